@@ -1,0 +1,93 @@
+// Plain JavaScript for any Node from 18 on. Makes `npm start` and `npm test` work on a fresh clone:
+// installs what the lock file names when that has not happened yet, chooses a runtime that can run this project,
+// and hands over to it. With nothing to do it costs a file read and a hash.
+//
+//   node scripts/run.mjs <file.ts | name of an installed command> [arguments]
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const modules = path.join(root, 'node_modules');
+const OLDEST = [22, 18];
+
+const [name, ...args] = process.argv.slice(2);
+if (!name) fail('usage: node scripts/run.mjs <file or command> [arguments]');
+install();
+const runtime = chooseRuntime();
+handOver(runtime, [resolveTarget(name), ...args]);
+
+function install() {
+  const stamp = path.join(modules, '.svc-installed');
+  const wanted = createHash('sha256')
+    .update(readFileSync(path.join(root, 'package-lock.json')))
+    .update(`${process.platform} ${process.arch}`)
+    .digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  console.error('Installing dependencies (only when the lock file changed)…');
+  // npm tells its scripts where it is itself; beside that, the shell finds it (and on Windows only the shell can).
+  const npm = process.env.npm_execpath;
+  const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: withoutNpmSettings() };
+  const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const result = npm?.endsWith('.js')
+    ? spawnSync(process.execPath, [npm, ...flags], options)
+    : spawnSync('npm', flags, { ...options, shell: process.platform === 'win32' });
+  if (result.status !== 0) fail('npm ci did not succeed; its message is above.');
+  writeFileSync(stamp, wanted);
+}
+
+// `npm test` hands its own settings down as npm_config_*; an install must not inherit them (a dry run, another prefix).
+function withoutNpmSettings() {
+  const keep = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|https?_proxy|proxy|noproxy|_?auth|\/\/)/i;
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !/^npm_config_/i.test(key) || keep.test(key)),
+  );
+}
+
+function isRecent(version) {
+  const [major, minor] = version.split('.').map(Number);
+  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+}
+
+function chooseRuntime() {
+  if (isRecent(process.versions.node)) return process.execPath;
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  for (const candidate of [`node-${platform}-${process.arch}`, `node-bin-${platform}-${process.arch}`]) {
+    const folder = path.join(modules, candidate);
+    if (!existsSync(path.join(folder, 'package.json'))) continue;
+    const { bin } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    const file = path.join(folder, bin.node);
+    const answer = spawnSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' });
+    if (answer.status === 0 && isRecent(answer.stdout.trim())) return file;
+  }
+  fail(
+    `svc needs Node ${OLDEST.join('.')} or newer. This is ${process.version}, and npm has no pinned runtime for ` +
+      `${process.platform} on ${process.arch}. Install a newer Node and try again.`,
+  );
+}
+
+function resolveTarget(target) {
+  if (/\.[cm]?[jt]s$/.test(target)) return path.resolve(root, target);
+  const command = path.join(modules, '.bin', target);
+  if (existsSync(command)) return realpathSync(command);
+  fail(`No command named ${target} is installed.`);
+}
+
+function handOver(exe, argv) {
+  const env = { ...process.env, PATH: path.dirname(exe) + path.delimiter + (process.env.PATH ?? '') };
+  if (typeof process.execve === 'function' && process.platform !== 'win32') {
+    process.execve(exe, [exe, ...argv], env);
+  }
+  const child = spawn(exe, argv, { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGKILL' ? 137 : 143);
+  });
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
