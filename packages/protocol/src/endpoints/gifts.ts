@@ -1,0 +1,171 @@
+import { endpoint } from '../endpoint.ts';
+import * as schema from '../schemas/gift.ts';
+import { IdParams } from '../schemas/sku.ts';
+
+const tag = 'Gifts';
+
+export const createGift = endpoint({
+  operationId: 'createGift',
+  method: 'POST',
+  path: '/gifts',
+  tag,
+  summary: 'Create a gift code and hold its credits',
+  access: 'either',
+  planned: true,
+  body: schema.CreateGift,
+  answers: { 201: schema.Gift },
+  errors: ['invalid_request', 'gift_code_taken', 'insufficient_credits'],
+});
+
+export const createGiftsBulk = endpoint({
+  operationId: 'createGiftsBulk',
+  method: 'POST',
+  path: '/gifts/bulk',
+  tag,
+  summary: 'Create one gift for each recipient and mail the claim links',
+  access: 'either',
+  planned: true,
+  body: schema.CreateGiftsBulk,
+  answers: { 201: schema.GiftsCreated },
+  errors: ['invalid_request', 'gift_code_taken', 'insufficient_credits'],
+});
+
+export const listGifts = endpoint({
+  operationId: 'listGifts',
+  method: 'GET',
+  path: '/gifts',
+  tag,
+  summary: "List the organisation's gifts, newest first",
+  access: 'either',
+  planned: true,
+  query: schema.GiftListQuery,
+  answers: { 200: schema.GiftPage },
+  errors: ['invalid_request'],
+});
+
+export const getGiftUsage = endpoint({
+  operationId: 'getGiftUsage',
+  method: 'GET',
+  path: '/gifts/usage',
+  tag,
+  summary: 'Read totals over all gifts',
+  access: 'either',
+  planned: true,
+  answers: { 200: schema.GiftUsage },
+});
+
+export const listGiftRedeems = endpoint({
+  operationId: 'listGiftRedeems',
+  method: 'GET',
+  path: '/gifts/history/redeems',
+  tag,
+  summary: 'List redemptions, newest first',
+  access: 'either',
+  planned: true,
+  query: schema.GiftListQuery,
+  answers: { 200: schema.GiftRedeemPage },
+  errors: ['invalid_request'],
+});
+
+export const getGiftRedeem = endpoint({
+  operationId: 'getGiftRedeem',
+  method: 'GET',
+  path: '/gifts/history/redeems/{id}',
+  tag,
+  summary: 'Read one redemption',
+  access: 'either',
+  planned: true,
+  params: IdParams,
+  answers: { 200: schema.GiftRedeem },
+  errors: ['redeem_not_found'],
+});
+
+export const getGift = endpoint({
+  operationId: 'getGift',
+  method: 'GET',
+  path: '/gifts/{id}',
+  tag,
+  summary: 'Read one gift',
+  access: 'either',
+  planned: true,
+  params: IdParams,
+  answers: { 200: schema.Gift },
+  errors: ['gift_not_found'],
+});
+
+export const updateGift = endpoint({
+  operationId: 'updateGift',
+  method: 'PATCH',
+  path: '/gifts/{id}',
+  tag,
+  summary: 'Switch a gift on or off, rename it, move its expiry',
+  access: 'either',
+  planned: true,
+  params: IdParams,
+  body: schema.UpdateGift,
+  answers: { 200: schema.Gift },
+  errors: ['invalid_request', 'insufficient_credits', 'gift_not_found'],
+});
+
+export const deleteGift = endpoint({
+  operationId: 'deleteGift',
+  method: 'DELETE',
+  path: '/gifts/{id}',
+  tag,
+  summary: 'Delete a gift and release its held credits',
+  access: 'either',
+  planned: true,
+  params: IdParams,
+  answers: { 200: schema.GiftDeleted },
+  errors: ['gift_not_found'],
+});
+
+export const claimGift = endpoint({
+  operationId: 'claimGift',
+  method: 'GET',
+  path: '/gifts/claim/{code}',
+  tag: 'Claims',
+  summary: 'See whether a code is valid and what it gives',
+  access: 'none',
+  planned: true,
+  params: schema.CodeParams,
+  answers: { 200: schema.Claim },
+  errors: ['rate_limited'],
+});
+
+export const redeemGift = endpoint({
+  operationId: 'redeemGift',
+  method: 'POST',
+  path: '/gifts/claim/{code}/redeem',
+  tag: 'Claims',
+  summary: 'Send the gift to a wallet on Starknet or Solana',
+  access: 'none',
+  planned: true,
+  params: schema.CodeParams,
+  body: schema.RedeemGift,
+  answers: { 201: schema.RedeemedOnStarknet, 202: schema.RedeemStarted },
+  errors: [
+    'invalid_request',
+    { code: 'gift_not_found', status: 400 },
+    'gift_expired',
+    'gift_limit_reached',
+    'gift_user_limit_reached',
+    'gift_inactive',
+    'gift_not_started',
+    'rate_limited',
+    'payout_failed',
+  ],
+});
+
+export const getRedeemStatus = endpoint({
+  operationId: 'getRedeemStatus',
+  method: 'GET',
+  path: '/gifts/claim/{code}/status/{redeemId}',
+  tag: 'Claims',
+  summary: 'Follow a redeem to its end',
+  access: 'none',
+  planned: true,
+  params: schema.RedeemParams,
+  answers: { 200: schema.RedeemState },
+  errors: ['redeem_not_found', 'rate_limited'],
+});

@@ -1,0 +1,56 @@
+import { endpoint } from '../endpoint.ts';
+import * as schema from '../schemas/organization.ts';
+
+export const getOrganization = endpoint({
+  operationId: 'getOrganization',
+  method: 'GET',
+  path: '/organization',
+  tag: 'Organisation',
+  summary: 'Read your organisation and its credits',
+  access: 'secret',
+  answers: { 200: schema.Organization },
+});
+
+export const listLedger = endpoint({
+  operationId: 'listLedger',
+  method: 'GET',
+  path: '/organization/ledger',
+  tag: 'Organisation',
+  summary: 'List every change of your credits, newest first',
+  access: 'secret',
+  query: schema.LedgerQuery,
+  answers: { 200: schema.LedgerPage },
+  errors: ['invalid_request'],
+});
+
+export const createDeposit = endpoint({
+  operationId: 'createDeposit',
+  method: 'POST',
+  path: '/organization/deposits',
+  tag: 'Organisation',
+  summary: 'Credit a USDC transfer to the payment address, once',
+  access: 'secret',
+  planned: true,
+  body: schema.CreateDeposit,
+  answers: { 200: schema.LedgerEntry },
+  errors: [
+    'invalid_request',
+    'transaction_already_used',
+    'transaction_mismatch',
+    'transaction_reverted',
+    { code: 'transaction_not_found', status: 400 },
+    'chain_not_configured',
+  ],
+});
+
+export const getConfig = endpoint({
+  operationId: 'getConfig',
+  method: 'GET',
+  path: '/config',
+  tag: 'Organisation',
+  summary: 'Read the network, addresses and classes that a client needs',
+  access: 'public',
+  planned: true,
+  answers: { 200: schema.Config },
+  errors: ['chain_not_configured'],
+});

@@ -1,0 +1,126 @@
+import { endpoint } from '../endpoint.ts';
+import { Success } from '../schemas/common.ts';
+import * as schema from '../schemas/wallet.ts';
+
+const tag = 'Wallets';
+
+export const getWalletByUser = endpoint({
+  operationId: 'getWalletByUser',
+  method: 'GET',
+  path: '/svc-wallets/by-user',
+  tag,
+  summary: "Read a user's newest wallet",
+  access: 'both',
+  planned: true,
+  query: schema.WalletByUserQuery,
+  answers: { 200: schema.Wallet },
+  errors: ['invalid_request', 'wallet_not_found'],
+});
+
+export const prepareWalletCreation = endpoint({
+  operationId: 'prepareWalletCreation',
+  method: 'POST',
+  path: '/svc-wallets/prepare-creation',
+  tag,
+  summary: 'Get the typed data that the owner signs to create a wallet',
+  access: 'both',
+  planned: true,
+  body: schema.PrepareWalletCreation,
+  answers: { 200: schema.PreparedWalletCreation },
+  errors: ['invalid_request', 'unsupported_chain', 'class_not_allowed', 'chain_not_configured'],
+});
+
+export const createWallet = endpoint({
+  operationId: 'createWallet',
+  method: 'POST',
+  path: '/svc-wallets',
+  tag,
+  summary: 'Create a wallet without gas',
+  access: 'both',
+  planned: true,
+  body: schema.CreateWallet,
+  answers: { 200: schema.CreatedWallet },
+  errors: [
+    'invalid_request',
+    'unsupported_chain',
+    'address_mismatch',
+    'class_not_allowed',
+    'invalid_typed_data',
+    'typed_data_expired',
+    'invalid_signature',
+    'wallet_already_exists',
+    'chain_not_configured',
+  ],
+});
+
+export const updateEncryptionDetails = endpoint({
+  operationId: 'updateEncryptionDetails',
+  method: 'PATCH',
+  path: '/svc-wallets/update-encryption-details',
+  tag,
+  summary: 'Replace the encrypted private key after a change of PIN or passkey',
+  access: 'both',
+  planned: true,
+  body: schema.UpdateEncryption,
+  answers: { 200: Success },
+  errors: ['invalid_request', 'wallet_ambiguous', 'wallet_not_found'],
+});
+
+export const getTokenBalance = endpoint({
+  operationId: 'getTokenBalance',
+  method: 'GET',
+  path: '/svc-wallets/token-balance',
+  tag,
+  summary: "Read a wallet's balance of one token",
+  access: 'both',
+  planned: true,
+  query: schema.TokenBalanceQuery,
+  answers: { 200: schema.TokenBalance },
+  errors: ['invalid_request', 'token_not_supported', 'chain_not_configured', 'wallet_not_found'],
+});
+
+export const recoverCredential = endpoint({
+  operationId: 'recoverCredential',
+  method: 'GET',
+  path: '/svc-wallets/credential-recovery',
+  tag,
+  summary: "Read the passkey details kept with a user's wallet",
+  access: 'both',
+  planned: true,
+  query: schema.WalletByUserQuery,
+  answers: { 200: schema.CredentialRecovery },
+  errors: ['invalid_request', 'wallet_not_found'],
+});
+
+export const prepareWalletUpgrade = endpoint({
+  operationId: 'prepareWalletUpgrade',
+  method: 'POST',
+  path: '/svc-wallets/prepare-upgrade',
+  tag,
+  summary: 'Get the typed data that the owner signs to upgrade a wallet',
+  access: 'secret',
+  planned: true,
+  body: schema.PrepareWalletUpgrade,
+  answers: { 200: schema.PreparedWalletUpgrade },
+  errors: ['invalid_request', 'class_not_allowed', 'chain_not_configured', 'wallet_not_found'],
+});
+
+export const executeWalletUpgrade = endpoint({
+  operationId: 'executeWalletUpgrade',
+  method: 'POST',
+  path: '/svc-wallets/upgrade',
+  tag,
+  summary: "Upgrade a wallet's class without gas",
+  access: 'secret',
+  planned: true,
+  body: schema.ExecuteWalletUpgrade,
+  answers: { 200: schema.WalletUpgraded },
+  errors: [
+    'invalid_request',
+    'invalid_typed_data',
+    'typed_data_expired',
+    'invalid_signature',
+    'chain_not_configured',
+    'wallet_not_found',
+  ],
+});

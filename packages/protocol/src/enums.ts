@@ -1,0 +1,53 @@
+/** The enumerations of the interface. Each list is the source of its type, its schema and its database check. */
+export const chains = ['STARKNET', 'BASE', 'ARBITRUM', 'OPTIMISM', 'ROOTSTOCK', 'SCROLL', 'WORLDCHAIN'] as const;
+export type Chain = (typeof chains)[number];
+
+// biome-ignore format: a table reads better than fifteen lines
+export const chainTokens = [
+  'USDC', 'USDC_E', 'USDT', 'DAI', 'ETH', 'STRK', 'SLINK', 'ALF', 'BROTHER', 'ARB', 'DOC', 'MXNB', 'WLD', 'WBTC', 'OTHER',
+] as const;
+export type ChainToken = (typeof chainTokens)[number];
+
+export const currencies = ['MXN', 'USD'] as const;
+export type Currency = (typeof currencies)[number];
+
+export const walletTypes = ['SVC', 'READY'] as const;
+export type WalletType = (typeof walletTypes)[number];
+
+// biome-ignore format: a table reads better than fourteen lines
+export const skuCategories = [
+  'TELEPEAJE', 'TELEFONICA', 'GENERAL', 'TESORERIA', 'LUZ', 'INTERNET', 'TV', 'MOVILIDAD', 'RECARGAS', 'GIFT_CARDS',
+  'GAMING', 'VENTAS_CATALOGO', 'DEPORTES', 'STREAMING',
+] as const;
+export type SkuCategory = (typeof skuCategories)[number];
+
+export const txStatuses = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED', 'CANCELLED'] as const;
+export type TxStatus = (typeof txStatuses)[number];
+
+export const txTypes = ['SEND', 'RECEIVE', 'CONTRACT_CALL', 'SKU_PURCHASE'] as const;
+export type TxType = (typeof txTypes)[number];
+
+export const txSubTypes = ['TRANSFER', 'MULTICALL', 'SESSION'] as const;
+export type TxSubType = (typeof txSubTypes)[number];
+
+export const giftTypes = ['GIFT_CARD', 'PROMOTIONAL', 'REFERRAL', 'LOYALTY', 'COMPENSATION'] as const;
+export type GiftType = (typeof giftTypes)[number];
+
+export const redeemChains = ['starknet', 'solana'] as const;
+export type RedeemChain = (typeof redeemChains)[number];
+
+export const redeemStatuses = ['PENDING', 'BRIDGING', 'ATTESTED', 'SUCCESS', 'FAILED'] as const;
+export type RedeemStatus = (typeof redeemStatuses)[number];
+
+// biome-ignore format: a table reads better than seven lines
+export const onChainTxStatuses = [
+  'RECEIVED', 'PENDING', 'ACCEPTED_ON_L2', 'ACCEPTED_ON_L1', 'REJECTED', 'REVERTED', 'NOT_RECEIVED',
+] as const;
+export type OnChainTxStatus = (typeof onChainTxStatuses)[number];
+
+export const environments = ['production', 'development'] as const;
+export type Environment = (typeof environments)[number];
+
+/** What an entry of an organisation's ledger did. */
+export const ledgerEntryTypes = ['DEPOSIT', 'GRANT', 'HOLD', 'SETTLE', 'RELEASE'] as const;
+export type LedgerEntryType = (typeof ledgerEntryTypes)[number];

@@ -1,0 +1,91 @@
+/**
+ * Every error a caller can meet: its stable code, its usual status, and what to do about it. A thrown `ApiError` may
+ * replace the message with one that names the field or the value. Two codes have a second status where the interface
+ * asks for it: redeeming an unknown gift and recording an unknown transaction are 400, reading them is 404.
+ */
+export const catalogue = {
+  invalid_request: { status: 400, message: 'The request is not valid.' },
+  idempotency_key_reused: {
+    status: 400,
+    message: 'This Idempotency-Key was used with another request in the last 24 hours. Use a new key.',
+  },
+  idempotency_key_in_progress: {
+    status: 400,
+    message: 'The first request with this Idempotency-Key is still running. Send the same request again in a moment.',
+  },
+  missing_credentials: {
+    status: 401,
+    message: 'Send your public key in x-api-key, and your secret key or a user token as Authorization: Bearer.',
+  },
+  invalid_api_key: {
+    status: 401,
+    message: 'The API key is unknown, revoked or does not belong with the other header.',
+  },
+  invalid_token: { status: 401, message: 'The bearer token is not valid.' },
+  secret_key_required: { status: 401, message: 'This call needs the secret key as Authorization: Bearer.' },
+  other_user: { status: 401, message: 'This token belongs to another user than the one the request names.' },
+  not_found: { status: 404, message: 'There is nothing at this address. The reference is at /docs.' },
+  rate_limited: { status: 429, message: 'Too many requests in this minute. Retry-After says when to go on.' },
+  internal_error: { status: 500, message: 'Something went wrong on our side. The request id finds it in the log.' },
+  identity_unavailable: {
+    status: 500,
+    message: "The organisation's key set could not be read, so the token could not be checked. Try again.",
+  },
+  not_implemented: { status: 501, message: 'This endpoint is part of the interface but not built yet.' },
+
+  chain_not_configured: { status: 400, message: 'This chain is not configured for production on this deployment.' },
+  unsupported_chain: { status: 400, message: 'Wallets live on STARKNET only.' },
+  token_not_supported: { status: 400, message: 'This chain does not have this token.' },
+
+  wallet_not_found: { status: 404, message: 'No wallet exists for this user.' },
+  wallet_already_exists: { status: 400, message: 'This wallet exists already for another user.' },
+  wallet_ambiguous: { status: 400, message: 'The user has several wallets. Say which one with publicKey.' },
+  address_mismatch: { status: 400, message: 'publicKey is not the address that deploymentData leads to.' },
+  class_not_allowed: { status: 400, message: 'This account class does not belong to the wallet type.' },
+  invalid_typed_data: { status: 400, message: 'The typed data is not what this service issued for this account.' },
+  typed_data_expired: { status: 400, message: 'The typed data has expired. Prepare it again and sign it anew.' },
+  invalid_signature: { status: 400, message: "The signature does not verify for the account's owner key." },
+
+  transaction_not_found: { status: 404, message: 'No transaction has this hash or id.' },
+  transaction_reverted: { status: 400, message: 'The transaction was reverted on the chain.' },
+  transaction_mismatch: { status: 400, message: 'The transaction does not match what was expected.' },
+  transaction_already_used: { status: 400, message: 'This payment was used already.' },
+
+  sku_not_found: { status: 404, message: 'No service has this id.' },
+  reference_check_unavailable: {
+    status: 400,
+    message: 'References of this service cannot be checked before purchase.',
+  },
+  invalid_reference: { status: 400, message: 'The reference does not have the form that this service expects.' },
+  invalid_amount: { status: 400, message: 'The amount is not one that this service accepts.' },
+  payment_too_small: { status: 400, message: 'The payment is smaller than the price.' },
+  purchase_not_found: { status: 404, message: 'No purchase has this id.' },
+
+  rate_unavailable: { status: 500, message: 'No exchange rate can be had at the moment. Try again in a minute.' },
+
+  insufficient_credits: { status: 400, message: 'The organisation has not enough credits. Make a deposit first.' },
+  gift_code_taken: { status: 400, message: 'This gift code exists already. Choose another.' },
+  gift_not_found: { status: 404, message: 'Gift not found' },
+  gift_expired: { status: 400, message: 'Gift has expired' },
+  gift_limit_reached: { status: 400, message: 'Gift redemption limit reached' },
+  gift_user_limit_reached: { status: 400, message: 'Gift redemption limit for this wallet reached' },
+  gift_inactive: { status: 400, message: 'Gift is not active' },
+  gift_not_started: { status: 400, message: 'Gift has not started yet' },
+  redeem_not_found: { status: 404, message: 'No redeem has this id.' },
+  payout_failed: { status: 500, message: 'The payout failed and was taken back. Check the manager wallet balance.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** An error that is meant for the caller. Everything else that is thrown is a fault of ours and stays in the log. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+
+  constructor(code: ErrorCode, message?: string, options?: ErrorOptions & { status?: number }) {
+    super(message ?? catalogue[code].message, options);
+    this.code = code;
+    this.status = options?.status ?? catalogue[code].status;
+  }
+}

@@ -1,0 +1,102 @@
+import { Ajv } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { allEndpoints, endpoints } from './endpoints/index.ts';
+import { catalogue } from './errors.ts';
+import { errorsOf, openApiDocument } from './openapi.ts';
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  security: Record<string, string[]>[];
+  responses: Record<string, { description: string }>;
+}
+const document = openApiDocument('https://svc.example/v1') as unknown as {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+);
+
+/** The paths of the interface, written out once more, so that none can vanish with its definition. */
+const INTERFACE = `
+  GET /svc-wallets/by-user, POST /svc-wallets/prepare-creation, POST /svc-wallets,
+  PATCH /svc-wallets/update-encryption-details, GET /svc-wallets/token-balance, GET /svc-wallets/credential-recovery,
+  POST /svc-wallets/prepare-upgrade, POST /svc-wallets/upgrade, POST /transactions/record-send,
+  GET /transactions/transaction-list, POST /transactions/prepare-typed-data,
+  POST /transactions/execute-sponsored-transaction, GET /transactions/{hashOrId}, GET /transactions/{hash}/status,
+  POST /transactions/sync-on-chain, GET /skus, GET /skus/{id}, POST /skus/{id}/check-reference, POST /sku-purchases,
+  GET /sku-purchases/{id}, GET /exchanges/usd-amount, POST /gifts, POST /gifts/bulk, GET /gifts, GET /gifts/{id},
+  PATCH /gifts/{id}, DELETE /gifts/{id}, GET /gifts/usage, GET /gifts/history/redeems, GET /gifts/history/redeems/{id},
+  GET /gifts/claim/{code}, POST /gifts/claim/{code}/redeem, GET /gifts/claim/{code}/status/{redeemId},
+  GET /organization, GET /organization/ledger, POST /organization/deposits, GET /config`;
+
+describe('the OpenAPI document', () => {
+  it('is version 3.1 of the format and 14.0.0 of the interface', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info.version).toBe('14.0.0');
+  });
+
+  it('has every endpoint of the interface and no other', () => {
+    const wanted = INTERFACE.split(',').map((line) => line.trim());
+    const found = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(found.sort()).toEqual(wanted.sort());
+  });
+
+  it('resolves every reference it makes', () => {
+    const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
+    const names = new Set([...references].map(([, name]) => name));
+    expect(names.size).toBeGreaterThan(20);
+    for (const name of names) expect(document.components.schemas).toHaveProperty([String(name)]);
+  });
+
+  it('gives every keyed operation 401 and 429, and every planned one 501', () => {
+    for (const endpoint of allEndpoints) {
+      const operation = document.paths[endpoint.path]?.[endpoint.method.toLowerCase()];
+      const statuses = Object.keys(operation?.responses ?? {});
+      if (endpoint.access !== 'none')
+        expect(statuses, endpoint.operationId).toEqual(expect.arrayContaining(['401', '429']));
+      expect(statuses.includes('501'), endpoint.operationId).toBe(endpoint.planned === true);
+    }
+  });
+
+  it('asks for no credentials on the three claim endpoints alone', () => {
+    const open = operations.filter(({ operation }) => operation.security.length === 0);
+    expect(open.map(({ path }) => path).sort()).toEqual([
+      '/gifts/claim/{code}',
+      '/gifts/claim/{code}/redeem',
+      '/gifts/claim/{code}/status/{redeemId}',
+    ]);
+  });
+
+  it('names operations as the endpoint table does', () => {
+    for (const [name, endpoint] of Object.entries(endpoints)) expect(endpoint.operationId).toBe(name);
+  });
+
+  it('explains every error of the catalogue somewhere', () => {
+    const used = new Set(
+      allEndpoints.flatMap((endpoint) => errorsOf(endpoint)).map((use) => (typeof use === 'string' ? use : use.code)),
+    );
+    // Unknown routes and users acting for others are not tied to one endpoint.
+    const elsewhere = ['not_found', 'other_user'];
+    expect([...used, ...elsewhere].sort()).toEqual(Object.keys(catalogue).sort());
+  });
+});
+
+describe('the examples of the schemas', () => {
+  const ajv = new Ajv({ strict: true });
+  addFormatsModule.default(ajv, ['date-time', 'email']);
+  const withExamples = allEndpoints.flatMap((endpoint) =>
+    [endpoint.body, ...Object.values(endpoint.answers)]
+      .filter((schema): schema is TSchema & { examples: unknown[] } => schema !== undefined && 'examples' in schema)
+      .map((schema) => [endpoint.operationId, schema] as const),
+  );
+
+  it.each(withExamples)('of %s fit their own schema', (_, schema) => {
+    for (const example of schema.examples) expect(ajv.validate(schema, example), ajv.errorsText()).toBe(true);
+  });
+});

@@ -1,0 +1,150 @@
+import type { TSchema } from 'typebox';
+import type { Access, Endpoint, ErrorUse } from './endpoint.ts';
+import { allEndpoints } from './endpoints/index.ts';
+import { catalogue, type ErrorCode } from './errors.ts';
+import { ErrorBody } from './schemas/common.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = Record<string, Json>;
+
+const VERSION = '14.0.0';
+
+const security: Record<Access, Json> = {
+  both: [{ publicKey: [], bearer: [] }],
+  secret: [{ publicKey: [], secretKey: [] }],
+  either: [{ publicKey: [] }, { secretKey: [] }],
+  public: [{ publicKey: [] }],
+  none: [],
+};
+
+const securitySchemes: JsonObject = {
+  publicKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'Your public key, `pk_dev_…` or `pk_prod_…`',
+  },
+  bearer: { type: 'http', scheme: 'bearer', description: "Your secret key on a server, or the user's JWT in an app" },
+  secretKey: { type: 'http', scheme: 'bearer', description: 'Your secret key, `sk_dev_…` or `sk_prod_…`' },
+};
+
+/** The OpenAPI 3.1 document of the whole interface, made from the endpoints. */
+export function openApiDocument(baseUrl: string): JsonObject {
+  const components: JsonObject = {};
+  const paths: Record<string, JsonObject> = {};
+  for (const endpoint of allEndpoints) {
+    const path = paths[endpoint.path] ?? {};
+    path[endpoint.method.toLowerCase()] = operation(endpoint, components);
+    paths[endpoint.path] = path;
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'svc',
+      version: VERSION,
+      description: 'Self-custodial wallets, gasless payments and gift codes.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(allEndpoints.map((endpoint) => endpoint.tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas: components, securitySchemes },
+  };
+}
+
+function operation(endpoint: Endpoint, components: JsonObject): JsonObject {
+  const description = [
+    endpoint.description,
+    endpoint.planned && '**Not built yet:** answers 501 `not_implemented`.',
+  ].filter((sentence) => typeof sentence === 'string');
+  return {
+    operationId: endpoint.operationId,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    ...(description.length > 0 && { description: description.join('\n\n') }),
+    security: security[endpoint.access],
+    parameters: [
+      ...parameters(endpoint.params, 'path', components),
+      ...parameters(endpoint.query, 'query', components),
+      ...(endpoint.method === 'POST' ? [idempotencyKey] : []),
+    ],
+    ...(endpoint.body && { requestBody: { required: true, content: json(endpoint.body, components) } }),
+    responses: responses(endpoint, components),
+  };
+}
+
+const idempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key and body within 24 hours answer what the first request answered.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+function parameters(schema: TSchema | undefined, place: 'path' | 'query', components: JsonObject): Json[] {
+  if (!schema) return [];
+  const object = plain(schema) as { properties: Record<string, JsonObject>; required?: string[] };
+  return Object.entries(object.properties).map(([name, property]) => {
+    const { description, ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: object.required?.includes(name) ?? false,
+      ...(description !== undefined && { description }),
+      schema: withReferences(rest, components),
+    };
+  });
+}
+
+function responses(endpoint: Endpoint, components: JsonObject): JsonObject {
+  const answers: JsonObject = {};
+  for (const [status, schema] of Object.entries(endpoint.answers)) {
+    answers[status] = { description: 'Success', content: json(schema, components) };
+  }
+  for (const [status, codes] of codesByStatus(endpoint)) {
+    answers[status] = {
+      description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),
+      content: json(ErrorBody, components),
+    };
+  }
+  return answers;
+}
+
+/** What every endpoint of its kind can answer, beside what it names itself. */
+export function errorsOf(endpoint: Endpoint): readonly ErrorUse[] {
+  const errors: ErrorUse[] = [...(endpoint.errors ?? [])];
+  if (endpoint.method === 'POST') errors.push('idempotency_key_reused', 'idempotency_key_in_progress');
+  if (endpoint.access !== 'none') errors.push('missing_credentials', 'invalid_api_key', 'rate_limited');
+  if (endpoint.access === 'both' || endpoint.access === 'public') errors.push('invalid_token', 'identity_unavailable');
+  if (endpoint.access === 'secret' || endpoint.access === 'either') errors.push('secret_key_required');
+  errors.push('internal_error');
+  if (endpoint.planned) errors.push('not_implemented');
+  return errors;
+}
+
+function codesByStatus(endpoint: Endpoint): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const use of errorsOf(endpoint)) {
+    const { code, status } = typeof use === 'string' ? { code: use, status: catalogue[use].status } : use;
+    const codes = byStatus.get(status) ?? [];
+    if (!codes.includes(code)) byStatus.set(status, [...codes, code]);
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+}
+
+function json(schema: TSchema, components: JsonObject): Json {
+  return { 'application/json': { schema: withReferences(plain(schema), components) } };
+}
+
+const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema)) as Json;
+
+/** Schemas with a title are named: they move to the components and leave a reference. */
+function withReferences(value: Json, components: JsonObject): Json {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, withReferences(item, components)] as const);
+  const schema = Object.fromEntries(entries);
+  const { title } = schema;
+  if (typeof title !== 'string' || !('type' in schema || 'anyOf' in schema)) return schema;
+  components[title] = schema;
+  return { $ref: `#/components/schemas/${title}` };
+}

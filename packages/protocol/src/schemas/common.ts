@@ -1,0 +1,56 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** One of a list of words, as a plain JSON Schema `enum`. */
+export function OneOf<const T extends readonly string[]>(values: T, options: Record<string, unknown> = {}) {
+  return Type.Unsafe<T[number]>(Type.String({ enum: [...values], ...options }));
+}
+
+export function Nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+export const Timestamp = () => Type.String({ format: 'date-time', maxLength: 40 });
+
+/** Longer identifiers are a mistake or an attack; a UUID, an e-mail address and most token subjects fit. */
+export const ExternalUserId = (description: string) => Type.String({ minLength: 1, maxLength: 256, description });
+
+export const Identifier = (description: string) => Type.String({ minLength: 1, maxLength: 128, description });
+
+/** An address or a hash, in any case and any zero padding. Which chain it must fit is decided by the capability. */
+export const AddressText = (description: string) => Type.String({ minLength: 1, maxLength: 128, description });
+
+export const Felt = (description?: string) =>
+  Type.String({ minLength: 1, maxLength: 80, ...(description ? { description } : {}) });
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'A stable code from the catalogue' }),
+    message: Type.String({ description: 'What went wrong and what to do' }),
+  },
+  { title: 'Error', examples: [{ error: 'invalid_request', message: 'body/amount must be number' }] },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+export const Success = Type.Object({ success: Type.Boolean() }, { title: 'Success' });
+
+/** The paginated envelope around a named resource. */
+export function Page<T extends TSchema>(item: T, title: string) {
+  return Type.Object(
+    {
+      data: Type.Array(item),
+      total: Type.Integer({ description: 'Number of matching items' }),
+      page: Type.Integer(),
+      limit: Type.Integer(),
+      totalPages: Type.Integer(),
+    },
+    { title },
+  );
+}
+
+/** Beyond this page there is nothing anyone reads; it keeps the offset a small number for the database. */
+const MAX_PAGE = 1_000_000;
+
+export const pageQuery = {
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: 10, description: 'Above 100 counts as 100' })),
+};

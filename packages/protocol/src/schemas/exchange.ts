@@ -1,0 +1,12 @@
+import { Type } from 'typebox';
+import { CurrencyName } from './transaction.ts';
+
+/** A billion of a currency at once is a mistake, and below it a JSON number still has six exact decimals. */
+export const MAX_CURRENCY_AMOUNT = 1_000_000_000;
+
+export const UsdAmountQuery = Type.Object({
+  currencyAmount: Type.Number({ minimum: 0, maximum: MAX_CURRENCY_AMOUNT }),
+  currency: CurrencyName,
+});
+
+export const UsdAmount = Type.Number({ description: 'The USD amount, at most 6 decimals', examples: [5.405405] });

@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox';
+import { chains, environments, ledgerEntryTypes } from '../enums.ts';
+import { AddressText, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { ChainName, ChainTokenName, WalletTypeName } from './wallet.ts';
+
+export const Balance = Type.Object(
+  {
+    totalUsd: Type.Number({ description: 'Available and held together' }),
+    availableUsd: Type.Number(),
+    heldUsd: Type.Number({ description: 'Reserved for gifts that are not redeemed yet' }),
+  },
+  { title: 'Balance', examples: [{ totalUsd: 10000, availableUsd: 9499, heldUsd: 501 }] },
+);
+
+export const Organization = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    environment: OneOf(environments),
+    balance: Balance,
+    createdAt: Timestamp(),
+  },
+  { title: 'Organization' },
+);
+export type Organization = Static<typeof Organization>;
+
+export const LedgerEntry = Type.Object(
+  {
+    id: Type.String(),
+    type: OneOf(ledgerEntryTypes),
+    amountUsd: Type.Number({ description: 'Always positive; the type says which way it went' }),
+    availableUsd: Type.Number({ description: 'Available credits after this entry' }),
+    heldUsd: Type.Number({ description: 'Held credits after this entry' }),
+    holdId: Nullable(Type.String({ description: 'The hold that this entry took, settled or released' })),
+    reference: Nullable(Type.String({ description: 'What caused it: a gift, a redeem, a transaction hash' })),
+    createdAt: Timestamp(),
+  },
+  { title: 'LedgerEntry' },
+);
+export type LedgerEntry = Static<typeof LedgerEntry>;
+export const LedgerPage = Page(LedgerEntry, 'LedgerPage');
+export const LedgerQuery = Type.Object(pageQuery);
+
+export const CreateDeposit = Type.Object({
+  transactionHash: AddressText('A USDC transfer to the payment address'),
+  chain: ChainName,
+});
+
+export const Config = Type.Object(
+  {
+    network: Type.String(),
+    chainId: Type.String(),
+    rpcUrl: Type.String(),
+    paymentAddress: Type.String(),
+    tokens: Type.Array(
+      Type.Object({
+        chain: OneOf(chains),
+        token: ChainTokenName,
+        address: Nullable(Type.String()),
+        decimals: Type.Integer(),
+      }),
+    ),
+    walletClasses: Type.Array(
+      Type.Object({ walletType: WalletTypeName, classHash: Type.String(), current: Type.Boolean() }),
+    ),
+  },
+  { title: 'Config' },
+);

@@ -1,0 +1,177 @@
+import { type Static, Type } from 'typebox';
+import { chains, chainTokens, walletTypes } from '../enums.ts';
+import { AddressText, ExternalUserId, Felt, Nullable, OneOf, Timestamp } from './common.ts';
+
+export const ChainName = OneOf(chains);
+export const ChainTokenName = OneOf(chainTokens);
+export const WalletTypeName = OneOf(walletTypes);
+
+/** A Starknet key encrypted with any reasonable envelope is well under a kilobyte. */
+const CIPHERTEXT_LENGTH = 8192;
+const Ciphertext = (description: string) => Type.String({ minLength: 1, maxLength: CIPHERTEXT_LENGTH, description });
+
+const walletFields = {
+  id: Type.String({ description: 'Internal wallet identifier' }),
+  externalUserId: Type.String({ description: "Caller's own user identifier" }),
+  organizationId: Type.Optional(Nullable(Type.String({ description: 'Owning organisation' }))),
+  apiPublicKey: Type.String({ description: 'Public API key used to create the wallet' }),
+  publicKey: Type.String({ description: 'Account contract address' }),
+  normalizedPublicKey: Type.String({ description: '0x and 64 lowercase hexadecimal digits' }),
+  encryptedPrivateKey: Type.String({ description: "Decryptable only with the user's encryption key" }),
+  isDeployed: Type.Boolean({ description: 'Whether the account contract is deployed on-chain' }),
+  walletType: WalletTypeName,
+  chain: ChainName,
+  createdAt: Timestamp(),
+  updatedAt: Timestamp(),
+};
+
+const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
+const walletExample = {
+  id: 'wal_01kxw8z4f3v5t9q2m7n6p8r0sd',
+  externalUserId: 'user-123',
+  organizationId: 'org_01kxw8yy1c9f4n0v8d2b6h3k5m',
+  apiPublicKey: 'pk_dev_2Jv7mQ4xT9bN1cR6wY3zK8pL5sD0fG2h',
+  publicKey: ADDRESS,
+  normalizedPublicKey: ADDRESS,
+  encryptedPrivateKey: 'svc1.argon2id.…',
+  isDeployed: true,
+  walletType: 'SVC',
+  chain: 'STARKNET',
+  createdAt: '2026-11-02T18:20:11.000Z',
+  updatedAt: '2026-11-02T18:20:13.000Z',
+};
+
+export const Wallet = Type.Object(walletFields, { title: 'Wallet', examples: [walletExample] });
+export type Wallet = Static<typeof Wallet>;
+
+export const CreatedWallet = Type.Object(
+  { ...walletFields, success: Type.Boolean(), txHash: Type.String(), walletPublicKey: Type.String() },
+  {
+    title: 'CreatedWallet',
+    examples: [{ ...walletExample, success: true, txHash: '0x5c1f…', walletPublicKey: ADDRESS }],
+  },
+);
+export type CreatedWallet = Static<typeof CreatedWallet>;
+
+/** Typed data travels as it is; its own rules are checked where it is read. */
+export const TypedData = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'TypedData',
+  description: 'SNIP-12 typed data (revision 1) of a SNIP-9 version 2 outside execution',
+});
+
+export const WalletByUserQuery = Type.Object({ externalUserId: ExternalUserId("Your own user's identifier") });
+
+export const PrepareWalletCreation = Type.Object(
+  {
+    chain: ChainName,
+    publicKey: AddressText('The calculated account contract address'),
+    walletType: Type.Optional(WalletTypeName),
+    starkKeyPubAX: Felt('Public key on the Stark curve'),
+    classHash: Type.Optional(Felt('A custom account class that is declared and supports SNIP-9')),
+  },
+  { examples: [{ chain: 'STARKNET', publicKey: ADDRESS, walletType: 'SVC', starkKeyPubAX: '0x1f3c…' }] },
+);
+
+export const PreparedWalletCreation = Type.Object(
+  { typedData: TypedData, accountClassHash: Type.String() },
+  { title: 'PreparedWalletCreation' },
+);
+
+/** Constructor calldata of any account class in use is a handful of felts. */
+const MAX_CALLDATA = 256;
+export const CreateWallet = Type.Object({
+  externalUserId: ExternalUserId("Your own user's identifier"),
+  publicKey: AddressText('The account contract address'),
+  walletType: Type.Optional(WalletTypeName),
+  chain: ChainName,
+  userSignature: Type.Object({ r: Felt(), s: Felt(), recovery: Type.Integer() }),
+  typedData: TypedData,
+  encryptedPrivateKey: Ciphertext("The private key, encrypted with the user's encryption key"),
+  deploymentData: Type.Object({
+    class_hash: Felt(),
+    salt: Felt(),
+    unique: Felt(),
+    calldata: Type.Array(Felt(), { maxItems: MAX_CALLDATA }),
+  }),
+  userId: Type.Optional(Type.String({ maxLength: 256, description: 'A secondary identifier' })),
+  encryptedPrivateKeyBackup: Type.Optional(Ciphertext('The same key under a backup secret')),
+  authMethod: Type.Optional(Type.String({ maxLength: 32 })),
+  credentialId: Type.Optional(Type.String({ maxLength: 1024 })),
+  prfSupported: Type.Optional(Type.Boolean()),
+  deviceType: Type.Optional(Type.String({ maxLength: 64 })),
+});
+
+export const UpdateEncryption = Type.Object(
+  {
+    externalUserId: ExternalUserId("Your own user's identifier"),
+    newEncryptedPrivateKey: Ciphertext('The private key, encrypted anew'),
+    publicKey: Type.Optional(AddressText('Required when the user has several wallets')),
+  },
+  { examples: [{ externalUserId: 'user-123', newEncryptedPrivateKey: 'svc1.argon2id.…' }] },
+);
+
+export const TokenBalanceQuery = Type.Object({
+  chainToken: ChainTokenName,
+  chain: ChainName,
+  externalUserId: Type.Optional(ExternalUserId('Either this or walletPublicKey')),
+  walletPublicKey: Type.Optional(AddressText('Either this or externalUserId')),
+});
+
+export const TokenBalance = Type.Object(
+  {
+    chain: ChainName,
+    chainToken: ChainTokenName,
+    chainTokenAddress: Type.String(),
+    decimals: Type.Integer(),
+    balance: Type.String({ description: 'Raw integer; divide by 10^decimals' }),
+  },
+  {
+    title: 'TokenBalance',
+    examples: [
+      {
+        chain: 'STARKNET',
+        chainToken: 'USDC',
+        chainTokenAddress: '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb',
+        decimals: 6,
+        balance: '2500000',
+      },
+    ],
+  },
+);
+
+export const CredentialRecovery = Type.Object(
+  {
+    credentialId: Nullable(Type.String()),
+    authMethod: Nullable(Type.String()),
+    prfSupported: Nullable(Type.Boolean()),
+    deviceType: Nullable(Type.String()),
+  },
+  { title: 'CredentialRecovery' },
+);
+
+export const PrepareWalletUpgrade = Type.Object({
+  walletAddress: AddressText('The wallet to upgrade'),
+  targetClassHash: Type.Optional(Felt('Default: the latest SVC class')),
+});
+
+export const PreparedWalletUpgrade = Type.Object(
+  {
+    typedData: TypedData,
+    currentClassHash: Type.String(),
+    targetClassHash: Type.String(),
+    currentWalletType: WalletTypeName,
+    targetWalletType: WalletTypeName,
+  },
+  { title: 'PreparedWalletUpgrade' },
+);
+
+export const ExecuteWalletUpgrade = Type.Object({
+  walletAddress: AddressText('The wallet to upgrade'),
+  typedData: TypedData,
+  signature: Type.Array(Felt(), { minItems: 2, maxItems: 4 }),
+});
+
+export const WalletUpgraded = Type.Object(
+  { transactionHash: Type.String(), newClassHash: Type.String(), newWalletType: WalletTypeName },
+  { title: 'WalletUpgraded' },
+);

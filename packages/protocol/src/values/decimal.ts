@@ -1,0 +1,31 @@
+import { type Parsed, parsed, unparsed } from './parsed.ts';
+
+/** Longer than any amount that fits 256 bits with 18 decimals; keeps BigInt() away from megabytes of digits. */
+const MAX_LENGTH = 98;
+
+/**
+ * Reads a plain decimal (`12`, `0.5`) into an integer of `decimals` fractional digits, exactly.
+ * Signs, exponents, blanks, separators and digits beyond `decimals` are refused, never rounded.
+ *
+ * @example parseDecimal('1.25', 6) // { ok: true, value: 1250000n }
+ */
+export function parseDecimal(text: string, decimals: number): Parsed<bigint> {
+  if (text.length > MAX_LENGTH) return unparsed(`must have at most ${MAX_LENGTH} characters`);
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
+  if (!match) return unparsed('must be a plain decimal number such as 12 or 0.5');
+  const [, whole = '', fraction = ''] = match;
+  if (fraction.length > decimals) return unparsed(`must have at most ${decimals} decimals`);
+  return parsed(BigInt(whole + fraction.padEnd(decimals, '0')));
+}
+
+/**
+ * Prints an integer of `decimals` fractional digits as a plain decimal without trailing zeros.
+ *
+ * @example formatDecimal(1250000n, 6) // '1.25'
+ */
+export function formatDecimal(raw: bigint, decimals: number): string {
+  const digits = (raw < 0n ? -raw : raw).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${raw < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`;
+}

@@ -1,0 +1,17 @@
+import { type Parsed, parsed, unparsed } from './parsed.ts';
+
+declare const brand: unique symbol;
+/** A contract address in its one normal form: `0x` and 64 lowercase hex digits. Equal values are equal strings. */
+export type StarknetAddress = string & { readonly [brand]: 'StarknetAddress' };
+
+/** Contract addresses lie below this bound of the protocol (2^251 - 256). */
+const ADDRESS_BOUND = 2n ** 251n - 256n;
+
+/** Reads an address in any case and with any zero padding. */
+export function parseStarknetAddress(text: string): Parsed<StarknetAddress> {
+  if (!/^0x[0-9a-fA-F]{1,64}$/.test(text)) return unparsed('must be 0x and up to 64 hexadecimal digits');
+  const value = BigInt(text);
+  if (value === 0n) return unparsed('must not be the zero address');
+  if (value >= ADDRESS_BOUND) return unparsed('is too large for a Starknet address');
+  return parsed(`0x${value.toString(16).padStart(64, '0')}` as StarknetAddress);
+}
