@@ -1,0 +1,111 @@
+import type pg from 'pg';
+import { lock } from './advisory-lock.ts';
+import { withClient } from './client.ts';
+import { type Migration, type MigrationSet, readMigrations } from './migration-files.ts';
+
+// Replicas that start together wait for the one that migrates.
+const LOCK_TIMEOUT_MS = 300_000;
+// A migration may rewrite a large table; beyond this an operator should look.
+const MIGRATION_TIMEOUT_MS = 1_800_000;
+
+interface Applied {
+  readonly number: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+interface Plan {
+  readonly set: string;
+  readonly pending: readonly Migration[];
+}
+
+/**
+ * Brings the database to what the folders say, file by file, each in one transaction with its record.
+ * Nothing is applied unless every set fits what the database already has.
+ */
+export async function migrate(
+  url: string,
+  sets: readonly MigrationSet[],
+  options: { upTo?: Record<string, number> } = {},
+): Promise<{ applied: string[] }> {
+  const files = new Map(sets.map((set) => [set.name, readMigrations(set)]));
+  if (files.size !== sets.length) throw new Error('Two sets of migrations have the same name.');
+  const timeouts = { lock_timeout: LOCK_TIMEOUT_MS, statement_timeout: MIGRATION_TIMEOUT_MS };
+  return withClient(url, { application_name: 'svc migrate', ...timeouts }, async (client) => {
+    await lock(client, 'svc:migrate');
+    await createRecord(client);
+    const plans: Plan[] = [];
+    for (const [set, known] of files) {
+      const pending = pendingOf(set, known, await appliedOf(client, set));
+      const last = options.upTo?.[set] ?? known.length;
+      plans.push({ set, pending: pending.filter((migration) => migration.number <= last) });
+    }
+    const applied: string[] = [];
+    for (const { set, pending } of plans) {
+      for (const migration of pending) {
+        await apply(client, set, migration);
+        applied.push(`${set}/${migration.name}`);
+      }
+    }
+    return { applied };
+  });
+}
+
+async function createRecord(client: pg.Client): Promise<void> {
+  await client.query(`
+    create table if not exists schema_migrations (
+      set_name text not null,
+      number integer not null,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now(),
+      primary key (set_name, number)
+    )`);
+}
+
+async function appliedOf(client: pg.Client, set: string): Promise<Applied[]> {
+  const query = 'select number, name, checksum from schema_migrations where set_name = $1 order by number';
+  return (await client.query<Applied>(query, [set])).rows;
+}
+
+function pendingOf(set: string, known: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
+  for (const [index, record] of applied.entries()) {
+    const file = known[index];
+    if (record.number > known.length) {
+      throw new Error(
+        `This database was made by a newer svc: it has migration ${set}/${record.name}, ` +
+          `and this version knows ${known.length} of that set. Start the newer version.`,
+      );
+    }
+    if (file?.number !== record.number) {
+      throw new Error(`The record of migrations has a gap before ${set}/${record.name}; restore it from a backup.`);
+    }
+    if (file.checksum !== record.checksum || file.name !== record.name) {
+      throw new Error(
+        `Migration ${set}/${record.name} has changed since it was applied to this database. ` +
+          'Restore the file and put the change into a new migration.',
+      );
+    }
+  }
+  return known.slice(applied.length);
+}
+
+async function apply(client: pg.Client, set: string, migration: Migration): Promise<void> {
+  try {
+    await client.query('begin');
+    await client.query(migration.text);
+    if (client.getTransactionStatus() !== 'T') throw new Error('A migration must not end its own transaction.');
+    await client.query('insert into schema_migrations (set_name, number, name, checksum) values ($1, $2, $3, $4)', [
+      set,
+      migration.number,
+      migration.name,
+      migration.checksum,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    // Closing the connection rolls back as well, so a rollback that fails changes nothing.
+    await client.query('rollback').catch(() => {});
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Migration ${set}/${migration.name} failed and was undone: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { listen } from './notifications.ts';
+import { sql } from './sql.ts';
+import { createTestDatabase, type TestDatabase } from './testing/index.ts';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase([]);
+});
+afterAll(() => test.drop());
+
+const CHANNEL = 'Keys "changed"';
+const send = (payload: string) => test.db.run(sql`select pg_notify(${CHANNEL}, ${payload})`);
+const handlers = () => ({ onMessage: vi.fn(), onConnect: vi.fn(), onDisconnect: vi.fn() });
+
+describe('a listener', () => {
+  it('receives what is sent after it started, in order', async () => {
+    const heard = handlers();
+    const listener = await listen(test.url, CHANNEL, heard);
+    expect(listener.connected).toBe(true);
+    await send('one');
+    await send('');
+    await vi.waitFor(() => expect(heard.onMessage.mock.calls).toEqual([['one'], ['']]));
+    expect(heard.onConnect).toHaveBeenCalledTimes(1);
+    await listener.close();
+  });
+
+  it('comes back by itself when its connection is killed, and says so both times', async () => {
+    const heard = handlers();
+    const listener = await listen(test.url, CHANNEL, heard);
+    await test.db.run(sql`
+      select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where application_name = 'svc listener' and datname = current_database()`);
+    await vi.waitFor(() => expect(heard.onDisconnect).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(heard.onConnect).toHaveBeenCalledTimes(2), { timeout: 10_000 });
+    expect(listener.connected).toBe(true);
+    await send('again');
+    await vi.waitFor(() => expect(heard.onMessage).toHaveBeenCalledWith('again'));
+    await listener.close();
+  });
+
+  it('hears nothing and keeps no connection after it is closed', async () => {
+    const heard = handlers();
+    const listener = await listen(test.url, CHANNEL, heard);
+    await listener.close();
+    expect(listener.connected).toBe(false);
+    expect(heard.onDisconnect).not.toHaveBeenCalled();
+    await vi.waitFor(async () => {
+      const left = await test.db.rows(sql`
+        select pid from pg_stat_activity where application_name = 'svc listener' and datname = current_database()`);
+      expect(left).toEqual([]);
+    });
+  });
+
+  it('rejects when the first connection cannot be made', async () => {
+    const wrong = new URL(test.url);
+    wrong.password = 'wrong';
+    await expect(listen(wrong.href, CHANNEL, handlers())).rejects.toMatchObject({ code: '28P01' });
+  });
+});

@@ -1,0 +1,45 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startEmbedded } from '../embedded/start.ts';
+import { CLUSTER_VARIABLE } from './cluster-url.ts';
+
+const PREFIX = 'svc-test-cluster-';
+// A run this old has ended; if it has not, the owner's lock protects its folder.
+const ABANDONED_AFTER_MS = 3_600_000;
+const MAX_SWEPT = 10;
+
+// Nothing of a test run needs to survive a power cut.
+const SETTINGS = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '300' };
+
+/** One throw-away PostgreSQL for the whole run of the tests. */
+export default async function setup(): Promise<() => Promise<void>> {
+  if (process.env[CLUSTER_VARIABLE]) return async () => {};
+  await sweep();
+  const dataDir = mkdtempSync(path.join(tmpdir(), PREFIX));
+  // As root, the database's user has to pass through; what is private in there is closed by itself.
+  chmodSync(dataDir, 0o755);
+  const server = await startEmbedded({ dataDir, settings: SETTINGS });
+  process.env[CLUSTER_VARIABLE] = server.url;
+  return async () => {
+    delete process.env[CLUSTER_VARIABLE];
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}
+
+// A run that was killed could not stop its server.
+async function sweep(): Promise<void> {
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
+  for (const name of folders.slice(0, MAX_SWEPT)) {
+    const dataDir = path.join(tmpdir(), name);
+    const stat = statSync(dataDir, { throwIfNoEntry: false });
+    if (!stat || Date.now() - stat.mtimeMs < ABANDONED_AFTER_MS) continue;
+    try {
+      await (await startEmbedded({ dataDir, settings: SETTINGS })).stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    } catch {
+      // In use by a run that is still going, or another user's.
+    }
+  }
+}

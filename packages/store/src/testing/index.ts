@@ -1,0 +1,2 @@
+export { everyPrefix, schemaOf } from './migrations.ts';
+export { createTestDatabase, type TestDatabase } from './test-database.ts';

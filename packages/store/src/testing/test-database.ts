@@ -1,0 +1,67 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { lock } from '../advisory-lock.ts';
+import { withClient } from '../client.ts';
+import { connect, type Database } from '../database.ts';
+import { migrate } from '../migrate.ts';
+import { type MigrationSet, readMigrations } from '../migration-files.ts';
+import { clusterUrl } from './cluster-url.ts';
+
+const TIMEOUT_MS = 60_000;
+const ADMIN = { application_name: 'svc tests', lock_timeout: TIMEOUT_MS, statement_timeout: TIMEOUT_MS };
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly db: Database;
+  drop(): Promise<void>;
+}
+
+/** A database of its own with these migrations applied: a clone of a template that is made once for all tests. */
+export async function createTestDatabase(sets: readonly MigrationSet[]): Promise<TestDatabase> {
+  const name = `svc_test_${randomBytes(8).toString('hex')}`;
+  await withClient(clusterUrl(), ADMIN, async (client) => {
+    const template = await ensureTemplate(client, sets);
+    await client.query(`create database ${name} template ${template}`);
+  });
+  const url = urlFor(name);
+  const db = connect(url, { applicationName: 'svc test' });
+  const drop = async () => {
+    await db.close();
+    await withClient(clusterUrl(), ADMIN, (client) => client.query(`drop database if exists ${name} with (force)`));
+  };
+  return { url, db, drop };
+}
+
+async function ensureTemplate(client: pg.Client, sets: readonly MigrationSet[]): Promise<string> {
+  if (sets.length === 0) return 'template0';
+  const name = templateName(sets);
+  if (await exists(client, name)) return name;
+  await lock(client, 'svc:test-template');
+  if (await exists(client, name)) return name;
+  // The rename comes last, so that a template that can be seen is complete.
+  const making = `${name}_new`;
+  await client.query(`drop database if exists ${making} with (force)`);
+  await client.query(`create database ${making} template template0`);
+  await migrate(urlFor(making), sets);
+  await client.query(`alter database ${making} with allow_connections false`);
+  await client.query(`alter database ${making} rename to ${name}`);
+  return name;
+}
+
+function templateName(sets: readonly MigrationSet[]): string {
+  const digest = createHash('sha256');
+  for (const set of sets) {
+    for (const { name, checksum } of readMigrations(set)) digest.update(`${set.name}/${name}:${checksum}\n`);
+  }
+  return `svc_template_${digest.digest('hex').slice(0, 16)}`;
+}
+
+async function exists(client: pg.Client, name: string): Promise<boolean> {
+  return (await client.query('select from pg_database where datname = $1', [name])).rowCount === 1;
+}
+
+function urlFor(database: string): string {
+  const url = new URL(clusterUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
