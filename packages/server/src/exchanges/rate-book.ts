@@ -1,0 +1,107 @@
+import { ApiError } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import { askSource, type RateFailure } from './ask-source.ts';
+import type { RateSource } from './rate-source.ts';
+import type { Rates } from './rates.ts';
+import { addRate, extendRate, newestRate, ratesInForceSince, type StoredRate } from './store.ts';
+
+// Prices are promised at a rate that is no older.
+const MAX_RATE_AGE_MS = 60_000;
+// While no source answers; long holidays pass within it.
+const MAX_STORED_RATE_AGE_MS = 5 * 86_400_000;
+// After a round in which no source answered, the next one waits: otherwise every caller would pay for all the timeouts.
+const RETRY_AFTER_MS = 10_000;
+// A price is looked back at for ten minutes; an hour is plenty.
+const MAX_LOOK_BACK_MINUTES = 60;
+
+export interface RateBookOptions {
+  readonly db: Db;
+  readonly sources: readonly RateSource[];
+  readonly now: () => number;
+  readonly log: (failure: RateFailure) => void;
+}
+
+/** The rate of the moment, asked for at most once a minute by all callers and replicas together, and its history. */
+export class RateBook implements Rates {
+  readonly #db: Db;
+  readonly #sources: readonly RateSource[];
+  readonly #now: () => number;
+  readonly #log: (failure: RateFailure) => void;
+  #held: StoredRate | undefined;
+  #search: Promise<StoredRate> | undefined;
+  #silentSince: number | undefined;
+
+  constructor({ db, sources, now, log }: RateBookOptions) {
+    this.#db = db;
+    this.#sources = sources;
+    this.#now = now;
+    this.#log = log;
+  }
+
+  async current(): Promise<StoredRate> {
+    if (this.#held && isInForce(this.#held, this.#now())) return this.#held;
+    this.#search ??= this.#find().finally(() => {
+      this.#search = undefined;
+    });
+    return this.#search;
+  }
+
+  async ofLast(minutes: number): Promise<readonly StoredRate[]> {
+    if (!(minutes > 0 && minutes <= MAX_LOOK_BACK_MINUTES)) {
+      throw new RangeError(`Rates can be looked back at for ${MAX_LOOK_BACK_MINUTES} minutes at most.`);
+    }
+    await this.current();
+    return ratesInForceSince(this.#db, this.#now() - minutes * 60_000);
+  }
+
+  async #find(): Promise<StoredRate> {
+    const stored = await newestRate(this.#db, this.#now());
+    if (stored && isInForce(stored, this.#now())) return this.#hold(stored);
+    if (this.#isSilent()) throw new ApiError('rate_unavailable');
+    const fetched = await this.#fetch();
+    if (fetched) return this.#hold(fetched);
+    return this.#hold(await this.#fallBack());
+  }
+
+  async #fetch(): Promise<StoredRate | undefined> {
+    for (const source of this.#sources) {
+      // The moment of asking: the answer may have been made right after it.
+      const fetchedAt = this.#now();
+      const answer = await askSource(source, fetchedAt);
+      if (answer.ok) {
+        const validUntil = fetchedAt + MAX_RATE_AGE_MS;
+        return addRate(this.#db, { ...answer.rate, source: source.name, fetchedAt, validUntil });
+      }
+      this.#log(answer.failure);
+    }
+    return undefined;
+  }
+
+  // Looked up anew: another replica may have had more luck in the meantime.
+  async #fallBack(): Promise<StoredRate> {
+    const now = this.#now();
+    const stored = await newestRate(this.#db, now);
+    const usableUntil = (stored?.fetchedAt ?? 0) + MAX_STORED_RATE_AGE_MS;
+    if (!stored || now > usableUntil) {
+      this.#silentSince = now;
+      throw new ApiError('rate_unavailable');
+    }
+    return extendRate(this.#db, stored, Math.min(now + RETRY_AFTER_MS, usableUntil));
+  }
+
+  #isSilent(): boolean {
+    if (this.#silentSince === undefined) return false;
+    const elapsed = this.#now() - this.#silentSince;
+    return elapsed >= 0 && elapsed < RETRY_AFTER_MS;
+  }
+
+  #hold(rate: StoredRate): StoredRate {
+    this.#held = rate;
+    return rate;
+  }
+}
+
+// A clock that was turned back must not keep a rate in force for longer.
+function isInForce({ fetchedAt, validUntil }: StoredRate, now: number): boolean {
+  return fetchedAt <= now && now <= validUntil;
+}

@@ -1,0 +1,38 @@
+/** Markup that is safe to send: written by us, with everything from data escaped on its way in. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Fragment = Html | string | number | false | undefined | readonly Fragment[];
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+
+/** Text and numbers are escaped, markup stays, lists are joined, and what is missing leaves nothing. */
+export function html(parts: TemplateStringsArray, ...values: readonly Fragment[]): Html {
+  return new Html(parts.map((part, i) => part + (i < values.length ? toText(values[i]) : '')).join(''));
+}
+
+/** Puts something between the items, as Array.prototype.join does for text. */
+export function join(items: readonly Fragment[], between: Fragment): Html {
+  return html`${items.map((item, i) => (i === 0 ? item : [between, item]))}`;
+}
+
+/** Long names break between their words, where a narrow column makes them. */
+export const breakable = (name: string): Html => join(name.split(/(?<=[.\]_])|(?<=[a-z])(?=[A-Z])/), html`<wbr>`);
+
+function toText(value: Fragment): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'string' || typeof value === 'number') return escapeText(String(value));
+  return value ? value.map(toText).join('') : '';
+}

@@ -1,0 +1,125 @@
+/**
+ * Believable values for examples, by the name of a field or parameter. A name may be qualified: a field by its schema, a path
+ * parameter by its operation or by the path segment before it. Of several values the first that fits is taken.
+ */
+const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
+const RECIPIENT = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';
+const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
+const CLASS_HASH = '0x0484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1';
+const FELT = '0x01f3c9a27b5d8e604c13a7f2905be6d48c71f03a';
+const SIGNED = '0x06b2d84f1e73a95c20d6f84b3170c9ea52d8f4613b';
+const TOKEN = '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
+const TRANSACTION_ID = 'txn_01kxw9a0b1c2d3e4f5g6h7j8k9';
+const GIFT_ID = 'gift_01kxw9c3d4e5f6g7h8j9k0m1n2';
+const REDEEM_ID = 'redeem_01kxw9d5e6f7g8h9j0k1m2n3p4';
+const TYPED_DATA = { primaryType: 'OutsideExecution', '…': 'domain, message and types, shortened here' };
+
+export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
+  'checkSkuReference.id': ['telmex-recibo'],
+  'skus.id': ['telcel-recarga-100'],
+  'sku-purchases.id': [TRANSACTION_ID],
+  'gifts.id': [GIFT_ID],
+  'redeems.id': [REDEEM_ID],
+
+  'Call.calldata': [[RECIPIENT, '2500000', '0']],
+  'Call.contractAddress': [TOKEN],
+  'Call.entrypoint': ['transfer'],
+  'Config.network': ['SANDBOX'],
+  'Gift.id': [GIFT_ID],
+  'GiftRedeem.cctpBurnTxHash': [null],
+  'GiftRedeem.id': [REDEEM_ID],
+  'LedgerEntry.id': ['entry_01kxw9e7f8g9h0j1k2m3n4p5q6'],
+  'LedgerEntry.type': ['HOLD'],
+  'Organization.id': ['org_01kxw8yy1c9f4n0v8d2b6h3k5m'],
+  'Organization.name': ['Tienda Azul'],
+  'RedeemStarted.destinationChain': ['solana'],
+  'RedeemStarted.status': ['BRIDGING'],
+  'RedeemState.destinationChain': ['solana'],
+  'RedeemState.id': [REDEEM_ID],
+  'RedeemState.status': ['BRIDGING'],
+
+  accountClassHash: [CLASS_HASH],
+  activeGifts: [8],
+  address: [TOKEN],
+  amount: [5, '5'],
+  amountUsd: [501],
+  authMethod: ['passkey'],
+  availableUsd: [9499],
+  calldata: [[FELT]],
+  campaignName: ['Navidad 2026'],
+  cctpBurnTxHash: [HASH],
+  chain: ['STARKNET'],
+  chainId: ['SN_SEPOLIA'],
+  claimUrl: ['https://svc.example/claim/KQWMZRTB'],
+  class_hash: [CLASS_HASH],
+  classHash: [CLASS_HASH],
+  code: ['NAVIDAD2026'],
+  created: [1],
+  credentialId: ['q83vEjRWeJCrze8'],
+  currency: ['MXN'],
+  currencyAmount: [100],
+  currentClassHash: [CLASS_HASH],
+  currentWalletType: ['SVC'],
+  decimals: [6],
+  deviceType: ['phone'],
+  email: ['ana@example.com'],
+  encryptedPrivateKey: ['svc1.argon2id.…'],
+  environment: ['development'],
+  estimatedSeconds: [24],
+  expectedAmount: ['2.5'],
+  expectedRecipient: [RECIPIENT],
+  expectedSender: [ADDRESS],
+  expiresAt: ['2027-01-06T00:00:00.000Z'],
+  externalUserId: ['user-123'],
+  giftId: [GIFT_ID],
+  hash: [HASH],
+  hashOrId: [HASH],
+  heldUsd: [501],
+  holdId: ['hold_01kxw9e7f8g9h0j1k2m3n4p5q5'],
+  holdLedgerEntryId: ['entry_01kxw9e7f8g9h0j1k2m3n4p5q6'],
+  id: [REDEEM_ID],
+  isActive: [true],
+  limit: [10],
+  maxRedeems: [100],
+  name: ['Navidad 2026'],
+  newClassHash: [CLASS_HASH],
+  orgName: ['Tienda Azul'],
+  page: [1],
+  paymentAddress: [RECIPIENT],
+  publicKey: [ADDRESS],
+  r: [FELT],
+  receiveChainTxHash: [null],
+  recipientEmail: [null],
+  recovery: [0],
+  redeemId: [REDEEM_ID],
+  reference: [GIFT_ID],
+  releasedUsd: [501],
+  rpcUrl: ['https://rpc.example'],
+  s: [SIGNED],
+  salt: [FELT],
+  signature: [[FELT, SIGNED]],
+  skuId: ['telcel-recarga-100'],
+  skuReference: ['5512345678'],
+  starkKeyPubAX: [FELT],
+  startsAt: ['2026-12-01T00:00:00.000Z'],
+  status: ['SUCCESS', 'ACCEPTED_ON_L2'],
+  synced: [2],
+  targetClassHash: [CLASS_HASH],
+  token: ['USDC'],
+  total: [1],
+  totalGifts: [12],
+  totalHeldUsd: [501],
+  totalPages: [1],
+  totalRedeemedUsd: [0],
+  totalRedeems: [0],
+  transactionHash: [HASH],
+  typedData: [TYPED_DATA],
+  TypedData: [TYPED_DATA],
+  unique: ['0x0'],
+  walletAddress: [ADDRESS],
+};
+
+/** Parameters that are optional each alone, but without which the example would be refused. */
+export const alsoInExample: Readonly<Record<string, readonly string[]>> = {
+  getTokenBalance: ['externalUserId'],
+};
