@@ -5,7 +5,8 @@
 //   node scripts/run.mjs <file.ts | name of an installed command> [arguments]
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -27,15 +28,39 @@ function install() {
     .digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   console.error('Installing dependencies (only when the lock file changed)…');
-  // npm tells its scripts where it is itself; beside that, the shell finds it (and on Windows only the shell can).
-  const npm = process.env.npm_execpath;
-  const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: withoutNpmSettings() };
-  const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  const result = npm?.endsWith('.js')
-    ? spawnSync(process.execPath, [npm, ...flags], options)
-    : spawnSync('npm', flags, { ...options, shell: process.platform === 'win32' });
-  if (result.status !== 0) fail('npm ci did not succeed; its message is above.');
+  if (isRecent(process.versions.node)) {
+    npmCi(process.execPath, []);
+  } else {
+    // npm leaves optional packages out that do not fit the Node it runs on. So the pinned runtime comes first, alone,
+    // and then installs the rest, itself included: hence from a copy.
+    npmCi(process.execPath, ['--no-workspaces', '--omit=dev']);
+    const folder = mkdtempSync(path.join(tmpdir(), 'svc-runtime-'));
+    const copy = path.join(folder, path.basename(pinnedRuntime()));
+    copyFileSync(pinnedRuntime(), copy);
+    npmCi(copy, []);
+    rmSync(folder, { recursive: true, force: true });
+  }
   writeFileSync(stamp, wanted);
+}
+
+function npmCi(node, flags) {
+  // npm tells its scripts where it is itself; started by hand, this looks where npm usually lies.
+  const { npm_execpath: own = '' } = process.env;
+  const npm = own.endsWith('npm-cli.js') ? own : npmBeside(process.execPath);
+  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
+  const result = spawnSync(node, argv, {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: withoutNpmSettings(),
+  });
+  if (result.status !== 0) fail('npm ci did not succeed; its message is above.');
+}
+
+function npmBeside(node) {
+  const folder = path.dirname(realpathSync(node));
+  const places = ['../lib/node_modules/npm/bin/npm-cli.js', 'node_modules/npm/bin/npm-cli.js'];
+  const found = places.map((place) => path.resolve(folder, place)).find((place) => existsSync(place));
+  return found ?? fail('npm was not found. Start with `npm start` or `npm test`.');
 }
 
 // `npm test` hands its own settings down as npm_config_*; an install must not inherit them (a dry run, another prefix).
@@ -52,7 +77,10 @@ function isRecent(version) {
 }
 
 function chooseRuntime() {
-  if (isRecent(process.versions.node)) return process.execPath;
+  return isRecent(process.versions.node) ? process.execPath : pinnedRuntime();
+}
+
+function pinnedRuntime() {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   for (const candidate of [`node-${platform}-${process.arch}`, `node-bin-${platform}-${process.arch}`]) {
     const folder = path.join(modules, candidate);
@@ -62,7 +90,7 @@ function chooseRuntime() {
     const answer = spawnSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' });
     if (answer.status === 0 && isRecent(answer.stdout.trim())) return file;
   }
-  fail(
+  return fail(
     `svc needs Node ${OLDEST.join('.')} or newer. This is ${process.version}, and npm has no pinned runtime for ` +
       `${process.platform} on ${process.arch}. Install a newer Node and try again.`,
   );

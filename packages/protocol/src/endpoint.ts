@@ -11,6 +11,10 @@ import type { ErrorCode } from './errors.ts';
  */
 export type Access = 'both' | 'secret' | 'either' | 'public' | 'none';
 
+// biome-ignore format: one line a row
+export type Tag =
+  | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation';
+
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** An error that an endpoint can answer: by its code, or with another status than the catalogue's. */
@@ -25,7 +29,7 @@ export interface Endpoint {
   readonly method: Method;
   /** Below the base address, with `{name}` for parameters. */
   readonly path: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Access, Endpoint, ErrorUse } from './endpoint.ts';
+import type { Access, Endpoint, ErrorUse, Tag } from './endpoint.ts';
 import { allEndpoints } from './endpoints/index.ts';
 import { catalogue, type ErrorCode } from './errors.ts';
 import { ErrorBody } from './schemas/common.ts';
@@ -8,6 +8,18 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 type JsonObject = Record<string, Json>;
 
 const VERSION = '14.0.0';
+
+/** In the order in which a newcomer needs them. */
+const tags: Record<Tag, string> = {
+  Wallets: 'Self-custodial Starknet accounts, created and upgraded without gas.',
+  Transactions: 'Gasless execution of signed calls, and the history of what happened.',
+  SKUs: 'The catalogue of services that can be bought.',
+  'SKU purchases': 'Purchases that were paid on the chain.',
+  Exchanges: 'What an amount in local currency is in dollars.',
+  Gifts: 'Codes that an organisation creates and pays for with its credits.',
+  Claims: 'What the holder of a gift code does, without any key.',
+  Organisation: 'Your organisation, its credits and what a client needs to know.',
+};
 
 const security: Record<Access, Json> = {
   both: [{ publicKey: [], bearer: [] }],
@@ -46,7 +58,7 @@ export function openApiDocument(baseUrl: string): JsonObject {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(allEndpoints.map((endpoint) => endpoint.tag))].map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: { schemas: components, securitySchemes },
   };
@@ -112,6 +124,7 @@ function responses(endpoint: Endpoint, components: JsonObject): JsonObject {
 /** What every endpoint of its kind can answer, beside what it names itself. */
 export function errorsOf(endpoint: Endpoint): readonly ErrorUse[] {
   const errors: ErrorUse[] = [...(endpoint.errors ?? [])];
+  if (endpoint.params || endpoint.query || endpoint.body) errors.push('invalid_request');
   if (endpoint.method === 'POST') errors.push('idempotency_key_reused', 'idempotency_key_in_progress');
   if (endpoint.access !== 'none') errors.push('missing_credentials', 'invalid_api_key', 'rate_limited');
   if (endpoint.access === 'both' || endpoint.access === 'public') errors.push('invalid_token', 'identity_unavailable');

@@ -62,7 +62,7 @@ export const listGiftRedeems = endpoint({
   summary: 'List redemptions, newest first',
   access: 'either',
   planned: true,
-  query: schema.GiftListQuery,
+  query: schema.RedeemListQuery,
   answers: { 200: schema.GiftRedeemPage },
   errors: ['invalid_request'],
 });

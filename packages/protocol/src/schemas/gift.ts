@@ -101,6 +101,8 @@ export const GiftListQuery = Type.Object({
   campaignName: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
+export const RedeemListQuery = Type.Object(pageQuery);
+
 export const UpdateGift = Type.Object(
   {
     isActive: Type.Optional(Type.Boolean()),

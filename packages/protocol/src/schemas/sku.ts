@@ -43,7 +43,7 @@ export const Sku = Type.Object(
         amountLabel: 'Monto',
         fixedAmount: 100,
         currency: 'MXN',
-        canCheckSkuReference: true,
+        canCheckSkuReference: false,
       },
     ],
   },

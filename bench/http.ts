@@ -1,0 +1,75 @@
+// How many requests a second the service answers with everything on (credentials, rate limit, validation, schemas,
+// security headers, metrics, logging) beside a bare node:http server that runs the same SQL on the same PostgreSQL.
+// Both are measured in turns within one run, because the machine's speed drifts; the ratio is what counts.
+//
+//   npm run bench:http
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { startEmbedded } from '@svc/store';
+import { keyHeaders } from '../tests/support/client.ts';
+import { newDataDir, startServer } from '../tests/support/server.ts';
+import { load } from './support/load.ts';
+
+const ROUNDS = 3;
+const ROUND_MS = 2_000;
+const WARM_UP_MS = 2_000;
+const CONNECTIONS = 32;
+
+const dataDir = await newDataDir();
+const postgres = await startEmbedded({ dataDir });
+const service = await startServer({
+  dataDir,
+  env: { DATABASE_URL: postgres.url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' },
+});
+const bare = await startBareServer(postgres.url);
+try {
+  const { organizationId } = service.credentials;
+  const headers = keyHeaders(service);
+  await compare('GET /v1/skus/{id}', '/skus/telmex-recibo', '/skus/telmex-recibo', headers);
+  await compare('GET /v1/organization', '/organization', `/organization/${organizationId}`, headers);
+} finally {
+  bare.stop();
+  await service.end();
+  await postgres.stop();
+}
+
+async function compare(name: string, path: string, barePath: string, headers: Record<string, string>): Promise<void> {
+  const sides = [
+    { label: 'svc', url: service.credentials.baseUrl + path, headers, rates: [] as number[], p99: [] as number[] },
+    { label: 'bare', url: bare.origin + barePath, headers: {}, rates: [] as number[], p99: [] as number[] },
+  ];
+  for (const side of sides) await load(side.url, side.headers, CONNECTIONS, WARM_UP_MS);
+  for (let round = 0; round < ROUNDS; round++) {
+    // Whoever goes first changes from round to round.
+    for (const side of round % 2 ? [...sides].reverse() : sides) {
+      const result = await load(side.url, side.headers, CONNECTIONS, ROUND_MS);
+      if (result.failures > 0) throw new Error(`${side.label}: ${result.failures} answers were not 200`);
+      side.rates.push(result.requests / result.seconds);
+      side.p99.push(result.latencies[Math.floor(result.latencies.length * 0.99)] ?? 0);
+    }
+  }
+  const [svc, yardstick] = sides.map(({ rates }) => median(rates));
+  const ratios = sides[0]?.rates.map((rate, round) => rate / (sides[1]?.rates[round] ?? 1)) ?? [];
+  console.log(`${name}: ${svc?.toFixed(0)}/s beside ${yardstick?.toFixed(0)}/s bare`);
+  console.log(`  ratio ${median(ratios).toFixed(2)} (rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
+  console.log(`  p99 ${sides.map(({ label, p99 }) => `${label} ${median(p99).toFixed(1)} ms`).join(', ')}`);
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+async function startBareServer(databaseUrl: string): Promise<{ origin: string; stop(): void }> {
+  const child = spawn(process.execPath, [path.resolve(import.meta.dirname, 'support/bare-server.ts')], {
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      const found = /listening (\d+)/.exec(chunk.toString());
+      if (found?.[1]) resolve(found[1]);
+    });
+    child.once('exit', () => reject(new Error('the bare server did not start')));
+  });
+  return { origin: `http://127.0.0.1:${port}`, stop: () => child.kill() };
+}

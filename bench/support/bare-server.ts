@@ -1,0 +1,45 @@
+// The yardstick: node:http and the driver, the same SQL on the same database, and nothing else. Run as a process of its own.
+import { createServer } from 'node:http';
+import pg from 'pg';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+
+const queries: Record<string, (argument: string) => Promise<unknown>> = {
+  skus: async (id) => {
+    const sku = await pool.query({
+      name: 'sku',
+      text: `select id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
+        amount_label, fixed_amount, currency, can_check_reference, logo_url, created_at, updated_at
+        from skus where id = $1 and retired_at is null`,
+      values: [id],
+    });
+    return sku.rows[0];
+  },
+  organization: async (id) => {
+    const [organization, balance] = await Promise.all([
+      pool.query({
+        name: 'organization',
+        text: 'select id, name, created_at from organizations where id = $1',
+        values: [id],
+      }),
+      pool.query({
+        name: 'balance',
+        text: `select available, held, available + held as total from ledger_balances
+          where organization_id = $1 and environment = $2`,
+        values: [id, 'development'],
+      }),
+    ]);
+    return { ...organization.rows[0], balance: balance.rows[0] };
+  },
+};
+
+const server = createServer(async (request, response) => {
+  const [, name = '', argument = ''] = (request.url ?? '').split('/');
+  const body = JSON.stringify(await queries[name]?.(argument));
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address !== null && typeof address === 'object') process.stdout.write(`listening ${address.port}\n`);
+});

@@ -1,0 +1,112 @@
+import cors from '@fastify/cors';
+import { ApiError, openApiDocument } from '@svc/protocol';
+import type { Database } from '@svc/store';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import type { Authenticator } from './http/authenticate.ts';
+import type { Handlers } from './http/call.ts';
+import { registerEndpoints } from './http/endpoints.ts';
+import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
+import { addSecurityHeaders, EXPOSED_HEADERS, setHeadersOfEarlyAnswer } from './http/headers.ts';
+import { createMetrics } from './http/metrics.ts';
+import { type Health, registerOperations } from './http/operations.ts';
+import type { RateLimiter } from './http/rate-limit.ts';
+import { readRequestId } from './http/request-id.ts';
+import { logRequests } from './http/request-log.ts';
+import { registerReference } from './reference/routes.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Longer than any identifier of the interface, so that a long one is answered by its schema. */
+const MAX_PARAMETER_LENGTH = 1_024;
+/** A client that takes longer than this to send its request is not one of ours. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export interface AppParts {
+  readonly db: Database;
+  readonly authenticator: Authenticator;
+  readonly rateLimiter: RateLimiter;
+  readonly handlers: Handlers;
+  readonly log: FastifyBaseLogger;
+  readonly health: Health;
+  readonly trustProxy: boolean;
+  readonly metricsToken: string | undefined;
+  /** The address that others see; known once the server listens. */
+  readonly publicUrl: () => string;
+  /** A process that only runs jobs serves nothing but its own health. */
+  readonly servesInterface: boolean;
+}
+
+/** The HTTP application, not listening yet. */
+export async function createApp(parts: AppParts): Promise<FastifyInstance> {
+  const http: FastifyInstance = Fastify({
+    loggerInstance: parts.log,
+    // Fastify would log addresses, and those hold gift codes; our own line names the route.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    trustProxy: parts.trustProxy,
+    genReqId: readRequestId,
+    requestIdHeader: false,
+    // Requests that arrive on an open connection while we stop are still answered, with `connection: close`.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => {
+      setHeadersOfEarlyAnswer(request, reply);
+      replyWithError(error, request, reply);
+    },
+    clientErrorHandler: replyToBrokenRequest,
+    // Node would refuse these by itself, with answers that are not ours.
+    http: { requireHostHeader: false },
+  });
+  http.server.on('checkExpectation', (request, response) => http.routing(request, response));
+  http.addHook('onRequest', requireHost);
+  readJsonBodies(http);
+  logRequests(http);
+  addSecurityHeaders(http, parts.publicUrl);
+  http.setErrorHandler(replyWithError);
+  http.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  await http.register(cors, corsOptions);
+
+  const metrics = createMetrics(http, parts.db);
+  registerOperations(http, { ...parts, metrics });
+  if (parts.servesInterface) {
+    registerReference(http, parts.publicUrl);
+    await http.register(async (v1) => registerInterface(v1, parts), { prefix: '/v1' });
+  }
+  return http;
+}
+
+function registerInterface(v1: FastifyInstance, parts: AppParts): void {
+  v1.get('/openapi.json', async () => openApiDocument(`${parts.publicUrl()}/v1`));
+  registerEndpoints(v1, parts);
+}
+
+/** HTTP/1.1 asks for it, and whoever leaves it out is not a client that we know. */
+async function requireHost(request: FastifyRequest): Promise<void> {
+  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+    throw new ApiError('invalid_request', 'The Host header is missing.');
+  }
+}
+
+/** Browsers may call with the public key: credentials travel in headers, never in cookies, so any origin is as good. */
+const corsOptions = {
+  origin: '*',
+  methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+  allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-api-key', 'x-request-id'],
+  exposedHeaders: EXPOSED_HEADERS,
+  // An OPTIONS that is no preflight is answered like one, with nothing.
+  strictPreflight: false,
+  maxAge: 86_400,
+};
+
+/** JSON or nothing. An empty body is no body, whatever its content type says: many clients send one with DELETE. */
+function readJsonBodies(http: FastifyInstance): void {
+  const parse = http.getDefaultJsonParser('error', 'error');
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, undefined);
+    return parse(request, body as string, done);
+  });
+}

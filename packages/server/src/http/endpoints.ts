@@ -1,0 +1,163 @@
+import { ApiError, allEndpoints, type Endpoint, ErrorBody } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Authenticator, authenticate } from './authenticate.ts';
+import { type Call, type Handler, type Handlers, WithStatus } from './call.ts';
+import type { Caller } from './caller.ts';
+import { errorBody } from './error-reply.ts';
+import { fingerprintOf, type StoredAnswer, type Turn, takeTurn } from './idempotency.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { findFault, readQuery } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+}
+
+export interface EndpointParts {
+  readonly db: Db;
+  readonly authenticator: Authenticator;
+  readonly rateLimiter: RateLimiter;
+  readonly handlers: Handlers;
+}
+
+/** Registers the whole interface: each endpoint authenticates, counts, validates, and only then handles. */
+export function registerEndpoints(app: FastifyInstance, parts: EndpointParts): void {
+  const handlers = parts.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
+  app.decorateRequest('caller', undefined);
+  for (const endpoint of allEndpoints) {
+    const handler = handlers[endpoint.operationId];
+    if (!handler && !endpoint.planned) throw new Error(`No handler for ${endpoint.operationId}`);
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      schema: { response: { ...endpoint.answers, '4xx': ErrorBody, '5xx': ErrorBody } },
+      // Before the body is read: a caller without credentials makes us do nothing.
+      onRequest: (request, reply) => admit(parts, endpoint, request, reply),
+      handler: (request, reply) => handle(parts.db, endpoint, handler ?? notBuilt, request, reply),
+    });
+  }
+}
+
+const notBuilt: Handler<Endpoint> = () => {
+  throw new ApiError('not_implemented');
+};
+
+async function admit(
+  parts: EndpointParts,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const caller = await authenticate(parts.authenticator, endpoint.access, request.headers);
+  if (!caller) return;
+  request.caller = caller;
+  const decision = await parts.rateLimiter.take(caller.keyId);
+  reply.header('ratelimit-limit', decision.limit);
+  reply.header('ratelimit-remaining', decision.remaining);
+  reply.header('ratelimit-reset', decision.resetSeconds);
+  if (decision.allowed) return;
+  reply.header('retry-after', decision.resetSeconds);
+  throw new ApiError('rate_limited');
+}
+
+async function handle(
+  db: Db,
+  endpoint: Endpoint,
+  handler: Handler<Endpoint>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const input = readInput(endpoint, request);
+  const key = endpoint.method === 'POST' ? readKey(request) : undefined;
+  if (key === undefined) return send(reply, await answerOf(db, endpoint, handler, request, input, undefined));
+
+  const fingerprint = fingerprintOf(request.method, request.url, request.body);
+  const result = await takeTurn(db, { scope: scopeOf(request), key, fingerprint });
+  if ('replay' in result) return send(reply.header('idempotency-replayed', 'true'), result.replay);
+  return send(reply, await answerOnce(db, endpoint, handler, request, input, result.turn));
+}
+
+type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
+
+function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
+  const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>);
+  const fault =
+    (endpoint.params && findFault('path', endpoint.params, request.params)) ??
+    (endpoint.query && findFault('query', endpoint.query, query)) ??
+    (endpoint.body && findFault('body', endpoint.body, request.body));
+  if (fault) throw new ApiError('invalid_request', `${fault}.`);
+  return { params: request.params, query, body: endpoint.body && request.body } as Input;
+}
+
+/** Runs the handler; `turn` is the right to store its answer for an Idempotency-Key. */
+async function answerOf(
+  db: Db,
+  endpoint: Endpoint,
+  handler: Handler<Endpoint>,
+  request: FastifyRequest,
+  input: Input,
+  turn: Turn | undefined,
+): Promise<StoredAnswer> {
+  const success = Number(Object.keys(endpoint.answers)[0]);
+  const toAnswer = (answer: unknown): StoredAnswer =>
+    answer instanceof WithStatus ? answer : { status: success, body: answer };
+  let stored = false;
+  const call = {
+    ...input,
+    caller: request.caller,
+    transact: async (work: (tx: Db) => Promise<unknown>) => {
+      const answer = await db.tx(async (tx) => {
+        const result = await work(tx);
+        await turn?.store(tx, toAnswer(result));
+        return result;
+      });
+      stored = true;
+      return answer;
+    },
+  } as Call<Endpoint>;
+  const answer = toAnswer(await handler(call));
+  if (!stored) await turn?.store(db, answer);
+  return answer;
+}
+
+/** A refusal is an answer too and is kept; after a fault of ours the same request may try again. */
+async function answerOnce(
+  db: Db,
+  endpoint: Endpoint,
+  handler: Handler<Endpoint>,
+  request: FastifyRequest,
+  input: Input,
+  turn: Turn,
+): Promise<StoredAnswer> {
+  try {
+    return await answerOf(db, endpoint, handler, request, input, turn);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) {
+      await turn.giveUp();
+      throw error;
+    }
+    const answer = { status: error.status, body: errorBody(error) };
+    await turn.store(db, answer);
+    return answer;
+  }
+}
+
+function send(reply: FastifyReply, { status, body }: StoredAnswer): FastifyReply {
+  return reply.code(status).type('application/json; charset=utf-8').send(body);
+}
+
+function readKey(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw new ApiError('invalid_request', 'The Idempotency-Key header must be 1 to 255 printable ASCII characters.');
+}
+
+/** Keys belong to an environment and, with a user's token, to that user; without credentials, to the path. */
+function scopeOf({ caller, url }: FastifyRequest): string {
+  if (!caller) return `anyone ${url.split('?', 1)[0]}`;
+  const owner = `${caller.organizationId} ${caller.environment}`;
+  return caller.externalUserId === undefined ? owner : `${owner} ${caller.externalUserId}`;
+}

@@ -1,0 +1,50 @@
+import type { Socket } from 'node:net';
+import { ApiError, type ErrorBody } from '@svc/protocol';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Turns whatever was thrown into the Error body. What is not meant for the caller goes to the log and nowhere else. */
+export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = error instanceof ApiError ? error : fromFramework(error as FastifyError);
+  if (known.status >= 500 && known.code !== 'not_implemented') {
+    request.log.error({ err: error, cause: known.cause, reqId: request.id }, known.message);
+  }
+  if (known.code === 'rate_limited' && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
+  return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
+}
+
+export function errorBody(error: ApiError): ErrorBody {
+  return { error: error.code, message: error.message };
+}
+
+/** Fastify's own refusals (bad JSON, a body too large, a bad URL) are all the caller's mistakes. */
+function fromFramework(error: FastifyError): ApiError {
+  const explanation = framework[error.code];
+  if (explanation) return new ApiError('invalid_request', explanation);
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new ApiError('invalid_request');
+  }
+  return new ApiError('internal_error', undefined, { cause: error });
+}
+
+const framework: Record<string, string> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 1 MiB.',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be JSON: send content-type application/json.',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as its content-length says.',
+  FST_ERR_BAD_URL: 'The address is not validly encoded.',
+};
+
+/** For what is not even HTTP: the connection gets one plain answer and is closed. */
+export function replyToBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const explanation = tooLarge ? 'The headers are too large.' : 'This is not a valid HTTP request.';
+  const body = JSON.stringify(errorBody(new ApiError('invalid_request', explanation)));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\nconnection: close\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

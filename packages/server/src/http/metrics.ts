@@ -1,0 +1,66 @@
+import type { Database } from '@svc/store';
+import type { FastifyInstance } from 'fastify';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { queueStats } from '../jobs/inspect.ts';
+
+export interface Metrics {
+  readonly registry: Registry;
+}
+
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Prometheus metrics of one process: its requests by route and status, its database pool, and Node's own. */
+export function createMetrics(app: FastifyInstance, db: Database): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'svc_' });
+  const duration = new Histogram({
+    name: 'svc_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'svc_database_connections',
+    help: 'Connections of the pool by what they are doing; waiting counts requests without one',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { pool } = db;
+      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  });
+  new Gauge({
+    name: 'svc_jobs',
+    help: 'Jobs of the whole deployment by task and state; failed ones have used up their attempts',
+    labelNames: ['task', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { task, waiting, scheduled, running, failed } of await queueStats(db)) {
+        for (const [state, count] of Object.entries({ waiting, scheduled, running, failed }))
+          this.set({ task, state }, count);
+      }
+    },
+  });
+  new Gauge({
+    name: 'svc_jobs_oldest_waiting_seconds',
+    help: 'For how long the oldest job of a task has been due without having begun',
+    labelNames: ['task'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { task, oldestWaitingSeconds } of await queueStats(db)) this.set({ task }, oldestWaitingSeconds);
+    },
+  });
+  // The route's pattern, never its address: addresses hold gift codes, and each would be a time series of its own.
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const labels = { method: request.method, route, status: String(reply.statusCode) };
+    duration.observe(labels, reply.elapsedTime / 1000);
+    done();
+  });
+  return { registry };
+}

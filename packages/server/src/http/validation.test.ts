@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { findFault, readQuery } from './validation.ts';
+
+const schema = Type.Object({
+  amount: Type.Number({ maximum: 10 }),
+  chain: Type.Optional(Type.String({ enum: ['A', 'B'] })),
+  list: Type.Optional(Type.Array(Type.Object({ email: Type.String({ format: 'email' }) }))),
+  free: Type.Optional(Type.Unknown()),
+});
+
+describe('a fault in the input', () => {
+  it.each([
+    [undefined, 'body must be object'],
+    [null, 'body must be object'],
+    [[], 'body must be object'],
+    [{}, 'body.amount is required'],
+    [{ amount: '1' }, 'body.amount must be number'],
+    [{ amount: 11 }, 'body.amount must be <= 10'],
+    [{ amount: Number.POSITIVE_INFINITY }, 'body.amount must be number'],
+    [{ amount: 1, chain: 'C' }, 'body.chain must be one of A, B'],
+    [{ amount: 1, list: [{ email: 'a@b.mx' }, { email: 'x' }] }, 'body.list[1].email must match format "email"'],
+    [{ amount: 1, free: 'a\0b' }, 'body.free contains a character that is not valid text'],
+    [{ amount: 1, free: { 'a\0': 1 } }, 'body.free has a name that is not valid text'],
+    [{ amount: 1, free: ['\ud800'] }, 'body.free[0] contains a character that is not valid text'],
+  ])('in %j is named by its field: %s', (value, fault) => {
+    expect(findFault('body', schema, value)).toBe(fault);
+  });
+
+  it('is found before a deep nest is walked to its end', () => {
+    let nest: unknown = 1;
+    for (let i = 0; i < 10_000; i++) nest = [nest];
+    expect(findFault('body', schema, { amount: 1, free: nest })).toMatch(/nested more than 32 levels/);
+  });
+
+  it('is not there in good input, whatever else stands beside it', () => {
+    expect(findFault('body', schema, { amount: 1, unknown: true })).toBeUndefined();
+  });
+});
+
+describe('a query', () => {
+  const query = Type.Object({
+    page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+    amount: Type.Optional(Type.Number()),
+    active: Type.Optional(Type.Boolean()),
+    name: Type.Optional(Type.String()),
+  });
+
+  it('is read by the types of its schema, and unknown names are left out', () => {
+    const values = readQuery(query, { page: '2', amount: '1.5', active: 'false', name: '3', other: 'x' });
+    expect(values).toEqual({ page: 2, amount: 1.5, active: false, name: '3' });
+  });
+
+  it.each(['1e3', ' 1', '1 ', '', '0x10', '1.0', 'NaN', 'Infinity', '9'.repeat(16), ['1', '2'], '１'])(
+    'refuses %j for a whole number',
+    (page) => {
+      expect(findFault('query', query, readQuery(query, { page }))).toMatch(/^query\.page must be integer/);
+    },
+  );
+
+  it('fills in defaults', () => {
+    const values = readQuery(query, {});
+    expect(findFault('query', query, values)).toBeUndefined();
+    expect(values).toEqual({ page: 1 });
+  });
+});

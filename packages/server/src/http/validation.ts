@@ -1,0 +1,69 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import type { TSchema } from 'typebox';
+
+/** JSON nested deeper than this is an attack on whoever walks it. */
+const MAX_DEPTH = 32;
+
+// The package is CommonJS: under native ES modules the function is one level down.
+const addFormats = addFormatsModule.default;
+const ajv = new Ajv({ allErrors: false, useDefaults: true, coerceTypes: false, strict: true });
+addFormats(ajv, ['date-time', 'email']);
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+export type Part = 'path' | 'query' | 'body';
+
+/** Answers what is wrong with the first bad field, or undefined. Defaults are filled in on the way. */
+export function findFault(part: Part, schema: TSchema, value: unknown): string | undefined {
+  const dirty = findDirt(value, part, 0);
+  if (dirty) return dirty;
+  const validate = compiled.get(schema) ?? ajv.compile(schema);
+  compiled.set(schema, validate);
+  return validate(value) ? undefined : describe(part, validate.errors?.[0]);
+}
+
+/** PostgreSQL stores neither NUL characters nor half surrogate pairs; nothing sensible contains them. */
+function findDirt(value: unknown, at: string, depth: number): string | undefined {
+  if (typeof value === 'string') {
+    return value.includes('\0') || !value.isWellFormed()
+      ? `${at} contains a character that is not valid text`
+      : undefined;
+  }
+  if (value === null || typeof value !== 'object') return undefined;
+  if (depth >= MAX_DEPTH) return `${at} is nested more than ${MAX_DEPTH} levels deep`;
+  for (const [key, item] of Object.entries(value)) {
+    if (key.includes('\0') || !key.isWellFormed()) return `${at} has a name that is not valid text`;
+    const dirt = findDirt(item, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
+    if (dirt) return dirt;
+  }
+  return undefined;
+}
+
+function describe(part: Part, error: ErrorObject | undefined): string {
+  if (!error) return `${part} is not valid`;
+  const field = part + error.instancePath.replace(/\/(\d+)(?=\/|$)/g, '[$1]').replace(/\//g, '.');
+  if (error.keyword === 'required') return `${field}.${error.params.missingProperty} is required`;
+  if (error.keyword === 'enum') return `${field} must be one of ${error.params.allowedValues.join(', ')}`;
+  return `${field} ${error.message}`;
+}
+
+/**
+ * Query parameters arrive as text. Turns those that the schema declares as numbers or booleans into values, but only
+ * from their plain spelling: `1e3`, ` 1` and `0x10` stay text and are refused by the schema.
+ */
+export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  const values: Record<string, unknown> = {};
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = query[name];
+    if (text !== undefined) values[name] = typeof text === 'string' ? readText(type, text) : text;
+  }
+  return values;
+}
+
+function readText(type: string | undefined, text: string): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,6})?$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

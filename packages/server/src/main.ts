@@ -1,0 +1,73 @@
+import path from 'node:path';
+import { sandbox } from '@svc/sandbox';
+import { EmbeddedPostgresError } from '@svc/store';
+import { banner } from './banner.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { startService } from './service.ts';
+import { CatalogueError } from './skus/catalogue.ts';
+
+/** A signal often arrives twice, from the terminal and from npm; a later one means that someone is losing patience. */
+const IMPATIENT_AFTER_MS = 2_000;
+/** Requests in flight are bounded to less than this; whatever still runs then is left to the next start. */
+const SHUTDOWN_LIMIT_MS = 60_000;
+
+/** What Node and PostgreSQL say when there is no way in: no server, no such host, wrong password, no such database. */
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'ECONNRESET',
+  '28P01',
+  '28000',
+  '3D000',
+]);
+
+async function main(): Promise<void> {
+  const startedAt = performance.now();
+  const config = readConfig(process.env);
+  const stopped = untilSignal();
+  const service = await startService(config, config.sandbox ? sandbox : undefined);
+  const startedInMs = performance.now() - startedAt;
+  process.stdout.write(banner({ ...service, startedInMs, credentialsFile: shown(service.credentialsFile) }));
+  await stopped;
+  setTimeout(() => process.exit(1), SHUTDOWN_LIMIT_MS).unref();
+  await service.stop();
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    const stop = () => {
+      const now = performance.now();
+      if (first !== undefined && now - first > IMPATIENT_AFTER_MS) process.exit(1);
+      first ??= now;
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  });
+}
+
+const shown = (file: string) => path.relative(process.cwd(), file);
+
+/** What the operator can mend gets a sentence; anything else is a fault of ours and shows where. */
+function explain(error: unknown): string {
+  const plain =
+    error instanceof ConfigError || error instanceof CatalogueError || error instanceof EmbeddedPostgresError;
+  if (plain) return error.message;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (typeof code === 'string' && UNREACHABLE.has(code)) {
+    return `The database cannot be reached (${code}). Check DATABASE_URL, and that the PostgreSQL it names runs.`;
+  }
+  if (code === 'EADDRINUSE') return 'The port is in use already. Set PORT to another one, or stop what listens there.';
+  if (code === 'EACCES') return 'Listening on this port is not allowed. Set PORT to one above 1023.';
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`svc did not start.\n${explain(error)}\n`);
+    process.exit(1);
+  },
+);

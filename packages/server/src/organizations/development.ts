@@ -1,0 +1,101 @@
+import type { Environment } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
+import { credit } from '../ledger/credit.ts';
+import { hashSecret, type KeyKind } from './keys.ts';
+import { createOrganization, issueKey } from './service.ts';
+import * as store from './store.ts';
+
+/** Sandbox credits that the development organisation starts with: 10,000 dollars. */
+const STARTING_CREDITS = 10_000_000_000n;
+const environment: Environment = 'development';
+
+export interface KnownKeys {
+  readonly publicKey?: string | undefined;
+  readonly secretKey?: string | undefined;
+}
+
+export interface Development {
+  readonly organizationId: string;
+  readonly publicKey: string;
+  /** undefined when it was shown once before and nobody here has kept it. */
+  readonly secretKey: string | undefined;
+}
+
+export interface DevelopmentOptions {
+  /** Keys that must exist, from the operator. */
+  readonly wanted: KnownKeys;
+  /** Keys that were kept from an earlier start; used while they are still valid. */
+  readonly kept: KnownKeys;
+  /** Whether a lost secret key is replaced by a new one, as on a laptop, or left alone, as on a shared database. */
+  readonly replaceLostSecret: boolean;
+}
+
+/** Makes sure that the development organisation exists and answers its keys. Safe when several replicas start at once. */
+export function ensureDevelopment(db: Db, options: DevelopmentOptions): Promise<Development> {
+  return db.tx(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('svc development organization', 0))`);
+    const existing = await store.findDevelopmentOrganization(tx);
+    const organizationId = existing?.id ?? (await create(tx));
+    const mayIssue = existing === undefined || options.replaceLostSecret;
+    const publicKey = await ensurePublicKey(tx, organizationId, options);
+    const secretKey = await ensureSecretKey(tx, organizationId, options, mayIssue);
+    return { organizationId, publicKey, secretKey };
+  });
+}
+
+async function create(tx: Db): Promise<string> {
+  const organizationId = await createOrganization(tx, 'Development');
+  await store.claimDevelopment(tx, organizationId);
+  const settings = await store.findEnvironment(tx, organizationId, environment);
+  if (!settings) throw new Error('The development organisation has no development environment.');
+  await store.updateEnvironment(tx, { ...settings, jwks_url: 'sandbox' });
+  await credit(tx, {
+    organizationId,
+    environment,
+    type: 'GRANT',
+    amount: STARTING_CREDITS,
+    reference: 'sandbox credits',
+  });
+  return organizationId;
+}
+
+async function ensurePublicKey(tx: Db, organizationId: string, { wanted, kept }: DevelopmentOptions): Promise<string> {
+  if (wanted.publicKey !== undefined) return ensureKey(tx, organizationId, 'public', wanted.publicKey);
+  if (kept.publicKey !== undefined && (await isUsable(tx, organizationId, 'public', kept.publicKey))) {
+    return kept.publicKey;
+  }
+  const keys = await store.listKeys(tx, organizationId, 1_000);
+  const usable = keys.find((key) => key.kind === 'public' && key.environment === environment && !key.revoked_at);
+  return usable?.public_key ?? (await issueKey(tx, { organizationId, environment, kind: 'public' })).value;
+}
+
+async function ensureSecretKey(
+  tx: Db,
+  organizationId: string,
+  { wanted, kept }: DevelopmentOptions,
+  mayIssue: boolean,
+): Promise<string | undefined> {
+  if (wanted.secretKey !== undefined) return ensureKey(tx, organizationId, 'secret', wanted.secretKey);
+  if (kept.secretKey !== undefined && (await isUsable(tx, organizationId, 'secret', kept.secretKey))) {
+    return kept.secretKey;
+  }
+  if (!mayIssue) return undefined;
+  return (await issueKey(tx, { organizationId, environment, kind: 'secret' })).value;
+}
+
+async function ensureKey(tx: Db, organizationId: string, kind: KeyKind, value: string): Promise<string> {
+  const row = await find(tx, kind, value);
+  if (!row) return (await issueKey(tx, { organizationId, environment, kind }, value)).value;
+  if (await isUsable(tx, organizationId, kind, value)) return value;
+  const name = kind === 'public' ? 'SVC_DEV_PUBLIC_KEY' : 'SVC_DEV_SECRET_KEY';
+  throw new Error(`${name} is a key that was revoked or belongs to another organisation. Choose another value.`);
+}
+
+async function isUsable(tx: Db, organizationId: string, kind: KeyKind, value: string): Promise<boolean> {
+  const row = await find(tx, kind, value);
+  return row?.organization_id === organizationId && row.environment === environment && row.revoked_at === null;
+}
+
+function find(tx: Db, kind: KeyKind, value: string): Promise<store.KeyRow | undefined> {
+  return kind === 'public' ? store.findPublicKey(tx, value) : store.findSecretKey(tx, hashSecret(value));
+}

@@ -1,0 +1,124 @@
+import type { Environment } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
+import type { KeyKind } from './keys.ts';
+
+export interface OrganizationRow {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: Date;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly environment: Environment;
+  readonly kind: KeyKind;
+  readonly public_key: string | null;
+  readonly prefix: string;
+  readonly last_four: string;
+  readonly created_at: Date;
+  readonly revoked_at: Date | null;
+}
+
+export interface EnvironmentRow {
+  readonly organization_id: string;
+  readonly environment: Environment;
+  readonly jwks_url: string | null;
+  readonly jwt_issuer: string | null;
+  readonly jwt_audience: string | null;
+  readonly jwt_user_claim: string;
+  readonly gifts_need_secret_key: boolean;
+  readonly notification_email: string | null;
+}
+
+export function insertOrganization(db: Db, id: string, name: string): Promise<number> {
+  return db.run(sql`
+    with organization as (insert into organizations (id, name) values (${id}, ${name}) returning id)
+    insert into environments (organization_id, environment)
+    select organization.id, environment from organization, unnest(array['production', 'development']) environment`);
+}
+
+export function findOrganization(db: Db, id: string): Promise<OrganizationRow | undefined> {
+  return db.one(sql`select id, name, created_at from organizations where id = ${id}`);
+}
+
+export function listOrganizations(db: Db, limit: number): Promise<OrganizationRow[]> {
+  return db.rows(sql`select id, name, created_at from organizations order by created_at, id limit ${limit}`);
+}
+
+/** Answers whether this call was the one that made it the development organisation. */
+export async function claimDevelopment(db: Db, organizationId: string): Promise<boolean> {
+  const claimed = await db.run(sql`
+    insert into development_organization (organization_id) values (${organizationId}) on conflict do nothing`);
+  return claimed === 1;
+}
+
+export function findDevelopmentOrganization(db: Db): Promise<OrganizationRow | undefined> {
+  return db.one(sql`
+    select o.id, o.name, o.created_at from development_organization d join organizations o on o.id = d.organization_id`);
+}
+
+export interface NewKey {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly environment: Environment;
+  readonly kind: KeyKind;
+  readonly publicKey: string | null;
+  readonly secretHash: Buffer | null;
+  readonly prefix: string;
+  readonly lastFour: string;
+}
+
+/** Answers whether it was stored: a value that exists already is left alone. */
+export async function insertKey(db: Db, key: NewKey): Promise<boolean> {
+  const stored = await db.run(sql`
+    insert into api_keys (id, organization_id, environment, kind, public_key, secret_hash, prefix, last_four)
+    values (${key.id}, ${key.organizationId}, ${key.environment}, ${key.kind}, ${key.publicKey}, ${key.secretHash},
+            ${key.prefix}, ${key.lastFour})
+    on conflict do nothing`);
+  return stored === 1;
+}
+
+export function findPublicKey(db: Db, publicKey: string): Promise<KeyRow | undefined> {
+  return db.one(sql`
+    select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
+    from api_keys where public_key = ${publicKey} and kind = 'public'`);
+}
+
+export function findSecretKey(db: Db, secretHash: Buffer): Promise<KeyRow | undefined> {
+  return db.one(sql`
+    select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
+    from api_keys where secret_hash = ${secretHash} and kind = 'secret'`);
+}
+
+export function listKeys(db: Db, organizationId: string, limit: number): Promise<KeyRow[]> {
+  return db.rows(sql`
+    select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
+    from api_keys where organization_id = ${organizationId} order by environment, created_at, id limit ${limit}`);
+}
+
+export async function revokeKey(db: Db, id: string): Promise<boolean> {
+  const revoked = await db.run(sql`update api_keys set revoked_at = now() where id = ${id} and revoked_at is null`);
+  return revoked === 1;
+}
+
+export function findEnvironment(
+  db: Db,
+  organizationId: string,
+  environment: Environment,
+): Promise<EnvironmentRow | undefined> {
+  return db.one(sql`
+    select organization_id, environment, jwks_url, jwt_issuer, jwt_audience, jwt_user_claim, gifts_need_secret_key,
+           notification_email
+    from environments where organization_id = ${organizationId} and environment = ${environment}`);
+}
+
+export async function updateEnvironment(db: Db, row: EnvironmentRow): Promise<boolean> {
+  const updated = await db.run(sql`
+    update environments
+    set jwks_url = ${row.jwks_url}, jwt_issuer = ${row.jwt_issuer}, jwt_audience = ${row.jwt_audience},
+        jwt_user_claim = ${row.jwt_user_claim}, gifts_need_secret_key = ${row.gifts_need_secret_key},
+        notification_email = ${row.notification_email}, updated_at = now()
+    where organization_id = ${row.organization_id} and environment = ${row.environment}`);
+  return updated === 1;
+}

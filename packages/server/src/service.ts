@@ -1,0 +1,175 @@
+import path from 'node:path';
+import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { readCredentials, writeCredentials } from './credentials-file.ts';
+import { fixedRates } from './exchanges/fixed-rates.ts';
+import { RateBook } from './exchanges/rate-book.ts';
+import { exchangeHandlers } from './exchanges/routes.ts';
+import { createExchange, type Exchange } from './exchanges/service.ts';
+import { sourcesInOrder } from './exchanges/sources/in-order.ts';
+import { CredentialCache } from './http/credential-cache.ts';
+import { RateLimiter } from './http/rate-limit.ts';
+import { UserTokens } from './http/user-token.ts';
+import { startWorkers } from './jobs/workers.ts';
+import { serverMigrations } from './migrations.ts';
+import { openStore } from './open-store.ts';
+import { type Development, ensureDevelopment } from './organizations/development.ts';
+import { organizationHandlers } from './organizations/routes.ts';
+import { publicOnly } from './outbound/address-guard.ts';
+import { loadCatalogue } from './skus/catalogue.ts';
+import { skuHandlers } from './skus/routes.ts';
+import { upkeep, upkeepHandlers } from './upkeep.ts';
+
+/** The development parts, handed in from outside so that nothing of the service depends on them. */
+export interface Sandbox {
+  readonly migrations: MigrationSet;
+  readonly keySetPath: string;
+  mount(app: FastifyInstance, db: Db): Promise<void>;
+}
+
+export interface Service {
+  readonly publicUrl: string;
+  readonly database: string;
+  readonly development: Development | undefined;
+  readonly credentialsFile: string;
+  stop(): Promise<void>;
+}
+
+type OnStop = (step: () => Promise<unknown>) => void;
+
+const SANDBOX_PREFIX = '/sandbox';
+const SWEEP_MS = 50;
+
+/** Starts everything in order: database, application, workers. `stop` undoes it in the opposite order. */
+export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
+  const log = pino({ level: config.logLevel, base: null });
+  const steps: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const step of steps.splice(0).reverse()) {
+      await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'));
+    }
+  };
+  try {
+    return { ...(await start(config, sandbox, log, (step) => steps.push(step))), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  sandbox: Sandbox | undefined,
+  log: Logger,
+  onStop: OnStop,
+): Promise<Omit<Service, 'stop'>> {
+  const store = await openStore(config, (line) => log.info(line));
+  onStop(() => store.close());
+  await migrate(store.url, [serverMigrations, ...(sandbox ? [sandbox.migrations] : [])]);
+  const db = connect(store.url, { max: config.databasePoolSize });
+  onStop(() => db.close());
+  const catalogue = await loadCatalogue(db, config.skuCatalogue);
+  log.info({ skus: catalogue.count, changed: catalogue.changed }, 'SKU catalogue loaded');
+
+  const credentialsFile = path.join(config.dataDir, 'credentials.json');
+  const development = sandbox && (await prepareDevelopment(config, db, credentialsFile));
+  if (config.role !== 'api') await startJobs(config, log, db, store.url, onStop);
+  const address = await listenForRequests(config, sandbox, log, db, store.url, onStop);
+  if (development?.secretKey !== undefined) {
+    await writeCredentials(credentialsFile, {
+      baseUrl: `${address}/v1`,
+      publicKey: development.publicKey,
+      secretKey: development.secretKey,
+      organizationId: development.organizationId,
+      rpcUrl: `${address}${SANDBOX_PREFIX}/starknet/rpc`,
+    });
+  }
+  return { publicUrl: address, database: store.description, development, credentialsFile };
+}
+
+async function prepareDevelopment(config: Config, db: Db, credentialsFile: string): Promise<Development> {
+  return ensureDevelopment(db, {
+    wanted: { publicKey: config.developmentPublicKey, secretKey: config.developmentSecretKey },
+    kept: await readCredentials(credentialsFile),
+    replaceLostSecret: config.databaseUrl === undefined,
+  });
+}
+
+async function startJobs(config: Config, log: Logger, db: Db, databaseUrl: string, onStop: OnStop): Promise<void> {
+  const workers = await startWorkers({
+    url: databaseUrl,
+    handlers: upkeepHandlers(db),
+    recurring: upkeep,
+    concurrency: config.workerConcurrency,
+    log,
+  });
+  onStop(() => workers.stop());
+}
+
+/** Answers the address that others see. */
+async function listenForRequests(
+  config: Config,
+  sandbox: Sandbox | undefined,
+  log: Logger,
+  db: Database,
+  databaseUrl: string,
+  onStop: OnStop,
+): Promise<string> {
+  const address = { local: '', public: '' };
+  const health = { stopping: false };
+  const userTokens = new UserTokens({
+    guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
+    sandboxKeySet: () => sandbox && address.local + SANDBOX_PREFIX + sandbox.keySetPath,
+  });
+  const http = await createApp({
+    db,
+    authenticator: { credentials: await watchedCredentials(databaseUrl, db, onStop), userTokens },
+    rateLimiter: new RateLimiter(db, config.requestsPerMinute),
+    handlers: { ...skuHandlers(db), ...exchangeHandlers(createRates(config, db, log)), ...organizationHandlers(db) },
+    log,
+    health,
+    trustProxy: config.trustProxy,
+    metricsToken: config.metricsToken,
+    publicUrl: () => address.public,
+    servesInterface: config.role !== 'worker',
+  });
+  if (sandbox && config.role !== 'worker')
+    await http.register((app) => sandbox.mount(app, db), { prefix: SANDBOX_PREFIX });
+  await http.listen({ host: config.host, port: config.port });
+  const bound = http.server.address();
+  const port = bound !== null && typeof bound === 'object' ? bound.port : config.port;
+  onStop(async () => {
+    health.stopping = true;
+    await closeGently(http);
+  });
+  address.local = `http://127.0.0.1:${port}`;
+  address.public = config.publicUrl ?? address.local;
+  return address.public;
+}
+
+/** Lets requests in flight finish; connections that only wait for a next request are closed as soon as they are idle. */
+async function closeGently(http: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => http.server.closeIdleConnections(), SWEEP_MS);
+  await http.close().finally(() => clearInterval(sweep));
+}
+
+/** Keys and settings in memory, forgotten whenever the database announces a change. */
+async function watchedCredentials(databaseUrl: string, db: Db, onStop: OnStop): Promise<CredentialCache> {
+  const credentials = new CredentialCache(db, () => listener.connected);
+  const forget = () => credentials.forget();
+  const listener = await listen(databaseUrl, 'svc_credentials', { onMessage: forget, onConnect: forget });
+  onStop(() => listener.close());
+  return credentials;
+}
+
+function createRates(config: Config, db: Db, log: Logger): Exchange {
+  const { url, token, banxicoToken, developmentMxnPerUsd } = config.rates;
+  const sources = sourcesInOrder({ operatorUrl: url, operatorToken: token, banxicoToken });
+  return createExchange({
+    production: new RateBook({ db, sources, now: Date.now, log: (failure) => log.warn(failure, 'rate source failed') }),
+    development: fixedRates(developmentMxnPerUsd),
+  });
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Catalogue } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import { findFault } from '../http/validation.ts';
+import { compilePattern, matchesPattern } from './pattern.ts';
+import * as store from './store.ts';
+
+/** A catalogue of ten thousand services is about 8 MB. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
+
+export class CatalogueError extends Error {
+  override readonly name = 'CatalogueError';
+}
+
+/** Makes the database hold exactly the services of the file. Answers how many, and whether anything was to do. */
+export async function loadCatalogue(db: Db, file: string): Promise<{ count: number; changed: boolean }> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CatalogueError(`The SKU catalogue ${file} cannot be read.`, { cause: error });
+  });
+  const catalogue = parseCatalogue(text, file);
+  const checksum = createHash('sha256').update(text).digest('hex');
+  const changed = await db.tx((tx) => store.replaceCatalogue(tx, catalogue.skus, checksum));
+  return { count: catalogue.skus.length, changed };
+}
+
+/** Reads and checks a catalogue. The error names the file, the service and the field. */
+export function parseCatalogue(text: string, file: string): Catalogue {
+  const refuse = (problem: string) => new CatalogueError(`The SKU catalogue ${file} is not usable: ${problem}.`);
+  if (text.length > MAX_FILE_BYTES) throw refuse(`it is larger than ${MAX_FILE_BYTES} bytes`);
+  let catalogue: Catalogue;
+  try {
+    catalogue = JSON.parse(text) as Catalogue;
+  } catch {
+    throw refuse('it is not valid JSON');
+  }
+  const fault = findFault('body', Catalogue, catalogue);
+  if (fault) throw refuse(fault.replace(/^body\.?/, ''));
+  const seen = new Set<string>();
+  for (const sku of catalogue.skus) {
+    if (seen.has(sku.id)) throw refuse(`the id ${sku.id} is used twice`);
+    seen.add(sku.id);
+    const problem = findProblem(sku);
+    if (problem) throw refuse(`${sku.id}: ${problem}`);
+  }
+  return catalogue;
+}
+
+function findProblem(sku: Catalogue['skus'][number]): string | undefined {
+  for (const field of ['referenceRegexValidation', 'amountRegexValidation'] as const) {
+    try {
+      compilePattern(sku[field]);
+    } catch (error) {
+      return `${field}: ${error instanceof Error ? error.message : 'not a pattern'}`;
+    }
+  }
+  if (sku.fixedAmount !== undefined && !matchesPattern(sku.amountRegexValidation, String(sku.fixedAmount))) {
+    return 'fixedAmount does not match amountRegexValidation';
+  }
+  if (!sku.example) return undefined;
+  if (!matchesPattern(sku.referenceRegexValidation, sku.example.reference)) return 'example.reference does not match';
+  if (!matchesPattern(sku.amountRegexValidation, sku.example.amount)) return 'example.amount does not match';
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import { ApiError, type Sku } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import { matchesPattern } from './pattern.ts';
+import * as store from './store.ts';
+
+export async function getSku(db: Db, id: string): Promise<Sku> {
+  return toSku(await requireSku(db, id));
+}
+
+export async function listSkus(db: Db, filter: store.SkuFilter): Promise<{ skus: Sku[]; total: number }> {
+  const { rows, total } = await store.listSkus(db, filter);
+  return { skus: rows.map(toSku), total };
+}
+
+export type ReferenceCheck = { valid: true } | { valid: false; reason: string };
+
+/** Whether a reference has the form that the service expects, for services that offer the check. */
+export async function checkReference(db: Db, id: string, reference: string): Promise<ReferenceCheck> {
+  const sku = await requireSku(db, id);
+  if (!sku.can_check_reference) throw new ApiError('reference_check_unavailable');
+  if (matchesPattern(sku.reference_pattern, reference)) return { valid: true };
+  return { valid: false, reason: `The reference does not have the expected form: ${sku.reference_label}` };
+}
+
+async function requireSku(db: Db, id: string): Promise<store.SkuRow> {
+  const row = await store.findSku(db, id);
+  if (!row) throw new ApiError('sku_not_found');
+  return row;
+}
+
+function toSku(row: store.SkuRow): Sku {
+  return {
+    id: row.id,
+    providerId: row.provider_id,
+    name: row.name,
+    ...(row.description !== null && { description: row.description }),
+    category: row.category,
+    referenceRegexValidation: row.reference_pattern,
+    referenceLabel: row.reference_label,
+    amountRegexValidation: row.amount_pattern,
+    amountLabel: row.amount_label,
+    ...(row.fixed_amount !== null && { fixedAmount: Number(row.fixed_amount) }),
+    currency: row.currency,
+    canCheckSkuReference: row.can_check_reference,
+    ...(row.logo_url !== null && { logoUrl: row.logo_url }),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

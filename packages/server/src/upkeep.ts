@@ -1,0 +1,15 @@
+import type { Db } from '@svc/store';
+import { forgetOldKeys } from './http/idempotency.ts';
+import type { JobHandlers } from './jobs/job.ts';
+import type { RecurringJob } from './jobs/recurring.ts';
+
+/** What keeps the house clean: small recurring jobs, each run once over all replicas. */
+export function upkeepHandlers(db: Db): JobHandlers {
+  return {
+    'forget-idempotency-keys': async () => {
+      await forgetOldKeys(db);
+    },
+  };
+}
+
+export const upkeep: readonly RecurringJob[] = [{ task: 'forget-idempotency-keys', everySeconds: 3_600 }];

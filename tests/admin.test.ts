@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send } from './support/client.ts';
+import { type RunningServer, startServer } from './support/server.ts';
+
+const run = promisify(execFile);
+const ADMIN = path.resolve(import.meta.dirname, '../packages/server/src/admin.ts');
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+async function admin<T>(...args: string[]): Promise<T> {
+  const env = { PATH: process.env.PATH ?? '', SVC_DATA_DIR: server.dataDir };
+  const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
+  return JSON.parse(stdout) as T;
+}
+
+describe("the operator's commands", () => {
+  it('make an organisation whose keys work at once on the running service, until they are revoked', async () => {
+    const { id } = await admin<{ id: string }>('organizations', 'create', 'Tienda Ejemplo');
+    const keys = await admin<{ publicKey: string; secretKey: string }>('keys', 'create', id, 'production');
+    expect(keys.publicKey).toMatch(/^pk_prod_/);
+    const headers = { 'x-api-key': keys.publicKey, authorization: `Bearer ${keys.secretKey}` };
+    const organization = () => send(`${server.credentials.baseUrl}/organization`, { headers });
+    expect((await organization()).body).toMatchObject({ id, name: 'Tienda Ejemplo', environment: 'production' });
+
+    const list = await admin<{ id: string; kind: string; last_four: string }[]>('keys', 'list', id);
+    expect(JSON.stringify(list)).not.toContain(keys.secretKey);
+    const secret = list.find(({ kind }) => kind === 'secret');
+    await admin('keys', 'revoke', secret?.id ?? '');
+    await expect.poll(async () => (await organization()).status, { timeout: 10_000 }).toBe(401);
+  });
+
+  it('change settings, all or none', async () => {
+    const { organizationId } = server.credentials;
+    const set = (...changes: string[]) => admin('settings', 'set', organizationId, 'production', ...changes);
+    await set('jwksUrl=https://id.example/jwks.json', 'giftsNeedSecretKey=true');
+    await expect(set('jwtIssuer=x', 'jwksUrl=ftp://x')).rejects.toThrow(/jwksUrl must be an address/);
+    expect(await admin('settings', 'show', organizationId, 'production')).toMatchObject({
+      jwksUrl: 'https://id.example/jwks.json',
+      jwtIssuer: null,
+      giftsNeedSecretKey: true,
+    });
+  });
+
+  it('explain themselves when they are not understood', async () => {
+    await expect(admin('organisations')).rejects.toThrow(/There is no such command[\s\S]*npm run admin/);
+    await expect(admin('keys', 'create', 'org_none', 'production')).rejects.toThrow(/No organisation has this id/);
+  });
+});

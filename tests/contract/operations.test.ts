@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { allEndpoints } from '@svc/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError } from '../support/answers.ts';
+import { caller, send } from '../support/client.ts';
+import { newKeys, newOrganization } from '../support/organizations.ts';
+import type { RunningServer } from '../support/server.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let origin: string;
+/** As an operator would run it in production, on the same database. */
+let strict: RunningServer;
+const METRICS_TOKEN = 'metrics-token-of-the-operator';
+
+beforeAll(async () => {
+  service = await startService();
+  origin = service.server.origin;
+  strict = await service.another({ SANDBOX: 'off', METRICS_TOKEN, PUBLIC_URL: 'https://svc.example' });
+});
+afterAll(() => service.stop());
+
+/** PUBLIC_URL is where others see it; we go straight to its port. */
+const strictOrigin = () => /listening at (http:\S+?)"/.exec(strict.output())?.[1] ?? '';
+
+describe('the health of a process', () => {
+  it('is told without credentials', async () => {
+    expect(await send(`${origin}/healthz`)).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(await send(`${origin}/readyz`)).toMatchObject({
+      status: 200,
+      body: { status: 'ok', checks: { database: 'ok', stopping: false } },
+    });
+  });
+});
+
+describe('the metrics', () => {
+  const CODE = 'SECRETCODE42';
+
+  it('count requests by route and status, without what stands in an address', async () => {
+    await caller(service.server)('/skus/pase-recarga');
+    await caller(service.server)('/skus/nothing');
+    await send(`${origin}/v1/gifts/claim/${CODE}`);
+    await send(`${origin}/v1/${CODE}`);
+    const { status, headers, text } = await send(`${origin}/metrics`);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toContain('# TYPE svc_http_request_duration_seconds histogram');
+    const counts = [...text.matchAll(/^svc_http_request_duration_seconds_count\{(.+)\} (\d+)$/gm)];
+    const byLabels = new Map(counts.map(([, labels = '', count]) => [labels, Number(count)]));
+    expect(byLabels.get('method="GET",route="/v1/skus/:id",status="200"')).toBe(1);
+    expect(byLabels.get('method="GET",route="/v1/skus/:id",status="404"')).toBe(1);
+    expect(byLabels.get('method="GET",route="/v1/gifts/claim/:code",status="501"')).toBe(1);
+    expect(byLabels.get('method="GET",route="unknown",status="404"')).toBe(1);
+    expect(text).toMatch(/^svc_database_connections\{state="idle"\} \d+$/m);
+    expect(text).not.toContain(CODE);
+  });
+
+  it('want the token where the operator set one', async () => {
+    for (const authorization of [undefined, METRICS_TOKEN, 'Bearer wrong', `Bearer ${METRICS_TOKEN}x`, 'Bearer ']) {
+      const headers = authorization === undefined ? {} : { authorization };
+      expectError(await send(`${strictOrigin()}/metrics`, { headers }), 401, 'missing_credentials');
+    }
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    expect((await send(`${strictOrigin()}/metrics`, { headers })).status).toBe(200);
+  });
+});
+
+describe('the reference page', () => {
+  it('is one HTML page that needs nothing from elsewhere', async () => {
+    const { status, headers, text } = await send(`${origin}/docs`);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(text).toMatch(/^<!doctype html>/i);
+    expect(text).not.toMatch(/<script|<iframe|<link[^>]+href="http|src="http/i);
+    for (const { path } of allEndpoints) expect(text).toContain(path);
+  });
+
+  it('allows its own style and no script', async () => {
+    const { headers, text } = await send(`${origin}/docs`);
+    const policy = headers.get('content-security-policy') ?? '';
+    const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).not.toMatch(/script-src|unsafe/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});
+
+describe('the description of the interface', () => {
+  it('is OpenAPI 3.1, version 14.0.0, of every endpoint', async () => {
+    const { status, headers, body } = await send(`${origin}/v1/openapi.json`);
+    const document = body as { openapi: string; info: { version: string }; servers: unknown; paths: object };
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info.version).toBe('14.0.0');
+    expect(document.servers).toEqual([{ url: `${origin}/v1` }]);
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item as object).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(allEndpoints.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+
+  it('names the address that others see', async () => {
+    const { body, headers } = await send(`${strictOrigin()}/v1/openapi.json`);
+    expect(body).toMatchObject({ servers: [{ url: 'https://svc.example/v1' }] });
+    expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d+/);
+  });
+});
+
+describe('without the sandbox', () => {
+  it('nothing is below /sandbox', async () => {
+    const sub = { sub: 'user-1' };
+    expectError(await send(`${strictOrigin()}/sandbox/identity/jwks.json`), 404, 'not_found');
+    expectError(
+      await send(`${strictOrigin()}/sandbox/identity/token`, { method: 'POST', body: sub }),
+      404,
+      'not_found',
+    );
+    expectError(await send(`${strictOrigin()}/sandbox`), 404, 'not_found');
+    expect((await send(`${origin}/sandbox/identity/jwks.json`)).status).toBe(200);
+  });
+
+  it('no key is shown at the start, and production keys work', async () => {
+    const { db } = service.database;
+    const { headers } = await newKeys(db, await newOrganization(db, 'Tienda Azul'), 'production');
+    expect(strict.output()).not.toMatch(/sk_dev_|pk_dev_/);
+    expect((await send(`${strictOrigin()}/v1/organization`, { headers })).body).toMatchObject({
+      environment: 'production',
+    });
+  });
+});

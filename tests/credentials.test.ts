@@ -1,0 +1,193 @@
+import { allEndpoints, type Endpoint } from '@svc/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faultOfError } from './support/answers.ts';
+import { type Reply, send, userToken } from './support/client.ts';
+import { sendExample } from './support/examples.ts';
+import { type KeySet, nowSeconds, startKeySet } from './support/key-set.ts';
+import { changeSettings, isAdmitted, type Keys, newKeys, newOrganization, revoke } from './support/organizations.ts';
+import { startService, type TestService } from './support/service.ts';
+import { type Cast, type WrongCredential, wrongCredentials } from './support/wrong-credentials.ts';
+
+let service: TestService;
+let baseUrl: string;
+let cast: Cast;
+let ours: string;
+const keySets: KeySet[] = [];
+const ISSUER = 'https://id.tienda.example';
+const AUDIENCE = 'tienda';
+
+beforeAll(async () => {
+  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
+  baseUrl = service.server.credentials.baseUrl;
+  const { db } = service.database;
+  const [ourKeySet, theirKeySet] = [await startKeySet(), await startKeySet()];
+  keySets.push(ourKeySet, theirKeySet);
+  ours = await newOrganization(db, 'Tienda Azul');
+  const theirs = await newOrganization(db, 'Tienda Roja');
+  await changeSettings(db, ours, 'development', {
+    jwks_url: ourKeySet.url,
+    jwt_issuer: ISSUER,
+    jwt_audience: AUDIENCE,
+  });
+  await changeSettings(db, theirs, 'development', { jwks_url: theirKeySet.url });
+  cast = {
+    ours: await newKeys(db, ours, 'development'),
+    ourProduction: await newKeys(db, ours, 'production'),
+    theirs: await newKeys(db, theirs, 'development'),
+    revokedPublic: await newKeys(db, ours, 'development'),
+    revokedSecret: await newKeys(db, ours, 'development'),
+    ourKeySet,
+    theirKeySet,
+    claims: () => ({ sub: 'ana', iss: ISSUER, aud: AUDIENCE, iat: nowSeconds(), exp: nowSeconds() + 600 }),
+  };
+  await revoke(db, cast.revokedPublic.publicKeyId);
+  await revoke(db, cast.revokedSecret.secretKeyId);
+});
+afterAll(async () => {
+  await service.stop();
+  await Promise.all(keySets.map((keySet) => keySet.close()));
+});
+
+const guarded = allEndpoints.filter(({ access }) => access !== 'none');
+const open = allEndpoints.filter(({ access }) => access === 'none');
+const isWrongFor = ({ wrongFor }: WrongCredential, { access }: Endpoint) => wrongFor?.includes(access) ?? true;
+
+/** What an endpoint gave away beside 401 and the Error body, or undefined. */
+function leak({ status, headers, body }: Reply): string | undefined {
+  if (status !== 401) return `status ${status}`;
+  const extra = ['ratelimit-limit', 'ratelimit-remaining', 'set-cookie'].filter((name) => headers.has(name));
+  return extra.length > 0 ? `the headers ${extra}` : faultOfError({ body, headers });
+}
+
+async function leaksOf(credential: WrongCredential, endpoints: readonly Endpoint[]): Promise<string[]> {
+  const found = await Promise.all(
+    endpoints.map(async (endpoint) => {
+      const fault = leak(await sendExample(baseUrl, endpoint, credential.headers));
+      return fault === undefined ? [] : [`${credential.name} at ${endpoint.method} ${endpoint.path}: ${fault}`];
+    }),
+  );
+  return found.flat();
+}
+
+describe('every endpoint that needs credentials', () => {
+  it('answers every wrong one with 401 and the Error body, and nothing else', async () => {
+    const leaks: string[] = [];
+    for (const credential of await wrongCredentials(cast)) {
+      leaks.push(
+        ...(await leaksOf(
+          credential,
+          guarded.filter((endpoint) => isWrongFor(credential, endpoint)),
+        )),
+      );
+    }
+    expect(leaks).toEqual([]);
+  }, 60_000);
+
+  it('lets the right keys in', async () => {
+    const replies = await Promise.all(guarded.map((endpoint) => sendExample(baseUrl, endpoint, cast.ours.headers)));
+    expect(replies.map(({ status }) => status).filter((status) => status !== 200 && status !== 501)).toEqual([]);
+  });
+
+  it("lets a user's token in where users may call", async () => {
+    const headers = {
+      'x-api-key': cast.ours.publicKey,
+      authorization: `Bearer ${await cast.ourKeySet.sign(cast.claims())}`,
+    };
+    const forUsers = guarded.filter(({ access }) => access === 'both' || access === 'public');
+    const replies = await Promise.all(forUsers.map((endpoint) => sendExample(baseUrl, endpoint, headers)));
+    expect(replies.map(({ status }) => status).filter((status) => status !== 200 && status !== 501)).toEqual([]);
+  });
+
+  it('lets one key alone in where one is enough', async () => {
+    const publicKey = { 'x-api-key': cast.ours.publicKey };
+    const secretKey = { authorization: cast.ours.headers.authorization };
+    for (const endpoint of guarded.filter(({ access }) => access === 'either')) {
+      expect((await sendExample(baseUrl, endpoint, publicKey)).status, endpoint.path).toBe(501);
+      expect((await sendExample(baseUrl, endpoint, secretKey)).status, endpoint.path).toBe(501);
+    }
+    for (const endpoint of guarded.filter(({ access }) => access === 'public')) {
+      expect((await sendExample(baseUrl, endpoint, publicKey)).status, endpoint.path).toBe(501);
+    }
+  });
+
+  it('reads the scheme in any case, as HTTP does', async () => {
+    const headers = { ...cast.ours.headers, authorization: `bEARER ${cast.ours.secretKey}` };
+    expect(await isAdmitted(baseUrl, headers)).toBe(true);
+  });
+});
+
+describe('the claim endpoints', () => {
+  it('want no credentials, and do not mind wrong ones', async () => {
+    expect(open.map(({ operationId }) => operationId)).toEqual(['claimGift', 'redeemGift', 'getRedeemStatus']);
+    for (const { headers } of [{ headers: {} }, ...(await wrongCredentials(cast))]) {
+      for (const endpoint of open) expect((await sendExample(baseUrl, endpoint, headers)).status).toBe(501);
+    }
+  });
+});
+
+describe('the development identity provider', () => {
+  const as = (keys: { publicKey: string }, token: string) => ({
+    'x-api-key': keys.publicKey,
+    authorization: `Bearer ${token}`,
+  });
+
+  it('speaks for users of the development organisation', async () => {
+    const { server } = service;
+    expect(await isAdmitted(baseUrl, as(server.credentials, await userToken(server, 'ana')))).toBe(true);
+  });
+
+  it('speaks for nobody else', async () => {
+    const token = await userToken(service.server, 'ana');
+    for (const keys of [cast.ours, cast.theirs, cast.ourProduction]) {
+      const credential = { name: 'a development token elsewhere', headers: as(keys, token) };
+      expect(await leaksOf(credential, guarded)).toEqual([]);
+    }
+  });
+});
+
+describe('gift management that needs the secret key', () => {
+  it('refuses the public key alone once the organisation says so', async () => {
+    const { db } = service.database;
+    const organizationId = await newOrganization(db, 'Tienda Cauta');
+    const keys = await newKeys(db, organizationId, 'development');
+    await changeSettings(db, organizationId, 'development', { gifts_need_secret_key: true });
+    const gifts = guarded.filter(({ access }) => access === 'either');
+    const credential = { name: 'the public key alone', headers: { 'x-api-key': keys.publicKey } };
+    expect(await leaksOf(credential, gifts)).toEqual([]);
+    for (const endpoint of gifts) expect((await sendExample(baseUrl, endpoint, keys.headers)).status).toBe(501);
+  });
+});
+
+describe('a revoked key', () => {
+  /** An announcement through the database takes milliseconds; a machine under load takes longer. */
+  const PATIENCE = { timeout: 10_000, interval: 20 };
+  const revocations: [string, (keys: Keys) => string][] = [
+    ['public', ({ publicKeyId }) => publicKeyId],
+    ['secret', ({ secretKeyId }) => secretKeyId],
+  ];
+  let urls: string[];
+  beforeAll(async () => {
+    const second = await service.another();
+    urls = [service.server, second].map(({ credentials }) => credentials.baseUrl);
+  });
+
+  it.each(revocations)('stops working on every process: the %s one', async (_, idOf) => {
+    const { db } = service.database;
+    const keys = await newKeys(db, ours, 'development');
+    const admitted = () => Promise.all(urls.map((url) => isAdmitted(url, keys.headers)));
+    expect(await admitted()).toEqual([true, true]);
+    await revoke(db, idOf(keys));
+    await expect.poll(admitted, PATIENCE).toEqual([false, false]);
+    for (const url of urls) {
+      expect(leak(await send(`${url}/skus`, { headers: keys.headers }))).toBeUndefined();
+    }
+  });
+
+  it('leaves the other keys of its organisation alone', async () => {
+    const { db } = service.database;
+    const [gone, kept] = [await newKeys(db, ours, 'development'), await newKeys(db, ours, 'development')];
+    await revoke(db, gone.secretKeyId);
+    await expect.poll(() => isAdmitted(baseUrl, gone.headers), PATIENCE).toBe(false);
+    expect(await isAdmitted(baseUrl, kept.headers)).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+import { catalogue, type Endpoint, type ErrorCode } from '@svc/protocol';
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import { expect } from 'vitest';
+import type { Reply } from './client.ts';
+
+const ajv = new Ajv({ allErrors: true });
+addFormatsModule.default(ajv, ['date-time', 'email']);
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A success that the endpoint declares, with a body that has every field of its schema in the right type and no other. */
+export function expectAnswer(reply: Reply, endpoint: Endpoint): void {
+  const schema = endpoint.answers[reply.status];
+  if (!schema) throw new Error(`${endpoint.operationId} answered ${reply.status}: ${reply.text}`);
+  const validate = compiled.get(schema) ?? ajv.compile(closed(structuredClone(schema)) as object);
+  compiled.set(schema, validate);
+  validate(reply.body);
+  expect(validate.errors ?? [], `${endpoint.operationId}: ${reply.text}`).toEqual([]);
+  expect(reply.headers.get('content-type')).toBe(JSON_TYPE);
+}
+
+/** The Error body and nothing else, with a code of the catalogue. */
+export function expectError(reply: Reply, status: number, code: ErrorCode): void {
+  expect({ status: reply.status, fault: faultOfError(reply), body: reply.body }).toMatchObject({
+    status,
+    fault: undefined,
+    body: { error: code },
+  });
+}
+
+/** What keeps a reply from being an Error and nothing else, or undefined. */
+export function faultOfError(reply: Pick<Reply, 'body' | 'headers'>): string | undefined {
+  const { body } = reply;
+  if (body === null || typeof body !== 'object') return 'the body is not a JSON object';
+  if (Object.keys(body).sort().join() !== 'error,message') return `the body has the fields ${Object.keys(body)}`;
+  const { error, message } = body as Record<string, unknown>;
+  if (typeof error !== 'string' || !(error in catalogue)) return `the code ${error} is not in the catalogue`;
+  if (typeof message !== 'string' || message === '') return 'there is no message';
+  const type = reply.headers.get('content-type');
+  return type === JSON_TYPE ? undefined : `the content type is ${type}`;
+}
+
+/** The same schema, refusing fields that it does not name. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (schema === null || typeof schema !== 'object') return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return 'properties' in inner ? { ...inner, additionalProperties: false } : inner;
+}

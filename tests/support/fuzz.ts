@@ -1,0 +1,198 @@
+import type { Endpoint } from '@svc/protocol';
+import fc from 'fast-check';
+import { exampleOf } from './examples.ts';
+import type { RawRequest } from './raw-http.ts';
+
+/** JSON text that no value prints as: numbers beyond the range, names that reach into prototypes, depth. */
+class RawJson {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  toString(): string {
+    return this.text.slice(0, 80);
+  }
+}
+
+const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels);
+
+const rawJson = fc
+  .constantFrom(
+    ...['1e400', '-1e400', '-0', '1e-7', '1E+2', '0.1', '5e-324', '9007199254740993', '9'.repeat(400), '1.0000000'],
+    ...['{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{"admin":true}}}', '{"a":1,"a":2}', '{"":""}'],
+    ...['"\\u0000"', '"\\ud800"', '"\\udc00\\ud800"', '{"\\u0000":1}', nested('[', ']', 33), nested('[', ']', 5_000)],
+    nested('{"a":', '}', 40).replace(':}', ':1}'),
+  )
+  .map((text) => new RawJson(text));
+
+const oddText = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    'a\0b',
+    '\u202e',
+    '\ufeff',
+    '😀',
+    'İ',
+    '\ud83d',
+    '__proto__',
+    'constructor',
+    'toString',
+  ),
+  fc.constantFrom("'; drop table skus; --", '../../etc/passwd', '%00', '$(id)', '{{7*7}}', '<script>', '\r\nx: y'),
+  fc.constantFrom('null', 'true', 'NaN', 'Infinity', '-1', '0', '1e400', '0x10', '1_000', '٣', '1,5', '2026-02-30'),
+  fc.constantFrom('x'.repeat(129), 'x'.repeat(257), 'é'.repeat(5_000), `0x${'f'.repeat(200)}`),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+);
+
+const oddJson: fc.Arbitrary<unknown> = fc.oneof(
+  rawJson,
+  oddText,
+  fc.jsonValue({ maxDepth: 5 }),
+  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 53, [], {}, [[]], [null]),
+  fc.array(oddText, { maxLength: 5 }),
+  fc.dictionary(oddText, oddText, { maxKeys: 4 }),
+);
+
+function toJson(value: unknown): string {
+  if (value instanceof RawJson) return value.text;
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  return `{${Object.entries(value)
+    .map(([name, item]) => `${JSON.stringify(name)}:${toJson(item)}`)
+    .join(',')}}`;
+}
+
+/** The example with one field replaced, removed or added, and now and then as it is. */
+function mutated(example: object): fc.Arbitrary<string> {
+  const name = fc.constantFrom(...Object.keys(example));
+  const value = fc.oneof(oddText, oddJson);
+  return fc.tuple(fc.nat(9), name, value, oddText).map(([how, field, odd, extra]) => {
+    const { [field]: _, ...others } = example as Record<string, unknown>;
+    if (how === 0) return toJson(example);
+    if (how === 1) return toJson(others);
+    if (how === 2) return toJson({ ...example, [extra]: odd });
+    return toJson({ ...others, [field]: odd });
+  });
+}
+
+const brokenText = fc.constantFrom(
+  ...['', '{', '[1,', '"\\u"', 'nul', '\ufeff{}', '{}{}', '// {}', '{"a":01}', "{'a':1}", '{"a":1,}', '\0', '<xml/>'],
+  'x'.repeat(70_000),
+);
+
+const anyBody = fc.oneof(oddJson.map(toJson), brokenText);
+
+/** Bodies for whatever takes the example: mostly near it, some far from it. */
+export const bodiesLike = (example: object): fc.Arbitrary<string> =>
+  fc.oneof({ weight: 2, arbitrary: mutated(example) }, { weight: 1, arbitrary: anyBody });
+
+function bodyOf(endpoint: Endpoint): fc.Arbitrary<string | undefined> {
+  if (!endpoint.body) return fc.option(anyBody, { nil: undefined });
+  return bodiesLike(exampleOf(endpoint).body as object);
+}
+
+/** `encodeURIComponent` refuses half a surrogate pair, and so would any client. */
+const encoded = oddText.map((text) => encodeURIComponent(text.toWellFormed()));
+const oddSegment = fc.oneof(
+  encoded,
+  fc.constantFrom(
+    '%00',
+    '%ff',
+    '%',
+    '%zz',
+    '%C3%28',
+    '%u0041',
+    '..',
+    '%2e%2e',
+    '.',
+    '%2F',
+    '%252F',
+    '%5C',
+    '',
+    ';',
+    '*',
+  ),
+  fc.constantFrom(
+    'x'.repeat(1_024),
+    'x'.repeat(1_025),
+    'x'.repeat(6_000),
+    '%F0%9F%98%80'.repeat(128),
+    'usage',
+    'claim',
+  ),
+);
+
+function pathOf(endpoint: Endpoint): fc.Arbitrary<string> {
+  const { params = {} } = exampleOf(endpoint);
+  const segments = endpoint.path.split('/').map((segment) => {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    return name === undefined ? fc.constant(segment) : fc.oneof(fc.constant(params[name] ?? 'x'), oddSegment);
+  });
+  return fc.tuple(...segments).map((parts) => parts.join('/'));
+}
+
+const oddValue = fc.oneof(
+  encoded,
+  fc.constantFrom('%', '%ff', '%00', '+', '1', '100', '-0', '0.0000001', '1e-7', '=', '&'),
+);
+
+function queryOf(endpoint: Endpoint): fc.Arbitrary<string> {
+  const { properties = {} } = (endpoint.query ?? {}) as { properties?: object };
+  const known = new URLSearchParams(exampleOf(endpoint).query);
+  const name = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...Object.keys(properties), 'page') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('__proto__', 'constructor', '', 'a[b]', 'a[]', '%00', '%ff', 'x'.repeat(3_000)),
+    },
+  );
+  const pair = fc.tuple(name, oddValue).map(([key, value]) => `${key}=${value}`);
+  // Some keep what the endpoint needs, so that the odd one is reached at all; some say it twice.
+  return fc.tuple(fc.boolean(), fc.array(pair, { maxLength: 4 })).map(([keep, pairs]) => {
+    const all = keep ? [...pairs, ...(known.size > 0 ? [known.toString()] : [])] : pairs;
+    return all.length > 0 ? `?${all.join('&')}` : '';
+  });
+}
+
+const headerNames = [
+  'x-request-id',
+  'content-type',
+  'content-encoding',
+  'accept',
+  'origin',
+  'cookie',
+  'x-forwarded-for',
+];
+const headerValues = ['', ' ', 'a', 'é', 'a\tb', '"{}"', 'gzip', 'text/plain', 'application/json;', '*/*', '1.2.3.4'];
+const idempotencyKeys = ['a', 'b', '', 'é', 'a\tb', 'x'.repeat(255), 'x'.repeat(256)];
+
+const oddHeaders = fc
+  .tuple(
+    fc.option(fc.constantFrom(...idempotencyKeys)),
+    fc.dictionary(fc.constantFrom(...headerNames), fc.constantFrom(...headerValues), { maxKeys: 3 }),
+  )
+  .map(([key, headers]) => ({ ...headers, ...(key !== null && { 'idempotency-key': key }) }));
+
+/** Requests to an endpoint that are wrong in any way that a client can get wrong. `base` is the path of the interface. */
+export function requestsTo(endpoint: Endpoint, base: string, keys: Record<string, string>): fc.Arbitrary<RawRequest> {
+  const headers = fc.oneof(fc.constant({}), fc.constant({}), oddHeaders);
+  return fc
+    .tuple(pathOf(endpoint), queryOf(endpoint), bodyOf(endpoint), headers, fc.boolean())
+    .map(([path, query, body, odd, chunked]) => ({
+      method: endpoint.method,
+      path: base + path + query,
+      headers: {
+        'content-type': 'application/json',
+        ...keys,
+        ...odd,
+        ...(body !== undefined && sizeOf(body, chunked)),
+      },
+      ...(body !== undefined && { body }),
+    }));
+}
+
+const sizeOf = (body: string, chunked: boolean): Record<string, string> =>
+  chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(Buffer.byteLength(body)) };

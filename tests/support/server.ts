@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
+/** A start takes about a second; on a busy machine several. */
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 20;
+
+export interface Credentials {
+  readonly baseUrl: string;
+  readonly publicKey: string;
+  readonly secretKey: string;
+  readonly organizationId: string;
+  readonly rpcUrl: string;
+}
+
+export interface RunningServer {
+  /** The address without a path. */
+  readonly origin: string;
+  readonly credentials: Credentials;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** Everything it has printed so far. */
+  output(): string;
+  /** Sends a signal and waits for the end; answers the exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly env?: Record<string, string>;
+  readonly dataDir?: string;
+}
+
+/** Starts the service as a user would, in a process of its own on a free port, and waits until it says it is ready. */
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const dataDir = options.dataDir ?? (await newDataDir());
+  // A file, not a pipe: a test too busy to read a pipe would slow the server down.
+  const outputFile = path.join(tmpdir(), `svc-output-${randomUUID()}.log`);
+  const file = openSync(outputFile, 'w');
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', SVC_DATA_DIR: dataDir, ...options.env },
+    stdio: ['ignore', file, file],
+  });
+  closeSync(file);
+  const output = () => readFileSync(outputFile, 'utf8');
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await ready(child, output);
+  const credentials = await readCredentials(dataDir, output());
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return within(exited, STOP_LIMIT_MS, () => `the server did not stop:\n${output()}`);
+  };
+  return {
+    origin: new URL(credentials.baseUrl).origin,
+    credentials,
+    dataDir,
+    process: child,
+    output,
+    end,
+    stop: async () => {
+      await end();
+      await rm(dataDir, { recursive: true, force: true });
+      await rm(outputFile, { force: true });
+    },
+  };
+}
+
+/** Without the sandbox there are no development keys and no file; the banner still says where the interface is. */
+async function readCredentials(dataDir: string, output: string): Promise<Credentials> {
+  const text = await readFile(path.join(dataDir, 'credentials.json'), 'utf8').catch(() => undefined);
+  if (text !== undefined) return JSON.parse(text) as Credentials;
+  const baseUrl = /Interface\s+(\S+)/.exec(output)?.[1];
+  if (baseUrl === undefined) throw new Error(`the server did not say where it listens:\n${output}`);
+  return { baseUrl, publicKey: '', secretKey: '', organizationId: '', rpcUrl: '' };
+}
+
+/** Open to the database's own user, so that as root, too, the database stays inside the folder. */
+export async function newDataDir(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-test-'));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+async function ready(child: ChildProcess, output: () => string): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (!output().includes('svc is ready')) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server did not start:\n${output()}`);
+    if (Date.now() > deadline) throw new Error(`the server is not ready:\n${output()}`);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+async function within<T>(promise: Promise<T>, limitMs: number, message: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message())), limitMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

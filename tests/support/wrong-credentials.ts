@@ -1,0 +1,176 @@
+import type { Access } from '@svc/protocol';
+import { SignJWT } from 'jose';
+import { assembleToken, type KeySet, nowSeconds } from './key-set.ts';
+import type { Keys } from './organizations.ts';
+
+/** Who is who in the suite: us, and those whose credentials must not work with ours. */
+export interface Cast {
+  readonly ours: Keys;
+  readonly ourProduction: Keys;
+  readonly theirs: Keys;
+  /** A pair of ours whose public key, and one whose secret key, was revoked. */
+  readonly revokedPublic: Keys;
+  readonly revokedSecret: Keys;
+  readonly ourKeySet: KeySet;
+  readonly theirKeySet: KeySet;
+  /** Claims that our key set's organisation accepts. */
+  readonly claims: () => Record<string, unknown>;
+}
+
+export interface WrongCredential {
+  readonly name: string;
+  readonly headers: Record<string, string>;
+  /** The accesses for which it is wrong; all that need credentials unless said otherwise. */
+  readonly wrongFor?: readonly Access[];
+}
+
+const LONG = 8_192;
+const HOUR = 3_600;
+
+export async function wrongCredentials(cast: Cast): Promise<WrongCredential[]> {
+  return [...absent(cast), ...malformed(cast), ...misplaced(cast), ...(await tokens(cast))];
+}
+
+function absent({ ours }: Cast): WrongCredential[] {
+  const { 'x-api-key': publicKey, authorization } = ours.headers;
+  return [
+    { name: 'no header at all', headers: {} },
+    { name: 'no Authorization', headers: { 'x-api-key': publicKey }, wrongFor: ['both', 'secret'] },
+    { name: 'no x-api-key', headers: { authorization }, wrongFor: ['both', 'secret', 'public'] },
+    { name: 'both headers empty', headers: { 'x-api-key': '', authorization: '' } },
+    { name: 'an empty x-api-key', headers: { ...ours.headers, 'x-api-key': '' } },
+    { name: 'an empty Authorization', headers: { ...ours.headers, authorization: '' } },
+    { name: 'keys in other headers', headers: { 'api-key': publicKey, 'x-secret-key': ours.secretKey } },
+  ];
+}
+
+function malformed({ ours }: Cast): WrongCredential[] {
+  const { publicKey, secretKey } = ours;
+  const bearers = {
+    'the scheme alone': 'Bearer',
+    'the scheme and a blank': 'Bearer ',
+    'no scheme': secretKey,
+    'the scheme Basic': `Basic ${Buffer.from(`${publicKey}:${secretKey}`).toString('base64')}`,
+    'the scheme Token': `Token ${secretKey}`,
+    'two blanks': `Bearer  ${secretKey}`,
+    'two keys': `Bearer ${secretKey} ${secretKey}`,
+    'a shortened key': `Bearer ${secretKey.slice(0, -1)}`,
+    'a lengthened key': `Bearer ${secretKey}A`,
+    'a key in capitals': `Bearer ${secretKey.toUpperCase()}`,
+    'a key of no known environment': `Bearer ${secretKey.replace('dev', 'test')}`,
+    'a quoted key': `Bearer "${secretKey}"`,
+    'not a key': 'Bearer null',
+    'letters beyond ASCII': 'Bearer ñandú',
+    SQL: `Bearer sk_dev_'or'1'='1`,
+    '8 kB of garbage': `Bearer ${'x9-'.repeat(LONG).slice(0, LONG)}`,
+    '8 kB of a key': `Bearer ${secretKey.padEnd(LONG, 'A')}`,
+    '8 kB without a scheme': 'A'.repeat(LONG),
+  };
+  const publicKeys = {
+    'a shortened key': publicKey.slice(0, -1),
+    'a lengthened key': `${publicKey}A`,
+    'two keys': `${publicKey}, ${publicKey}`,
+    'a scheme': `Bearer ${publicKey}`,
+    'not a key': 'undefined',
+    SQL: `pk_dev_' or '1'='1`,
+    '8 kB of garbage': '<>'.repeat(LONG / 2),
+    '8 kB of a key': publicKey.padEnd(LONG, 'A'),
+  };
+  return [
+    ...Object.entries(bearers).map(([name, authorization]) => ({
+      name: `an Authorization with ${name}`,
+      headers: { ...ours.headers, authorization },
+    })),
+    ...Object.entries(publicKeys).map(([name, key]) => ({
+      name: `an x-api-key with ${name}`,
+      headers: { ...ours.headers, 'x-api-key': key },
+    })),
+  ];
+}
+
+function misplaced(cast: Cast): WrongCredential[] {
+  const { ours, ourProduction, theirs, revokedPublic, revokedSecret } = cast;
+  const pair = (publicKey: string, secretKey: string) => ({
+    'x-api-key': publicKey,
+    authorization: `Bearer ${secretKey}`,
+  });
+  const unknown = 'Q'.repeat(36);
+  return [
+    { name: 'the secret key as public key', headers: { ...ours.headers, 'x-api-key': ours.secretKey } },
+    { name: 'the public key as secret key', headers: pair(ours.publicKey, ours.publicKey) },
+    { name: 'the two keys exchanged', headers: pair(ours.secretKey, ours.publicKey) },
+    { name: 'an unknown public key', headers: pair(`pk_dev_${unknown}`, ours.secretKey) },
+    { name: 'an unknown secret key', headers: pair(ours.publicKey, `sk_dev_${unknown}`) },
+    { name: "another organisation's secret key", headers: pair(ours.publicKey, theirs.secretKey) },
+    { name: "another organisation's public key", headers: pair(theirs.publicKey, ours.secretKey) },
+    { name: "the other environment's secret key", headers: pair(ours.publicKey, ourProduction.secretKey) },
+    { name: "the other environment's public key", headers: pair(ourProduction.publicKey, ours.secretKey) },
+    { name: 'a revoked public key', headers: revokedPublic.headers },
+    { name: 'a revoked secret key', headers: revokedSecret.headers },
+    { name: 'a revoked public key alone', headers: { 'x-api-key': revokedPublic.publicKey } },
+    { name: 'a revoked secret key alone', headers: { authorization: revokedSecret.headers.authorization } },
+  ];
+}
+
+/** Signed with what everybody can read: the ways in which libraries have taken a public key for a shared secret. */
+async function hmacTokens({ ourKeySet, ours, claims }: Cast): Promise<Record<string, string>> {
+  const secrets = {
+    JWK: JSON.stringify(ourKeySet.publicJwk),
+    coordinate: ourKeySet.publicJwk.x ?? '',
+    key: ours.publicKey,
+  };
+  const signed = await Promise.all(
+    Object.entries(secrets).map(async ([name, secret]) => {
+      const header = { alg: 'HS256', kid: ourKeySet.publicJwk.kid ?? '' };
+      const token = await new SignJWT(claims())
+        .setProtectedHeader(header)
+        .sign(new TextEncoder().encode(secret.padEnd(32)));
+      return [`signed with HS256 and the public ${name}`, token] as const;
+    }),
+  );
+  return Object.fromEntries(signed);
+}
+
+async function tokens(cast: Cast): Promise<WrongCredential[]> {
+  const { ours, ourProduction, ourKeySet, theirKeySet, claims } = cast;
+  const now = nowSeconds();
+  const { sign } = ourKeySet;
+  const good = await sign(claims());
+  const [header = '', payload = '', signature = ''] = good.split('.');
+  const without = (name: string) => Object.fromEntries(Object.entries(claims()).filter(([key]) => key !== name));
+  const wrong: Record<string, string> = {
+    'without signature and alg none': assembleToken({ alg: 'none' }, claims()),
+    'with alg none and an old signature': assembleToken({ alg: 'none' }, claims(), signature),
+    'with alg None': assembleToken({ alg: 'None', kid: 'key-1' }, claims()),
+    ...(await hmacTokens(cast)),
+    'of another issuer': await sign({ ...claims(), iss: 'https://evil.example' }),
+    'without issuer': await sign(without('iss')),
+    'for another audience': await sign({ ...claims(), aud: 'another' }),
+    'without audience': await sign(without('aud')),
+    'that has expired': await sign({ ...claims(), exp: now - HOUR }),
+    'that never expires': await sign(without('exp')),
+    'that is not valid yet': await sign({ ...claims(), nbf: now + HOUR }),
+    'from the future': await sign({ ...claims(), iat: now + HOUR }),
+    'without a subject': await sign(without('sub')),
+    'with an unknown kid': await sign(claims(), { kid: 'nobody' }),
+    'of another key set': await theirKeySet.sign(claims()),
+    'of another key set that it brings along': await theirKeySet.sign(claims(), { jwk: theirKeySet.publicJwk }),
+    'of another key set that it points to': await theirKeySet.sign(claims(), { jku: theirKeySet.url }),
+    'with an altered body': `${header}.${Buffer.from(JSON.stringify({ ...claims(), sub: 'other' })).toString('base64url')}.${signature}`,
+    'with an altered signature': `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
+    'without a third part': `${header}.${payload}`,
+    'of three dots': '...',
+    'of 8 kB': await sign({ ...claims(), padding: 'x'.repeat(LONG) }),
+  };
+  const bearer = (token: string, publicKey = ours.publicKey) => ({
+    'x-api-key': publicKey,
+    authorization: `Bearer ${token}`,
+  });
+  return [
+    ...Object.entries(wrong).map(([name, token]) => ({ name: `a token ${name}`, headers: bearer(token) })),
+    { name: "a token with the other environment's key", headers: bearer(good, ourProduction.publicKey) },
+    { name: "a token with another organisation's key", headers: bearer(good, cast.theirs.publicKey) },
+    { name: 'a token alone', headers: { authorization: `Bearer ${good}` } },
+    { name: 'a good token where only keys count', headers: bearer(good), wrongFor: ['secret', 'either'] },
+  ];
+}
