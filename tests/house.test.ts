@@ -23,6 +23,7 @@ const floors: readonly (readonly string[])[] = [
     'credentials-file.ts',
     'banner.ts',
     'app.ts',
+    'log.ts',
     'open-store.ts',
     'service.ts',
     'upkeep.ts',

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
@@ -14,6 +14,7 @@ import { CredentialCache } from './http/credential-cache.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { UserTokens } from './http/user-token.ts';
 import { startWorkers } from './jobs/workers.ts';
+import { createLog } from './log.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { type Development, ensureDevelopment } from './organizations/development.ts';
@@ -45,7 +46,7 @@ const SWEEP_MS = 50;
 
 /** Starts everything in order: database, application, workers. `stop` undoes it in the opposite order. */
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
-  const log = pino({ level: config.logLevel, base: null });
+  const { logger: log, flush } = createLog(config.logLevel);
   const steps: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const step of steps.splice(0).reverse()) {
@@ -53,7 +54,9 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     }
   };
   try {
-    return { ...(await start(config, sandbox, log, (step) => steps.push(step))), stop };
+    const started = await start(config, sandbox, log, (step) => steps.push(step));
+    flush();
+    return { ...started, stop };
   } catch (error) {
     await stop();
     throw error;

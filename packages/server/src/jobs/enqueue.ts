@@ -34,7 +34,7 @@ export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void
                     run_at = least(jobs.run_at, excluded.run_at), attempt = 0
       returning run_at
     )
-    select pg_notify(${WAKE_CHANNEL}, '') where false`);
+    select pg_notify(${WAKE_CHANNEL}, '') where exists (select from added where run_at <= now())`);
 }
 
 function withoutRepeatedKeys(jobs: readonly NewJob[]): NewJob[] {

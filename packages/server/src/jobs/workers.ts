@@ -1,6 +1,7 @@
 import { connect, type Database } from '@svc/store';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { type JobHandlers, type JobLog, reasonOf } from './job.ts';
+import { plannedEachTime } from './planned-each-time.ts';
 import { becomePresent, type Presence } from './presence.ts';
 import { enqueueRecurring, type RecurringJob } from './recurring.ts';
 import { createRunner, type Runner } from './runner.ts';
@@ -8,7 +9,7 @@ import { handBackJobs, takeJobs } from './store.ts';
 import { createTakeOver } from './take-over.ts';
 import { DEFAULT_TIMING, type Timing } from './timing.ts';
 
-export const WORKERS_APPLICATION = 'svc jobs';
+const WORKERS_APPLICATION = 'svc jobs';
 
 // Taking and storing jobs are single short statements; handlers have the service's own pool.
 const POOL_SIZE = 4;
@@ -46,7 +47,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   };
   const presence = await becomePresent({ url, timing, log, onWake: bell.ring, onLost });
   const { worker } = presence;
-  const db = connect(url, { max: POOL_SIZE, applicationName: WORKERS_APPLICATION });
+  const db = connect(plannedEachTime(url), { max: POOL_SIZE, applicationName: WORKERS_APPLICATION });
   const runner = createRunner({ db, worker, handlers, log, onFree: bell.ring });
   const stopping = new AbortController();
   const working = work({ ...options, timing, db, presence, runner, bell, stopping: stopping.signal });

@@ -43,7 +43,8 @@ const invariants: Readonly<Record<string, Sql>> = {
 
   'entries are numbered without a gap': sql`
     select organization_id, environment,
-           'entry ' || coalesce(min(position) filter (where number <> position), least(entry_count, count(position)) + 1)
+           'entry ' || coalesce(min(position) filter (where number <> position),
+                                least(entry_count, count(position)) + 1)
       from ledger_balances
       left join (
         select organization_id, environment, number,

@@ -41,7 +41,7 @@ describe('settle', () => {
     expect(await findHold(ledger.db(), holdId)).toMatchObject({ settled: 300n, released: 0n, status: 'CLOSED' });
   });
 
-  it('with the same reference again answers the first entry and moves nothing, even when the hold is closed', async () => {
+  it('with the same reference again answers the first entry and moves nothing, even of a closed hold', async () => {
     const { owner, holdId } = await openHold(300n);
     const redeem = { holdId, amount: 200n, reference: 'redeem 1' };
     const first = await settle(ledger.db(), redeem);

@@ -6,7 +6,7 @@ import { type Entry, entryColumns } from './entries.ts';
 export interface Ending {
   readonly holdId: string;
   readonly amount: UsdMicros;
-  /** What caused it. The same reference again answers the first entry and moves nothing, as a retry after a crash needs. */
+  /** What caused it. The same again answers the first entry and moves nothing, as a retry after a crash needs. */
   readonly reference: string;
 }
 

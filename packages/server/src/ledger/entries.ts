@@ -34,7 +34,7 @@ export interface EntryPage {
   readonly total: number;
 }
 
-/** Newest first. Because entries are numbered without a gap, a page deep in the past costs no more than the first one. */
+/** Newest first. Because no number is missing, a page deep in the past costs no more than the first one. */
 export async function listEntries(
   db: Db,
   { organizationId, environment }: LedgerOwner,

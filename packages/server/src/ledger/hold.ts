@@ -50,6 +50,7 @@ export async function findHold(db: Db, id: string): Promise<Hold | undefined> {
 function insufficientCredits(needed: UsdMicros, available: UsdMicros): ApiError {
   return new ApiError(
     'insufficient_credits',
-    `This needs ${formatUsd(needed)} USD of credits, and ${formatUsd(available)} USD are available. Make a deposit first.`,
+    `This needs ${formatUsd(needed)} USD of credits, and ${formatUsd(available)} USD are available. ` +
+      'Make a deposit first.',
   );
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Environment } from '@svc/protocol';
 
 export type KeyKind = 'public' | 'secret';
@@ -25,7 +25,7 @@ export function looksLikeKey(text: string, kind: KeyKind): boolean {
 }
 
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** Bytes above the largest multiple of 62 are thrown away, so that every character is equally likely. */

@@ -39,11 +39,12 @@ const item = (change: Partial<Item> = {}): Item => ({
   ...change,
 });
 const text = (...skus: Item[]) => JSON.stringify({ version: 1, skus });
-const load = async (...skus: Item[]) => {
+const write = async (...skus: Item[]) => {
   const file = path.join(folder, 'catalogue.json');
   await writeFile(file, text(...skus));
-  return loadCatalogue(database.db, file);
+  return file;
 };
+const load = async (...skus: Item[]) => loadCatalogue(database.db, await write(...skus));
 
 describe('a catalogue file', () => {
   it.each<[string, string, RegExp]>([
@@ -105,7 +106,8 @@ describe('a catalogue file', () => {
 
   it('can be loaded by several replicas at once', async () => {
     const skus = Array.from({ length: 50 }, (_, i) => item({ id: `sku-${i}` }));
-    const results = await Promise.all(Array.from({ length: 4 }, () => load(...skus)));
+    const file = await write(...skus);
+    const results = await Promise.all(Array.from({ length: 4 }, () => loadCatalogue(database.db, file)));
     expect(results.filter(({ changed }) => changed)).toHaveLength(1);
     expect(
       (await listSkus(database.db, { category: undefined, provider: undefined, limit: 100, offset: 0 })).total,
