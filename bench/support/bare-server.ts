@@ -15,21 +15,15 @@ const queries: Record<string, (argument: string) => Promise<unknown>> = {
     });
     return sku.rows[0];
   },
+  // The service keeps the organisation's name in memory; what it asks the database for is the balance.
   organization: async (id) => {
-    const [organization, balance] = await Promise.all([
-      pool.query({
-        name: 'organization',
-        text: 'select id, name, created_at from organizations where id = $1',
-        values: [id],
-      }),
-      pool.query({
-        name: 'balance',
-        text: `select available, held, available + held as total from ledger_balances
-          where organization_id = $1 and environment = $2`,
-        values: [id, 'development'],
-      }),
-    ]);
-    return { ...organization.rows[0], balance: balance.rows[0] };
+    const balance = await pool.query({
+      name: 'balance',
+      text: `select available, held, available + held as total from ledger_balances
+        where organization_id = $1 and environment = $2`,
+      values: [id, 'development'],
+    });
+    return balance.rows[0];
   },
 };
 

@@ -41,13 +41,15 @@ create unique index api_keys_secret_hash on api_keys (secret_hash) where kind = 
 -- The keys of an environment, for the operator's list.
 create index api_keys_environment on api_keys (organization_id, environment, created_at);
 
--- Replicas keep keys and settings in memory and forget them when told of a change.
+-- Replicas keep organisations, keys and settings in memory and forget them when told of a change.
 create function notify_credentials_changed() returns trigger language plpgsql as $$
 begin
   perform pg_notify('svc_credentials', '');
   return null;
 end $$;
 create trigger api_keys_changed after insert or update or delete on api_keys
+  for each statement execute function notify_credentials_changed();
+create trigger organizations_changed after insert or update or delete on organizations
   for each statement execute function notify_credentials_changed();
 create trigger environments_changed after insert or update or delete on environments
   for each statement execute function notify_credentials_changed();

@@ -1,17 +1,24 @@
-import cors from '@fastify/cors';
 import { ApiError, openApiDocument } from '@svc/protocol';
 import type { Database } from '@svc/store';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Authenticator } from './http/authenticate.ts';
 import type { Handlers } from './http/call.ts';
+import { allowBrowsers } from './http/cors.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
-import { addSecurityHeaders, EXPOSED_HEADERS, setHeadersOfEarlyAnswer } from './http/headers.ts';
+import { addSecurityHeaders, setHeadersOfEarlyAnswer } from './http/headers.ts';
 import { createMetrics } from './http/metrics.ts';
 import { type Health, registerOperations } from './http/operations.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import { readRequestId } from './http/request-id.ts';
 import { logRequests } from './http/request-log.ts';
+import type { Log } from './log.ts';
 import { registerReference } from './reference/routes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -25,7 +32,7 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   readonly handlers: Handlers;
-  readonly log: FastifyBaseLogger;
+  readonly log: Log;
   readonly health: Health;
   readonly trustProxy: boolean;
   readonly metricsToken: string | undefined;
@@ -38,7 +45,7 @@ export interface AppParts {
 /** The HTTP application, not listening yet. */
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const http: FastifyInstance = Fastify({
-    loggerInstance: parts.log,
+    loggerInstance: parts.log.logger as FastifyBaseLogger,
     // Fastify would log addresses, and those hold gift codes; our own line names the route.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
@@ -47,6 +54,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     trustProxy: parts.trustProxy,
     genReqId: readRequestId,
     requestIdHeader: false,
+    // A logger of its own for each request costs more than the request's own line, which names the request itself.
+    childLoggerFactory: (logger) => logger,
     // Requests that arrive on an open connection while we stop are still answered, with `connection: close`.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -61,13 +70,13 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   http.server.on('checkExpectation', (request, response) => http.routing(request, response));
   http.addHook('onRequest', requireHost);
   readJsonBodies(http);
-  logRequests(http);
+  logRequests(http, parts.log.writeLine);
   addSecurityHeaders(http, parts.publicUrl);
   http.setErrorHandler(replyWithError);
   http.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  await http.register(cors, corsOptions);
+  allowBrowsers(http);
 
   const metrics = createMetrics(http, parts.db);
   registerOperations(http, { ...parts, metrics });
@@ -84,22 +93,10 @@ function registerInterface(v1: FastifyInstance, parts: AppParts): void {
 }
 
 /** HTTP/1.1 asks for it, and whoever leaves it out is not a client that we know. */
-async function requireHost(request: FastifyRequest): Promise<void> {
-  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-    throw new ApiError('invalid_request', 'The Host header is missing.');
-  }
+function requireHost(request: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void {
+  const missing = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+  done(missing ? new ApiError('invalid_request', 'The Host header is missing.') : undefined);
 }
-
-/** Browsers may call with the public key: credentials travel in headers, never in cookies, so any origin is as good. */
-const corsOptions = {
-  origin: '*',
-  methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-api-key', 'x-request-id'],
-  exposedHeaders: EXPOSED_HEADERS,
-  // An OPTIONS that is no preflight is answered like one, with nothing.
-  strictPreflight: false,
-  maxAge: 86_400,
-};
 
 /** JSON or nothing. An empty body is no body, whatever its content type says: many clients send one with DELETE. */
 function readJsonBodies(http: FastifyInstance): void {

@@ -6,6 +6,8 @@ const GATHERED_MS = 100;
 
 export interface Log {
   readonly logger: Logger;
+  /** For lines that are made by hand, each with its line end; they appear where the logger's `info` would. */
+  writeLine(line: string): void;
   /** Writes what is gathered, now. */
   flush(): void;
 }
@@ -16,5 +18,7 @@ export function createLog(level: string): Log {
   const flush = () => destination.flushSync();
   setInterval(() => destination.flush(), GATHERED_MS).unref();
   process.on('exit', flush);
-  return { logger: pino({ level, base: null }, destination), flush };
+  const logger = pino({ level, base: null }, destination);
+  const writeLine = logger.isLevelEnabled('info') ? (line: string) => void destination.write(line) : () => {};
+  return { logger, writeLine, flush };
 }

@@ -14,7 +14,7 @@ import { CredentialCache } from './http/credential-cache.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { UserTokens } from './http/user-token.ts';
 import { startWorkers } from './jobs/workers.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { type Development, ensureDevelopment } from './organizations/development.ts';
@@ -28,7 +28,7 @@ import { upkeep, upkeepHandlers } from './upkeep.ts';
 export interface Sandbox {
   readonly migrations: MigrationSet;
   readonly keySetPath: string;
-  mount(app: FastifyInstance, db: Db): Promise<void>;
+  mount(app: FastifyInstance, db: Database): Promise<void>;
 }
 
 export interface Service {
@@ -46,16 +46,16 @@ const SWEEP_MS = 50;
 
 /** Starts everything in order: database, application, workers. `stop` undoes it in the opposite order. */
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
-  const { logger: log, flush } = createLog(config.logLevel);
+  const log = createLog(config.logLevel);
   const steps: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const step of steps.splice(0).reverse()) {
-      await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'));
+      await step().catch((error: unknown) => log.logger.error({ err: error }, 'a part did not stop cleanly'));
     }
   };
   try {
     const started = await start(config, sandbox, log, (step) => steps.push(step));
-    flush();
+    log.flush();
     return { ...started, stop };
   } catch (error) {
     await stop();
@@ -66,20 +66,20 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
 async function start(
   config: Config,
   sandbox: Sandbox | undefined,
-  log: Logger,
+  log: Log,
   onStop: OnStop,
 ): Promise<Omit<Service, 'stop'>> {
-  const store = await openStore(config, (line) => log.info(line));
+  const store = await openStore(config, (line) => log.logger.info(line));
   onStop(() => store.close());
   await migrate(store.url, [serverMigrations, ...(sandbox ? [sandbox.migrations] : [])]);
   const db = connect(store.url, { max: config.databasePoolSize });
   onStop(() => db.close());
   const catalogue = await loadCatalogue(db, config.skuCatalogue);
-  log.info({ skus: catalogue.count, changed: catalogue.changed }, 'SKU catalogue loaded');
+  log.logger.info({ skus: catalogue.count, changed: catalogue.changed }, 'SKU catalogue loaded');
 
   const credentialsFile = path.join(config.dataDir, 'credentials.json');
   const development = sandbox && (await prepareDevelopment(config, db, credentialsFile));
-  if (config.role !== 'api') await startJobs(config, log, db, store.url, onStop);
+  if (config.role !== 'api') await startJobs(config, log.logger, db, store.url, onStop);
   const address = await listenForRequests(config, sandbox, log, db, store.url, onStop);
   if (development?.secretKey !== undefined) {
     await writeCredentials(credentialsFile, {
@@ -116,7 +116,7 @@ async function startJobs(config: Config, log: Logger, db: Db, databaseUrl: strin
 async function listenForRequests(
   config: Config,
   sandbox: Sandbox | undefined,
-  log: Logger,
+  log: Log,
   db: Database,
   databaseUrl: string,
   onStop: OnStop,
@@ -127,11 +127,16 @@ async function listenForRequests(
     guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
     sandboxKeySet: () => sandbox && address.local + SANDBOX_PREFIX + sandbox.keySetPath,
   });
+  const credentials = await watchedCredentials(databaseUrl, db, onStop);
   const http = await createApp({
     db,
-    authenticator: { credentials: await watchedCredentials(databaseUrl, db, onStop), userTokens },
+    authenticator: { credentials, userTokens },
     rateLimiter: new RateLimiter(db, config.requestsPerMinute),
-    handlers: { ...skuHandlers(db), ...exchangeHandlers(createRates(config, db, log)), ...organizationHandlers(db) },
+    handlers: {
+      ...skuHandlers(db),
+      ...exchangeHandlers(createRates(config, db, log.logger)),
+      ...organizationHandlers(db, credentials),
+    },
     log,
     health,
     trustProxy: config.trustProxy,

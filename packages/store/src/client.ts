@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { CONNECT_TIMEOUT_MS } from './database.ts';
+import { CONNECT_TIMEOUT_MS } from './limits.ts';
 import { types } from './types.ts';
 
 // A server that is there closes the connection at once.

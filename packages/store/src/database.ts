@@ -1,13 +1,9 @@
 import pg from 'pg';
-import type { Sql } from './sql.ts';
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './limits.ts';
+import { openReads, type Reads } from './reads.ts';
+import { type Sql, statement } from './sql.ts';
 import { types } from './types.ts';
 
-// A request's statement takes milliseconds; half a minute means that something is wrong.
-const STATEMENT_TIMEOUT_MS = 30_000;
-// Longer than the server's own limit: it only fires when the server or the network has gone silent.
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
-// Covers reaching the server and waiting for a free connection of the pool.
-export const CONNECT_TIMEOUT_MS = 10_000;
 // A transaction that waits this long for its own program holds locks that others need.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 // PostgreSQL allows 100 connections by default; several replicas and workers share them.
@@ -27,6 +23,8 @@ export interface Db {
 export interface Database extends Db {
   readonly url: string;
   readonly pool: pg.Pool;
+  /** For short statements that only read and need no transaction: cheaper than a connection of the pool. */
+  readonly reads: Reads;
   close(): Promise<void>;
 }
 
@@ -48,9 +46,10 @@ export function connect(url: string, options: { max?: number; applicationName?: 
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  const reads = openReads(url, options.applicationName ?? 'svc');
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= pool.end();
+    closing ??= Promise.all([pool.end(), reads.close()]).then(() => {});
     return closing;
   };
   return {
@@ -60,6 +59,7 @@ export function connect(url: string, options: { max?: number; applicationName?: 
     ),
     url,
     pool,
+    reads,
     close,
   };
 }
@@ -71,11 +71,6 @@ function db(ask: Ask, tx: Db['tx']): Db {
     run: async (query) => (await ask(query)).rowCount ?? 0,
     tx,
   };
-}
-
-// The driver copies what it is given by prototype, which the private parts of an Sql do not survive.
-function statement(query: Sql): pg.QueryConfig {
-  return { text: query.text, values: query.values, name: query.name };
 }
 
 // Unlike pool.query, a refused statement (a duplicate key, say) does not cost the pool its connection.

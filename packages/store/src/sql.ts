@@ -75,3 +75,8 @@ function nameOf(text: string): string | undefined {
   names.set(text, name);
   return name;
 }
+
+/** For the driver, which copies what it is given by prototype; the private parts of an Sql would not survive that. */
+export function statement(query: Sql): { text: string; values: unknown[]; name: string | undefined } {
+  return { text: query.text, values: query.values, name: query.name };
+}

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Access, ApiError } from '@svc/protocol';
-import { hashSecret, looksLikeKey } from '../organizations/keys.ts';
+import { looksLikeKey } from '../organizations/keys.ts';
 import type { EnvironmentRow, KeyRow } from '../organizations/store.ts';
 import type { Caller } from './caller.ts';
 import type { CredentialCache } from './credential-cache.ts';
@@ -66,9 +66,7 @@ async function publicKeyOf(authenticator: Authenticator, value: string | string[
 }
 
 async function secretKeyOf(authenticator: Authenticator, value: string): Promise<KeyRow> {
-  return alive(
-    looksLikeKey(value, 'secret') ? await authenticator.credentials.secretKey(hashSecret(value)) : undefined,
-  );
+  return alive(looksLikeKey(value, 'secret') ? await authenticator.credentials.secretKey(value) : undefined);
 }
 
 // Unknown and revoked look alike from outside.

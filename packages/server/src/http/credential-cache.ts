@@ -1,5 +1,6 @@
 import type { Environment } from '@svc/protocol';
 import type { Db } from '@svc/store';
+import { hashSecret } from '../organizations/keys.ts';
 import * as store from '../organizations/store.ts';
 
 /** How long an answer may be reused although nobody told us of a change. */
@@ -13,7 +14,7 @@ interface Entry {
 }
 
 /**
- * Keys and environment settings, read from the database and kept in memory. An answer is kept only while this process
+ * Organisations, keys and settings, read from the database and kept in memory. An answer is kept only while this process
  * is told of changes (`trusted`), and everything is forgotten when a change is announced, so a revoked key stops working
  * on every replica at once.
  */
@@ -34,8 +35,14 @@ export class CredentialCache {
     return this.#remember(`public ${publicKey}`, () => store.findPublicKey(this.#db, publicKey));
   }
 
-  secretKey(secretHash: Buffer): Promise<store.KeyRow | undefined> {
-    return this.#remember(`secret ${secretHash.toString('base64')}`, () => store.findSecretKey(this.#db, secretHash));
+  secretKey(secret: string): Promise<store.KeyRow | undefined> {
+    // The memory, too, holds only the hash.
+    const hash = hashSecret(secret);
+    return this.#remember(`secret ${hash}`, () => store.findSecretKey(this.#db, hash));
+  }
+
+  organization(id: string): Promise<store.OrganizationRow | undefined> {
+    return this.#remember(`organization ${id}`, () => store.findOrganization(this.#db, id));
   }
 
   environment(organizationId: string, environment: Environment): Promise<store.EnvironmentRow | undefined> {

@@ -1,14 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
-/** Answers that an application in a browser may read beside the usual ones. */
-export const EXPOSED_HEADERS = [
-  'idempotency-replayed',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'retry-after',
-  'x-request-id',
-];
+import { allowOrigin } from './cors.ts';
 
 /** What every answer says to browsers and caches. Pages of ours replace the content policy with their own. */
 export function addSecurityHeaders(app: FastifyInstance, publicUrl: () => string): void {
@@ -22,8 +13,7 @@ export function addSecurityHeaders(app: FastifyInstance, publicUrl: () => string
 /** For answers that Fastify gives before any hook runs, such as to a badly encoded address. */
 export function setHeadersOfEarlyAnswer(request: FastifyRequest, reply: FastifyReply): void {
   setHeaders(request, reply);
-  reply.header('access-control-allow-origin', '*');
-  reply.header('access-control-expose-headers', EXPOSED_HEADERS.join(', '));
+  if (request.headers.origin !== undefined) allowOrigin(reply);
 }
 
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -31,7 +21,6 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff');
   reply.header('x-frame-options', 'DENY');
   reply.header('referrer-policy', 'no-referrer');
-  reply.header('cross-origin-resource-policy', 'cross-origin');
   reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
   reply.header('cache-control', 'no-store');
 }

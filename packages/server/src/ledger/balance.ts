@@ -1,5 +1,5 @@
 import type { UsdMicros } from '@svc/protocol';
-import { type Db, sql } from '@svc/store';
+import { type Reads, sql } from '@svc/store';
 import type { LedgerOwner } from './entries.ts';
 
 export interface CreditBalance {
@@ -9,7 +9,7 @@ export interface CreditBalance {
   readonly total: UsdMicros;
 }
 
-export async function balance(db: Db, { organizationId, environment }: LedgerOwner): Promise<CreditBalance> {
+export async function balance(db: Reads, { organizationId, environment }: LedgerOwner): Promise<CreditBalance> {
   const row = await db.one<CreditBalance>(sql`
     select available, held, available + held as total
       from ledger_balances

@@ -24,8 +24,9 @@ export function looksLikeKey(text: string, kind: KeyKind): boolean {
   return KEY_PATTERN.test(text) && text.startsWith(kindPrefix[kind]);
 }
 
-export function hashSecret(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
+/** In base64. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'base64');
 }
 
 /** Bytes above the largest multiple of 62 are thrown away, so that every character is equally likely. */

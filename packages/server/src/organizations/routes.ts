@@ -1,17 +1,25 @@
 import { ApiError, type LedgerEntry, usdToNumber } from '@svc/protocol';
-import type { Db } from '@svc/store';
+import type { Database } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
 import { readPage, toPage } from '../http/pages.ts';
 import { balance } from '../ledger/balance.ts';
 import { type Entry, listEntries } from '../ledger/entries.ts';
-import { findOrganization } from './store.ts';
+import type { OrganizationRow } from './store.ts';
 
-export function organizationHandlers(db: Db): Pick<Handlers, 'getOrganization' | 'listLedger'> {
+/** Where an organisation is found: in memory, as a rule. */
+export interface Organizations {
+  organization(id: string): Promise<OrganizationRow | undefined>;
+}
+
+export function organizationHandlers(
+  db: Database,
+  organizations: Organizations,
+): Pick<Handlers, 'getOrganization' | 'listLedger'> {
   return {
     getOrganization: async ({ caller }) => {
       const [organization, credits] = await Promise.all([
-        findOrganization(db, caller.organizationId),
-        balance(db, caller),
+        organizations.organization(caller.organizationId),
+        balance(db.reads, caller),
       ]);
       if (!organization) throw new ApiError('internal_error');
       return {

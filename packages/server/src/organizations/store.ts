@@ -64,7 +64,8 @@ export interface NewKey {
   readonly environment: Environment;
   readonly kind: KeyKind;
   readonly publicKey: string | null;
-  readonly secretHash: Buffer | null;
+  /** In base64. */
+  readonly secretHash: string | null;
   readonly prefix: string;
   readonly lastFour: string;
 }
@@ -73,7 +74,7 @@ export interface NewKey {
 export async function insertKey(db: Db, key: NewKey): Promise<boolean> {
   const stored = await db.run(sql`
     insert into api_keys (id, organization_id, environment, kind, public_key, secret_hash, prefix, last_four)
-    values (${key.id}, ${key.organizationId}, ${key.environment}, ${key.kind}, ${key.publicKey}, ${key.secretHash},
+    values (${key.id}, ${key.organizationId}, ${key.environment}, ${key.kind}, ${key.publicKey}, decode(${key.secretHash}, 'base64'),
             ${key.prefix}, ${key.lastFour})
     on conflict do nothing`);
   return stored === 1;
@@ -85,10 +86,10 @@ export function findPublicKey(db: Db, publicKey: string): Promise<KeyRow | undef
     from api_keys where public_key = ${publicKey} and kind = 'public'`);
 }
 
-export function findSecretKey(db: Db, secretHash: Buffer): Promise<KeyRow | undefined> {
+export function findSecretKey(db: Db, secretHash: string): Promise<KeyRow | undefined> {
   return db.one(sql`
     select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
-    from api_keys where secret_hash = ${secretHash} and kind = 'secret'`);
+    from api_keys where secret_hash = decode(${secretHash}, 'base64') and kind = 'secret'`);
 }
 
 export function listKeys(db: Db, organizationId: string, limit: number): Promise<KeyRow[]> {

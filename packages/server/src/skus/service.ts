@@ -1,10 +1,10 @@
 import { ApiError, type Sku } from '@svc/protocol';
-import type { Db } from '@svc/store';
+import type { Db, Reads } from '@svc/store';
 import { matchesPattern } from './pattern.ts';
 import * as store from './store.ts';
 
-export async function getSku(db: Db, id: string): Promise<Sku> {
-  return toSku(await requireSku(db, id));
+export async function getSku(reads: Reads, id: string): Promise<Sku> {
+  return toSku(await requireSku(reads, id));
 }
 
 export async function listSkus(db: Db, filter: store.SkuFilter): Promise<{ skus: Sku[]; total: number }> {
@@ -15,15 +15,15 @@ export async function listSkus(db: Db, filter: store.SkuFilter): Promise<{ skus:
 export type ReferenceCheck = { valid: true } | { valid: false; reason: string };
 
 /** Whether a reference has the form that the service expects, for services that offer the check. */
-export async function checkReference(db: Db, id: string, reference: string): Promise<ReferenceCheck> {
-  const sku = await requireSku(db, id);
+export async function checkReference(reads: Reads, id: string, reference: string): Promise<ReferenceCheck> {
+  const sku = await requireSku(reads, id);
   if (!sku.can_check_reference) throw new ApiError('reference_check_unavailable');
   if (matchesPattern(sku.reference_pattern, reference)) return { valid: true };
   return { valid: false, reason: `The reference does not have the expected form: ${sku.reference_label}` };
 }
 
-async function requireSku(db: Db, id: string): Promise<store.SkuRow> {
-  const row = await store.findSku(db, id);
+async function requireSku(reads: Reads, id: string): Promise<store.SkuRow> {
+  const row = await store.findSku(reads, id);
   if (!row) throw new ApiError('sku_not_found');
   return row;
 }

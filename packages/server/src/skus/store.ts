@@ -1,5 +1,5 @@
 import type { Catalogue, Currency, SkuCategory } from '@svc/protocol';
-import { type Db, sql } from '@svc/store';
+import { type Db, type Reads, sql } from '@svc/store';
 
 export interface SkuRow {
   readonly id: string;
@@ -22,8 +22,8 @@ export interface SkuRow {
 const columns = sql`id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
   amount_label, fixed_amount, currency, can_check_reference, logo_url, created_at, updated_at`;
 
-export function findSku(db: Db, id: string): Promise<SkuRow | undefined> {
-  return db.one(sql`select ${columns} from skus where id = ${id} and retired_at is null`);
+export function findSku(reads: Reads, id: string): Promise<SkuRow | undefined> {
+  return reads.one(sql`select ${columns} from skus where id = ${id} and retired_at is null`);
 }
 
 export interface SkuFilter {
