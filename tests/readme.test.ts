@@ -44,6 +44,7 @@ describe('the README', () => {
       'docs/decisions.md',
       'docs/operations.md',
       'docs/security.md',
+      'docs/benchmarks.md',
       'docs/dependencies.md',
     ]) {
       const text = await readFile(path.join(root, file), 'utf8');
