@@ -8,7 +8,8 @@ const root = path.resolve(import.meta.dirname, '..');
 const packages: Record<string, readonly string[]> = {
   protocol: [],
   store: [],
-  sandbox: ['protocol', 'store'],
+  starknet: ['protocol'],
+  sandbox: ['protocol', 'starknet', 'store'],
   server: ['protocol', 'store', 'sandbox'],
 };
 

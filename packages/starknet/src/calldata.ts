@@ -1,0 +1,69 @@
+import { ADDRESS_BOUND, isFelt } from './felt.ts';
+
+const LOW_128 = 2n ** 128n - 1n;
+
+/** A 256-bit number takes two felts, the low half first. */
+export function encodeU256(value: bigint): [bigint, bigint] {
+  if (value >> 256n !== 0n) throw new RangeError('A u256 has 256 bits');
+  return [value & LOW_128, value >> 128n];
+}
+
+/** An array is its length and its items. */
+export function encodeArray(items: readonly bigint[]): bigint[] {
+  return [BigInt(items.length), ...items];
+}
+
+/**
+ * Takes calldata apart as Cairo's deserialisation does: every value in the range of its type, nothing missing and
+ * nothing left over. A failure is remembered, so that callers ask once, at the end.
+ */
+export class CalldataReader {
+  #position = 0;
+  #failed = false;
+  readonly #calldata: readonly bigint[];
+
+  constructor(calldata: readonly bigint[]) {
+    this.#calldata = calldata;
+  }
+
+  felt(): bigint {
+    const value = this.#calldata[this.#position++];
+    if (value !== undefined && isFelt(value)) return value;
+    this.#failed = true;
+    return 0n;
+  }
+
+  uint(bits: bigint): bigint {
+    return this.#below(1n << bits);
+  }
+
+  address(): bigint {
+    return this.#below(ADDRESS_BOUND);
+  }
+
+  u256(): bigint {
+    const low = this.uint(128n);
+    return (this.uint(128n) << 128n) | low;
+  }
+
+  array<T>(item: () => T): T[] {
+    const length = this.felt();
+    // Every item takes at least one felt, which bounds the loop by what is really there.
+    if (length > BigInt(this.#calldata.length - this.#position)) this.#failed = true;
+    const items: T[] = [];
+    for (let i = 0n; i < length && !this.#failed; i++) items.push(item());
+    return items;
+  }
+
+  /** The value that was read, or undefined when the calldata was not exactly that. */
+  finish<T>(value: T): T | undefined {
+    return this.#failed || this.#position !== this.#calldata.length ? undefined : value;
+  }
+
+  #below(bound: bigint): bigint {
+    const value = this.felt();
+    if (value < bound) return value;
+    this.#failed = true;
+    return 0n;
+  }
+}

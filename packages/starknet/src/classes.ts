@@ -1,0 +1,51 @@
+import type { WalletType } from '@svc/protocol';
+import { contractAddress } from './addresses.ts';
+import { starknetKeccak } from './hashes.ts';
+
+export const classes = {
+  // A stand-in, the hash of a label, until the compiled contract gives the real one.
+  svc: starknetKeccak('svc account 1'),
+  svcPolicies: 0x0484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1n,
+  svcSessions: 0x053f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2an,
+  ready: 0x036078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927fn,
+} as const;
+
+/** What the service knows of an account class. */
+export interface WalletClass {
+  readonly classHash: bigint;
+  readonly walletType: WalletType;
+  readonly sessions: boolean;
+  readonly policies: boolean;
+  /** False: a failing call is skipped and the rest goes on. */
+  readonly atomicMulticall: boolean;
+  /** The class that new wallets of the type get. */
+  readonly current: boolean;
+}
+
+// biome-ignore format: a table
+export const walletClasses: readonly WalletClass[] = [
+  { classHash: classes.svc,         walletType: 'SVC',   sessions: true,  policies: true,  atomicMulticall: true,  current: true },
+  { classHash: classes.svcPolicies, walletType: 'SVC',   sessions: true,  policies: true,  atomicMulticall: false, current: false },
+  { classHash: classes.svcSessions, walletType: 'SVC',   sessions: true,  policies: false, atomicMulticall: false, current: false },
+  { classHash: classes.ready,       walletType: 'READY', sessions: false, policies: false, atomicMulticall: true,  current: true },
+];
+
+export function walletClass(classHash: bigint): WalletClass | undefined {
+  return walletClasses.find((known) => known.classHash === classHash);
+}
+
+export function currentClassHash(walletType: WalletType): bigint {
+  return walletType === 'READY' ? classes.ready : classes.svc;
+}
+
+/** READY's owner and guardian are Cairo enums: variant 0 (a Stark key), then no guardian (variant 1 of an option). */
+export function constructorCalldata(walletType: WalletType, publicKey: bigint): bigint[] {
+  return walletType === 'READY' ? [0n, publicKey, 1n] : [publicKey];
+}
+
+/** Where an owner's account stands. A class that is not in the table is taken to have the constructor of SVC's. */
+export function accountAddress(classHash: bigint, publicKey: bigint): bigint {
+  const walletType = walletClass(classHash)?.walletType ?? 'SVC';
+  const calldata = constructorCalldata(walletType, publicKey);
+  return contractAddress({ salt: publicKey, classHash, constructorCalldata: calldata, deployer: 0n });
+}

@@ -1,0 +1,58 @@
+import { type Affine, add, double, fromAffine, type Point, toAffine } from './curve.ts';
+
+/** Six teeth: the 63 points cost about one plain multiplication to make and spare five sixths of every later one. */
+const TEETH = 6;
+const SPACING = 42;
+
+/** points[m - 1] is the sum of 2^(42j) · base over the bits j of m: Lim and Lee's comb. */
+export interface Comb {
+  readonly alpha: bigint;
+  readonly points: readonly Affine[];
+}
+
+/** `base` lies on a curve with coefficient `alpha` and prime order. */
+export function buildComb(base: Affine, alpha: bigint): Comb {
+  const teeth = [fromAffine(base)];
+  for (let j = 1, point = fromAffine(base); j < TEETH; j++) {
+    for (let i = 0; i < SPACING; i++) point = double(point, alpha);
+    teeth.push(point);
+  }
+  const points: Point[] = [];
+  for (const tooth of toAffine(teeth)) {
+    const known = points.length;
+    points.push(fromAffine(tooth));
+    for (let m = 0; m < known; m++) {
+      const lower = points[m];
+      if (lower) points.push(add(lower, tooth));
+    }
+  }
+  return { alpha, points: toAffine(points) };
+}
+
+/**
+ * scalar · base for 0 < scalar < order. Read as integers, the running multiple is even in every tooth's digits and the
+ * added one is 0 or 1 there, and their sum is below the order: never equal, never opposite, so `add` always holds.
+ */
+export function multiply({ alpha, points }: Comb, scalar: bigint): Point {
+  const columns = columnsOf(scalar);
+  let product: Point | undefined;
+  for (let i = SPACING - 1; i >= 0; i--) {
+    if (product) product = double(product, alpha);
+    const point = points[(columns[i] ?? 0) - 1];
+    if (point) product = product ? add(product, point) : fromAffine(point);
+  }
+  if (!product) throw new RangeError('The scalar must not be zero');
+  return product;
+}
+
+/** columns[i] gathers the bits i, i + 42, i + 84, … of the scalar. */
+function columnsOf(scalar: bigint): number[] {
+  const bits = scalar.toString(2).padStart(TEETH * SPACING, '0');
+  const columns: number[] = [];
+  for (let i = 0; i < SPACING; i++) {
+    let column = 0;
+    for (let j = TEETH; j > 0; j--) column = column * 2 + Number(bits[(TEETH - j + 1) * SPACING - 1 - i]);
+    columns.push(column);
+  }
+  return columns;
+}

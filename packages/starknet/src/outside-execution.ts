@@ -1,0 +1,101 @@
+import { CalldataReader, encodeArray } from './calldata.ts';
+import { type Call, encodeCalls, readCalls } from './calls.ts';
+import { shortString } from './felt.ts';
+import { pedersenMany, poseidonMany, starknetKeccak } from './hashes.ts';
+import { remember } from './remember.ts';
+
+/** Calls that an account's owner signed for somebody else to send (SNIP-9). Valid while `after < now < before`. */
+export interface OutsideExecution {
+  readonly caller: bigint;
+  readonly nonce: bigint;
+  readonly executeAfter: bigint;
+  readonly executeBefore: bigint;
+  readonly calls: readonly Call[];
+}
+
+/** As `caller`: anyone may send it. */
+export const ANY_CALLER = shortString('ANY_CALLER');
+export const OUTSIDE_EXECUTION_DOMAIN = 'Account.execute_from_outside';
+
+const MESSAGE = shortString('StarkNet Message');
+const DOMAIN_NAME = shortString(OUTSIDE_EXECUTION_DOMAIN);
+
+/** What tells the two versions apart: the hash function, the spelling of the types and what is hashed with them. */
+interface Scheme {
+  readonly hash: (items: readonly bigint[]) => bigint;
+  readonly domain: (chainId: bigint) => bigint;
+  readonly executionType: bigint;
+  readonly callType: bigint;
+  readonly writesLengths: boolean;
+}
+
+/** Mainnet, Sepolia, the sandbox, and room for others. */
+const MAX_CHAINS = 16;
+
+const V1_CALL = 'OutsideCall(to:felt,selector:felt,calldata_len:felt,calldata:felt*)';
+const V1_EXECUTION =
+  'OutsideExecution(caller:felt,nonce:felt,execute_after:felt,execute_before:felt,calls_len:felt,calls:OutsideCall*)';
+const V1_DOMAIN = starknetKeccak('StarkNetDomain(name:felt,version:felt,chainId:felt)');
+
+const V2_CALL = '"Call"("To":"ContractAddress","Selector":"selector","Calldata":"felt*")';
+const V2_EXECUTION =
+  '"OutsideExecution"("Caller":"ContractAddress","Nonce":"felt","Execute After":"u128","Execute Before":"u128","Calls":"Call*")';
+const V2_DOMAIN = starknetKeccak(
+  '"StarknetDomain"("name":"shortstring","version":"shortstring","chainId":"shortstring","revision":"shortstring")',
+);
+
+/** SNIP-12 revision 0 and revision 1. A type is hashed as its text, with the types that it uses after it. */
+const schemes: Record<1 | 2, Scheme> = {
+  1: {
+    hash: pedersenMany,
+    domain: remember(MAX_CHAINS, (chainId) => pedersenMany([V1_DOMAIN, DOMAIN_NAME, 1n, chainId])),
+    executionType: starknetKeccak(V1_EXECUTION + V1_CALL),
+    callType: starknetKeccak(V1_CALL),
+    writesLengths: true,
+  },
+  2: {
+    hash: poseidonMany,
+    domain: remember(MAX_CHAINS, (chainId) => poseidonMany([V2_DOMAIN, DOMAIN_NAME, 2n, chainId, 1n])),
+    executionType: starknetKeccak(V2_EXECUTION + V2_CALL),
+    callType: starknetKeccak(V2_CALL),
+    writesLengths: false,
+  },
+};
+
+/** The message that the account's owner signs, for version 1 or 2 of SNIP-9. */
+export function outsideExecutionHash(
+  version: 1 | 2,
+  execution: OutsideExecution,
+  account: bigint,
+  chainId: bigint,
+): bigint {
+  const { hash, domain, executionType, callType, writesLengths } = schemes[version];
+  const length = (items: readonly unknown[]) => (writesLengths ? [BigInt(items.length)] : []);
+  const { caller, nonce, executeAfter, executeBefore, calls } = execution;
+  const callHashes = calls.map(({ to, selector, calldata }) =>
+    hash([callType, to, selector, ...length(calldata), hash(calldata)]),
+  );
+  const message = [executionType, caller, nonce, executeAfter, executeBefore, ...length(calls), hash(callHashes)];
+  return hash([MESSAGE, domain(chainId), account, hash(message)]);
+}
+
+/** The calldata of `execute_from_outside` and `execute_from_outside_v2`. */
+export function encodeOutsideExecution(execution: OutsideExecution, signature: readonly bigint[]): bigint[] {
+  const { caller, nonce, executeAfter, executeBefore, calls } = execution;
+  return [caller, nonce, executeAfter, executeBefore].concat(encodeCalls(calls), encodeArray(signature));
+}
+
+/** Undefined when an account would not understand the calldata. */
+export function decodeOutsideExecution(
+  calldata: readonly bigint[],
+): { execution: OutsideExecution; signature: bigint[] } | undefined {
+  const reader = new CalldataReader(calldata);
+  const execution = {
+    caller: reader.address(),
+    nonce: reader.felt(),
+    executeAfter: reader.uint(64n),
+    executeBefore: reader.uint(64n),
+    calls: readCalls(reader),
+  };
+  return reader.finish({ execution, signature: reader.array(() => reader.felt()) });
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { remember } from './remember.ts';
+
+describe('remember', () => {
+  it('makes a value once and forgets the one that was not used for longest', () => {
+    const made: string[] = [];
+    const shout = remember(2, (word: string) => {
+      made.push(word);
+      return word.toUpperCase();
+    });
+    expect(['a', 'b', 'a', 'c', 'a', 'b'].map(shout)).toEqual(['A', 'B', 'A', 'C', 'A', 'B']);
+    expect(made).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  it('remembers zero and asks again after nothing', () => {
+    const made: number[] = [];
+    const answer = remember(2, (key: number) => {
+      made.push(key);
+      return key === 0 ? 0n : undefined;
+    });
+    expect([0, 0, 1, 1].map(answer)).toEqual([0n, 0n, undefined, undefined]);
+    expect(made).toEqual([0, 1, 1]);
+  });
+});

@@ -1,0 +1,73 @@
+import { getStarkKey, sign as signDeterministically } from '@scure/starknet';
+import { multiply } from './curve/comb.ts';
+import { BETA, GENERATOR, ORDER, sumOf } from './curve/curve.ts';
+import { invert } from './curve/modular.ts';
+import { publicKeyFrom } from './curve/public-key.ts';
+import { buildWindows, select, type Windows } from './curve/windows.ts';
+import { isFelt, PRIME as P, toHex } from './felt.ts';
+
+export interface StarkSignature {
+  readonly r: bigint;
+  readonly s: bigint;
+}
+
+/** An x coordinate as a fraction. */
+interface Fraction {
+  readonly over: bigint;
+  readonly under: bigint;
+}
+
+const SCALAR_BITS = 252;
+/** Built at the first check: about 8,000 multiples of the generator. */
+let generator: Windows | undefined;
+
+/** The public key of an account: the x coordinate of privateKey · G. */
+export function starkKey(privateKey: bigint): bigint {
+  return BigInt(getStarkKey(toHex(privateKey)));
+}
+
+/** Deterministic (RFC 6979): the same hash and key always give the same signature. Hashes above 2^251 cannot be signed. */
+export function sign(hash: bigint, privateKey: bigint): StarkSignature {
+  const { r, s } = signDeterministically(toHex(hash), toHex(privateKey));
+  return { r, s };
+}
+
+/**
+ * Whether an account with this public key, the x coordinate alone, accepts the signature: r must be the x coordinate
+ * of (hash/s) · G + (r/s) · Q for either point Q with that x. That is Cairo's check, with r and s below the curve's
+ * order. As there, (r, -s) is as good as (r, s), so a signature must never serve as an identifier.
+ */
+export function verify(hash: bigint, publicKey: bigint, r: bigint, s: bigint): boolean {
+  if (!isFelt(hash) || !isFelt(publicKey) || r <= 0n || r >= ORDER || s <= 0n || s >= ORDER) return false;
+  const key = publicKeyFrom(publicKey);
+  if (!key) return false;
+  const inverse = invert(s, ORDER);
+  const { x, zz } = multiply(key.comb, (r * inverse) % ORDER);
+  const fromKey = { over: x, under: (zz * key.scale) % P };
+  const fromHash = generatorMultiple((hash * inverse) % ORDER);
+  if (!fromHash) return (r * fromKey.under - fromKey.over) % P === 0n;
+  return isSumOrDifference(r, fromHash, fromKey);
+}
+
+/** The rows' multiples grow and stay below the order together, so no point is ± the sum before it. Zero has no x. */
+function generatorMultiple(scalar: bigint): Fraction | undefined {
+  generator ??= buildWindows(GENERATOR, SCALAR_BITS);
+  const total = sumOf(select(generator, scalar));
+  return total && { over: total.x, under: total.zz };
+}
+
+/**
+ * The x coordinates of A + B and of A - B are the two roots of
+ * t²(a - b)² - 2t((a + b)(1 + ab) + 2β) + (ab - 1)² - 4β(a + b) with a, b those of A and B: both signs are tested at
+ * once, and with denominators multiplied out, without a division.
+ */
+function isSumOrDifference(t: bigint, a: Fraction, b: Fraction): boolean {
+  const left = (a.over * b.under) % P;
+  const right = (b.over * a.under) % P;
+  const overs = (a.over * b.over) % P;
+  const unders = (a.under * b.under) % P;
+  const square = (left - right) ** 2n % P;
+  const middle = ((left + right) * (overs + unders) + 2n * BETA * ((unders * unders) % P)) % P;
+  const constant = (overs - unders) ** 2n - 4n * BETA * (((left + right) * unders) % P);
+  return (t * (t * square - 2n * middle) + constant) % P === 0n;
+}
