@@ -1,0 +1,97 @@
+import { type Parsed, parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+import { LEGACY_UDC_ADDRESS, shortString, UDC_ADDRESS } from '@svc/starknet';
+import type { StateDiff } from '../execution/types.ts';
+import { starknetToken, starknetTokens, type Token } from '../tokens.ts';
+import { toInteger } from './byte-array.ts';
+import { MESSAGE_TRANSMITTER_ADDRESS, SOLANA_DOMAIN, TOKEN_MESSENGER_ADDRESS } from './cctp/constants.ts';
+import { u256 } from './codec.ts';
+import { erc20, erc20Storage } from './erc20.ts';
+import { messageTransmitter } from './message-transmitter.ts';
+import { plainAccount, plainAccountKey } from './plain-account.ts';
+import { type PredeployedAccount, predeployed } from './predeployed.ts';
+import { tokenMessenger, tokenMessengerStorage } from './token-messenger.ts';
+import { universalDeployer } from './universal-deployer.ts';
+
+const SOLANA_TOKEN_MESSENGER = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
+/** In whole tokens. Enough STRK for tens of millions of transactions, enough USDC for every gift of a test run. */
+const STARTING_STRK = 1_000_000n;
+const STARTING_USDC = 100_000_000n;
+/** In whole USDC. */
+const BURN_LIMIT = 10_000_000n;
+
+class Draft {
+  readonly diff: StateDiff = { storage: new Map(), nonces: new Map(), classHashes: new Map(), declared: new Set() };
+
+  deploy(address: bigint, classHash: bigint): void {
+    this.diff.classHashes.set(address, classHash);
+    this.diff.storage.set(address, this.diff.storage.get(address) ?? new Map());
+  }
+
+  put(address: bigint, key: bigint, felts: readonly bigint[]): void {
+    const cells = this.diff.storage.get(address);
+    if (!cells) throw new Error('Storage of the first block belongs to a contract that it does not deploy.');
+    for (const [offset, felt] of felts.entries()) if (felt !== 0n) cells.set(key + BigInt(offset), felt);
+  }
+}
+
+function units(token: Token, whole: bigint): bigint {
+  return whole * 10n ** BigInt(token.decimals);
+}
+
+function deployToken(draft: Draft, token: Token, minters: readonly bigint[], holders: ReadonlyMap<bigint, bigint>) {
+  const { address } = token;
+  draft.deploy(address, erc20.classHash);
+  draft.put(address, erc20Storage.name.key, [shortString(token.name)]);
+  draft.put(address, erc20Storage.symbol.key, [shortString(token.symbol)]);
+  draft.put(address, erc20Storage.decimals.key, [BigInt(token.decimals)]);
+  for (const minter of minters) draft.put(address, erc20Storage.minters.key(minter), [1n]);
+  let supply = 0n;
+  for (const [holder, amount] of holders) {
+    draft.put(address, erc20Storage.balances.key(holder), u256.write(amount));
+    supply += amount;
+  }
+  draft.put(address, erc20Storage.totalSupply.key, u256.write(supply));
+}
+
+/** Who starts with what: fee payers have STRK, the manager has the USDC that gifts are paid from. */
+function startingBalances(token: Token): Map<bigint, bigint> {
+  const { relayers, manager, faucet } = predeployed;
+  if (token.token === 'USDC') return new Map([[manager.address, units(token, STARTING_USDC)]]);
+  if (token.token !== 'STRK') return new Map();
+  return new Map([...relayers, manager, faucet].map(({ address }) => [address, units(token, STARTING_STRK)]));
+}
+
+function deployBridge(draft: Draft): void {
+  const usdc = starknetToken('USDC');
+  const { remoteTokenMessengers, burnLimits } = tokenMessengerStorage;
+  const onSolana = toInteger(solanaAddressBytes(parsedOrThrow(parseSolanaAddress(SOLANA_TOKEN_MESSENGER))));
+  draft.deploy(TOKEN_MESSENGER_ADDRESS, tokenMessenger.classHash);
+  draft.put(TOKEN_MESSENGER_ADDRESS, remoteTokenMessengers.key(SOLANA_DOMAIN), u256.write(onSolana));
+  draft.put(TOKEN_MESSENGER_ADDRESS, burnLimits.key(usdc.address), u256.write(units(usdc, BURN_LIMIT)));
+  draft.deploy(MESSAGE_TRANSMITTER_ADDRESS, messageTransmitter.classHash);
+}
+
+function parsedOrThrow(value: Parsed<SolanaAddress>): SolanaAddress {
+  if (!value.ok) throw new Error('The Solana token messenger is no address.');
+  return value.value;
+}
+
+function deployAccount(draft: Draft, { address, publicKey }: PredeployedAccount): void {
+  draft.deploy(address, plainAccount.classHash);
+  draft.put(address, plainAccountKey.key, [publicKey]);
+}
+
+/** The state of the first block. */
+export function genesis(): StateDiff {
+  const draft = new Draft();
+  const { sequencer, relayers, manager, faucet } = predeployed;
+  for (const account of [sequencer, ...relayers, manager, faucet]) deployAccount(draft, account);
+  for (const token of starknetTokens) {
+    const minters = token.token === 'USDC' ? [faucet.address, TOKEN_MESSENGER_ADDRESS] : [faucet.address];
+    deployToken(draft, token, minters, startingBalances(token));
+  }
+  draft.deploy(UDC_ADDRESS, universalDeployer.classHash);
+  draft.deploy(LEGACY_UDC_ADDRESS, universalDeployer.classHash);
+  deployBridge(draft);
+  return draft.diff;
+}

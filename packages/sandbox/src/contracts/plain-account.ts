@@ -1,0 +1,53 @@
+import { interfaceIds, starknetKeccak, VALID } from '@svc/starknet';
+import { isSignedBy, requireProtocol } from './account-rules.ts';
+import { calls, executeAll, results } from './calls.ts';
+import { array, bool, felt } from './codec.ts';
+import { contract } from './contract.ts';
+import { event, key } from './event.ts';
+import type { Frame } from './frame.ts';
+import { action, external, view } from './function.ts';
+import { require } from './panic.ts';
+import { variable } from './storage.ts';
+
+/** OpenZeppelin's name for it. */
+export const plainAccountKey = variable('Account_public_key', felt);
+
+const OwnerAdded = event('OwnerAdded', { new_owner_guid: key(felt) });
+
+async function requireOwner(frame: Frame): Promise<bigint> {
+  const { hash, signature } = frame.transaction;
+  require(isSignedBy(await plainAccountKey.read(frame), hash, signature), 'Account: invalid signature');
+  return VALID;
+}
+
+/** One key, no more: for relayers, the manager and whoever wants to play. */
+export const plainAccount = contract({
+  name: 'PlainAccount',
+  classHash: starknetKeccak('svc sandbox plain account'),
+  construct: action('constructor', { public_key: felt }, async (frame, { public_key }) => {
+    await plainAccountKey.write(frame, public_key);
+    OwnerAdded.emit(frame, { new_owner_guid: public_key });
+  }),
+  functions: [
+    external('__validate__', { calls }, felt, requireOwner),
+    external('__execute__', { calls }, results, (frame, args) => {
+      requireProtocol(frame);
+      return executeAll(frame, args.calls);
+    }),
+    external('__validate_declare__', { class_hash: felt }, felt, requireOwner),
+    external(
+      '__validate_deploy__',
+      { class_hash: felt, contract_address_salt: felt, public_key: felt },
+      felt,
+      requireOwner,
+    ),
+    view('is_valid_signature', { hash: felt, signature: array(felt) }, felt, async (frame, { hash, signature }) =>
+      isSignedBy(await plainAccountKey.read(frame), hash, signature) ? VALID : 0n,
+    ),
+    view('supports_interface', { interface_id: felt }, bool, (_frame, { interface_id }) =>
+      [interfaceIds.SRC5, interfaceIds.SRC6].some((id) => id === interface_id),
+    ),
+    view('get_public_key', {}, felt, (frame) => plainAccountKey.read(frame)),
+  ],
+  events: [OwnerAdded],
+});

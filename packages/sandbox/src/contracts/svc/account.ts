@@ -1,0 +1,136 @@
+import {
+  type Call,
+  decodeSessionSignature,
+  outsideExecutionHash,
+  type SessionSignature,
+  VALID,
+  verify,
+  type WalletClass,
+} from '@svc/starknet';
+import { requireProtocol } from '../account-rules.ts';
+import { calls, executeAll, executeEach, results } from '../calls.ts';
+import { bool, felt, span } from '../codec.ts';
+import { type Contract, contract } from '../contract.ts';
+import type { Frame } from '../frame.ts';
+import { action, type ContractFunction, external, view } from '../function.ts';
+import { admitOutsideExecution, outsideExecution, outsideNonces, readOutsideExecution } from '../outside-execution.ts';
+import { require } from '../panic.ts';
+import { OwnerAdded, OwnerRemoved, ownerFunctions, requireOwnerSignature, setOwner } from './owner.ts';
+import { policyFunctions, SpendingPolicyRemoved, SpendingPolicySet, spend } from './policies.ts';
+import { requireSession, SessionKeyAdded, SessionKeyRevoked, sessionFunctions, useSession } from './sessions.ts';
+import { performUpgrade, Upgraded, upgrade } from './upgrade.ts';
+
+const OUTSIDE_TEXTS = {
+  caller: 'SRC9: invalid caller',
+  early: 'SRC9: now <= execute_after',
+  late: 'SRC9: now >= execute_before',
+  duplicate: 'SRC9: duplicated nonce',
+};
+const SESSION_SIGNATURE_LENGTH = 4;
+
+/** Who signed: a session, or (undefined) whoever must be the owner. */
+function sessionOf(signature: readonly bigint[]): SessionSignature | undefined {
+  return signature.length === SESSION_SIGNATURE_LENGTH ? decodeSessionSignature(signature) : undefined;
+}
+
+/** Answers the session that signed, if it was not the owner. */
+async function authorize(frame: Frame, hash: bigint, signature: readonly bigint[], list: readonly Call[]) {
+  const session = sessionOf(signature);
+  if (!session) {
+    await requireOwnerSignature(frame, hash, signature);
+    return undefined;
+  }
+  await requireSession(frame, session, list);
+  require(verify(hash, session.sessionKey, session.r, session.s), 'Account: invalid signature');
+  return session;
+}
+
+async function requireOwner(frame: Frame): Promise<bigint> {
+  await requireOwnerSignature(frame, frame.transaction.hash, frame.transaction.signature);
+  return VALID;
+}
+
+/** The classes differ in two things: whether they know policies, and what a failing call does to the others. */
+function executionFunctions({ policies, atomicMulticall }: WalletClass): ContractFunction[] {
+  const execute = atomicMulticall ? executeAll : executeEach;
+
+  async function charge(frame: Frame, { sessionKey }: SessionSignature, list: readonly Call[]): Promise<void> {
+    await useSession(frame, sessionKey);
+    if (policies) await spend(frame, sessionKey, list);
+  }
+
+  return [
+    external('__validate__', { calls }, felt, async (frame, args) => {
+      const { hash, signature } = frame.transaction;
+      await authorize(frame, hash, signature, args.calls);
+      return VALID;
+    }),
+    external('__execute__', { calls }, results, async (frame, args) => {
+      requireProtocol(frame);
+      const session = sessionOf(frame.transaction.signature);
+      if (session) {
+        // Once more: a live network shows `__validate__` a clock that stands still for an hour.
+        await requireSession(frame, session, args.calls);
+        await charge(frame, session, args.calls);
+      }
+      return execute(frame, args.calls);
+    }),
+    external(
+      'execute_from_outside_v2',
+      { outside_execution: outsideExecution, signature: span(felt) },
+      results,
+      async (frame, { outside_execution, signature }) => {
+        const execution = readOutsideExecution(outside_execution);
+        await admitOutsideExecution(frame, execution, OUTSIDE_TEXTS);
+        const hash = outsideExecutionHash(2, execution, frame.address, frame.block.chainId);
+        const session = await authorize(frame, hash, signature, execution.calls);
+        if (session) await charge(frame, session, execution.calls);
+        return execute(frame, execution.calls);
+      },
+    ),
+  ];
+}
+
+const construct = action('constructor', { public_key: felt }, (frame, { public_key }) => setOwner(frame, public_key));
+
+const lifeCycle: readonly ContractFunction[] = [
+  external('__validate_declare__', { class_hash: felt }, felt, requireOwner),
+  external(
+    '__validate_deploy__',
+    { class_hash: felt, contract_address_salt: felt, public_key: felt },
+    felt,
+    requireOwner,
+  ),
+  view(
+    'is_valid_outside_execution_nonce',
+    { nonce: felt },
+    bool,
+    async (frame, { nonce }) => !(await outsideNonces.read(frame, nonce)),
+  ),
+  upgrade,
+];
+
+/** The wallet's account in one of its classes. All keep their storage in the same places, so an upgrade keeps all. */
+export function svcAccount(name: string, known: WalletClass): Contract {
+  return contract({
+    name,
+    classHash: known.classHash,
+    construct,
+    functions: [
+      ...executionFunctions(known),
+      ...lifeCycle,
+      ...ownerFunctions,
+      ...sessionFunctions,
+      ...(known.policies ? policyFunctions : []),
+      ...(known.current ? [performUpgrade] : []),
+    ],
+    events: [
+      OwnerAdded,
+      OwnerRemoved,
+      SessionKeyAdded,
+      SessionKeyRevoked,
+      ...(known.policies ? [SpendingPolicySet, SpendingPolicyRemoved] : []),
+      Upgraded,
+    ],
+  });
+}

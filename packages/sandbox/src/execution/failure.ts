@@ -1,0 +1,110 @@
+import { toHex } from '@svc/starknet';
+import { byteArrayBytes } from '../contracts/byte-array.ts';
+import { BYTE_ARRAY_MAGIC } from '../contracts/panic.ts';
+import type { NestedError } from './types.ts';
+
+/** One call on the way to a failure, the outermost first. */
+export interface FailedFrame {
+  readonly kind: 'CALL' | 'LIBRARY_CALL' | 'CONSTRUCTOR';
+  readonly address: bigint;
+  readonly classHash: bigint;
+  readonly selector: bigint;
+}
+
+/** Why a call failed: a contract's panic, which a caller may catch, or a fault, which ends the whole transaction. */
+export type Failure =
+  | {
+      readonly type: 'PANIC';
+      readonly frames: readonly FailedFrame[];
+      /** As the failing call answers them. */
+      readonly felts: readonly bigint[];
+      /** As the innermost call answered them. */
+      readonly reason: readonly bigint[];
+    }
+  | { readonly type: 'FAULT'; readonly frames: readonly FailedFrame[]; readonly text: string };
+
+/** A revert reason is stored and sent whole; nodes cut theirs at the same length. */
+const MAX_REASON_LENGTH = 15_000;
+
+const PREAMBLES = {
+  CALL: 'Error in the called contract',
+  LIBRARY_CALL: 'Error in a library call',
+  CONSTRUCTOR: 'Error in the contract class constructor',
+} as const;
+
+/** The text in which nodes report it: a heading, the way down, and the innermost reason. */
+export function failureText(heading: string, failure: Failure): string {
+  const text = failure.type === 'PANIC' ? panicText(failure) : faultText(failure);
+  return cut(`${heading}:\n${text}\n`);
+}
+
+function panicText({ frames, reason }: Extract<Failure, { type: 'PANIC' }>): string {
+  const [outermost] = frames;
+  const way = frames.map((frame) => `Error in contract ${placeOf(frame)}:\n`).join('');
+  const head = outermost ? `0: ${PREAMBLES[outermost.kind]} ${placeOf(outermost)}:\n` : '';
+  return `${head}Execution failed. Failure reason:\n${way}${formatPanic(reason)}.`;
+}
+
+function faultText({ frames, text }: Extract<Failure, { type: 'FAULT' }>): string {
+  const way = frames.map((frame, depth) => `${depth}: ${PREAMBLES[frame.kind]} ${placeOf(frame)}:\n`).join('');
+  return `${way}${text}`;
+}
+
+function placeOf({ address, classHash, selector }: FailedFrame): string {
+  return `(contract address: ${padded(address)}, class hash: ${padded(classHash)}, selector: ${padded(selector)})`;
+}
+
+/** The same as objects in objects, for the `data` of an error. */
+export function nestedError(failure: Failure): NestedError {
+  const innermost: NestedError = failure.type === 'PANIC' ? formatPanic(failure.reason) : failure.text;
+  return failure.frames.reduceRight<NestedError>(
+    (error, { address, classHash, selector }) => ({
+      contract_address: toHex(address),
+      class_hash: toHex(classHash),
+      selector: toHex(selector),
+      error,
+    }),
+    cut(innermost),
+  );
+}
+
+export function padded(felt: bigint): string {
+  return `0x${felt.toString(16).padStart(64, '0')}`;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}\n...`;
+}
+
+/** Felts with the short strings that they spell; a long text in quotes. */
+export function formatPanic(felts: readonly bigint[]): string {
+  const items: string[] = [];
+  let index = 0;
+  while (index < felts.length) {
+    const long = felts[index] === BYTE_ARRAY_MAGIC ? longText(felts.slice(index + 1)) : undefined;
+    items.push(long ? `"${long.text}"` : formatFelt(felts[index] ?? 0n));
+    index += long?.length ?? 1;
+  }
+  return items.length === 1 ? items.join() : `(${items.join(', ')})`;
+}
+
+function formatFelt(felt: bigint): string {
+  const bytes = Buffer.from(felt === 0n ? '' : evenHex(felt), 'hex').toString('latin1');
+  return /^[\x20-\x7e\s]*$/.test(bytes) ? `${toHex(felt)} ('${bytes}')` : toHex(felt);
+}
+
+function evenHex(felt: bigint): string {
+  const digits = felt.toString(16);
+  return digits.length % 2 === 0 ? digits : `0${digits}`;
+}
+
+/** What follows the magic felt, if it is a ByteArray; the length counts the magic too. */
+function longText(felts: readonly bigint[]): { text: string; length: number } | undefined {
+  const [count, ...rest] = felts;
+  if (count === undefined || count > BigInt(rest.length)) return undefined;
+  const words = rest.slice(0, Number(count));
+  const [pending, pendingLength] = rest.slice(words.length);
+  if (pending === undefined || pendingLength === undefined) return undefined;
+  const bytes = byteArrayBytes(words, pending, pendingLength);
+  return bytes && { text: new TextDecoder().decode(bytes), length: words.length + 4 };
+}

@@ -1,0 +1,70 @@
+import { minimalGas } from './gas.ts';
+import type { Gas, GasPrices, Refused, Transaction } from './types.ts';
+
+const PRICES: GasPrices = {
+  l1Gas: { fri: 100_000_000_000_000n, wei: 1_000_000_000n },
+  l1DataGas: { fri: 23_283n, wei: 1n },
+  l2Gas: { fri: 8_000_000_000n, wei: 500_000n },
+};
+
+/** They never change here. */
+export function gasPrices(): GasPrices {
+  return PRICES;
+}
+
+const RESOURCES = [
+  { name: 'L1Gas', gas: 'l1Gas' },
+  { name: 'L1DataGas', gas: 'l1DataGas' },
+  { name: 'L2Gas', gas: 'l2Gas' },
+] as const;
+
+/** In FRI, the smallest unit of STRK. The tip is paid for every unit of L2 gas. */
+export function feeOf(gas: Gas, tip: bigint): bigint {
+  const base = RESOURCES.reduce((sum, { gas: resource }) => sum + gas[resource] * PRICES[resource].fri, 0n);
+  return base + gas.l2Gas * tip;
+}
+
+/** The most that the sender agreed to pay. */
+export function maxFee({ resourceBounds, tip }: Transaction): bigint {
+  const bounds = RESOURCES.map(({ gas }) => resourceBounds[gas]);
+  const sum = bounds.reduce((total, { maxAmount, maxPricePerUnit }) => total + maxAmount * maxPricePerUnit, 0n);
+  return sum + resourceBounds.l2Gas.maxAmount * tip;
+}
+
+/** Bounds below the prices, or below what any transaction of this size needs. */
+export function boundsFault(tx: Transaction): Refused | undefined {
+  const minimal = minimalGas(tx);
+  const faults = RESOURCES.flatMap(({ name, gas }) => {
+    const { maxAmount, maxPricePerUnit } = tx.resourceBounds[gas];
+    const price = PRICES[gas].fri;
+    // A resource that is not used needs no price.
+    if (maxAmount === 0n && minimal[gas] === 0n) return [];
+    if (maxPricePerUnit < price) {
+      return [`Max ${name} price (${maxPricePerUnit}) is lower than the actual gas price: ${price}.`];
+    }
+    if (maxAmount >= minimal[gas]) return [];
+    return [`Max ${name} amount (${maxAmount}) is lower than the minimal gas amount: ${minimal[gas]}.`];
+  });
+  if (faults.length === 0) return undefined;
+  return { refused: 'INSUFFICIENT_RESOURCES', reason: `Resource bounds were not satisfied: ${faults.join('\n')}` };
+}
+
+/** The first resource that ran out, in the words of a node. */
+export function exhausted(tx: Transaction, gas: Gas): string | undefined {
+  for (const { name, gas: resource } of RESOURCES) {
+    const { maxAmount } = tx.resourceBounds[resource];
+    if (gas[resource] > maxAmount) {
+      return `Insufficient max ${name}: max amount: ${maxAmount}, actual used: ${gas[resource]}.`;
+    }
+  }
+  return undefined;
+}
+
+/** What a transaction that ran out of a resource is charged for. */
+export function capped(tx: Transaction, gas: Gas): Gas {
+  const cap = (resource: keyof Gas) => {
+    const { maxAmount } = tx.resourceBounds[resource];
+    return gas[resource] < maxAmount ? gas[resource] : maxAmount;
+  };
+  return { l1Gas: cap('l1Gas'), l1DataGas: cap('l1DataGas'), l2Gas: cap('l2Gas') };
+}

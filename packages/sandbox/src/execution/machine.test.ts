@@ -1,0 +1,47 @@
+import { type Call, classes, encodeOutsideExecution, shortString } from '@svc/starknet';
+import { describe, expect, it } from 'vitest';
+import { TestWallet } from '../contracts/testing/wallet.ts';
+import { MAX_DEPTH } from './machine.ts';
+import { outside, ownerSignature, relay } from './testing/outside.ts';
+import { call, TestChain, USDC } from './testing/test-chain.ts';
+import type { StateReader } from './types.ts';
+
+/** Outside executions in one another, signed level by level: the deepest makes one call. */
+function nested(wallet: TestWallet, levels: number): Call {
+  let inner = call(USDC, 'decimals');
+  for (let level = 0; level < levels; level += 1) {
+    const execution = outside(wallet.chain, [inner]);
+    const signed = ownerSignature(wallet.chain, wallet.owner, execution);
+    inner = call(wallet.address, 'execute_from_outside_v2', encodeOutsideExecution(execution, signed));
+  }
+  return inner;
+}
+
+describe('the machine', () => {
+  it('stops at a depth that no honest contract reaches', async () => {
+    const wallet = await TestWallet.open();
+    // The relayer's `__execute__` is at depth 0, each outside execution one deeper, the last call deeper still.
+    expect((await wallet.chain.simulate(wallet.address, [nested(wallet, MAX_DEPTH - 1)])).status).toBe('SUCCEEDED');
+    const { revertReason } = await wallet.chain.simulate(wallet.address, [nested(wallet, MAX_DEPTH)]);
+    expect(revertReason).toContain('Recursion depth exceeded.');
+  });
+
+  it('ends a transaction that calls nothing, even under a contract that skips failing calls', async () => {
+    const wallet = await TestWallet.open(classes.svcPolicies);
+    const execution = outside(wallet.chain, [call(0x123n, 'x'), call(USDC, 'decimals')]);
+    const signed = ownerSignature(wallet.chain, wallet.owner, execution);
+    const outcome = await relay(wallet.chain, wallet.address, execution, signed);
+    expect(outcome.status).toBe('REVERTED');
+    expect(outcome.revertReason).toContain('is not deployed.');
+    expect(outcome.revertReason).not.toContain(shortString('ENTRYPOINT_FAILED').toString(16));
+  });
+
+  it('takes a failing store for what it is, never for a revert', async () => {
+    const chain = new TestChain();
+    const broken: StateReader = Object.assign(Object.create(chain), {
+      storageAt: () => Promise.reject(new Error('the store is gone')),
+    });
+    chain.ask = TestChain.prototype.ask.bind(broken);
+    await expect(chain.ask(USDC, 'decimals')).rejects.toThrow('the store is gone');
+  });
+});

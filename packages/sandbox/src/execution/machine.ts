@@ -1,0 +1,235 @@
+import { type Call, contractAddress, selector, shortString } from '@svc/starknet';
+import type { CallResult, Deployment, Frame, TransactionInfo } from '../contracts/frame.ts';
+import type { ContractFunction } from '../contracts/function.ts';
+import { Panic } from '../contracts/panic.ts';
+import { contractOf } from '../contracts/registry.ts';
+import { type Failure, padded } from './failure.ts';
+import type { Work } from './gas.ts';
+import type { ExecutionState } from './state.ts';
+import type { BlockContext, Event, Invocation } from './types.ts';
+
+/** As on a live network. */
+export const MAX_DEPTH = 50;
+/** A thousand transfers in one transaction keep the only thread that executes busy for a good part of a second. */
+export const MAX_CALLS = 1_000;
+
+const ENTRYPOINT_FAILED = shortString('ENTRYPOINT_FAILED');
+const ENTRYPOINT_NOT_FOUND = shortString('ENTRYPOINT_NOT_FOUND');
+const CONSTRUCTOR = selector('constructor');
+
+/** What no contract can catch: it ends the transaction. */
+class Fault extends Error {
+  readonly inner: Failure | undefined;
+
+  constructor(text: string, inner?: Failure) {
+    super(text);
+    this.inner = inner;
+  }
+}
+
+/** A callee's panic on its way through its caller. */
+class PassedOn extends Panic {
+  readonly inner: Extract<Failure, { type: 'PANIC' }>;
+
+  constructor(inner: Extract<Failure, { type: 'PANIC' }>) {
+    super([...inner.felts, ENTRYPOINT_FAILED]);
+    this.inner = inner;
+  }
+}
+
+interface Request {
+  readonly callType: Invocation['callType'];
+  readonly address: bigint;
+  readonly caller: bigint;
+  readonly classHash: bigint;
+  readonly selector: bigint;
+  readonly calldata: readonly bigint[];
+}
+
+export type Outcome =
+  | { readonly ok: true; readonly result: bigint[]; readonly invocation: Invocation }
+  | { readonly ok: false; readonly failure: Failure; readonly invocation: Invocation };
+
+/** A call while it runs. */
+interface Running {
+  readonly request: Request;
+  readonly depth: number;
+  readonly calls: Invocation[];
+  readonly events: { order: number; keys: bigint[]; data: bigint[] }[];
+}
+
+/** Runs contracts over a state, one machine a transaction. A failing call leaves no trace in state and events. */
+export class Machine {
+  readonly state: ExecutionState;
+  readonly events: Event[] = [];
+  work: Work = { calls: 0, reads: 0, writes: 0, events: 0 };
+  readonly #block: BlockContext;
+  readonly #transaction: TransactionInfo;
+  /** Of one call from outside, with all that it led to. */
+  #calls = 0;
+
+  constructor(state: ExecutionState, block: BlockContext, transaction: TransactionInfo) {
+    this.state = state;
+    this.#block = block;
+    this.#transaction = transaction;
+  }
+
+  async call({ to, selector, calldata }: Call, caller = 0n): Promise<Outcome> {
+    this.#calls = 0;
+    const classHash = await this.state.classHashAt(to);
+    return this.#run({ callType: 'CALL', address: to, caller, classHash, selector, calldata }, 0);
+  }
+
+  /** Puts a class at an address and runs its constructor. */
+  deploy(address: bigint, classHash: bigint, calldata: readonly bigint[]): Promise<Outcome> {
+    this.#calls = 0;
+    return this.#run(deployment(address, 0n, classHash, calldata), 0);
+  }
+
+  /** Forgets what happened since; the work stays done. */
+  rollback(mark: { readonly state: number; readonly events: number }): void {
+    this.state.rollback(mark.state);
+    this.events.length = mark.events;
+  }
+
+  mark(): { readonly state: number; readonly events: number } {
+    return { state: this.state.mark(), events: this.events.length };
+  }
+
+  async #run(request: Request, depth: number): Promise<Outcome> {
+    const mark = this.mark();
+    const running: Running = { request, depth, calls: [], events: [] };
+    try {
+      const fn = await this.#enter(request, depth);
+      const result = fn ? await fn.run(this.#frame(running), request.calldata) : [];
+      return { ok: true, result, invocation: invocation(running, result, false) };
+    } catch (error) {
+      const failure = failureOf(request, error);
+      this.rollback(mark);
+      const result = failure.type === 'PANIC' ? failure.felts : [];
+      return { ok: false, failure, invocation: invocation({ ...running, events: [] }, result, true) };
+    }
+  }
+
+  /** The function to run; undefined for a constructor that is not there. */
+  async #enter(request: Request, depth: number): Promise<ContractFunction | undefined> {
+    const { callType, address, classHash } = request;
+    this.#calls += 1;
+    this.work.calls += 1;
+    if (depth > MAX_DEPTH) throw new Fault('Recursion depth exceeded.');
+    if (this.#calls > MAX_CALLS) throw new Fault(`A transaction makes at most ${MAX_CALLS} calls here.`);
+    if (classHash === 0n && callType === 'CALL') {
+      throw new Fault(`Requested contract address ${padded(address)} is not deployed.`);
+    }
+    await this.#requireClass(classHash);
+    const contract = contractOf(classHash);
+    if (!contract) {
+      throw new Fault(`Class ${padded(classHash)} is declared, but the sandbox only runs contracts of its own.`);
+    }
+    if (callType === 'DEPLOY') return this.#place(request, contract.construct);
+    const fn = contract.entrypoints.get(request.selector);
+    if (!fn) throw new Panic([ENTRYPOINT_NOT_FOUND]);
+    return fn;
+  }
+
+  async #requireClass(classHash: bigint): Promise<void> {
+    if (contractOf(classHash) || (await this.state.isDeclared(classHash))) return;
+    throw new Fault(`Class with hash ${padded(classHash)} is not declared.`);
+  }
+
+  async #place({ address, classHash, calldata }: Request, construct: ContractFunction | undefined) {
+    if ((await this.state.classHashAt(address)) !== 0n) {
+      throw new Fault(`Requested contract address ${padded(address)} is unavailable for deployment.`);
+    }
+    if (!construct && calldata.length > 0) {
+      throw new Fault('Cannot pass calldata to a contract with no constructor.');
+    }
+    await this.state.setClassHash(address, classHash);
+    return construct;
+  }
+
+  /** A call that a contract makes. */
+  async #callFrom(running: Running, request: Request): Promise<CallResult & { readonly failure?: PassedOn }> {
+    const outcome = await this.#run(request, running.depth + 1);
+    running.calls.push(outcome.invocation);
+    if (outcome.ok) return { ok: true, result: outcome.result };
+    const { failure } = outcome;
+    if (failure.type === 'FAULT') throw new Fault(failure.text, failure);
+    const passedOn = new PassedOn(failure);
+    return { ok: false, felts: [...passedOn.felts], failure: passedOn };
+  }
+
+  async #mustCallFrom(running: Running, request: Request): Promise<bigint[]> {
+    const outcome = await this.#callFrom(running, request);
+    if (outcome.ok) return outcome.result;
+    throw outcome.failure ?? new Panic(outcome.felts);
+  }
+
+  #frame(running: Running): Frame {
+    const { address, caller } = running.request;
+    const { state, work } = this;
+    const callOf = async ({ to, selector, calldata }: Call): Promise<Request> => {
+      const classHash = await state.classHashAt(to);
+      return { callType: 'CALL', address: to, caller: address, classHash, selector, calldata };
+    };
+    return {
+      address,
+      caller,
+      block: this.#block,
+      transaction: this.#transaction,
+      read(key) {
+        work.reads += 1;
+        return state.storageAt(address, key);
+      },
+      write(key, value) {
+        work.writes += 1;
+        return state.setStorage(address, key, value);
+      },
+      emit: (keys, data) => {
+        work.events += 1;
+        running.events.push({ order: this.events.length, keys, data });
+        this.events.push({ from: address, keys, data });
+      },
+      call: async (call) => this.#mustCallFrom(running, await callOf(call)),
+      tryCall: async (call) => this.#callFrom(running, await callOf(call)),
+      libraryCall: (classHash, selector, calldata) =>
+        this.#mustCallFrom(running, { callType: 'LIBRARY_CALL', address, caller, classHash, selector, calldata }),
+      deploy: async ({ classHash, salt, calldata, fromZero }: Deployment) => {
+        const deployer = fromZero ? 0n : address;
+        const placed = contractAddress({ salt, classHash, constructorCalldata: calldata, deployer });
+        await this.#mustCallFrom(running, deployment(placed, address, classHash, calldata));
+        return placed;
+      },
+      replaceClass: async (classHash) => {
+        await this.#requireClass(classHash);
+        await state.setClassHash(address, classHash);
+      },
+    };
+  }
+}
+
+function deployment(address: bigint, caller: bigint, classHash: bigint, calldata: readonly bigint[]): Request {
+  return { callType: 'DEPLOY', address, caller, classHash, selector: CONSTRUCTOR, calldata };
+}
+
+/** Anything but a panic or a fault is a defect of ours or of the store, never a contract's outcome. */
+function failureOf({ callType, address, classHash, selector }: Request, error: unknown): Failure {
+  const kind = callType === 'DEPLOY' ? 'CONSTRUCTOR' : callType;
+  const frame = { kind, address, classHash, selector } as const;
+  if (error instanceof Fault) {
+    return { type: 'FAULT', frames: [frame, ...(error.inner?.frames ?? [])], text: error.message };
+  }
+  if (!(error instanceof Panic)) throw error;
+  const inner = error instanceof PassedOn ? error.inner : undefined;
+  return {
+    type: 'PANIC',
+    frames: [frame, ...(inner?.frames ?? [])],
+    felts: error.felts,
+    reason: inner?.reason ?? error.felts,
+  };
+}
+
+function invocation({ request, calls, events }: Running, result: readonly bigint[], failed: boolean): Invocation {
+  const entryPointType = request.callType === 'DEPLOY' ? 'CONSTRUCTOR' : 'EXTERNAL';
+  return { ...request, entryPointType, result, failed, calls, events };
+}
