@@ -1,0 +1,130 @@
+import { type Db, type Sql, sql } from '@svc/store';
+
+/**
+ * What can be ordered to go wrong.
+ * Of transactions: `revert` (executed, with `reason`), `reject` (refused by validation, with `reason`), `forget` (its hash
+ * is answered, nothing else happens), `lose-answer` (executed, and the connection closes without an answer).
+ * Of the node: `slow` (answers after `delayMs`), `error` (a JSON-RPC error with `code` and `message`), `unavailable`
+ * (HTTP 503), `stale` (sees the chain as it was `blocks` blocks ago).
+ */
+export const faultKinds = [
+  'revert',
+  'reject',
+  'forget',
+  'lose-answer',
+  'slow',
+  'error',
+  'unavailable',
+  'stale',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface FaultParameters {
+  readonly reason?: string;
+  readonly delayMs?: number;
+  readonly code?: number;
+  readonly message?: string;
+  readonly blocks?: number;
+}
+
+export interface NewFault extends FaultParameters {
+  readonly kind: FaultKind;
+  /** Only for this JSON-RPC method. */
+  readonly method?: string;
+  /** How many times; without it, as often as it fits until the time is over. */
+  readonly count?: number;
+  readonly seconds: number;
+}
+
+export interface Fault extends FaultParameters {
+  readonly id: number;
+  readonly kind: FaultKind;
+  readonly method?: string;
+  readonly remaining?: number;
+  readonly expiresAt: string;
+}
+
+/** A list that a person made by hand; more is a program gone wild. */
+export const MAX_ORDERS = 1_000;
+
+interface Row {
+  readonly id: number;
+  readonly kind: FaultKind;
+  readonly method: string | null;
+  readonly remaining: number | null;
+  readonly expires_at: Date;
+  readonly parameters: FaultParameters;
+}
+
+/** Answers undefined when there are too many already. */
+export async function orderFault(db: Db, fault: NewFault): Promise<Fault | undefined> {
+  const { kind, method, count, seconds, ...parameters } = fault;
+  return db.tx(async (tx) => {
+    // The head first, as every writer does, so that two never wait for each other.
+    await tx.run(sql`
+      update sandbox.chain set orders_until =
+        greatest(orders_until, clock_timestamp() + make_interval(secs => ${seconds}))`);
+    await tx.run(sql`delete from sandbox.faults where remaining = 0 or expires_at < clock_timestamp()`);
+    const row = await tx.one<Row>(sql`
+      insert into sandbox.faults (kind, method, remaining, expires_at, parameters)
+      select ${kind}, ${method ?? null}, ${count ?? null}, clock_timestamp() + make_interval(secs => ${seconds}),
+        ${JSON.stringify(parameters)}::json
+       where (select count(*) from sandbox.faults) < ${MAX_ORDERS}
+      returning id, kind, method, remaining, expires_at, parameters`);
+    return row && faultOf(row);
+  });
+}
+
+export async function listFaults(db: Db): Promise<Fault[]> {
+  const rows = await db.rows<Row>(sql`
+    select id, kind, method, remaining, expires_at, parameters from sandbox.faults
+     where (remaining is null or remaining > 0) and expires_at > clock_timestamp() order by id`);
+  return rows.map(faultOf);
+}
+
+export async function clearFaults(db: Db): Promise<void> {
+  await db.tx(async (tx) => {
+    await tx.run(sql`update sandbox.chain set orders_until = null`);
+    await tx.run(sql`delete from sandbox.faults`);
+  });
+}
+
+/** Uses up one turn of the oldest order that fits. Whoever asks at the same moment in another process gets another turn. */
+export async function takeOrder(db: Db, kinds: readonly FaultKind[], method: string): Promise<Fault | undefined> {
+  const row = await db.one<Row>(sql`
+    update sandbox.faults set remaining = remaining - 1
+     where id = (${oldestFitting(kinds, method)} for update) and (remaining is null or remaining > 0)
+    returning id, kind, method, remaining, expires_at, parameters`);
+  return row && faultOf(row);
+}
+
+/** Looks without using a turn up: whether one is used is known only afterwards. */
+export async function findOrder(db: Db, kind: FaultKind, method: string): Promise<Fault | undefined> {
+  const row = await db.one<Row>(sql`
+    select id, kind, method, remaining, expires_at, parameters from sandbox.faults
+     where id = (${oldestFitting([kind], method)})`);
+  return row && faultOf(row);
+}
+
+export async function useOrder(db: Db, id: number): Promise<void> {
+  await db.run(sql`update sandbox.faults set remaining = remaining - 1 where id = ${id} and remaining > 0`);
+}
+
+function oldestFitting(kinds: readonly FaultKind[], method: string): Sql {
+  return sql`
+    select id from sandbox.faults
+     where kind = any(${kinds}) and (method is null or method = ${method})
+       and (remaining is null or remaining > 0) and expires_at > clock_timestamp()
+     order by id limit 1`;
+}
+
+function faultOf(row: Row): Fault {
+  return {
+    id: row.id,
+    kind: row.kind,
+    ...(row.method !== null && { method: row.method }),
+    ...(row.remaining !== null && { remaining: row.remaining }),
+    ...row.parameters,
+    expiresAt: row.expires_at.toISOString(),
+  };
+}

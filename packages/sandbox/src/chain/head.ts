@@ -1,0 +1,85 @@
+import { type Db, type Reads, sql } from '@svc/store';
+
+/** The end of the chain and its settings, as one row of the database holds them. */
+export interface Head {
+  /** The latest sealed block. */
+  readonly number: number;
+  readonly hash: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** The state at the latest sealed block. */
+  readonly sealedVersion: number;
+  /** The state after the last transaction, sealed or not. */
+  readonly version: number;
+  readonly reorganisations: number;
+  /** 0: every transaction gets its block at once. */
+  readonly blockSeconds: number;
+  readonly timeOffsetSeconds: number;
+  readonly l1AfterBlocks: number;
+  /** The block that is being filled, where blocks come at an interval. */
+  readonly open: OpenBlock | undefined;
+  /** Transactions that wait in the mempool. */
+  readonly queued: number;
+  /** Whether an order of faults may be in force. */
+  readonly orders: boolean;
+}
+
+export interface OpenBlock {
+  readonly timestamp: number;
+  readonly transactions: number;
+  /** Unix milliseconds. */
+  readonly openedAt: number;
+}
+
+interface Row {
+  readonly number: number;
+  readonly hash: string;
+  readonly timestamp: bigint;
+  readonly sealed_version: number;
+  readonly version: number;
+  readonly reorganisations: number;
+  readonly block_seconds: number;
+  readonly time_offset_seconds: bigint;
+  readonly l1_after_blocks: number;
+  readonly opened_at: Date | null;
+  readonly open_timestamp: bigint | null;
+  readonly open_transactions: number;
+  readonly queued: number;
+  readonly orders: boolean;
+}
+
+const columns = sql`
+  number, hash, timestamp, sealed_version, version, reorganisations, block_seconds, time_offset_seconds, l1_after_blocks,
+  opened_at, open_timestamp, open_transactions, queued, coalesce(orders_until > clock_timestamp(), false) as orders`;
+
+export async function readHead(reads: Reads): Promise<Head> {
+  return headOf(await reads.one<Row>(sql`select ${columns} from sandbox.chain`));
+}
+
+/** Makes the caller the only writer until its transaction ends. */
+export async function lockHead(tx: Db): Promise<Head> {
+  return headOf(await tx.one<Row>(sql`select ${columns} from sandbox.chain for update`));
+}
+
+function headOf(row: Row | undefined): Head {
+  if (!row) throw new Error('The chain has no genesis block.');
+  const open = row.opened_at !== null && {
+    timestamp: Number(row.open_timestamp),
+    transactions: row.open_transactions,
+    openedAt: row.opened_at.getTime(),
+  };
+  return {
+    number: row.number,
+    hash: row.hash,
+    timestamp: Number(row.timestamp),
+    sealedVersion: row.sealed_version,
+    version: row.version,
+    reorganisations: row.reorganisations,
+    blockSeconds: row.block_seconds,
+    timeOffsetSeconds: Number(row.time_offset_seconds),
+    l1AfterBlocks: row.l1_after_blocks,
+    open: open || undefined,
+    queued: row.queued,
+    orders: row.orders,
+  };
+}

@@ -1,0 +1,75 @@
+import { type Db, sql } from '@svc/store';
+import type { ContractClass } from './contract-class.ts';
+import type { Draft } from './draft.ts';
+import { readTransaction } from './read-transaction.ts';
+import { save } from './save.ts';
+import type { ShownTransaction } from './show-transaction.ts';
+import { include } from './submit.ts';
+
+export interface Reorganised {
+  /** Hashes of transactions that are gone. */
+  readonly dropped: readonly string[];
+  /** Hashes of transactions that stand in another block now. */
+  readonly requeued: readonly string[];
+}
+
+interface Row {
+  readonly hash: string;
+  readonly transaction: ShownTransaction;
+  readonly definition: ContractClass | null;
+}
+
+/**
+ * Takes the last blocks away, the open one included. With `requeue` their transactions are executed again in their
+ * order, in one new block; those that are no longer valid are gone.
+ */
+export async function reorganise(draft: Draft, blocks: number, what: 'drop' | 'requeue'): Promise<Reorganised> {
+  await save(draft.tx, draft);
+  const number = Math.max(0, draft.head.number - blocks);
+  const block = await draft.tx.one<{ hash: string; timestamp: bigint; version: number }>(sql`
+    select hash, timestamp, version from sandbox.blocks where number = ${number}`);
+  if (!block) throw new Error(`Block ${number} is missing.`);
+  const taken = await transactionsAbove(draft.tx, number);
+  await deleteAbove(draft.tx, number, block.version);
+  const { head } = draft;
+  // A version of its own: the state of this block may differ from what others remember under the number it had.
+  const version = head.version + 1;
+  draft.restartFrom({
+    ...head,
+    number,
+    hash: block.hash,
+    timestamp: Number(block.timestamp),
+    sealedVersion: version,
+    version,
+    reorganisations: head.reorganisations + 1,
+    open: draft.newBlock(),
+  });
+  const requeued = what === 'requeue' ? await executeAgain(draft, taken) : [];
+  if (requeued.length > 0) draft.settle();
+  else if (head.blockSeconds === 0) draft.change({ open: undefined });
+  return { dropped: taken.map((row) => row.hash).filter((hash) => !requeued.includes(hash)), requeued };
+}
+
+async function transactionsAbove(tx: Db, number: number): Promise<Row[]> {
+  return tx.rows<Row>(sql`
+    select t.hash, t.transaction, c.definition
+      from sandbox.transactions t left join sandbox.classes c on c.hash = t.transaction ->> 'class_hash'
+     where t.block_number > ${number} order by t.version`);
+}
+
+async function deleteAbove(tx: Db, number: number, version: number): Promise<void> {
+  await tx.run(sql`
+    with blocks as (delete from sandbox.blocks where number > ${number}),
+      transactions as (delete from sandbox.transactions where version > ${version}),
+      events as (delete from sandbox.events where version > ${version})
+    delete from sandbox.state where version > ${version}`);
+}
+
+async function executeAgain(draft: Draft, rows: readonly Row[]): Promise<string[]> {
+  const done: string[] = [];
+  for (const { hash, transaction, definition } of rows) {
+    const { tx } = readTransaction(transaction, 'transaction');
+    if (!(await include(draft, { tx, ...(definition && { definition }) }))) done.push(hash);
+  }
+  return done;
+}

@@ -1,0 +1,54 @@
+import { ApiError, type ChainToken, parseEvmAddress } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import { type StartEngine, startEngine } from './engine.ts';
+import { EvmNode } from './node.ts';
+import { type EvmChain, evmChains, type NativeCoin } from './tokens.ts';
+import { TooManyWaiting, Turns } from './turns.ts';
+
+/** A request takes a millisecond or two; what waits longer than a few seconds has given up already. */
+const MAX_WAITING = 1_000;
+/** More than there is of any token; a token's supply holds it as often as the faucet can be asked. */
+export const MAX_GRANT = 10n ** 36n;
+
+export interface EvmOptions {
+  readonly start?: StartEngine;
+  readonly now?: () => number;
+}
+
+/** The EVM chains of the sandbox. They share one queue, because an execution may take much memory while it lasts. */
+export class EvmChains {
+  readonly #nodes: ReadonlyMap<EvmChain, EvmNode>;
+
+  constructor(db: Db, { start = startEngine, now = Date.now }: EvmOptions = {}) {
+    const turns = new Turns(MAX_WAITING);
+    const chains = Object.keys(evmChains) as EvmChain[];
+    this.#nodes = new Map(chains.map((chain) => [chain, new EvmNode({ chain, db, start, turns, now })]));
+  }
+
+  node(chain: EvmChain): EvmNode {
+    const node = this.#nodes.get(chain);
+    if (!node) throw new Error(`${chain} is not an EVM chain.`);
+    return node;
+  }
+
+  /**
+   * The faucet: pays an amount in the token's smallest unit, or the chain's coin (`ETH`, on Rootstock `RBTC`). The money is
+   * there when the transaction's hash is answered.
+   */
+  async fund(chain: EvmChain, address: string, token: ChainToken | NativeCoin, amount: bigint): Promise<string> {
+    const recipient = parseEvmAddress(address);
+    if (!recipient.ok) throw new ApiError('invalid_request', `address ${recipient.reason}.`);
+    const { native, tokens } = evmChains[chain];
+    if (token !== native && !tokens.some((item) => item.token === token)) throw new ApiError('token_not_supported');
+    if (amount <= 0n || amount > MAX_GRANT) {
+      throw new ApiError('invalid_request', 'amount is not one that the faucet pays.');
+    }
+    const { hash, paid } = await this.node(chain).grant({ address: recipient.value, token, amount }).catch(readably);
+    if (!paid) throw new ApiError('invalid_request', 'address is a contract that does not take this money.');
+    return hash;
+  }
+}
+
+function readably(error: unknown): never {
+  throw error instanceof TooManyWaiting ? new ApiError('rate_limited', error.message) : error;
+}

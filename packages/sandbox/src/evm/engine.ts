@@ -1,0 +1,119 @@
+import type { EdrContext, Provider, ProviderConfig } from '@nomicfoundation/edr';
+import { ApiError } from '@svc/protocol';
+import { bytes, FAUCET, GENESIS_TIME, genesisAccounts } from './genesis.ts';
+import { type Answer, asLiveNode, failure, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcError } from './rpc-error.ts';
+import { type EvmChain, evmChains } from './tokens.ts';
+
+type Edr = typeof import('@nomicfoundation/edr');
+
+/**
+ * The engine records every step of what it executes, about 0.8 kB for each unit of gas of the worst code (measured), and
+ * cannot be told not to. A transfer takes 50,000.
+ */
+export const MAX_GAS = 2_000_000n;
+/** A hundredth of a gwei; it sinks by itself while the blocks are nearly empty. */
+const FIRST_BASE_FEE = 10_000_000n;
+/** The bytes of SVC_SANDBOX_FEES. Fees go where nobody can spend them. */
+const COINBASE = '0x000000005356435f53414e44424f585f46454553';
+/** Reading and writing that much JSON takes the thread about 20 ms. */
+export const MAX_ANSWER_CHARS = 2 * 1024 * 1024;
+
+/** One chain in memory. Every method of the engine can be reached through this, those that change the chain at will too. */
+export interface Engine {
+  request(method: string, params: readonly unknown[]): Promise<Answer>;
+}
+
+export type StartEngine = (chain: EvmChain) => Promise<Engine>;
+type LoadEdr = () => Promise<Edr>;
+
+/** Answers the function that starts engines. The package is loaded when the first one is wanted, not before. */
+export function engineStarter(load: LoadEdr = () => import('@nomicfoundation/edr')): StartEngine {
+  return async (chain) => {
+    const { edr, context } = await loadEngine(load);
+    const provider = await context.createProvider(
+      edr.L1_CHAIN_TYPE,
+      configuration(edr, chain),
+      { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} },
+      { subscriptionCallback: () => {} },
+      new edr.ContractDecoder(),
+    );
+    await command(provider, 'hardhat_impersonateAccount', [FAUCET]);
+    return { request: (method, params) => ask(provider, method, params) };
+  };
+}
+
+export const startEngine: StartEngine = engineStarter();
+
+async function loadEngine(load: LoadEdr): Promise<{ edr: Edr; context: EdrContext }> {
+  try {
+    const edr = await load();
+    return { edr, context: await theContext(edr) };
+  } catch (error) {
+    const where = `${process.platform} on ${process.arch}`;
+    const cause = new Error(`The EVM engine @nomicfoundation/edr could not be loaded for ${where}.`, { cause: error });
+    throw new ApiError('internal_error', undefined, { cause });
+  }
+}
+
+/** The engine allows one context a process. */
+let context: Promise<EdrContext> | undefined;
+
+function theContext(edr: Edr): Promise<EdrContext> {
+  context ??= (async () => {
+    const fresh = new edr.EdrContext();
+    await fresh.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory());
+    return fresh;
+  })();
+  return context;
+}
+
+function configuration(edr: Edr, chain: EvmChain): ProviderConfig {
+  const id = BigInt(evmChains[chain].id);
+  return {
+    chainId: id,
+    networkId: id,
+    hardfork: edr.PRAGUE,
+    genesisState: genesisAccounts(chain),
+    initialBaseFeePerGas: FIRST_BASE_FEE,
+    initialParentBeaconBlockRoot: new Uint8Array(32),
+    minGasPrice: 0n,
+    coinbase: bytes(COINBASE),
+    defaultTransactionGasLimit: MAX_GAS,
+    transactionGasCap: MAX_GAS,
+    mining: { autoMine: true, blockGasLimit: MAX_GAS, memPool: { order: edr.MineOrdering.Fifo } },
+    network: { genesisBlockGasLimit: MAX_GAS, genesisBlockTime: BigInt(GENESIS_TIME) },
+    // Instant blocks share a second, as they do on the faster of the live chains.
+    allowBlocksWithSameTimestamp: true,
+    allowUnlimitedContractSize: false,
+    // As on a live node, a failed call is an error and a failed transaction is one with a receipt that says so.
+    bailOnCallFailure: true,
+    bailOnTransactionFailure: false,
+    observability: {},
+    ownedAccounts: [],
+    precompileOverrides: [],
+  };
+}
+
+async function command(provider: Provider, method: string, params: readonly unknown[]): Promise<void> {
+  const answer = await ask(provider, method, params);
+  if ('error' in answer) throw new Error(`The EVM engine refused ${method}: ${answer.error.message}`);
+}
+
+async function ask(provider: Provider, method: string, params: readonly unknown[]): Promise<Answer> {
+  const text = requestText(method, params);
+  if (text === undefined) return failure(INVALID_PARAMS, 'The parameters are nested too deeply.');
+  const { data } = await provider.handleRequest(text);
+  if (typeof data !== 'string' || data.length > MAX_ANSWER_CHARS) {
+    return failure(LIMIT_EXCEEDED, 'The answer is too large. Ask for less at once.');
+  }
+  const answer = JSON.parse(data) as { result?: unknown; error?: RpcError };
+  return answer.error ? { error: asLiveNode(answer.error) } : { result: answer.result };
+}
+
+function requestText(method: string, params: readonly unknown[]): string | undefined {
+  try {
+    return JSON.stringify({ method, params });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { connect } from '@svc/store';
+import { begin } from './chain/begin.ts';
+import { StateCache } from './chain/state-cache.ts';
+import { Ticker } from './chain/ticker.ts';
+import { Writer } from './chain/writer.ts';
+import { type Command, run } from './controls/commands.ts';
+import { answerRpc, type RpcAnswer } from './rpc/answer.ts';
+import type { SpecVersion } from './rpc/context.ts';
+
+/** One writes, the others read; the service's own pool is another one. */
+const POOL_SIZE = 3;
+
+export interface StarknetNode {
+  rpc(body: string, spec: SpecVersion): Promise<RpcAnswer>;
+  command(command: Command): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface NodeOptions {
+  readonly url: string;
+  readonly report: (error: unknown) => void;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A Starknet node over a PostgreSQL, which it may share with others like it. */
+export async function startNode({ url, report, now = Date.now }: NodeOptions): Promise<StarknetNode> {
+  const db = connect(url, { max: POOL_SIZE, applicationName: 'svc sandbox' });
+  try {
+    await begin(db, now);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  const cache = new StateCache();
+  const writer = new Writer(db, cache, now);
+  const ticker = new Ticker(db, writer, now);
+  const parts = { db, cache, writer, now, report };
+  return {
+    rpc: (body, spec) => answerRpc(parts, body, spec),
+    command: async (command) => {
+      const answer = await run(parts, command);
+      if (command.do === 'set-block-time') ticker.wake();
+      return answer;
+    },
+    close: async () => {
+      await ticker.stop();
+      await writer.idle();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ApiError } from '@svc/protocol';
+import { startNode } from '../node.ts';
+import type { Ask, NodeSettings, Tell } from './messages.ts';
+
+// The node's own thread: parsing, hashing, signatures and execution would otherwise hold up every other request.
+const port = parentPort;
+if (!port) throw new Error('This file is started as a worker thread.');
+const tell = (message: Tell) => port.postMessage(message);
+const report = (error: unknown) => tell({ kind: 'fault', message: textOf(error) });
+
+const node = startNode({ url: (workerData as NodeSettings).url, report });
+
+port.on('message', (ask: Ask) => {
+  if (ask.kind === 'stop') return void stop();
+  answer(ask).catch((error: unknown) => {
+    const code = error instanceof ApiError ? { code: error.code } : {};
+    tell({ id: ask.id, kind: 'failed', ...code, message: error instanceof ApiError ? error.message : textOf(error) });
+  });
+});
+
+async function answer(ask: Exclude<Ask, { kind: 'stop' }>): Promise<void> {
+  const { rpc, command } = await node;
+  if (ask.kind === 'rpc') tell({ id: ask.id, kind: 'rpc', answer: await rpc(ask.body, ask.spec) });
+  else tell({ id: ask.id, kind: 'command', answer: await command(ask.command) });
+}
+
+async function stop(): Promise<void> {
+  await (await node).close();
+  port?.close();
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { ApiError } from '@svc/protocol';
+import type { Command } from '../controls/commands.ts';
+import type { RpcAnswer } from '../rpc/answer.ts';
+import type { SpecVersion } from '../rpc/context.ts';
+import type { Ask, NodeSettings, Tell } from './messages.ts';
+
+const ENTRY = new URL('./entry.ts', import.meta.url);
+/** What waits in the thread holds a connection and a body each. */
+const MAX_PENDING = 2_000;
+/** So that a few large bodies do not count like small ones. */
+const MAX_PENDING_CHARS = 64 * 1024 * 1024;
+/** A node that runs away is ended by this, and starts again; the service goes on. */
+const MAX_MEMORY_MB = 512;
+/** A thread that dies at once, again and again, must not take a whole core. */
+const RESTART_MS = 500;
+/** What is left to store takes milliseconds. */
+const STOP_MS = 5_000;
+
+interface Pending {
+  readonly chars: number;
+  resolve(answer: unknown): void;
+  reject(error: Error): void;
+}
+
+export class NodeGoneError extends Error {
+  override readonly name = 'NodeGoneError';
+}
+
+/** The node in its own thread, started again when it dies. */
+export class NodeThread {
+  readonly #settings: NodeSettings;
+  readonly #report: (message: string) => void;
+  readonly #entry: URL;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #nextId = 1;
+  #pendingChars = 0;
+  #stopping = false;
+
+  constructor(settings: NodeSettings, report: (message: string) => void, entry = ENTRY) {
+    this.#settings = settings;
+    this.#report = report;
+    this.#entry = entry;
+    this.#start();
+  }
+
+  rpc(body: string, spec: SpecVersion): Promise<RpcAnswer> {
+    return this.#ask((id) => ({ id, kind: 'rpc', body, spec }), body.length) as Promise<RpcAnswer>;
+  }
+
+  command(command: Command): Promise<unknown> {
+    return this.#ask((id) => ({ id, kind: 'command', command }), 0);
+  }
+
+  /** After the last request. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const worker = this.#worker;
+    if (!worker) return;
+    const gone = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage({ kind: 'stop' } satisfies Ask);
+    await Promise.race([gone, pause(STOP_MS, undefined, { ref: false })]);
+    await worker.terminate();
+  }
+
+  #ask(ask: (id: number) => Ask, chars: number): Promise<unknown> {
+    const worker = this.#worker;
+    if (!worker) return Promise.reject(new NodeGoneError('The node is starting again.'));
+    if (this.#pending.size >= MAX_PENDING || this.#pendingChars + chars > MAX_PENDING_CHARS) {
+      return Promise.reject(new NodeGoneError('The node has too much to do.'));
+    }
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { chars, resolve, reject });
+      this.#pendingChars += chars;
+      worker.postMessage(ask(id));
+    });
+  }
+
+  #start(): void {
+    const worker = new Worker(this.#entry, {
+      workerData: this.#settings,
+      // The flags of the process that starts it (a test runner's, say) are not meant for it.
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    });
+    this.#worker = worker;
+    worker.on('message', (message: Tell) => this.#told(message));
+    worker.on('error', (error) => this.#report(`The node's thread died: ${textOf(error)}`));
+    worker.on('exit', () => void this.#gone());
+  }
+
+  #told(message: Tell): void {
+    if (message.kind === 'fault') {
+      this.#report(message.message);
+      return;
+    }
+    const pending = this.#pending.get(message.id);
+    if (!pending) return;
+    this.#pending.delete(message.id);
+    this.#pendingChars -= pending.chars;
+    if (message.kind === 'failed') pending.reject(errorOf(message));
+    else pending.resolve(message.answer);
+  }
+
+  async #gone(): Promise<void> {
+    this.#worker = undefined;
+    for (const { reject } of this.#pending.values()) reject(new NodeGoneError('The node died and starts again.'));
+    this.#pending.clear();
+    this.#pendingChars = 0;
+    if (this.#stopping) return;
+    await pause(RESTART_MS, undefined, { ref: false });
+    if (!this.#stopping) this.#start();
+  }
+}
+
+function errorOf({ code, message }: Extract<Tell, { kind: 'failed' }>): Error {
+  return code ? new ApiError(code, message) : new Error(message);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
