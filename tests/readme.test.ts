@@ -27,7 +27,7 @@ afterAll(() => server.stop());
 describe('the README', () => {
   it('has examples that run as they stand', async () => {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: server.dataDir });
-    const [skus, usd, organization, sku] = stdout
+    const [skus, usd, organization, sku, faucet] = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -35,6 +35,7 @@ describe('the README', () => {
     expect(usd).toBe(10);
     expect(organization.balance.totalUsd).toBe(10_000);
     expect(sku.id).toBe('cfe-recibo-hogar');
+    expect(faucet.transactionHash).toMatch(/^0x[0-9a-f]+$/);
   });
 
   it('and the documents link only to files that exist', async () => {
@@ -43,6 +44,7 @@ describe('the README', () => {
       'docs/architecture.md',
       'docs/decisions.md',
       'docs/operations.md',
+      'docs/sandbox.md',
       'docs/security.md',
       'docs/benchmarks.md',
       'docs/dependencies.md',

@@ -14,6 +14,7 @@ export function banner(facts: BannerFacts): string {
   const rows: [string, string][] = [
     ['Interface', `${publicUrl}/v1`],
     ['Reference', `${publicUrl}/docs`],
+    ...(development ? [['Starknet', `${publicUrl}/sandbox/starknet/rpc`] as [string, string]] : []),
     ['Database', facts.database],
     ...keyRows(facts),
   ];
