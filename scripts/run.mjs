@@ -47,7 +47,7 @@ function npmCi(node, flags) {
   // npm tells its scripts where it is itself; started by hand, this looks where npm usually lies.
   const { npm_execpath: own = '' } = process.env;
   const npm = own.endsWith('npm-cli.js') ? own : npmBeside(process.execPath);
-  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
+  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', ...flags];
   const result = spawnSync(node, argv, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -39,6 +39,8 @@ describe("the operator's commands", () => {
     const { organizationId } = server.credentials;
     const set = (...changes: string[]) => admin('settings', 'set', organizationId, 'production', ...changes);
     await set('jwksUrl=https://id.example/jwks.json', 'giftsNeedSecretKey=true');
+    await expect(set('jwksUrl=sandbox')).rejects.toThrow(/for development only/);
+    await expect(set('toString=1')).rejects.toThrow(/is not a setting/);
     await expect(set('jwtIssuer=x', 'jwksUrl=ftp://x')).rejects.toThrow(/jwksUrl must be an address/);
     expect(await admin('settings', 'show', organizationId, 'production')).toMatchObject({
       jwksUrl: 'https://id.example/jwks.json',

@@ -2,6 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { serverDatabase } from '../packages/server/src/testing/database.ts';
 import { caller, send } from './support/client.ts';
 import { newDataDir, type RunningServer, type ServerOptions, startServer } from './support/server.ts';
 
@@ -54,6 +55,43 @@ describe('the embedded default', () => {
     const dataDir = await newFolder();
     await start({ dataDir });
     await expect(startServer({ dataDir })).rejects.toThrow(/in use by another svc[\s\S]*SVC_DATA_DIR/);
+  });
+});
+
+describe('a start that fails after the first keys were made', () => {
+  it('loses none of them: the next one shows them', async () => {
+    const busy = await start();
+    const database = await serverDatabase();
+    const dataDir = await newFolder();
+    const env = { DATABASE_URL: database.url };
+    try {
+      const failed = startServer({ env: { ...env, PORT: new URL(busy.origin).port }, dataDir });
+      await expect(failed).rejects.toThrow(/port is in use/);
+      const next = await start({ env, dataDir });
+      expect(next.output()).toContain(next.credentials.secretKey);
+      expect((await caller(next)('/organization')).status).toBe(200);
+      await next.end();
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+describe('a process that only runs jobs', () => {
+  it('serves its health and nothing else, and leaves the credentials of the others alone', async () => {
+    const api = await start();
+    const before = await readFile(path.join(api.dataDir, 'credentials.json'), 'utf8');
+    const database = await serverDatabase();
+    const worker = await start({ env: { DATABASE_URL: database.url, SVC_ROLE: 'worker' } });
+    try {
+      expect((await send(`${worker.origin}/readyz`)).status).toBe(200);
+      expect((await send(`${worker.origin}/v1/skus`)).status).toBe(404);
+      expect(worker.output()).not.toContain('sk_dev_');
+      expect(await readFile(path.join(api.dataDir, 'credentials.json'), 'utf8')).toBe(before);
+    } finally {
+      await worker.end();
+      await database.drop();
+    }
   });
 });
 

@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 async function readCredentials(dataDir: string, output: string): Promise<Credentials> {
   const text = await readFile(path.join(dataDir, 'credentials.json'), 'utf8').catch(() => undefined);
   if (text !== undefined) return JSON.parse(text) as Credentials;
-  const baseUrl = /Interface\s+(\S+)/.exec(output)?.[1];
+  const baseUrl = (/Interface\s+(\S+)/.exec(output) ?? /health is at (\S+)\/readyz/.exec(output))?.[1];
   if (baseUrl === undefined) throw new Error(`the server did not say where it listens:\n${output}`);
   return { baseUrl, publicKey: '', secretKey: '', organizationId: '', rpcUrl: '' };
 }

@@ -2,6 +2,8 @@ import type { TSchema } from 'typebox';
 import type { Access, Endpoint, ErrorUse, Tag } from './endpoint.ts';
 import { allEndpoints } from './endpoints/index.ts';
 import { catalogue, type ErrorCode } from './errors.ts';
+import { exampleOf } from './examples/example.ts';
+import type { Schema, Schemas } from './examples/schema.ts';
 import { ErrorBody } from './schemas/common.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -145,7 +147,9 @@ function codesByStatus(endpoint: Endpoint): Map<number, ErrorCode[]> {
 }
 
 function json(schema: TSchema, components: JsonObject): Json {
-  return { 'application/json': { schema: withReferences(plain(schema), components) } };
+  const described = withReferences(plain(schema), components);
+  const example = exampleOf(described as Schema, components as unknown as Schemas) as Json;
+  return { 'application/json': { schema: described, example } };
 }
 
 const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema)) as Json;

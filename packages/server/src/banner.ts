@@ -1,6 +1,7 @@
 import type { Development } from './organizations/development.ts';
 
 export interface BannerFacts {
+  readonly role: 'all' | 'api' | 'worker';
   readonly publicUrl: string;
   readonly startedInMs: number;
   readonly database: string;
@@ -11,6 +12,7 @@ export interface BannerFacts {
 /** What a newcomer reads first: where things are, which keys to use, and one line to paste. */
 export function banner(facts: BannerFacts): string {
   const { publicUrl, development } = facts;
+  if (facts.role === 'worker') return `\nsvc is ready to run jobs; its health is at ${publicUrl}/readyz\n`;
   const rows: [string, string][] = [
     ['Interface', `${publicUrl}/v1`],
     ['Reference', `${publicUrl}/docs`],

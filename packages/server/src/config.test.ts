@@ -31,6 +31,19 @@ describe('the configuration', () => {
     for (const value of Object.values(wrong)) expect(read).not.toThrow(value);
   });
 
+  it.each([
+    ['DATABASE_URL', 'postgres://svc:50%off@127.0.0.1/svc'],
+    ['DEV_MXN_PER_USD', '0'],
+    ['DEV_MXN_PER_USD', '0.00'],
+  ])('refuses %s=%s, which would only fail later', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(name);
+  });
+
+  it('takes a database address of any form that the driver reads', () => {
+    const databaseUrl = 'postgres://svc@/svc?host=/run/postgresql';
+    expect(readConfig({ DATABASE_URL: databaseUrl }).databaseUrl).toBe(databaseUrl);
+  });
+
   it('takes the trailing slash off the public address, which is joined with paths', () => {
     expect(readConfig({ PUBLIC_URL: 'https://pay.example/' }).publicUrl).toBe('https://pay.example');
   });

@@ -44,7 +44,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     port: read.integer('PORT', 8080, 0, 65_535),
     publicUrl: read.url('PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
     dataDir: path.resolve(read.text('SVC_DATA_DIR') ?? '.svc'),
-    databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseUrl: read.databaseUrl('DATABASE_URL'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
     role: read.choice('SVC_ROLE', ['all', 'api', 'worker'], 'all'),
     workerConcurrency: read.integer('WORKER_CONCURRENCY', 10, 1, 1_000),
@@ -61,7 +61,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       url: read.url('RATE_URL', ['http:', 'https:']),
       token: read.text('RATE_TOKEN'),
       banxicoToken: read.text('BANXICO_TOKEN'),
-      developmentMxnPerUsd: read.matching('DEV_MXN_PER_USD', /^\d{1,3}(\.\d{1,8})?$/) ?? '18.5',
+      developmentMxnPerUsd: read.matching('DEV_MXN_PER_USD', /^(?!0+(\.0+)?$)\d{1,3}(\.\d{1,8})?$/) ?? '18.5',
     },
   };
   read.finish();
@@ -101,6 +101,15 @@ class Reader {
     if (text === undefined) return undefined;
     if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
     return this.#refuse(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  }
+
+  /** The driver reads more forms than the web's addresses have, but a bare % in a password confuses it. */
+  databaseUrl(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^postgres(ql)?:\/\//.test(text)) return this.#refuse(name, 'must start with postgres:// or postgresql://');
+    if (/%(?![0-9A-Fa-f]{2})/.test(text)) return this.#refuse(name, 'must spell a % of its password as %25');
+    return text;
   }
 
   matching(name: string, pattern: RegExp): string | undefined {

@@ -21,7 +21,7 @@ export async function readCredentials(file: string): Promise<Partial<Credentials
 }
 
 /** Replaces the file in one step, readable by its owner only from the first byte on. */
-export async function writeCredentials(file: string, credentials: Credentials): Promise<void> {
+export async function writeCredentials(file: string, credentials: Partial<Credentials>): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });

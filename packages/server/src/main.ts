@@ -56,10 +56,18 @@ function explain(error: unknown): string {
     error instanceof ConfigError || error instanceof CatalogueError || error instanceof EmbeddedPostgresError;
   if (plain) return error.message;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const listening = error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+  const host = process.env.HOST ?? '127.0.0.1';
+  if (code === 'EADDRNOTAVAIL' || (error instanceof Error && 'hostname' in error && error.hostname === host)) {
+    return `This machine has no address ${host} to listen on. Set HOST to one of its own, or to 0.0.0.0 for all.`;
+  }
   if (typeof code === 'string' && UNREACHABLE.has(code)) {
     return `The database cannot be reached (${code}). Check DATABASE_URL, and that the PostgreSQL it names runs.`;
   }
   if (code === 'EADDRINUSE') return 'The port is in use already. Set PORT to another one, or stop what listens there.';
+  if (code === 'EACCES' && !listening) {
+    return `The data folder cannot be written (${error instanceof Error ? error.message : code}). Set SVC_DATA_DIR to another one.`;
+  }
   if (code === 'EACCES') return 'Listening on this port is not allowed. Set PORT to one above 1023.';
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

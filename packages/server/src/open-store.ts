@@ -11,13 +11,15 @@ export interface OpenStore {
 /** The configured PostgreSQL, or the embedded one in the data folder. */
 export async function openStore(config: Config, log: (line: string) => void): Promise<OpenStore> {
   if (config.databaseUrl !== undefined) {
-    const { hostname, port, pathname } = new URL(config.databaseUrl);
-    const description = `PostgreSQL at ${hostname}${port && `:${port}`}${pathname}`;
+    const known = URL.canParse(config.databaseUrl) ? ` at ${shown(new URL(config.databaseUrl))}` : '';
+    const description = `PostgreSQL${known}`;
     return { url: config.databaseUrl, description, close: async () => {} };
   }
   const embedded = await startEmbedded({ dataDir: config.dataDir, log });
   return { url: embedded.url, description: 'embedded PostgreSQL in the data folder', close: embedded.stop };
 }
+
+const shown = ({ host, pathname }: URL) => `${host}${pathname}`;
 
 /** The same database, for a command that runs beside the service: the embedded one is used where it runs already. */
 export async function openStoreBesideService(config: Config): Promise<OpenStore> {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
@@ -17,7 +18,7 @@ import { startWorkers } from './jobs/workers.ts';
 import { createLog, type Log } from './log.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStore } from './open-store.ts';
-import { type Development, ensureDevelopment } from './organizations/development.ts';
+import { type Development, draftKeys, ensureDevelopment } from './organizations/development.ts';
 import { organizationHandlers } from './organizations/routes.ts';
 import { publicOnly } from './outbound/address-guard.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
@@ -32,6 +33,7 @@ export interface Sandbox {
 }
 
 export interface Service {
+  readonly role: Config['role'];
   readonly publicUrl: string;
   readonly database: string;
   readonly development: Development | undefined;
@@ -78,10 +80,12 @@ async function start(
   log.logger.info({ skus: catalogue.count, changed: catalogue.changed }, 'SKU catalogue loaded');
 
   const credentialsFile = path.join(config.dataDir, 'credentials.json');
-  const development = sandbox && (await prepareDevelopment(config, db, credentialsFile));
+  // A process that only runs jobs has no address for anyone to call.
+  const development =
+    sandbox && config.role !== 'worker' ? await prepareDevelopment(config, db, credentialsFile) : undefined;
   if (config.role !== 'api') await startJobs(config, log.logger, db, store.url, onStop);
   const address = await listenForRequests(config, sandbox, log, db, store.url, onStop);
-  if (development?.secretKey !== undefined) {
+  if (development?.secretKey !== undefined && config.role !== 'worker') {
     await writeCredentials(credentialsFile, {
       baseUrl: `${address}/v1`,
       publicKey: development.publicKey,
@@ -90,15 +94,20 @@ async function start(
       rpcUrl: `${address}${SANDBOX_PREFIX}/starknet/rpc`,
     });
   }
-  return { publicUrl: address, database: store.description, development, credentialsFile };
+  return { role: config.role, publicUrl: address, database: store.description, development, credentialsFile };
 }
 
+/** Keys are written down before the database knows them: a start that fails in between loses none. */
 async function prepareDevelopment(config: Config, db: Db, credentialsFile: string): Promise<Development> {
-  return ensureDevelopment(db, {
+  const kept = { ...draftKeys(), ...(await readCredentials(credentialsFile)) };
+  await writeCredentials(credentialsFile, kept);
+  const development = await ensureDevelopment(db, {
     wanted: { publicKey: config.developmentPublicKey, secretKey: config.developmentSecretKey },
-    kept: await readCredentials(credentialsFile),
+    kept,
     replaceLostSecret: config.databaseUrl === undefined,
   });
+  if (development.secretKey === undefined) await rm(credentialsFile, { force: true });
+  return development;
 }
 
 async function startJobs(config: Config, log: Logger, db: Db, databaseUrl: string, onStop: OnStop): Promise<void> {
@@ -153,9 +162,15 @@ async function listenForRequests(
     health.stopping = true;
     await closeGently(http);
   });
-  address.local = `http://127.0.0.1:${port}`;
+  address.local = `http://${reachable(config.host)}:${port}`;
   address.public = config.publicUrl ?? address.local;
   return address.public;
+}
+
+/** Where this machine reaches a server that listens on the given host. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::' || host === 'localhost') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Lets requests in flight finish; connections that only wait for a next request are closed as soon as they are idle. */

@@ -55,12 +55,15 @@ export const createSkuPurchase = endpoint({
     'invalid_reference',
     'invalid_amount',
     'payment_too_small',
+    'token_not_supported',
     'transaction_already_used',
     'transaction_mismatch',
     'transaction_reverted',
     { code: 'transaction_not_found', status: 400 },
     'chain_not_configured',
     'sku_not_found',
+    'wallet_not_found',
+    'rate_unavailable',
   ],
 });
 

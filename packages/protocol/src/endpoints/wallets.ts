@@ -50,6 +50,7 @@ export const createWallet = endpoint({
     'invalid_signature',
     'wallet_already_exists',
     'chain_not_configured',
+    'other_user',
   ],
 });
 
@@ -63,7 +64,7 @@ export const updateEncryptionDetails = endpoint({
   planned: true,
   body: schema.UpdateEncryption,
   answers: { 200: Success },
-  errors: ['invalid_request', 'wallet_ambiguous', 'wallet_not_found'],
+  errors: ['invalid_request', 'wallet_ambiguous', 'other_user', 'wallet_not_found'],
 });
 
 export const getTokenBalance = endpoint({

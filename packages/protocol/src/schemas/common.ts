@@ -27,7 +27,7 @@ export const ErrorBody = Type.Object(
     error: Type.String({ description: 'A stable code from the catalogue' }),
     message: Type.String({ description: 'What went wrong and what to do' }),
   },
-  { title: 'Error', examples: [{ error: 'invalid_request', message: 'body/amount must be number' }] },
+  { title: 'Error', examples: [{ error: 'invalid_request', message: 'body.amount must be number.' }] },
 );
 export type ErrorBody = Static<typeof ErrorBody>;
 

@@ -12,6 +12,8 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** Prometheus metrics of one process: its requests by route and status, its database pool, and Node's own. */
 export function createMetrics(app: FastifyInstance, db: Database): Metrics {
   const registry = new Registry();
+  // While the database is away its figures are missing, and the others are wanted all the more.
+  const jobs = () => queueStats(db).catch(() => []);
   collectDefaultMetrics({ register: registry, prefix: 'svc_' });
   const duration = new Histogram({
     name: 'svc_http_request_duration_seconds',
@@ -39,7 +41,7 @@ export function createMetrics(app: FastifyInstance, db: Database): Metrics {
     registers: [registry],
     async collect() {
       this.reset();
-      for (const { task, waiting, scheduled, running, failed } of await queueStats(db)) {
+      for (const { task, waiting, scheduled, running, failed } of await jobs()) {
         for (const [state, count] of Object.entries({ waiting, scheduled, running, failed }))
           this.set({ task, state }, count);
       }
@@ -52,7 +54,7 @@ export function createMetrics(app: FastifyInstance, db: Database): Metrics {
     registers: [registry],
     async collect() {
       this.reset();
-      for (const { task, oldestWaitingSeconds } of await queueStats(db)) this.set({ task }, oldestWaitingSeconds);
+      for (const { task, oldestWaitingSeconds } of await jobs()) this.set({ task }, oldestWaitingSeconds);
     },
   });
   // The route's pattern, never its address: addresses hold gift codes, and each would be a time series of its own.

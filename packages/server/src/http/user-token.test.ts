@@ -86,6 +86,7 @@ describe('a user token', () => {
     ['without signature and alg none', () => unsigned('none', '')],
     ['with HS256 under the public key', async () => hmacWithPublicKey()],
     ['of an organisation without a key set', () => sign('ES256', good()), { jwks_url: null }],
+    ['of the sandbox for production', () => sign('ES256', good()), { jwks_url: 'sandbox', environment: 'production' }],
     ['for the sandbox when that is off', () => sign('ES256', good()), { jwks_url: 'sandbox' }],
   ];
   it.each(wrong)('%s is refused with 401', async (_, make, change) => {
@@ -118,6 +119,19 @@ describe('a user token', () => {
       code: 'identity_unavailable',
     });
     answer = working;
+  });
+
+  it('does not make us ask an identity provider again and again while it is down', async () => {
+    const working = answer;
+    answer = () => ({ status: 503, body: 'down' });
+    const patient = tokens();
+    const before = reads;
+    for (let i = 0; i < 5; i++) {
+      const attempt = patient.externalUserId(await sign('ES256', good()), settings());
+      await expect(attempt).rejects.toMatchObject({ code: 'identity_unavailable' });
+    }
+    answer = working;
+    expect(reads - before).toBe(1);
   });
 
   it('never makes us connect to a private address', async () => {

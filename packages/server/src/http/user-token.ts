@@ -13,6 +13,7 @@ const KEY_SET_TIMEOUT_MS = 5_000;
 /** Unknown key ids make us read the set again, but not more often than this. */
 const KEY_SET_COOLDOWN_MS = 30_000;
 const KEY_SET_MAX_AGE_MS = 600_000;
+const FAILURE_PAUSE_MS = 2_000;
 /** Every environment has one address at a time; more than this at once and the least needed are read again. */
 const MAX_KEY_SETS = 1_000;
 const MAX_SUBJECT_LENGTH = 256;
@@ -29,6 +30,8 @@ export interface UserTokenOptions {
 export class UserTokens {
   readonly #options: UserTokenOptions;
   readonly #keySets = new Map<string, JWTVerifyGetKey>();
+  /** When a key set could not be read, by the setting that names it. */
+  readonly #failedAt = new Map<string, number>();
 
   constructor(options: UserTokenOptions) {
     this.#options = options;
@@ -37,8 +40,12 @@ export class UserTokens {
   /** Answers the user that the token speaks for, or throws the error to answer with. */
   async externalUserId(token: string, settings: EnvironmentRow): Promise<string> {
     if (settings.jwks_url === null) throw invalid('this organisation has no key set for user tokens.');
+    // Anyone can have a token of the development identity provider, so it never speaks for a production user.
+    if (settings.jwks_url === 'sandbox' && settings.environment !== 'development') {
+      throw invalid('the development identity provider does not serve production.');
+    }
     const now = this.#options.now?.() ?? new Date();
-    const payload = await this.#verify(token, this.#keySet(settings.jwks_url), settings, now);
+    const payload = await this.#verify(token, settings.jwks_url, settings, now);
     if (typeof payload.iat === 'number' && payload.iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) {
       throw invalid('it was issued in the future.');
     }
@@ -50,9 +57,11 @@ export class UserTokens {
     return subject;
   }
 
-  async #verify(token: string, keySet: JWTVerifyGetKey, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
+  async #verify(token: string, keySet: string, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
+    // An identity provider that is down is left alone for a while, whatever number of tokens comes in.
+    if (Date.now() - (this.#failedAt.get(keySet) ?? 0) < FAILURE_PAUSE_MS) throw new ApiError('identity_unavailable');
     try {
-      const { payload } = await jwtVerify(token, keySet, {
+      const { payload } = await jwtVerify(token, this.#keySet(keySet), {
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: now,
@@ -62,8 +71,15 @@ export class UserTokens {
       });
       return payload;
     } catch (error) {
-      throw refusal(error);
+      const refused = error instanceof ApiError ? error : refusal(error);
+      if (refused.code === 'identity_unavailable') this.#remember(keySet);
+      throw refused;
     }
+  }
+
+  #remember(keySet: string): void {
+    if (this.#failedAt.size >= MAX_KEY_SETS) this.#failedAt.clear();
+    this.#failedAt.set(keySet, Date.now());
   }
 
   /** By the organisation's setting: an address, or the word for the development identity provider. */

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@svc/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { balance } from '../ledger/balance.ts';
 import { serverDatabase } from '../testing/database.ts';
-import { type DevelopmentOptions, ensureDevelopment } from './development.ts';
+import { type DevelopmentOptions, draftKeys, ensureDevelopment } from './development.ts';
 import { generateKey, hashSecret } from './keys.ts';
 import { createOrganization, issueKey } from './service.ts';
 import * as store from './store.ts';
@@ -68,6 +68,12 @@ describe('the development organisation', () => {
     const row = await store.findSecretKey(database.db, hashSecret(first.secretKey ?? ''));
     await store.revokeKey(database.db, row?.id ?? '');
     expect((await ensure({ kept: first })).secretKey).not.toBe(first.secretKey);
+  });
+
+  it('has only keys that were written down before', async () => {
+    const kept = draftKeys();
+    expect(await ensure({ kept })).toMatchObject(kept);
+    expect(await ensure({ kept, replaceLostSecret: false })).toMatchObject(kept);
   });
 
   it('takes the keys that the operator wants, at first and later', async () => {

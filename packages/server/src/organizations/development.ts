@@ -1,7 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { credit } from '../ledger/credit.ts';
-import { hashSecret, type KeyKind } from './keys.ts';
+import { generateKey, hashSecret, type KeyKind, keyPrefix, looksLikeKey } from './keys.ts';
 import { createOrganization, issueKey } from './service.ts';
 import * as store from './store.ts';
 
@@ -24,10 +24,18 @@ export interface Development {
 export interface DevelopmentOptions {
   /** Keys that must exist, from the operator. */
   readonly wanted: KnownKeys;
-  /** Keys that were kept from an earlier start; used while they are still valid. */
+  /**
+   * Keys that were written down by an earlier start or for this one. Used while they are valid; where a key is to be
+   * made and the written one is nobody's yet, it becomes that key, so that none exists that nobody has seen.
+   */
   readonly kept: KnownKeys;
   /** Whether a lost secret key is replaced by a new one, as on a laptop, or left alone, as on a shared database. */
   readonly replaceLostSecret: boolean;
+}
+
+/** Keys to write down before they are made. */
+export function draftKeys(): { publicKey: string; secretKey: string } {
+  return { publicKey: generateKey('public', environment), secretKey: generateKey('secret', environment) };
 }
 
 /** Makes sure that the development organisation exists and answers its keys. Safe when several replicas start at once. */
@@ -66,7 +74,7 @@ async function ensurePublicKey(tx: Db, organizationId: string, { wanted, kept }:
   }
   const keys = await store.listKeys(tx, organizationId, 1_000);
   const usable = keys.find((key) => key.kind === 'public' && key.environment === environment && !key.revoked_at);
-  return usable?.public_key ?? (await issueKey(tx, { organizationId, environment, kind: 'public' })).value;
+  return usable?.public_key ?? issue(tx, organizationId, 'public', kept.publicKey);
 }
 
 async function ensureSecretKey(
@@ -80,7 +88,16 @@ async function ensureSecretKey(
     return kept.secretKey;
   }
   if (!mayIssue) return undefined;
-  return (await issueKey(tx, { organizationId, environment, kind: 'secret' })).value;
+  return issue(tx, organizationId, 'secret', kept.secretKey);
+}
+
+async function issue(tx: Db, organizationId: string, kind: KeyKind, written: string | undefined): Promise<string> {
+  const free = written !== undefined && isDevelopmentKey(written, kind) && !(await find(tx, kind, written));
+  return (await issueKey(tx, { organizationId, environment, kind }, free ? written : undefined)).value;
+}
+
+function isDevelopmentKey(value: string, kind: KeyKind): boolean {
+  return looksLikeKey(value, kind) && value.startsWith(keyPrefix(kind, environment));
 }
 
 async function ensureKey(tx: Db, organizationId: string, kind: KeyKind, value: string): Promise<string> {

@@ -33,19 +33,23 @@ export async function changeSettings(
   const changed: Record<string, unknown> = { ...row };
   for (const change of changes) {
     const [name = '', ...rest] = change.split('=');
-    if (!(name in columns) || rest.length === 0) throw new Error(`"${change}" is not a setting and its value.`);
-    changed[columns[name as SettingName]] = readSetting(name as SettingName, rest.join('='));
+    if (!Object.hasOwn(columns, name) || rest.length === 0)
+      throw new Error(`"${change}" is not a setting and its value.`);
+    changed[columns[name as SettingName]] = readSetting(name as SettingName, rest.join('='), environment);
   }
   await store.updateEnvironment(db, changed as unknown as store.EnvironmentRow);
   return showSettings(db, organizationId, environment);
 }
 
-function readSetting(name: SettingName, text: string): string | boolean | null {
+function readSetting(name: SettingName, text: string, environment: Environment): string | boolean | null {
   if (name === 'giftsNeedSecretKey') {
     if (text !== 'true' && text !== 'false') throw new Error('giftsNeedSecretKey must be true or false.');
     return text === 'true';
   }
   if (name === 'jwtUserClaim') return text || 'sub';
+  if (name === 'jwksUrl' && text === 'sandbox' && environment !== 'development') {
+    throw new Error('The identity provider of the sandbox gives a token to whoever asks: it is for development only.');
+  }
   if (name === 'jwksUrl' && text && text !== 'sandbox' && !isWebAddress(text)) {
     throw new Error('jwksUrl must be an address that starts with https:// (or http://), or the word sandbox.');
   }

@@ -1,7 +1,6 @@
+import { alsoInExample, exampleOf } from '@svc/protocol';
 import type { Parameter, Schemas, Security } from './document.ts';
-import { exampleOf } from './example.ts';
 import type { Operation } from './operations.ts';
-import { alsoInExample } from './sample-values.ts';
 
 /** The request as a command to paste into a shell where PUBLIC_KEY and SECRET_KEY are set. */
 export function curlOf(operation: Operation, schemas: Schemas, baseUrl: string): string {

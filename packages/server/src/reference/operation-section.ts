@@ -1,10 +1,10 @@
+import { exampleOf } from '@svc/protocol';
 import { methodBadge, plannedBadge } from './badges.ts';
 import { curlBox, jsonBox } from './code.ts';
 import { credentialsOf } from './credentials.ts';
 import { curlOf } from './curl.ts';
 import { referredName, type Schema, type Schemas } from './document.ts';
 import { operationErrors } from './error-table.ts';
-import { exampleOf } from './example.ts';
 import { fieldTable, hasFields, parameterTable } from './field-table.ts';
 import { type Html, html } from './html.ts';
 import { inline, paragraphs } from './markdown.ts';

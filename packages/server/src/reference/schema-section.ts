@@ -1,6 +1,6 @@
+import { exampleOf } from '@svc/protocol';
 import { jsonBox } from './code.ts';
 import type { Schema, Schemas } from './document.ts';
-import { exampleOf } from './example.ts';
 import { fieldTable, hasFields } from './field-table.ts';
 import { type Html, html } from './html.ts';
 import { paragraphs } from './markdown.ts';

@@ -1,5 +1,5 @@
-import { referredName, type Schema, type Schemas } from './document.ts';
 import { sampleValues } from './sample-values.ts';
+import { referredName, type Schema, type Schemas } from './schema.ts';
 
 /** Deeper than any schema of the interface; a schema that contains itself ends here. */
 const MAX_DEPTH = 8;
