@@ -1,0 +1,45 @@
+import { connect } from 'node:net';
+
+export interface Poster {
+  post(body: string): Promise<string>;
+  close(): void;
+}
+
+/**
+ * One keep-alive connection that sends a body after the other. Like `load`, it reads answers only as far as it must, so
+ * that on a small machine the client costs little beside the server.
+ */
+export async function openPoster(url: string): Promise<Poster> {
+  const { hostname, port, pathname, host } = new URL(url);
+  const socket = connect(Number(port), hostname).setNoDelay(true);
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  let pending = '';
+  let waiting: ((answer: string) => void) | undefined;
+  socket.on('data', (chunk) => {
+    pending += chunk.toString('utf8');
+    const answer = bodyOf(pending);
+    if (answer === undefined) return;
+    pending = '';
+    waiting?.(answer);
+  });
+  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n`;
+  return {
+    post: (body) =>
+      new Promise((resolve, reject) => {
+        waiting = resolve;
+        socket.once('error', reject);
+        socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () =>
+          socket.removeListener('error', reject),
+        );
+      }),
+    close: () => socket.destroy(),
+  };
+}
+
+/** Undefined until all of it is there. Answers of the node are ASCII, so that characters are bytes. */
+function bodyOf(text: string): string | undefined {
+  const head = text.indexOf('\r\n\r\n');
+  if (head < 0) return undefined;
+  const length = Number(/content-length: (\d+)/i.exec(text.slice(0, head))?.[1] ?? 0);
+  return text.length >= head + 4 + length ? text.slice(head + 4, head + 4 + length) : undefined;
+}
