@@ -1,3 +1,4 @@
+import { sql } from '@svc/store';
 import { RpcProvider } from 'starknet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
@@ -40,6 +41,7 @@ describe('a chain whose process is killed during 1,000 transfers', () => {
     const queues = senders.map((sender, index) =>
       Array.from({ length: TRANSFERS / SENDERS }, (_, nonce) => payment(sender, nonce, recipients[index] ?? 0n)),
     );
+    await slowDownStoring();
     const acknowledged: Payment[] = [];
     await Promise.all(
       queues.map(async (queue) => {
@@ -51,6 +53,7 @@ describe('a chain whose process is killed during 1,000 transfers', () => {
       }),
     );
     await service.server.end();
+    await service.database.db.rows(sql`drop trigger slow on sandbox.transactions`);
     expect(acknowledged.length).toBeGreaterThanOrEqual(KILL_AFTER);
     expect(acknowledged.length).toBeLessThan(TRANSFERS);
 
@@ -90,6 +93,15 @@ describe('two processes on one PostgreSQL', () => {
     expect(first.blockNumber).toBe(second.blockNumber);
   });
 });
+
+/** So that an acknowledgement before the commit would surely be caught: the kill comes while its batch is being stored. */
+async function slowDownStoring(): Promise<void> {
+  const { db } = service.database;
+  await db.rows(sql`create function sandbox.slow() returns trigger language plpgsql as
+    'begin perform pg_sleep(0.01); return null; end'`);
+  await db.rows(sql`create trigger slow before insert on sandbox.transactions
+    for each statement execute function sandbox.slow()`);
+}
 
 /** Everyone who has STRK at the start, and who gets the fees. */
 async function holders(sandbox: Sandbox): Promise<{ sequencer: string; others: string[] }> {

@@ -1,5 +1,5 @@
 import { OutsideExecutionVersion, type TypedData } from 'starknet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AMPLE, Client, deploy, STRK, transfer, USDC } from './support/client.ts';
 import { expectReverted, expectSucceeded } from './support/expect.ts';
 import { type Account, libraries } from './support/libraries.ts';
@@ -57,6 +57,7 @@ beforeAll(async () => {
   ({ sandbox, stop } = await startSandbox());
 });
 afterAll(() => stop());
+afterEach(() => sandbox.thaw());
 
 describe.each(libraries)('with %s', (_name, library) => {
   let client: Client;
