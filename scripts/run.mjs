@@ -13,6 +13,8 @@ import { fileURLToPath } from 'node:url';
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const modules = path.join(root, 'node_modules');
 const OLDEST = [22, 18];
+// Whatever NODE_ENV says: one stamp stands for one set of packages.
+const EVERYTHING = ['--include=dev'];
 
 const [name, ...args] = process.argv.slice(2);
 if (!name) fail('usage: node scripts/run.mjs <file or command> [arguments]');
@@ -29,7 +31,7 @@ function install() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   console.error('Installing dependencies (only when the lock file changed)…');
   if (isRecent(process.versions.node)) {
-    npmCi(process.execPath, []);
+    npmCi(process.execPath, EVERYTHING);
   } else {
     // npm leaves optional packages out that do not fit the Node it runs on. So the pinned runtime comes first, alone,
     // and then installs the rest, itself included: hence from a copy.
@@ -37,7 +39,7 @@ function install() {
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-runtime-'));
     const copy = path.join(folder, path.basename(pinnedRuntime()));
     copyFileSync(pinnedRuntime(), copy);
-    npmCi(copy, []);
+    npmCi(copy, EVERYTHING);
     rmSync(folder, { recursive: true, force: true });
   }
   writeFileSync(stamp, wanted);
@@ -47,7 +49,7 @@ function npmCi(node, flags) {
   // npm tells its scripts where it is itself; started by hand, this looks where npm usually lies.
   const { npm_execpath: own = '' } = process.env;
   const npm = own.endsWith('npm-cli.js') ? own : npmBeside(process.execPath);
-  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', ...flags];
+  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
   const result = spawnSync(node, argv, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

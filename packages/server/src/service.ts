@@ -85,7 +85,7 @@ async function start(
     sandbox && config.role !== 'worker' ? await prepareDevelopment(config, db, credentialsFile) : undefined;
   if (config.role !== 'api') await startJobs(config, log.logger, db, store.url, onStop);
   const address = await listenForRequests(config, sandbox, log, db, store.url, onStop);
-  if (development?.secretKey !== undefined && config.role !== 'worker') {
+  if (development?.secretKey !== undefined) {
     await writeCredentials(credentialsFile, {
       baseUrl: `${address}/v1`,
       publicKey: development.publicKey,
