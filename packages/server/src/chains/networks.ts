@@ -1,0 +1,215 @@
+import {
+  ApiError,
+  type Chain,
+  type ChainToken,
+  type Environment,
+  parseEvmAddress,
+  parseStarknetAddress,
+  type StarknetAddress,
+} from '@svc/protocol';
+import { chainIds, toHex, type WalletClass, walletClasses } from '@svc/starknet';
+import { chainTime } from './chain-time.ts';
+import { checkTokens } from './check-tokens.ts';
+import { classesWith } from './classes-with.ts';
+import type { EvmChain } from './evm/chain.ts';
+import { ViemEvmChain } from './evm/viem-chain.ts';
+import type { NodeHealth } from './nodes.ts';
+import type { StarknetChain } from './starknet/chain.ts';
+import { RpcStarknetChain } from './starknet/rpc-chain.ts';
+import {
+  type EvmChainName,
+  evmChainIds,
+  evmChainNames,
+  findToken,
+  type StarknetNetworkName,
+  type Token,
+  tokensOf,
+} from './tokens.ts';
+
+/** The live chains of a deployment, from its configuration. */
+export interface ChainSettings {
+  readonly starknet: LiveStarknet | undefined;
+  readonly evmRpcUrls: Readonly<Partial<Record<EvmChainName, readonly string[]>>>;
+}
+
+export interface LiveStarknet {
+  readonly network: 'mainnet' | 'sepolia';
+  readonly rpcUrls: readonly string[];
+  /** The node that clients are told of, without a key of the operator's. */
+  readonly publicRpcUrl: string;
+  readonly svcClassHash: bigint;
+  readonly paymentAddress: StarknetAddress;
+}
+
+/** Where the sandbox is, once the service listens. */
+export interface SandboxPlace {
+  /** As this process reaches it, without a slash at the end. */
+  readonly url: string;
+  /** As others reach it. */
+  readonly publicUrl: string;
+  readonly paymentAddress: bigint;
+}
+
+/** What an environment's Starknet is. */
+export interface StarknetNetwork {
+  readonly name: StarknetNetworkName;
+  readonly chain: StarknetChain;
+  /** For clients. */
+  readonly rpcUrl: string;
+  readonly paymentAddress: StarknetAddress;
+  readonly walletClasses: readonly WalletClass[];
+  /** What contracts see as the present time. */
+  time(): Promise<Date>;
+}
+
+export interface ChainsHealth {
+  readonly nodes: readonly NodeHealth[];
+  /** Tokens whose contracts could not be asked. */
+  readonly unasked: readonly ChainToken[];
+}
+
+const liveChainIds = { mainnet: chainIds.SN_MAIN, sepolia: chainIds.SN_SEPOLIA };
+
+/**
+ * Which chains an environment uses: production the live ones of the configuration, development the sandbox, by its address
+ * like any other node. Neither ever stands in for the other: what is not there is `chain_not_configured`.
+ */
+export class Networks {
+  readonly #live: StarknetNetwork | undefined;
+  readonly #liveEvm: ReadonlyMap<EvmChainName, EvmChain>;
+  readonly #sandbox: () => SandboxPlace | undefined;
+  /** Made when first asked for, because the sandbox's address is known only then. */
+  #development: { readonly url: string; readonly starknet: StarknetNetwork } | undefined;
+  readonly #developmentEvm = new Map<string, EvmChain>();
+
+  constructor(settings: ChainSettings, sandbox: () => SandboxPlace | undefined) {
+    this.#live = settings.starknet && liveNetwork(settings.starknet);
+    this.#liveEvm = new Map(
+      evmChainNames.flatMap((chain) => {
+        const urls = settings.evmRpcUrls[chain];
+        return urls ? [[chain, evmChain(chain, urls)] as const] : [];
+      }),
+    );
+    this.#sandbox = sandbox;
+  }
+
+  /** Those that have a Starknet. */
+  environments(): readonly Environment[] {
+    return [...(this.#live ? ['production' as const] : []), ...(this.#sandbox() ? ['development' as const] : [])];
+  }
+
+  starknet(environment: Environment): StarknetNetwork {
+    const network = environment === 'production' ? this.#live : this.#sandboxNetwork();
+    return network ?? notConfigured(environment, 'STARKNET');
+  }
+
+  evm(environment: Environment, chain: EvmChainName): EvmChain {
+    const found = environment === 'production' ? this.#liveEvm.get(chain) : this.#sandboxEvm(chain);
+    return found ?? notConfigured(environment, chain);
+  }
+
+  /** Undefined where the chain does not have the token; `chain_not_configured` where there is no such chain. */
+  token(environment: Environment, chain: Chain, token: ChainToken): Token | undefined {
+    if (chain !== 'STARKNET') this.evm(environment, chain);
+    const network = chain === 'STARKNET' ? this.starknet(environment).name : 'mainnet';
+    return findToken(network, chain, token);
+  }
+
+  /** The tokens of every chain that the environment has. */
+  tokens(environment: Environment): Token[] {
+    const { name } = this.starknet(environment);
+    const evm = environment === 'production' ? [...this.#liveEvm.keys()] : evmChainNames;
+    return (['STARKNET', ...evm] as const).flatMap((chain) => tokensOf(name, chain));
+  }
+
+  /** Asks every live node for its chain, then the chains for their tokens. Throws a `WrongChainError` or a `WrongTokenError`. */
+  async check(): Promise<ChainsHealth> {
+    const live = this.#live;
+    const chains = await Promise.all([
+      ...(live ? [checkChain(live.chain, tokensOf(live.name, 'STARKNET'), starknetDecimals(live.chain))] : []),
+      ...[...this.#liveEvm].map(([name, chain]) =>
+        checkChain(chain, tokensOf('mainnet', name), (token) => evmDecimals(chain, token)),
+      ),
+    ]);
+    return { nodes: chains.flatMap(({ nodes }) => nodes), unasked: chains.flatMap(({ unasked }) => unasked) };
+  }
+
+  #sandboxNetwork(): StarknetNetwork | undefined {
+    const place = this.#sandbox();
+    if (!place) return undefined;
+    if (this.#development?.url !== place.url) {
+      this.#development = { url: place.url, starknet: sandboxNetwork(place) };
+    }
+    return this.#development.starknet;
+  }
+
+  #sandboxEvm(chain: EvmChainName): EvmChain | undefined {
+    const place = this.#sandbox();
+    if (!place) return undefined;
+    const url = `${place.url}/evm/${chain.toLowerCase()}/rpc`;
+    const known = this.#developmentEvm.get(url) ?? evmChain(chain, [url]);
+    this.#developmentEvm.set(url, known);
+    return known;
+  }
+}
+
+function liveNetwork(live: LiveStarknet): StarknetNetwork {
+  const chain = new RpcStarknetChain({ chainId: liveChainIds[live.network], urls: live.rpcUrls });
+  return {
+    name: live.network,
+    chain,
+    time: chainTime(chain),
+    rpcUrl: live.publicRpcUrl,
+    paymentAddress: live.paymentAddress,
+    walletClasses: classesWith(live.svcClassHash),
+  };
+}
+
+function sandboxNetwork({ url, publicUrl, paymentAddress }: SandboxPlace): StarknetNetwork {
+  const address = parseStarknetAddress(toHex(paymentAddress));
+  if (!address.ok) throw new Error(`The sandbox's payment address ${address.reason}.`);
+  const chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls: [`${url}/starknet/rpc`] });
+  return {
+    name: 'sandbox',
+    chain,
+    time: chainTime(chain),
+    rpcUrl: `${publicUrl}/starknet/rpc`,
+    paymentAddress: address.value,
+    walletClasses,
+  };
+}
+
+/** Where no node answers, tokens are not asked for: everyone would wait for the same nodes once more. */
+async function checkChain(
+  chain: { checkChain(): Promise<readonly NodeHealth[]> },
+  tokens: readonly Token[],
+  decimalsOf: (token: string) => Promise<number | undefined>,
+): Promise<ChainsHealth> {
+  const nodes = await chain.checkChain();
+  const reachable = nodes.some(({ trouble }) => trouble === undefined);
+  if (reachable) return { nodes, unasked: await checkTokens(tokens, decimalsOf) };
+  return { nodes, unasked: tokens.filter(({ address }) => address !== null).map(({ token }) => token) };
+}
+
+function starknetDecimals(chain: StarknetChain): (token: string) => Promise<number | undefined> {
+  return async (token) => {
+    const answer = await chain.call({ to: BigInt(token), entrypoint: 'decimals' });
+    return answer.ok ? Number(answer.felts[0]) : undefined;
+  };
+}
+
+async function evmDecimals(chain: EvmChain, token: string): Promise<number | undefined> {
+  const address = parseEvmAddress(token);
+  return address.ok ? chain.decimalsOf(address.value) : undefined;
+}
+
+function evmChain(name: EvmChainName, urls: readonly string[]): EvmChain {
+  return new ViemEvmChain({ name, chainId: evmChainIds[name], urls });
+}
+
+function notConfigured(environment: Environment, chain: Chain): never {
+  if (environment === 'production') {
+    throw new ApiError('chain_not_configured', `${chain} is not configured for production on this deployment.`);
+  }
+  throw new ApiError('chain_not_configured', 'Development keys use the sandbox, which is off on this deployment.');
+}

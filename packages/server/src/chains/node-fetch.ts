@@ -1,0 +1,109 @@
+import { NodeFailure } from './node-failure.ts';
+
+/** For one try at one node. Live nodes answer the slowest of our questions, a page of events, in about two seconds. */
+export const NODE_TIMEOUT_MS = 10_000;
+/** A page of 1,024 events has about half a megabyte. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** The connection was never made, so nothing was delivered. */
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Errors by which a node speaks of itself, not of the chain: busy, limited, broken, too old for the method. */
+const NODE_TROUBLE = new Set([-32603, -32601, -32005, -32002, 63]);
+
+/** What this process asked of nodes so far, for its metrics. */
+export const nodeUse = { requests: 0, failures: 0, ms: 0 };
+
+export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/**
+ * `fetch` for JSON-RPC: answers with a JSON-RPC result or error about the chain, whole and within the time, or throws a
+ * `NodeFailure`. Messages name the host alone, because the rest of an address often holds a key.
+ */
+export function nodeFetch(timeoutMs: number = NODE_TIMEOUT_MS): Fetch {
+  return async (url, init) => {
+    const { host } = new URL(url instanceof Request ? url.url : url);
+    const text = await measured(async () => {
+      const answer = await exchange(host, timeoutMs, url, init);
+      refuseTrouble(host, answer);
+      return answer;
+    });
+    return new Response(text, { headers: { 'content-type': 'application/json' } });
+  };
+}
+
+async function measured<T>(request: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  nodeUse.requests += 1;
+  try {
+    return await request();
+  } catch (error) {
+    nodeUse.failures += 1;
+    throw error;
+  } finally {
+    nodeUse.ms += performance.now() - startedAt;
+  }
+}
+
+async function exchange(host: string, timeoutMs: number, url: Parameters<Fetch>[0], init?: RequestInit) {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { ...init, signal, redirect: 'error' });
+    if (response.ok) return await readText(response);
+    await response.body?.cancel();
+    throw new NodeFailure(`${host} answered HTTP ${response.status}`, { unclear: response.status >= 500 });
+  } catch (error) {
+    if (error instanceof NodeFailure) throw error;
+    throw transportFailure(host, timeoutMs, error);
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function transportFailure(host: string, timeoutMs: number, error: unknown): NodeFailure {
+  const late = error instanceof Error && error.name === 'TimeoutError';
+  if (late) return new NodeFailure(`${host} did not answer within ${timeoutMs} ms`, { unclear: true, cause: error });
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  const unclear = code === undefined || !NOT_CONNECTED.has(code);
+  const why = code ?? (cause instanceof Error ? cause.message : String(cause));
+  return new NodeFailure(`${host} gave no answer (${why})`, { unclear, cause: error });
+}
+
+function refuseTrouble(host: string, text: string): void {
+  const answer = parseObject(text);
+  if (!answer || !('result' in answer || 'error' in answer)) {
+    throw new NodeFailure(`${host} did not answer with JSON-RPC`, { unclear: true });
+  }
+  const { error } = answer;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  if (typeof code === 'number' && NODE_TROUBLE.has(code)) {
+    throw new NodeFailure(`${host} answered error ${code}`, { unclear: true });
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+import type { OnChainTxStatus } from '@svc/protocol';
+import type { NodeHealth } from '../nodes.ts';
+import type { RawInvoke } from './raw-invoke.ts';
+
+/** `pre_confirmed` sees what the open block holds already. */
+export type BlockId = number | 'latest' | 'pre_confirmed';
+
+export interface ViewCall {
+  readonly to: bigint;
+  readonly entrypoint: string;
+  readonly calldata?: readonly bigint[];
+}
+
+/** A no of the chain: its JSON-RPC code and the innermost reason. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: number;
+  readonly reason: string;
+}
+
+export type CallOutcome = { readonly ok: true; readonly felts: readonly bigint[] } | Refusal;
+
+export interface Block {
+  readonly number: number;
+  readonly hash: bigint;
+  readonly parentHash: bigint;
+  readonly timestamp: Date;
+}
+
+export interface ChainEvent {
+  /** The contract that emitted it. */
+  readonly from: bigint;
+  readonly keys: readonly bigint[];
+  readonly data: readonly bigint[];
+}
+
+export interface EmittedEvent extends ChainEvent {
+  readonly transactionHash: bigint;
+  /** Undefined in the open block. */
+  readonly blockNumber: number | undefined;
+  readonly blockHash: bigint | undefined;
+  /** Its place among the events of its transaction; older nodes do not tell. */
+  readonly index: number | undefined;
+}
+
+export interface Receipt {
+  readonly transactionHash: bigint;
+  readonly status: OnChainTxStatus;
+  /** Whether it is in a sealed block. Before, the status can still change. */
+  readonly accepted: boolean;
+  readonly revertReason: string | undefined;
+  readonly blockNumber: number | undefined;
+  readonly blockHash: bigint | undefined;
+  /** In FRI. */
+  readonly fee: bigint;
+  /** In their order: the place in this list is the event's index. */
+  readonly events: readonly ChainEvent[];
+}
+
+export interface TransactionStatus {
+  readonly status: OnChainTxStatus;
+  readonly accepted: boolean;
+  readonly revertReason: string | undefined;
+}
+
+/** What a transaction would use. */
+export interface Estimate {
+  readonly ok: true;
+  /** In FRI. */
+  readonly fee: bigint;
+  readonly l1Gas: GasUse;
+  readonly l1DataGas: GasUse;
+  readonly l2Gas: GasUse;
+}
+
+export interface GasUse {
+  readonly amount: bigint;
+  readonly price: bigint;
+}
+
+export interface SignedInvoke {
+  readonly hash: bigint;
+  readonly transaction: RawInvoke;
+}
+
+/**
+ * `sent`: a node has taken it, now or before. `refused`: no node has taken it in this try. `unknown`: a node may have taken it.
+ * A refusal speaks of this try alone: what was sent earlier may be on the chain, and 52 (nonce) is what it then looks like.
+ */
+export type SendOutcome =
+  | { readonly outcome: 'sent' }
+  | { readonly outcome: 'refused'; readonly code: number; readonly reason: string }
+  | { readonly outcome: 'unknown'; readonly reason: string };
+
+export interface EventFilter {
+  readonly fromBlock: BlockId;
+  readonly toBlock: BlockId;
+  readonly address?: bigint;
+  /** For each position the keys that fit; an empty list fits all. */
+  readonly keys?: readonly (readonly bigint[])[];
+  readonly limit: number;
+  /** From the page before. It is known to one node of this process alone: when that is gone, begin the range again. */
+  readonly continuation?: string | undefined;
+}
+
+export interface EventPage {
+  readonly events: readonly EmittedEvent[];
+  /** Undefined on the last page. */
+  readonly continuation: string | undefined;
+}
+
+/**
+ * Starknet as the service knows it. What the chain says no to is a value; a `ChainUnavailableError` means that no node
+ * answered. Reads see the `latest` block unless told otherwise.
+ */
+export interface StarknetChain {
+  readonly chainId: bigint;
+  /** Throws a `WrongChainError` for a node of another chain. */
+  checkChain(): Promise<readonly NodeHealth[]>;
+  blockNumber(): Promise<number>;
+  /** Undefined when there is no such block. */
+  block(number: number): Promise<Block | undefined>;
+  call(call: ViewCall, at?: BlockId): Promise<CallOutcome>;
+  /** Undefined where no contract stands. */
+  classHashAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;
+  nonceAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;
+  /** The selectors that contracts of a class can be called with from outside; undefined where it is not declared. */
+  classEntrypoints(classHash: bigint): Promise<ReadonlySet<bigint> | undefined>;
+  /** In the token's smallest unit. */
+  balanceOf(token: bigint, owner: bigint, at?: BlockId): Promise<bigint>;
+  /** Undefined while no node knows of its execution. */
+  receipt(hash: bigint): Promise<Receipt | undefined>;
+  transactionStatus(hash: bigint): Promise<TransactionStatus>;
+  /** Without validating the signature, so that it need not be there yet. */
+  estimate(transaction: RawInvoke, at?: BlockId): Promise<Estimate | Refusal>;
+  /** Sending the same transaction again is harmless: it has the same hash. */
+  send(signed: SignedInvoke): Promise<SendOutcome>;
+  events(filter: EventFilter): Promise<EventPage>;
+}

@@ -1,0 +1,192 @@
+import { toHex } from '@svc/starknet';
+import { RpcProvider } from 'starknet';
+import { nodeFetch } from '../node-fetch.ts';
+import { type NodeHealth, Nodes } from '../nodes.ts';
+import {
+  type RpcBlock,
+  type RpcClass,
+  type RpcEmittedEvent,
+  type RpcEstimate,
+  type RpcReceipt,
+  readBlock,
+  readEmittedEvent,
+  readEntrypoints,
+  readEstimate,
+  readReceipt,
+} from './answers.ts';
+import type {
+  Block,
+  BlockId,
+  CallOutcome,
+  Estimate,
+  EventFilter,
+  EventPage,
+  Receipt,
+  Refusal,
+  SendOutcome,
+  SignedInvoke,
+  StarknetChain,
+  TransactionStatus,
+  ViewCall,
+} from './chain.ts';
+import type { RawInvoke } from './raw-invoke.ts';
+import { code, isCode, isRefusal, toRefusal } from './refusal.ts';
+import { sendOnce } from './send.ts';
+import { NOT_RECEIVED, toStatus } from './status.ts';
+import { toInvocation } from './to-invocation.ts';
+
+/** A class is a megabyte or two to read and never changes. Room for every class in use, none for a flood of strangers'. */
+const MAX_KNOWN_CLASSES = 100;
+
+export interface RpcChainOptions {
+  readonly chainId: bigint;
+  /** In the order in which they are asked. */
+  readonly urls: readonly string[];
+  readonly timeoutMs?: number | undefined;
+  readonly now?: () => number;
+}
+
+/** Starknet through the JSON-RPC of one or several nodes. */
+export class RpcStarknetChain implements StarknetChain {
+  readonly chainId: bigint;
+  readonly #nodes: Nodes<RpcProvider>;
+  readonly #entrypoints = new Map<bigint, ReadonlySet<bigint>>();
+
+  constructor({ chainId, urls, timeoutMs, ...options }: RpcChainOptions) {
+    this.chainId = chainId;
+    const baseFetch = nodeFetch(timeoutMs);
+    const connect = (nodeUrl: string) => new RpcProvider({ nodeUrl, baseFetch });
+    this.#nodes = new Nodes({ chain: 'STARKNET', urls, connect, chainId, chainIdOf, isAnswer: isRefusal, ...options });
+  }
+
+  checkChain(): Promise<readonly NodeHealth[]> {
+    return this.#nodes.check();
+  }
+
+  blockNumber(): Promise<number> {
+    return this.#read((provider) => provider.getBlockNumber());
+  }
+
+  block(number: number): Promise<Block | undefined> {
+    return this.#find(code.blockNotFound, async (provider) => {
+      return readBlock((await provider.getBlockWithTxHashes(number)) as RpcBlock);
+    });
+  }
+
+  call({ to, entrypoint, calldata = [] }: ViewCall, at: BlockId = 'latest'): Promise<CallOutcome> {
+    return this.#read<CallOutcome>(async (provider) => {
+      const call = { contractAddress: toHex(to), entrypoint, calldata: calldata.map(toHex) };
+      const felts = (await provider.callContract(call, at)).map(BigInt);
+      return { ok: true, felts };
+    }).catch(toRefusal);
+  }
+
+  classHashAt(address: bigint, at: BlockId = 'latest'): Promise<bigint | undefined> {
+    return this.#find(code.contractNotFound, async (provider) => BigInt(await provider.getClassHashAt(address, at)));
+  }
+
+  nonceAt(address: bigint, at: BlockId = 'latest'): Promise<bigint | undefined> {
+    return this.#find(code.contractNotFound, async (provider) =>
+      BigInt(await provider.getNonceForAddress(address, at)),
+    );
+  }
+
+  async classEntrypoints(classHash: bigint): Promise<ReadonlySet<bigint> | undefined> {
+    const known = this.#entrypoints.get(classHash);
+    if (known) return known;
+    const found = await this.#find(code.classHashNotFound, async (provider) => {
+      return readEntrypoints((await provider.getClassByHash(toHex(classHash))) as RpcClass);
+    });
+    if (!found) return undefined;
+    if (this.#entrypoints.size >= MAX_KNOWN_CLASSES) this.#entrypoints.clear();
+    this.#entrypoints.set(classHash, found);
+    return found;
+  }
+
+  /** Asks by the name that every token has; the newer `balance_of` is missing in some. */
+  async balanceOf(token: bigint, owner: bigint, at?: BlockId): Promise<bigint> {
+    const outcome = await this.call({ to: token, entrypoint: 'balanceOf', calldata: [owner] }, at);
+    if (!outcome.ok) throw new Error(`${toHex(token)} does not tell balances: ${outcome.reason}`);
+    const [low, high] = outcome.felts;
+    if (low === undefined || high === undefined) throw new Error(`${toHex(token)} did not answer with a balance`);
+    return low + (high << 128n);
+  }
+
+  receipt(hash: bigint): Promise<Receipt | undefined> {
+    return this.#find(code.transactionNotFound, async (provider) => {
+      return readReceipt((await provider.channel.getTransactionReceipt(toHex(hash))) as unknown as RpcReceipt);
+    });
+  }
+
+  async transactionStatus(hash: bigint): Promise<TransactionStatus> {
+    const found = await this.#find(code.transactionNotFound, async (provider) => {
+      const answer = await provider.getTransactionStatus(toHex(hash));
+      const { finality_status, execution_status, failure_reason } = answer as Record<string, string | undefined>;
+      return toStatus(finality_status ?? '', execution_status, failure_reason);
+    });
+    return found ?? NOT_RECEIVED;
+  }
+
+  estimate(transaction: RawInvoke, at: BlockId = 'pre_confirmed'): Promise<Estimate | Refusal> {
+    const options = { blockIdentifier: at, skipValidate: true };
+    return this.#read<Estimate | Refusal>(async (provider) => {
+      const [estimate] = await provider.channel.getEstimateFee([toInvocation(transaction)], options);
+      return readEstimate(estimate as unknown as RpcEstimate);
+    }).catch(toRefusal);
+  }
+
+  send(signed: SignedInvoke): Promise<SendOutcome> {
+    return sendOnce(this.#nodes, signed);
+  }
+
+  events({ continuation, ...filter }: EventFilter): Promise<EventPage> {
+    const { index, token } = readContinuation(continuation);
+    const ask = async (node: { index: number; client: RpcProvider }): Promise<EventPage> => {
+      const page = await node.client.getEvents({
+        from_block: rpcBlockId(filter.fromBlock),
+        to_block: rpcBlockId(filter.toBlock),
+        ...(filter.address !== undefined && { address: toHex(filter.address) }),
+        keys: (filter.keys ?? []).map((position) => position.map(toHex)),
+        chunk_size: filter.limit,
+        ...(token !== undefined && { continuation_token: token }),
+      });
+      const next = page.continuation_token;
+      return {
+        events: (page.events as readonly RpcEmittedEvent[]).map(readEmittedEvent),
+        continuation: next === undefined ? undefined : `${node.index}:${next}`,
+      };
+    };
+    return index === undefined ? this.#nodes.read(ask) : this.#nodes.readFrom(index, ask);
+  }
+
+  #read<R>(ask: (provider: RpcProvider) => Promise<R>): Promise<R> {
+    return this.#nodes.read(({ client }) => ask(client));
+  }
+
+  /** Undefined when the chain answers that there is none. */
+  async #find<R>(missing: number, ask: (provider: RpcProvider) => Promise<R>): Promise<R | undefined> {
+    return this.#read(ask).catch((error: unknown) => {
+      if (isCode(error, missing)) return undefined;
+      throw error;
+    });
+  }
+}
+
+/** Not getChainId, which remembers its first answer. */
+async function chainIdOf(provider: RpcProvider): Promise<bigint> {
+  const response = (await provider.channel.fetch('starknet_chainId')) as Response;
+  return BigInt(((await response.json()) as { result: string }).result);
+}
+
+function rpcBlockId(block: BlockId) {
+  return typeof block === 'number' ? { block_number: block } : block;
+}
+
+/** A node understands its own continuations only, so ours begin with its place. */
+function readContinuation(text: string | undefined): { index?: number; token?: string } {
+  if (text === undefined) return {};
+  const colon = text.indexOf(':');
+  const index = text.slice(0, colon);
+  if (!/^\d+$/.test(index)) throw new RangeError('This continuation is not one of ours.');
+  return { index: Number(index), token: text.slice(colon + 1) };
+}

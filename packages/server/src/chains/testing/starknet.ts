@@ -1,0 +1,19 @@
+import type { Call } from '@svc/starknet';
+import { type Invocation, invoke, payment } from '../../../../sandbox/src/testing/test-node.ts';
+import type { SignedInvoke } from '../starknet/chain.ts';
+import { rawInvoke } from '../starknet/raw-invoke.ts';
+
+export { startSandbox } from '../../../../sandbox/src/testing/sandbox-server.ts';
+export { relayer, transfer } from '../../../../sandbox/src/testing/test-node.ts';
+
+/** A transaction of one of the accounts that exist from the start, ready to be sent. */
+export function signed(calls: readonly Call[], options: Invocation): SignedInvoke {
+  const tx = invoke(calls, options);
+  return { hash: tx.hash, transaction: rawInvoke(tx, tx.signature) };
+}
+
+/** Moves 1 FRI. */
+export function signedPayment(nonce: bigint, from?: Invocation['from'], to = 0xb0bn): SignedInvoke {
+  const tx = payment(nonce, to, from ? { from } : {});
+  return { hash: tx.hash, transaction: rawInvoke(tx, tx.signature) };
+}
