@@ -1,0 +1,76 @@
+import { toHex } from '@svc/starknet';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
+
+/** STRK has 18 decimals. */
+const STRK = 10n ** 18n;
+/** Some hundred transactions: time for the operator to send more. */
+export const LOW_BALANCE = 50n * STRK;
+/** A node takes a transaction only while the balance covers the most that it may cost, several times its fee. */
+export const EMPTY_BALANCE = 1n * STRK;
+/** More than an account gets through in the minutes that a request may wait. */
+export const MAX_OPEN_RELAYS = 2_000;
+
+export interface TakenNonce {
+  readonly account: string;
+  readonly nonce: bigint;
+}
+
+/** The nonce that each account gives out next; accounts that are not there yet are missing. */
+export async function nextNonces(
+  reads: Reads,
+  chainId: bigint,
+  accounts: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await reads.rows<{ address: string; next_nonce: bigint }>(sql`
+    select address, next_nonce from relayer_accounts
+     where chain_id = ${toHex(chainId)} and address = any (${accounts}) and next_nonce is not null`);
+  return new Map(rows.map(({ address, next_nonce }) => [address, next_nonce]));
+}
+
+/** Moves the next nonce to where the chain is, never back; what was given out already is not given out again. */
+export async function raiseNextNonce(db: Db, chainId: bigint, account: string, chainNonce: bigint): Promise<void> {
+  await db.run(sql`
+    insert into relayer_accounts as known (chain_id, address, next_nonce)
+    values (${toHex(chainId)}, ${account}, greatest(${chainNonce}::bigint, (
+      select max(nonce) + 1 from relays where chain_id = ${toHex(chainId)} and account = ${account})))
+    on conflict (chain_id, address) do update set next_nonce = excluded.next_nonce
+     where known.next_nonce is null or known.next_nonce < excluded.next_nonce`);
+}
+
+/**
+ * Takes the next nonce of the account with the least under way, and with it the row's lock until the transaction ends. Undefined
+ * when none may take more: all have too much under way, or no money.
+ */
+export async function takeNonce(tx: Db, chainId: bigint, accounts: readonly string[]): Promise<TakenNonce | undefined> {
+  const choose = (whenLocked: Sql) =>
+    tx.one<TakenNonce>(sql`
+      select own.address as account, own.next_nonce as nonce
+        from relayer_accounts as own
+       cross join lateral (
+         select own.next_nonce - coalesce(min(nonce), own.next_nonce) as count from relays
+          where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT')) as open
+       where own.chain_id = ${toHex(chainId)} and own.address = any (${accounts}) and own.next_nonce is not null
+         and open.count < ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${EMPTY_BALANCE}::numeric, true)
+       order by open.count, own.next_nonce
+       limit 1
+         for update of own ${whenLocked}`);
+  const taken = (await choose(sql`skip locked`)) ?? (await choose(sql``));
+  if (!taken) return undefined;
+  await tx.run(sql`
+    update relayer_accounts set next_nonce = next_nonce + 1
+     where chain_id = ${toHex(chainId)} and address = ${taken.account}`);
+  return taken;
+}
+
+export async function storeBalance(
+  db: Db,
+  chainId: bigint,
+  account: string,
+  balance: bigint,
+  readAt: Date,
+): Promise<void> {
+  await db.run(sql`
+    insert into relayer_accounts (chain_id, address, balance, balance_read_at)
+    values (${toHex(chainId)}, ${account}, ${balance}, ${readAt})
+    on conflict (chain_id, address) do update set balance = excluded.balance, balance_read_at = excluded.balance_read_at`);
+}

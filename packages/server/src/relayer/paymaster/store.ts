@@ -1,0 +1,144 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, sql } from '@svc/store';
+import type { RelayState } from '../relay.ts';
+import { padded } from '../spelling.ts';
+import type { RelayKind } from '../sponsor.ts';
+import type { ExecuteRequest } from './requests.ts';
+
+/** A relay that a paymaster sends. */
+export interface PaymasterRelay {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly kind: RelayKind;
+  readonly wallet: bigint;
+  readonly notAfter: Date;
+  readonly state: RelayState;
+  readonly hash: bigint | undefined;
+  readonly content: PaymasterContent;
+  readonly createdAt: Date;
+  /** Since it was sent or its transaction became known, by the database's clock. */
+  readonly restedMs: number;
+}
+
+export interface PaymasterContent {
+  readonly request: ExecuteRequest;
+  /** Where looking for its transaction begins. */
+  readonly fromBlock: number;
+  /** How often it was sent, counted before each time. */
+  readonly sends: number;
+}
+
+interface Row {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly kind: RelayKind;
+  readonly wallet: string;
+  readonly not_after: Date;
+  readonly state: RelayState;
+  readonly hash: string | null;
+  readonly content: PaymasterContent;
+  readonly created_at: Date;
+  readonly rested_ms: number;
+}
+
+const columns = sql`id, environment, kind, wallet, not_after, state, hash, content, created_at,
+  (extract(epoch from now() - updated_at) * 1000)::float8 as rested_ms`;
+
+export interface NewRelay {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly chainId: bigint;
+  readonly kind: RelayKind;
+  readonly purpose: string;
+  readonly messageHash: bigint;
+  readonly wallet: bigint;
+  readonly notAfter: Date;
+  readonly request: ExecuteRequest;
+  readonly fromBlock: number;
+}
+
+/** False when there is one for the purpose already. */
+export async function insertRelay(tx: Db, relay: NewRelay): Promise<boolean> {
+  const content: PaymasterContent = { request: relay.request, fromBlock: relay.fromBlock, sends: 0 };
+  const added = await tx.run(sql`
+    insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content)
+    values (${relay.id}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
+            ${toHex(relay.messageHash)}, ${padded(relay.wallet)}, ${relay.notAfter}, ${JSON.stringify(content)}::jsonb)
+    on conflict (chain_id, purpose) do nothing`);
+  return added === 1;
+}
+
+export async function readRelay(db: Db, id: string): Promise<PaymasterRelay | undefined> {
+  const row = await db.one<Row>(sql`select ${columns} from relays where id = ${id} and account is null`);
+  return row && fromRow(row);
+}
+
+/** Counts a sending before it happens. False when the relay has ended meanwhile. */
+export async function countSend(db: Db, id: string): Promise<boolean> {
+  const counted = await db.run(sql`
+    update relays
+       set content = jsonb_set(content, '{sends}', to_jsonb((content ->> 'sends')::integer + 1)), updated_at = now()
+     where id = ${id} and state in ('STORED', 'SENT')`);
+  return counted === 1;
+}
+
+/** Whether the relay was in one of the states, and is `SENT` now. */
+export async function setHash(
+  tx: Db,
+  { id, hash, from }: { id: string; hash: bigint; from: readonly RelayState[] },
+): Promise<boolean> {
+  const changed = await tx.run(sql`
+    update relays set hash = ${toHex(hash)}, state = 'SENT', updated_at = now(),
+           block_number = null, block_hash = null, revert_reason = null
+     where id = ${id} and state = any(${from})`);
+  if (changed === 0) return false;
+  await tx.run(sql`
+    insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, taken_at)
+    select chain_id, hash, id,
+           case when exists (select from relay_attempts where relay_id = relays.id) then 'BUMP' else 'FIRST' end, '', now()
+      from relays where id = ${id}
+    on conflict (chain_id, hash) do nothing`);
+  return true;
+}
+
+/** Of these transactions those that other relays have for theirs. */
+export async function hashesOfOthers(db: Db, id: string, hashes: readonly bigint[]): Promise<Set<bigint>> {
+  const rows = await db.rows<{ hash: string }>(sql`
+    select hash from relay_attempts
+     where chain_id = (select chain_id from relays where id = ${id})
+       and hash = any(${hashes.map(toHex)}) and relay_id <> ${id}`);
+  return new Set(rows.map(({ hash }) => BigInt(hash)));
+}
+
+export interface Sweep {
+  readonly quietMs: number;
+  readonly maxAgeMs: number;
+  readonly limit: number;
+}
+
+/** Those that have not ended and were not touched for a while, the oldest first. */
+export async function openRelays(db: Db, { quietMs, maxAgeMs, limit }: Sweep): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from relays
+     where account is null and state in ('STORED', 'SENT')
+       and updated_at < now() - ${quietMs}::float8 * interval '1 ms'
+       and created_at > now() - ${maxAgeMs}::float8 * interval '1 ms'
+     order by updated_at limit ${limit}`);
+  return rows.map(({ id }) => id);
+}
+
+function fromRow(row: Row): PaymasterRelay {
+  return {
+    id: row.id,
+    environment: row.environment,
+    kind: row.kind,
+    wallet: BigInt(row.wallet),
+    notAfter: row.not_after,
+    state: row.state,
+    hash: row.hash === null ? undefined : BigInt(row.hash),
+    content: row.content,
+    createdAt: row.created_at,
+    restedMs: row.rested_ms,
+  };
+}

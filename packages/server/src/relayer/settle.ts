@@ -1,0 +1,68 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, sql } from '@svc/store';
+import type { Block, Receipt } from '../chains/starknet/chain.ts';
+import { changeState, lockState } from './change-state.ts';
+import type { OutcomeHandlers, RelayOutcome } from './outcome.ts';
+import { isOpen, type Relay } from './relay.ts';
+
+/** What the chain shows, and in which block. */
+export interface Included {
+  readonly receipt: Receipt;
+  readonly block: Block;
+  /** Whether the transaction only used up the nonce. */
+  readonly filler: boolean;
+}
+
+export interface Settled {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly kind: Relay['kind'];
+  readonly wallet: bigint;
+}
+
+/**
+ * Stores how a relay ended and tells whoever asked for it, in one transaction. Without `included` it was displaced: its nonce is
+ * used by something else. False when it has ended already.
+ */
+export async function settle(
+  db: Db,
+  outcomes: OutcomeHandlers,
+  relay: Settled,
+  included: Included | undefined,
+  at: Date,
+): Promise<boolean> {
+  const outcome = outcomeOf(relay, included);
+  const block = included && {
+    number: included.block.number,
+    hash: toHex(included.block.hash),
+  };
+  return db.tx(async (tx) => {
+    const from = await lockState(tx, relay.id);
+    if (!isOpen(from)) return false;
+    // A voided relay keeps the hash that its caller knows.
+    const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
+      block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
+      revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null`;
+    await changeState(tx, relay.id, { from, to: outcome.result, at, set });
+    if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
+    return true;
+  });
+}
+
+function outcomeOf(relay: Settled, included: Included | undefined): Omit<RelayOutcome, 'kind'> {
+  const about = { relayId: relay.id, environment: relay.environment, account: relay.wallet };
+  if (!included || included.filler) {
+    const nothing = { hash: undefined, revertReason: undefined, receipt: undefined, confirmedAt: undefined };
+    return { ...about, result: 'VOIDED', ...nothing };
+  }
+  const { receipt, block } = included;
+  return {
+    ...about,
+    result: receipt.status === 'REVERTED' ? 'REVERTED' : 'SUCCEEDED',
+    hash: receipt.transactionHash,
+    revertReason: receipt.revertReason,
+    receipt,
+    confirmedAt: block.timestamp,
+  };
+}

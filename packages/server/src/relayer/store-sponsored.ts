@@ -1,0 +1,94 @@
+import { ApiError } from '@svc/protocol';
+import type { Call } from '@svc/starknet';
+import type { Db } from '@svc/store';
+import type { SignedInvoke } from '../chains/starknet/chain.ts';
+import { enqueue } from '../jobs/enqueue.ts';
+import { takeNonce } from './accounts.ts';
+import type { Fee } from './fees.ts';
+import type { RelayerKey, RelayerParts } from './parts.ts';
+import { signTransaction } from './sign.ts';
+import { padded } from './spelling.ts';
+import type { Sponsorship, StoreWithRelay } from './sponsor.ts';
+import { insertRelay } from './store-relay.ts';
+import { tenderJob } from './tender-job.ts';
+
+export interface SponsoredOrder {
+  readonly chainId: bigint;
+  readonly keys: readonly RelayerKey[];
+  readonly purpose: string;
+  readonly messageHash: bigint;
+  readonly sponsorship: Sponsorship;
+  readonly calls: readonly Call[];
+  readonly fee: Fee;
+}
+
+export interface StoredFirst {
+  readonly id: string;
+  readonly account: string;
+  readonly signed: SignedInvoke;
+}
+
+/** Should this process die before it sends, the tender begins after so long; sooner it would only do the same twice. */
+const SAFETY_NET_MS = 3_000;
+/** The last second that a date can name; executions are bound to an hour by whoever checks them. */
+const MAX_SECONDS = 8_640_000_000_000n;
+
+/** Rolls the transaction back: what was to be stored is there already. */
+class TwinError extends Error {
+  override readonly name = 'TwinError';
+}
+
+/**
+ * Gives it a nonce, signs it, and stores it with everything that belongs to it, in one transaction. Nothing is sent before that is
+ * done. Undefined when a twin was faster.
+ */
+export async function storeSponsored(
+  parts: RelayerParts,
+  order: SponsoredOrder,
+  store: StoreWithRelay,
+): Promise<StoredFirst | undefined> {
+  try {
+    return await parts.db.tx((tx) => storeIn(tx, parts, order, store));
+  } catch (error) {
+    if (error instanceof TwinError) return undefined;
+    throw error;
+  }
+}
+
+async function storeIn(
+  tx: Db,
+  parts: RelayerParts,
+  order: SponsoredOrder,
+  store: StoreWithRelay,
+): Promise<StoredFirst> {
+  const { chainId, keys, calls, sponsorship } = order;
+  const { environment, execution, kind } = sponsorship;
+  const now = parts.now?.() ?? Date.now();
+  const taken = await takeNonce(
+    tx,
+    chainId,
+    keys.map(({ address }) => padded(address)),
+  );
+  const key = taken && keys.find(({ address }) => padded(address) === taken.account);
+  if (!key) throw allBusy();
+  const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
+  const signed = await signTransaction(parts.crypto, key, transaction, order.fee);
+  const { purpose, messageHash } = order;
+  const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
+  const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
+  const about = { environment, chainId, kind, purpose, messageHash, wallet: sponsorship.account, notAfter };
+  const id = await insertRelay(tx, { ...about, ...place }, new Date(now));
+  if (id === undefined) throw new TwinError();
+  await store(tx, { id, hash: signed.hash });
+  await enqueue(tx, tenderJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
+  return { id, account: taken.account, signed };
+}
+
+function allBusy(): ApiError {
+  return new ApiError(
+    'chain_unavailable',
+    'The accounts that pay for gas have too much under way or no STRK left. Nothing was stored or sent. Try again later.',
+  );
+}
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,0 +1,36 @@
+import type { Environment } from '@svc/protocol';
+import type { StarknetNetwork } from '../../chains/networks.ts';
+import type { JobLog } from '../../jobs/job.ts';
+import type { OutcomeHandlers } from '../outcome.ts';
+import type { RelayerKey, RelayerParts } from '../parts.ts';
+import { padded } from '../spelling.ts';
+
+export interface TenderParts extends RelayerParts {
+  readonly outcomes: OutcomeHandlers;
+  readonly log: JobLog;
+}
+
+/** One look at one account. */
+export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | 'log'> {
+  readonly environment: Environment;
+  readonly chain: StarknetNetwork['chain'];
+  /** The account, as the database spells it. */
+  readonly account: string;
+  /** Undefined when the account is no longer in the configuration: what is stored can be sent, nothing new can be signed. */
+  readonly key: RelayerKey | undefined;
+  readonly strk: bigint;
+  now(): number;
+  /** What contracts see as the present time. */
+  time(): Promise<Date>;
+}
+
+export function viewOf(parts: TenderParts, environment: Environment, account: string): View {
+  const { db, crypto, outcomes, log, now = Date.now } = parts;
+  const { chain, time } = parts.networks.starknet(environment);
+  const key = parts.keys(environment).find(({ address }) => padded(address) === account);
+  const strk = BigInt(parts.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
+  return { db, crypto, outcomes, log, environment, chain, account, key, strk, now, time };
+}
+
+/** For how long something has been so. */
+export const ageMs = (view: View, since: Date): number => view.now() - since.getTime();
