@@ -1,0 +1,113 @@
+import { type AnswerOf, ApiError, type BodyOf, type endpoints } from '@svc/protocol';
+import { type Call, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
+import type { StarknetNetwork } from '../chains/networks.ts';
+import type { Caller } from '../http/caller.ts';
+import { readAddress, readClassHash } from './fields.ts';
+import { findWallet } from './find-wallet.ts';
+import type { WalletParts } from './parts.ts';
+import { readSignedExecution } from './signed-execution.ts';
+import type { WalletRecord } from './wallet.ts';
+import { currentClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
+
+type Prepare = typeof endpoints.prepareWalletUpgrade;
+type Execute = typeof endpoints.executeWalletUpgrade;
+
+interface Standing {
+  readonly network: StarknetNetwork;
+  readonly wallet: WalletRecord;
+  /** As the chain says: somebody may have upgraded the wallet without us. */
+  readonly current: bigint;
+}
+
+export async function prepareUpgrade(
+  parts: WalletParts,
+  caller: Caller,
+  body: BodyOf<Prepare>,
+): Promise<AnswerOf<Prepare>> {
+  const wanted =
+    body.targetClassHash === undefined ? undefined : readClassHash(body.targetClassHash, 'body.targetClassHash');
+  const { network, wallet, current } = await standingWallet(parts, caller, body.walletAddress);
+  const target = wanted ?? currentClass(network, 'SVC');
+  if (target === current) {
+    throw new ApiError('class_not_allowed', `The wallet has the class ${toHex(target)} already.`);
+  }
+  await requireUpgradeTarget(network, current, target);
+  const account = BigInt(wallet.address);
+  const calls = [upgradeCall(network, account, current, target)];
+  const execution = await parts.sponsor.prepare({
+    environment: caller.environment,
+    account,
+    deployment: undefined,
+    calls,
+  });
+  return {
+    typedData: { ...outsideExecutionTypedData(execution, network.chain.chainId) },
+    currentClassHash: toHex(current),
+    targetClassHash: toHex(target),
+    currentWalletType: typeOfClass(network, current),
+    targetWalletType: typeOfClass(network, target),
+  };
+}
+
+export async function executeUpgrade(
+  parts: WalletParts,
+  caller: Caller,
+  body: BodyOf<Execute>,
+): Promise<AnswerOf<Execute>> {
+  const standing = await standingWallet(parts, caller, body.walletAddress);
+  const { network, wallet, current } = standing;
+  const { typedData, signature: text } = body;
+  const signed = await readSignedExecution(parts, wallet, { typedData, signature: text, field: 'body.signature' });
+  if (signed.isSession) {
+    throw new ApiError(
+      'invalid_signature',
+      "Only the wallet's owner can upgrade it: sign with the owner's key, [r, s].",
+    );
+  }
+  const target = readUpgrade(standing, signed.execution.calls);
+  // The same request again, after the upgrade went through: the sponsor answers the first transaction.
+  if (target !== current) await requireUpgradeTarget(network, current, target);
+  const { execution, signature } = signed;
+  const account = BigInt(wallet.address);
+  const sponsorship = { kind: 'upgrade', environment: caller.environment, account, deployment: undefined } as const;
+  const { hash } = await parts.sponsor.sponsor({ ...sponsorship, execution, signature }, async () => {});
+  return { transactionHash: toHex(hash), newClassHash: toHex(target), newWalletType: typeOfClass(network, target) };
+}
+
+async function standingWallet({ db, networks }: WalletParts, caller: Caller, text: string): Promise<Standing> {
+  const address = readAddress(text, 'body.walletAddress');
+  const network = networks.starknet(caller.environment);
+  const wallet = await findWallet(db.reads, caller, address);
+  if (!wallet) throw new ApiError('wallet_not_found', 'Your organisation has no wallet with this walletAddress.');
+  const current = await network.chain.classHashAt(BigInt(address), 'pre_confirmed');
+  if (current === undefined) throw new ApiError('wallet_not_deployed');
+  return { network, wallet, current };
+}
+
+/** `READY` takes the new class and data for it, of which there is none; `SVC` the new class alone. */
+function upgradeCall(network: StarknetNetwork, account: bigint, current: bigint, target: bigint): Call {
+  const calldata = typeOfClass(network, current) === 'READY' ? [target, 0n] : [target];
+  return { to: account, selector: selector('upgrade'), calldata };
+}
+
+/**
+ * The class that the signed calls lead to. They must be exactly what was prepared: an earlier class skips a call that it does not
+ * understand, and the transaction would look like a success. Once the wallet has that class, either spelling is the old request.
+ */
+function readUpgrade({ network, wallet, current }: Standing, calls: readonly Call[]): bigint {
+  const [call, ...more] = calls;
+  const [target = 0n] = call?.calldata ?? [];
+  const account = BigInt(wallet.address);
+  const spellings = target === current ? network.walletClasses.map(({ classHash }) => classHash) : [current];
+  const expected = spellings.map((from) => upgradeCall(network, account, from, target));
+  if (call && more.length === 0 && target !== 0n && expected.some((one) => isSameCall(one, call))) return target;
+  throw new ApiError(
+    'invalid_typed_data',
+    'The typed data of an upgrade has one call, which upgrades the wallet itself. Send it as it was prepared.',
+  );
+}
+
+function isSameCall(one: Call, other: Call): boolean {
+  const felts = ({ to, selector: name, calldata }: Call) => [to, name, ...calldata].join();
+  return felts(one) === felts(other);
+}

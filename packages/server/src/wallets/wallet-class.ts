@@ -1,0 +1,55 @@
+import { ApiError, type WalletType } from '@svc/protocol';
+import { selector, toHex, type WalletClass } from '@svc/starknet';
+import type { StarknetNetwork } from '../chains/networks.ts';
+
+const OUTSIDE_EXECUTION = 'execute_from_outside_v2';
+
+export function knownClass({ walletClasses }: StarknetNetwork, classHash: bigint): WalletClass | undefined {
+  return walletClasses.find((known) => known.classHash === classHash);
+}
+
+/** A class that is not in the network's table counts as `SVC`. */
+export function typeOfClass(network: StarknetNetwork, classHash: bigint): WalletType {
+  return knownClass(network, classHash)?.walletType ?? 'SVC';
+}
+
+export function currentClass({ walletClasses }: StarknetNetwork, walletType: WalletType): bigint {
+  const current = walletClasses.find((known) => known.walletType === walletType && known.current);
+  if (!current) throw new Error(`No class is the current one of ${walletType}.`);
+  return current.classHash;
+}
+
+/** Whether wallets of the type may be created with the class: a known one of the type, or a custom one that we can relay for. */
+export async function requireClassOfType(
+  network: StarknetNetwork,
+  classHash: bigint,
+  walletType: WalletType,
+): Promise<void> {
+  const known = knownClass(network, classHash);
+  if (!known) return requireEntrypoints(network, classHash, [OUTSIDE_EXECUTION]);
+  if (known.walletType !== walletType) {
+    refuse(classHash, `is a class of ${known.walletType}, but walletType is ${walletType}`);
+  }
+}
+
+/** A wallet must understand outside executions and upgrades in its next class, too, or it could be stuck there. */
+export async function requireUpgradeTarget(network: StarknetNetwork, current: bigint, target: bigint): Promise<void> {
+  const known = knownClass(network, target);
+  if (known?.walletType === 'READY') refuse(target, 'is a class of READY: wallets can be upgraded to SVC alone');
+  // READY has the new class move in by itself; without this function it reverts.
+  const movesIn = typeOfClass(network, current) === 'READY' ? ['perform_upgrade'] : [];
+  const needed = known ? movesIn : [OUTSIDE_EXECUTION, 'upgrade', ...movesIn];
+  if (needed.length > 0) await requireEntrypoints(network, target, needed);
+}
+
+async function requireEntrypoints({ chain }: StarknetNetwork, classHash: bigint, names: readonly string[]) {
+  const entrypoints = await chain.classEntrypoints(classHash);
+  if (!entrypoints) refuse(classHash, 'is not declared on this network');
+  const missing = names.find((name) => !entrypoints.has(selector(name)));
+  if (missing === OUTSIDE_EXECUTION) refuse(classHash, `does not support SNIP-9: it lacks ${missing}`);
+  if (missing !== undefined) refuse(classHash, `lacks ${missing}`);
+}
+
+function refuse(classHash: bigint, reason: string): never {
+  throw new ApiError('class_not_allowed', `${toHex(classHash)} ${reason}.`);
+}
