@@ -1,0 +1,80 @@
+import { toHex } from '@svc/starknet';
+import type { Db } from '@svc/store';
+import { type FoundTransfer, transfersIn } from '../chains/starknet/transfers.ts';
+import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
+import { addressOf } from '../wallets/address-of.ts';
+import { walletsAt } from '../wallets/find-wallet.ts';
+import { walletOutcomes } from '../wallets/outcomes.ts';
+import { matchTransfers } from './matching.ts';
+import type { TransactionRecord } from './record.ts';
+import { changeRecord, type RecordChange, recordsByHash, recordsOfRelay } from './records.ts';
+
+const SKIPPED = 'The transaction succeeded, but its receipt shows no such transfer.';
+const NEVER_EXECUTED = 'The transaction was never executed.';
+
+/** What the end of a relay means for the records of its calls. It can come again, also with another result, after a reorganisation. */
+export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
+  const { wallet } = walletOutcomes();
+  return {
+    calls: async (tx, outcome) => {
+      await settleRecords(tx, outcome);
+      if (await concernsDeployment(tx, outcome)) await wallet(tx, outcome);
+    },
+  };
+}
+
+/** A wallet whose own deployment had failed is deployed together with its first calls, and its fate is then theirs. */
+async function concernsDeployment(tx: Db, { result, environment, account }: RelayOutcome): Promise<boolean> {
+  if (result !== 'SUCCEEDED') return true;
+  const [wallet] = await walletsAt(tx, environment, [addressOf(account)]);
+  return wallet !== undefined && !wallet.isDeployed;
+}
+
+async function settleRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
+  const records = await recordsOfRelay(tx, outcome.relayId);
+  if (records.length === 0) return;
+  const sends = records.filter(({ type }) => type === 'SEND');
+  const shown = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
+  const taken = shown.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
+  for (const record of records) {
+    const eventIndex = shown.get(record)?.eventIndex;
+    const succeeded = outcome.result === 'SUCCEEDED' && (record.type !== 'SEND' || eventIndex !== undefined);
+    const change = succeeded ? success(outcome) : failure(outcome);
+    const event = eventIndex === undefined || taken.has(eventIndex) ? {} : { eventIndex };
+    await changeRecord(tx, record.id, { ...change, ...event }, { reorganised: true });
+  }
+}
+
+function transfersOf({ receipt }: RelayOutcome): FoundTransfer[] {
+  if (!receipt) throw new Error('A relay has succeeded without a receipt.');
+  return transfersIn(receipt);
+}
+
+/** An event stands in one record of an organisation. Should another have it already, this one goes without. */
+async function eventsOfOthers(
+  tx: Db,
+  records: readonly TransactionRecord[],
+  { hash, environment }: RelayOutcome,
+): Promise<ReadonlySet<number | undefined>> {
+  if (hash === undefined) return new Set();
+  const own = new Set(records.map(({ id }) => id));
+  const all = await recordsByHash(
+    tx,
+    { environment, organizationId: records[0]?.organizationId },
+    'STARKNET',
+    toHex(hash),
+  );
+  return new Set(all.filter(({ id }) => !own.has(id)).map(({ eventIndex }) => eventIndex));
+}
+
+function success({ hash, receipt, confirmedAt }: RelayOutcome): RecordChange {
+  const transactionHash = hash === undefined ? undefined : toHex(hash);
+  return { status: 'SUCCESS', transactionHash, blockNumber: receipt?.blockNumber, confirmedAt };
+}
+
+/** A transaction that was never executed has no hash that anyone could look up: the record keeps the one that was sent. */
+function failure({ result, hash, receipt, revertReason }: RelayOutcome): RecordChange {
+  const transactionHash = hash === undefined || result === 'VOIDED' ? undefined : toHex(hash);
+  const reason = result === 'SUCCEEDED' ? SKIPPED : (revertReason ?? NEVER_EXECUTED);
+  return { status: 'FAILED', transactionHash, blockNumber: receipt?.blockNumber, revertReason: reason };
+}

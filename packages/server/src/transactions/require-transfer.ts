@@ -1,0 +1,58 @@
+import { ApiError, type Chain, formatTokenAmount } from '@svc/protocol';
+import type { Token } from '../chains/tokens.ts';
+import type { ExpectedTransfer } from './expected-transfer.ts';
+import type { SeenTransfer } from './seen-transaction.ts';
+
+/** More would not help anyone to see the mistake. */
+const MAX_NAMED = 3;
+
+/** The first transfer that is as expected, or a `transaction_mismatch` that names the first field that is not, and what was found. */
+export function requireTransfer(
+  expected: ExpectedTransfer,
+  transfers: readonly SeenTransfer[],
+  tokens: readonly Token[],
+): SeenTransfer {
+  const { chain, token, sender, recipient, amount } = expected;
+  const coin = token.token;
+  const ofToken = transfers.filter((transfer) => transfer.token === numberOf(token));
+  if (ofToken.length === 0) {
+    const others = named(transfers.map((transfer) => nameOf(chain, transfer.token, tokens)));
+    mismatch(
+      'expectedToken',
+      others ? `the transaction moves ${others}, not ${coin}` : `the transaction moves no ${coin}`,
+    );
+  }
+  const fromSender = ofToken.filter(({ from }) => from === BigInt(sender));
+  if (fromSender.length === 0) {
+    mismatch('expectedSender', `the ${coin} came from ${named(ofToken.map(({ from }) => addressText(chain, from)))}`);
+  }
+  const toRecipient = fromSender.filter(({ to }) => to === BigInt(recipient));
+  if (toRecipient.length === 0) {
+    mismatch('expectedRecipient', `the ${coin} went to ${named(fromSender.map(({ to }) => addressText(chain, to)))}`);
+  }
+  const found = toRecipient.find((transfer) => transfer.amount === amount);
+  if (found) return found;
+  const amounts = toRecipient.map((transfer) => formatTokenAmount(transfer.amount, token.decimals));
+  return mismatch('expectedAmount', `the transaction moved ${named(amounts)} ${coin}`);
+}
+
+const numberOf = ({ address }: Token) => (address === null ? undefined : BigInt(address));
+
+function named(found: readonly string[]): string {
+  const distinct = [...new Set(found)];
+  const more = distinct.length > MAX_NAMED ? ' and others' : '';
+  return distinct.slice(0, MAX_NAMED).join(', ') + more;
+}
+
+function nameOf(chain: Chain, address: bigint | undefined, tokens: readonly Token[]): string {
+  const known = tokens.find((token) => numberOf(token) === address)?.token;
+  return known ?? (address === undefined ? 'its own coin' : addressText(chain, address));
+}
+
+function addressText(chain: Chain, address: bigint): string {
+  return `0x${address.toString(16).padStart(chain === 'STARKNET' ? 64 : 40, '0')}`;
+}
+
+function mismatch(field: string, found: string): never {
+  throw new ApiError('transaction_mismatch', `${field} does not match: ${found}.`);
+}
