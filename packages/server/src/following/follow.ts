@@ -1,0 +1,55 @@
+import type { Follower } from './follower.ts';
+import { standingOf } from './fork.ts';
+import { reopenAboveHead, reopenMisplaced } from './misplaced-relays.ts';
+import { passBlocks } from './pass-blocks.ts';
+import { rewind } from './rewind.ts';
+import { scan } from './scan.ts';
+import { beginAt, findCursor, KEPT_BLOCKS, keepBlocks, setBehindSince } from './store.ts';
+import { failUnconfirmed } from './unconfirmed.ts';
+
+/** A worker has other jobs too; the next run goes on where this one ends. */
+const BUDGET_MS = 20_000;
+/** Some thousand events of a busy chain, which are read in a few seconds. */
+const BLOCKS_PER_RANGE = 50;
+/** More than fit the budget: ends what would go round for ever. */
+const MAX_TURNS = 1_000;
+
+/** Follows the chain to its head, as far as the time allows. */
+export async function follow(follower: Follower, signal: AbortSignal): Promise<void> {
+  const endsAt = follower.now() + BUDGET_MS;
+  for (let turn = 0; turn < MAX_TURNS && follower.now() < endsAt && !signal.aborted; turn += 1) {
+    if (!(await takeTurn(follower))) break;
+  }
+  await reopenMisplaced(follower);
+  await reopenAboveHead(follower);
+  await failUnconfirmed(follower);
+}
+
+/** Answers whether there is more to do at once. Everything a turn stores is one transaction, so it may end anywhere. */
+async function takeTurn(follower: Follower): Promise<boolean> {
+  const { db, chain, chainId } = follower;
+  const head = await chain.blockNumber();
+  const cursor = await findCursor(db, chainId);
+  if (!cursor) return begin(follower, head);
+  const standing = await standingOf(follower, cursor, head);
+  if (standing.kind === 'forked') return rewind(follower, cursor, standing.at);
+  const isBehind = standing.kind === 'behind';
+  if (isBehind !== (cursor.behindSince !== undefined)) {
+    await setBehindSince(db, chainId, cursor, isBehind ? new Date(follower.now()) : undefined);
+  }
+  if (isBehind || head === cursor.number) return false;
+  const scanned = await scan(follower, cursor, Math.min(head, cursor.number + BLOCKS_PER_RANGE));
+  return scanned !== undefined && passBlocks(follower, cursor, scanned);
+}
+
+/** What happened before is found when somebody asks for it. An earlier block is kept in case the first ones are taken back. */
+async function begin({ db, chain, chainId, log }: Follower, head: number): Promise<boolean> {
+  const [earlier, present] = [await chain.block(Math.max(0, head - KEPT_BLOCKS)), await chain.block(head)];
+  if (!earlier || !present) return false;
+  await db.tx(async (tx) => {
+    if (await beginAt(tx, chainId, present))
+      await keepBlocks(tx, chainId, earlier.number < head ? [earlier, present] : [present]);
+  });
+  log.info({ chainId, block: head }, 'following the chain from its latest block');
+  return false;
+}

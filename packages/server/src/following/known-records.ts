@@ -1,0 +1,104 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import type { Reads } from '@svc/store';
+import { findRelayByHash } from '../relayer/find-relay.ts';
+import { padded } from '../relayer/spelling.ts';
+import type { TransactionRecord } from '../transactions/record.ts';
+import { recordsOfRelay } from '../transactions/records.ts';
+import { recordsByHashes } from '../transactions/records-by-hashes.ts';
+import type { WalletRecord } from '../wallets/wallet.ts';
+import type { Wallets } from './own-wallets.ts';
+import type { PlacedTransfer } from './seen-transfers.ts';
+
+/** A transfer, and the wallet in whose history it belongs. */
+export interface OwnedTransfer<T extends PlacedTransfer = PlacedTransfer> {
+  readonly transfer: T;
+  readonly owner: WalletRecord;
+}
+
+export interface HistoryPlace {
+  readonly environment: Environment;
+  readonly chainId: bigint;
+  readonly wallets: Wallets;
+}
+
+/** Which of the transfers their organisation's history has already, and as what. */
+export async function knownRecords<T extends OwnedTransfer>(
+  reads: Reads,
+  place: HistoryPlace,
+  owned: readonly T[],
+): Promise<ReadonlyMap<T, TransactionRecord>> {
+  const hashes = owned.map(({ transfer }) => transfer.transactionHash);
+  const records = group(await recordsByHashes(reads, place.environment, hashes), (record) =>
+    groupName(record.organizationId, BigInt(record.transactionHash ?? 0)),
+  );
+  const known = new Map<T, TransactionRecord>();
+  for (const [name, transfers] of group(owned, nameOf)) {
+    const free = new Set(records.get(name));
+    match(known, transfers, free, ({ transfer }, record) => record.eventIndex === transfer.eventIndex);
+    // A relay's record learns its event when the relay has ended.
+    match(known, transfers, free, (one, record) => record.eventIndex === undefined && isSame(one, record));
+    const relayed = await recordsOfItsRelay(
+      reads,
+      place,
+      transfers.find((one) => !known.has(one)),
+    );
+    match(known, transfers, new Set(relayed), isSame);
+  }
+  return known;
+}
+
+/**
+ * Those that carry the hash of another transaction of the same relay, because the fee was raised and the relay has not ended, or has
+ * to end once more after a reorganisation. Only a wallet of the same organisation can have been the sender.
+ */
+async function recordsOfItsRelay(
+  reads: Reads,
+  { chainId, wallets }: HistoryPlace,
+  unknown: OwnedTransfer | undefined,
+): Promise<TransactionRecord[]> {
+  if (!unknown) return [];
+  const { transfer, owner } = unknown;
+  if (wallets.get(transfer.from)?.organizationId !== owner.organizationId) return [];
+  const relay = await findRelayByHash(reads, chainId, transfer.transactionHash);
+  const records = relay ? await recordsOfRelay(reads, relay.id) : [];
+  return records.filter(({ transactionHash }) => transactionHash !== toHex(transfer.transactionHash));
+}
+
+function isSame({ transfer }: OwnedTransfer, record: TransactionRecord): boolean {
+  return (
+    record.senderAddress === padded(transfer.from) &&
+    record.destinationAddress === padded(transfer.to) &&
+    record.tokenAddress === padded(transfer.token) &&
+    record.amount === transfer.amount
+  );
+}
+
+/** Each record stands for one transfer. */
+function match<T extends OwnedTransfer>(
+  known: Map<T, TransactionRecord>,
+  transfers: readonly T[],
+  free: Set<TransactionRecord>,
+  fits: (one: T, record: TransactionRecord) => boolean,
+): void {
+  for (const one of transfers) {
+    if (known.has(one)) continue;
+    const record = [...free].find((candidate) => fits(one, candidate));
+    if (!record) continue;
+    known.set(one, record);
+    free.delete(record);
+  }
+}
+
+const groupName = (organizationId: string, hash: bigint) => `${organizationId} ${hash}`;
+const nameOf = ({ transfer, owner }: OwnedTransfer) => groupName(owner.organizationId, transfer.transactionHash);
+
+function group<T>(items: readonly T[], name: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const own = groups.get(name(item));
+    if (own) own.push(item);
+    else groups.set(name(item), [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,98 @@
+import type { Database, Db } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import type { EmittedEvent } from '../chains/starknet/chain.ts';
+import { TRANSFER_SELECTOR } from '../chains/starknet/transfers.ts';
+import type { WalletRecord } from '../wallets/wallet.ts';
+import { type FollowedChain, followedChain } from './follower.ts';
+import { keepTransfers } from './keep-transfers.ts';
+import { knownRecords } from './known-records.ts';
+import { ownWallets } from './own-wallets.ts';
+import { EVENTS_PER_PAGE } from './scan.ts';
+import { type PlacedTransfer, placeTransfers, seenIn, type TimedTransfer, timeTransfers } from './seen-transfers.ts';
+import { holdCursor, keptBlocks } from './store.ts';
+
+/** Of what a wallet sent and of what it received: 50,000 transfers each, which a node reads in about a minute. */
+const MAX_PAGES = 50;
+/** Each costs a question to the node; what is left comes with the next call. */
+const MAX_ADDED = 1_000;
+
+export interface SyncParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+}
+
+export interface Synced {
+  /** Transfers that the history did not have, and now has. */
+  readonly synced: number;
+  /** Transfers that were found on the chain. */
+  readonly total: number;
+}
+
+/** Reads all transfers of a wallet from the chain, and adds to the history those that it does not have. */
+export async function syncWallet({ db, networks }: SyncParts, wallet: WalletRecord): Promise<Synced> {
+  const followed = followedChain(networks, wallet.environment);
+  const address = BigInt(wallet.address);
+  let [synced, total] = [0, 0];
+  const add = async (events: readonly EmittedEvent[], isOther: (sender: bigint) => boolean) => {
+    const seen = seenIn(events, followed.tokens).filter(({ from }) => isOther(from));
+    const placed = await placeTransfers(followed.chain, seen);
+    total += placed.length;
+    synced += await addMissing(db, followed, wallet, placed, MAX_ADDED - synced);
+  };
+  for await (const events of pagesOf(followed, [[TRANSFER_SELECTOR], [address]])) await add(events, () => true);
+  // What it sent to itself was among what it sent.
+  for await (const events of pagesOf(followed, [[TRANSFER_SELECTOR], [], [address]])) {
+    await add(events, (sender) => sender !== address);
+  }
+  return { synced, total };
+}
+
+async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenerator<readonly EmittedEvent[]> {
+  let continuation: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const range = { fromBlock: 0, toBlock: 'latest', limit: EVENTS_PER_PAGE } as const;
+    const answer = await chain.events({ ...range, keys, continuation });
+    yield answer.events;
+    continuation = answer.continuation;
+    if (continuation === undefined) return;
+  }
+}
+
+/** Answers how many were added. The chain is asked about those alone that are missing. */
+async function addMissing(
+  db: Database,
+  followed: FollowedChain,
+  wallet: WalletRecord,
+  placed: readonly PlacedTransfer[],
+  limit: number,
+): Promise<number> {
+  const { chain, chainId, environment } = followed;
+  const parties = placed.flatMap(({ from, to }) => [from, to]);
+  const wallets = await ownWallets(db.reads, environment, parties);
+  const place = { environment, chainId: chain.chainId, wallets };
+  const owned = placed.map((transfer) => ({ transfer, owner: wallet }));
+  const known = await knownRecords(db.reads, place, owned);
+  const missing = owned.filter((one) => !known.has(one)).map(({ transfer }) => transfer);
+  const timed = await timeTransfers(chain, missing.slice(0, limit));
+  if (timed.length === 0) return 0;
+  return db.tx(async (tx) => {
+    const standing = await stillFollowed(tx, chainId, timed);
+    const { added } = await keepTransfers(
+      tx,
+      place,
+      standing.map((transfer) => ({ transfer, owner: wallet })),
+    );
+    return added;
+  });
+}
+
+/**
+ * Without those in blocks that following knows to be others by now. What lies above, following looks at when it gets there, which
+ * it cannot before this transaction ends.
+ */
+async function stillFollowed(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
+  const cursor = await holdCursor(tx, chainId);
+  const kept = cursor ? await keptBlocks(tx, chainId, cursor.number) : [];
+  const hashes = new Map(kept.map(({ number, hash }) => [number, hash]));
+  return timed.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
+}
