@@ -33,6 +33,10 @@ export const catalogue = {
   },
   not_implemented: { status: 501, message: 'This endpoint is part of the interface but not built yet.' },
 
+  chain_unavailable: {
+    status: 500,
+    message: 'No node of the chain answers at the moment. Try again.',
+  },
   chain_not_configured: { status: 400, message: 'This chain is not configured for production on this deployment.' },
   unsupported_chain: { status: 400, message: 'Wallets live on STARKNET only.' },
   token_not_supported: { status: 400, message: 'This chain does not have this token.' },
@@ -40,6 +44,7 @@ export const catalogue = {
   wallet_not_found: { status: 404, message: 'No wallet exists for this user.' },
   wallet_already_exists: { status: 400, message: 'This wallet exists already for another user.' },
   wallet_ambiguous: { status: 400, message: 'The user has several wallets. Say which one with publicKey.' },
+  wallet_not_deployed: { status: 400, message: 'The wallet is not deployed yet. Wait until isDeployed is true.' },
   address_mismatch: { status: 400, message: 'publicKey is not the address that deploymentData leads to.' },
   class_not_allowed: { status: 400, message: 'This account class does not belong to the wallet type.' },
   invalid_typed_data: { status: 400, message: 'The typed data is not what this service issued for this account.' },

@@ -13,8 +13,8 @@ import { allowBrowsers } from './http/cors.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
 import { addSecurityHeaders, setHeadersOfEarlyAnswer } from './http/headers.ts';
-import { createMetrics } from './http/metrics.ts';
-import { type Health, registerOperations } from './http/operations.ts';
+import { createMetrics, type GaugeSource } from './http/metrics.ts';
+import { type Checks, type Health, registerOperations } from './http/operations.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import { readRequestId } from './http/request-id.ts';
 import { logRequests } from './http/request-log.ts';
@@ -32,6 +32,8 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   readonly handlers: Handlers;
+  readonly gauges: readonly GaugeSource[];
+  readonly checks: Checks;
   readonly log: Log;
   readonly health: Health;
   readonly trustProxy: boolean;
@@ -78,7 +80,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   });
   allowBrowsers(http);
 
-  const metrics = createMetrics(http, parts.db);
+  const metrics = createMetrics(http, parts.db, parts.gauges);
   registerOperations(http, { ...parts, metrics });
   if (parts.servesInterface) {
     registerReference(http, parts.publicUrl);

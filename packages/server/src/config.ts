@@ -1,4 +1,10 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
+import { evmChainNames } from './chains/tokens.ts';
+import { type RelayerAccount, VariableReader } from './variables.ts';
+
+export type { RelayerAccount };
 
 /** Every setting of the service, read once from the environment and checked before anything starts. */
 export interface Config {
@@ -27,18 +33,24 @@ export interface Config {
     readonly banxicoToken: string | undefined;
     readonly developmentMxnPerUsd: string;
   };
+  /** The live chains, for production. */
+  readonly chains: ChainSettings;
+  /** Who pays for gas in production: accounts of ours, or a paymaster. */
+  readonly relayers: readonly RelayerAccount[];
+  readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
+  /** How many of the sandbox's relayers are used in development. */
+  readonly sandboxRelayers: number;
+  readonly cryptoThreads: number;
 }
 
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
+/** As many as exist there from the start. */
+const MAX_SANDBOX_RELAYERS = 4;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico.json');
 
 /** Reads the configuration, or throws one error that names everything that is wrong with it. */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const read = new Reader(env);
+  const read = new VariableReader(env);
   const config: Config = {
     host: read.text('HOST') ?? '127.0.0.1',
     port: read.integer('PORT', 8080, 0, 65_535),
@@ -63,69 +75,52 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       banxicoToken: read.text('BANXICO_TOKEN'),
       developmentMxnPerUsd: read.matching('DEV_MXN_PER_USD', /^(?!0+(\.0+)?$)\d{1,3}(\.\d{1,8})?$/) ?? '18.5',
     },
+    chains: { starknet: readStarknet(read), evmRpcUrls: readEvmUrls(read) },
+    relayers: read.accounts('RELAYER_ACCOUNTS'),
+    paymaster: readPaymaster(read),
+    sandboxRelayers: read.integer('SANDBOX_RELAYERS', MAX_SANDBOX_RELAYERS, 1, MAX_SANDBOX_RELAYERS),
+    cryptoThreads: read.integer('CRYPTO_THREADS', Math.max(1, availableParallelism() - 1), 1, 64),
   };
+  if (config.chains.starknet && !config.paymaster) {
+    read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: somebody has to pay for gas on the live Starknet');
+  }
   read.finish();
   return config;
 }
 
-class Reader {
-  readonly #env: Record<string, string | undefined>;
-  readonly #problems: string[] = [];
+/** All or none: half a configuration would fail at the first payment. */
+function readStarknet(read: VariableReader): LiveStarknet | undefined {
+  const network = read.choice('STARKNET_NETWORK', ['mainnet', 'sepolia'], undefined);
+  const found = {
+    rpcUrls: read.urls('STARKNET_RPC_URLS'),
+    publicRpcUrl: read.url('STARKNET_PUBLIC_RPC_URL', ['http:', 'https:']),
+    svcClassHash: read.classHash('SVC_CLASS_HASH'),
+    paymentAddress: read.starknetAddress('PAYMENT_ADDRESS'),
+  };
+  read.together([
+    'STARKNET_NETWORK',
+    'STARKNET_RPC_URLS',
+    'STARKNET_PUBLIC_RPC_URL',
+    'SVC_CLASS_HASH',
+    'PAYMENT_ADDRESS',
+  ]);
+  const { rpcUrls, publicRpcUrl, svcClassHash, paymentAddress } = found;
+  if (!network || !rpcUrls || !publicRpcUrl || !svcClassHash || !paymentAddress) return undefined;
+  return { network, rpcUrls, publicRpcUrl, svcClassHash, paymentAddress };
+}
 
-  constructor(env: Record<string, string | undefined>) {
-    this.#env = env;
-  }
+function readPaymaster(read: VariableReader): Config['paymaster'] {
+  const url = read.url('PAYMASTER_URL', ['http:', 'https:']);
+  const apiKey = read.text('PAYMASTER_API_KEY');
+  read.together(['PAYMASTER_URL', 'PAYMASTER_API_KEY']);
+  return url && apiKey ? { url, apiKey } : undefined;
+}
 
-  /** An empty variable counts as unset: that is what `NAME= npm start` means. */
-  text(name: string): string | undefined {
-    return this.#env[name]?.trim() || undefined;
-  }
-
-  integer(name: string, fallback: number, min: number, max: number): number {
-    const text = this.text(name);
-    if (text === undefined) return fallback;
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    return this.#refuse(name, `must be a whole number from ${min} to ${max}`, fallback);
-  }
-
-  choice<const T extends string>(name: string, allowed: readonly T[], fallback: T): T {
-    const text = this.text(name);
-    if (text === undefined) return fallback;
-    const found = allowed.find((value) => value === text);
-    return found ?? this.#refuse(name, `must be one of ${allowed.join(', ')}`, fallback);
-  }
-
-  url(name: string, protocols: readonly string[]): string | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
-    return this.#refuse(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-  }
-
-  /** The driver reads more forms than the web's addresses have, but a bare % in a password confuses it. */
-  databaseUrl(name: string): string | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (!/^postgres(ql)?:\/\//.test(text)) return this.#refuse(name, 'must start with postgres:// or postgresql://');
-    if (/%(?![0-9A-Fa-f]{2})/.test(text)) return this.#refuse(name, 'must spell a % of its password as %25');
-    return text;
-  }
-
-  matching(name: string, pattern: RegExp): string | undefined {
-    const text = this.text(name);
-    if (text === undefined || pattern.test(text)) return text;
-    return this.#refuse(name, `must match ${pattern.source}`);
-  }
-
-  finish(): void {
-    if (this.#problems.length > 0)
-      throw new ConfigError(`The configuration is not usable:\n${this.#problems.join('\n')}`);
-  }
-
-  // The value itself may be a secret, so the message names only the variable.
-  #refuse<T>(name: string, problem: string, fallback?: T): T {
-    this.#problems.push(`  ${name} ${problem}`);
-    return fallback as T;
-  }
+function readEvmUrls(read: VariableReader): ChainSettings['evmRpcUrls'] {
+  return Object.fromEntries(
+    evmChainNames.flatMap((chain) => {
+      const urls = read.urls(`${chain}_RPC_URLS`);
+      return urls ? [[chain, urls] as const] : [];
+    }),
+  );
 }

@@ -2,9 +2,12 @@ import path from 'node:path';
 import { sandbox } from '@svc/sandbox';
 import { EmbeddedPostgresError } from '@svc/store';
 import { banner } from './banner.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { WrongTokenError } from './chains/check-tokens.ts';
+import { WrongChainError } from './chains/node-failure.ts';
+import { readConfig } from './config.ts';
 import { startService } from './service.ts';
 import { CatalogueError } from './skus/catalogue.ts';
+import { ConfigError } from './variables.ts';
 
 /** A signal often arrives twice, from the terminal and from npm; a later one means that someone is losing patience. */
 const IMPATIENT_AFTER_MS = 2_000;
@@ -22,6 +25,9 @@ const UNREACHABLE = new Set([
   '28000',
   '3D000',
 ]);
+
+/** Errors whose message says what to do. */
+const PLAIN = [ConfigError, CatalogueError, EmbeddedPostgresError, WrongChainError, WrongTokenError];
 
 async function main(): Promise<void> {
   const startedAt = performance.now();
@@ -52,9 +58,7 @@ const shown = (file: string) => path.relative(process.cwd(), file);
 
 /** What the operator can mend gets a sentence; anything else is a fault of ours and shows where. */
 function explain(error: unknown): string {
-  const plain =
-    error instanceof ConfigError || error instanceof CatalogueError || error instanceof EmbeddedPostgresError;
-  if (plain) return error.message;
+  if (PLAIN.some((kind) => error instanceof kind)) return (error as Error).message;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const listening = error instanceof Error && 'syscall' in error && error.syscall === 'listen';
   const host = process.env.HOST ?? '127.0.0.1';

@@ -4,14 +4,13 @@ import { connect, type Database, type Db, listen, type MigrationSet, migrate } f
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import type { Config } from './config.ts';
+import { type Capabilities, createCapabilities } from './capabilities.ts';
+import { Networks, type SandboxPlace } from './chains/networks.ts';
+import type { Config, RelayerAccount } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
-import { fixedRates } from './exchanges/fixed-rates.ts';
-import { RateBook } from './exchanges/rate-book.ts';
-import { exchangeHandlers } from './exchanges/routes.ts';
-import { createExchange, type Exchange } from './exchanges/service.ts';
-import { sourcesInOrder } from './exchanges/sources/in-order.ts';
+import { startCrypto } from './crypto/pool.ts';
 import { CredentialCache } from './http/credential-cache.ts';
+import type { Health } from './http/operations.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { UserTokens } from './http/user-token.ts';
 import { startWorkers } from './jobs/workers.ts';
@@ -19,16 +18,17 @@ import { createLog, type Log } from './log.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { type Development, draftKeys, ensureDevelopment } from './organizations/development.ts';
-import { organizationHandlers } from './organizations/routes.ts';
 import { publicOnly } from './outbound/address-guard.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
-import { skuHandlers } from './skus/routes.ts';
-import { upkeep, upkeepHandlers } from './upkeep.ts';
 
 /** The development parts, handed in from outside so that nothing of the service depends on them. */
 export interface Sandbox {
   readonly migrations: MigrationSet;
   readonly keySetPath: string;
+  /** Where payments go in development. */
+  readonly paymentAddress: bigint;
+  /** Who pays for gas in development. */
+  readonly relayers: readonly RelayerAccount[];
   mount(app: FastifyInstance, db: Database): Promise<void>;
 }
 
@@ -83,8 +83,7 @@ async function start(
   // A process that only runs jobs has no address for anyone to call.
   const development =
     sandbox && config.role !== 'worker' ? await prepareDevelopment(config, db, credentialsFile) : undefined;
-  if (config.role !== 'api') await startJobs(config, log.logger, db, store.url, onStop);
-  const address = await listenForRequests(config, sandbox, log, db, store.url, onStop);
+  const address = await run({ config, sandbox, log, db, onStop });
   if (development?.secretKey !== undefined) {
     await writeCredentials(credentialsFile, {
       baseUrl: `${address}/v1`,
@@ -110,42 +109,78 @@ async function prepareDevelopment(config: Config, db: Db, credentialsFile: strin
   return development;
 }
 
-async function startJobs(config: Config, log: Logger, db: Db, databaseUrl: string, onStop: OnStop): Promise<void> {
+interface Parts {
+  readonly config: Config;
+  readonly sandbox: Sandbox | undefined;
+  readonly log: Log;
+  readonly db: Database;
+  readonly onStop: OnStop;
+}
+
+/** How this process and others reach it; known once it listens. */
+interface Address {
+  local: string;
+  public: string;
+}
+
+/** Requests first, then jobs: those of development reach the sandbox by its address. Answers the address that others see. */
+async function run(parts: Parts): Promise<string> {
+  const { config, sandbox, log, db, onStop } = parts;
+  const address: Address = { local: '', public: '' };
+  const networks = await checkedNetworks(config, log.logger, () => placeOf(sandbox, address));
+  const crypto = startCrypto({ threads: config.cryptoThreads });
+  onStop(() => crypto.stop());
+  const credentials = await watchedCredentials(db, onStop);
+  const relayers = {
+    production: config.relayers,
+    development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
+  };
+  const capabilities = createCapabilities({ config, db, networks, crypto, relayers, credentials, log: log.logger });
+  const health: Health = { stopping: false };
+  await listenForRequests({ ...parts, address, credentials, capabilities, health });
+  if (config.role !== 'api') await startJobs(parts, capabilities);
+  onStop(async () => {
+    health.stopping = true;
+  });
+  return address.public;
+}
+
+function placeOf(sandbox: Sandbox | undefined, address: Address): SandboxPlace | undefined {
+  if (!sandbox) return undefined;
+  const [url, publicUrl] = [address.local + SANDBOX_PREFIX, address.public + SANDBOX_PREFIX];
+  return { url, publicUrl, paymentAddress: sandbox.paymentAddress };
+}
+
+async function startJobs({ config, log, db, onStop }: Parts, { jobs }: Capabilities): Promise<void> {
   const workers = await startWorkers({
-    url: databaseUrl,
-    handlers: upkeepHandlers(db),
-    recurring: upkeep,
+    url: db.url,
+    ...jobs,
     concurrency: config.workerConcurrency,
-    log,
+    log: log.logger,
   });
   onStop(() => workers.stop());
 }
 
-/** Answers the address that others see. */
-async function listenForRequests(
-  config: Config,
-  sandbox: Sandbox | undefined,
-  log: Log,
-  db: Database,
-  databaseUrl: string,
-  onStop: OnStop,
-): Promise<string> {
-  const address = { local: '', public: '' };
-  const health = { stopping: false };
+interface Listening extends Parts {
+  readonly address: Address;
+  readonly credentials: CredentialCache;
+  readonly capabilities: Capabilities;
+  readonly health: Health;
+}
+
+async function listenForRequests(parts: Listening): Promise<void> {
+  const { config, sandbox, log, db, onStop, address, credentials, capabilities, health } = parts;
   const userTokens = new UserTokens({
     guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
     sandboxKeySet: () => sandbox && address.local + SANDBOX_PREFIX + sandbox.keySetPath,
   });
-  const credentials = await watchedCredentials(databaseUrl, db, onStop);
   const http = await createApp({
     db,
     authenticator: { credentials, userTokens },
     rateLimiter: new RateLimiter(db, config.requestsPerMinute),
-    handlers: {
-      ...skuHandlers(db),
-      ...exchangeHandlers(createRates(config, db, log.logger)),
-      ...organizationHandlers(db, credentials),
-    },
+    handlers: capabilities.handlers,
+    gauges: capabilities.gauges,
+    checks: capabilities.checks,
     log,
     health,
     trustProxy: config.trustProxy,
@@ -153,24 +188,34 @@ async function listenForRequests(
     publicUrl: () => address.public,
     servesInterface: config.role !== 'worker',
   });
-  if (sandbox && config.role !== 'worker')
-    await http.register((app) => sandbox.mount(app, db), { prefix: SANDBOX_PREFIX });
+  if (sandbox) await http.register((app) => sandbox.mount(app, db), { prefix: SANDBOX_PREFIX });
   await http.listen({ host: config.host, port: config.port });
+  onStop(() => closeGently(http));
   const bound = http.server.address();
   const port = bound !== null && typeof bound === 'object' ? bound.port : config.port;
-  onStop(async () => {
-    health.stopping = true;
-    await closeGently(http);
-  });
   address.local = `http://${reachable(config.host)}:${port}`;
   address.public = config.publicUrl ?? address.local;
-  return address.public;
 }
 
 /** Where this machine reaches a server that listens on the given host. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::' || host === 'localhost') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** A node of a wrong chain and a token unlike its contract stop the start; a node that does not answer may come back. */
+async function checkedNetworks(
+  config: Config,
+  log: Logger,
+  sandbox: ConstructorParameters<typeof Networks>[1],
+): Promise<Networks> {
+  const networks = new Networks(config.chains, sandbox);
+  const { nodes, unasked } = await networks.check();
+  for (const { host, trouble } of nodes) {
+    if (trouble !== undefined) log.warn({ host, trouble }, 'a chain node does not answer');
+  }
+  if (unasked.length > 0) log.warn({ tokens: unasked }, 'the decimals of some tokens could not be checked');
+  return networks;
 }
 
 /** Lets requests in flight finish; connections that only wait for a next request are closed as soon as they are idle. */
@@ -180,19 +225,10 @@ async function closeGently(http: FastifyInstance): Promise<void> {
 }
 
 /** Keys and settings in memory, forgotten whenever the database announces a change. */
-async function watchedCredentials(databaseUrl: string, db: Db, onStop: OnStop): Promise<CredentialCache> {
+async function watchedCredentials(db: Database, onStop: OnStop): Promise<CredentialCache> {
   const credentials = new CredentialCache(db, () => listener.connected);
   const forget = () => credentials.forget();
-  const listener = await listen(databaseUrl, 'svc_credentials', { onMessage: forget, onConnect: forget });
+  const listener = await listen(db.url, 'svc_credentials', { onMessage: forget, onConnect: forget });
   onStop(() => listener.close());
   return credentials;
-}
-
-function createRates(config: Config, db: Db, log: Logger): Exchange {
-  const { url, token, banxicoToken, developmentMxnPerUsd } = config.rates;
-  const sources = sourcesInOrder({ operatorUrl: url, operatorToken: token, banxicoToken });
-  return createExchange({
-    production: new RateBook({ db, sources, now: Date.now, log: (failure) => log.warn(failure, 'rate source failed') }),
-    development: fixedRates(developmentMxnPerUsd),
-  });
 }

@@ -50,7 +50,6 @@ export const getConfig = endpoint({
   tag: 'Organisation',
   summary: 'Read the network, addresses and classes that a client needs',
   access: 'public',
-  planned: true,
   answers: { 200: schema.Config },
   errors: ['chain_not_configured'],
 });

@@ -9,8 +9,8 @@ export const recordSend = endpoint({
   path: '/transactions/record-send',
   tag,
   summary: 'Record a transfer that was executed on the chain',
+  description: 'Recorded again, a transfer answers the same record. Chains other than STARKNET need the secret key.',
   access: 'both',
-  planned: true,
   body: schema.RecordSend,
   answers: { 200: schema.Transaction },
   errors: [
@@ -20,6 +20,9 @@ export const recordSend = endpoint({
     'transaction_reverted',
     'transaction_mismatch',
     'chain_not_configured',
+    'secret_key_required',
+    'wallet_not_found',
+    'chain_unavailable',
   ],
 });
 
@@ -32,7 +35,6 @@ export const listTransactions = endpoint({
   description:
     'The date filters combine: year alone selects a year, month with year a month, day with month and year a day (UTC).',
   access: 'both',
-  planned: true,
   query: schema.TransactionListQuery,
   answers: { 200: schema.TransactionPage },
   errors: ['invalid_request', 'wallet_not_found'],
@@ -45,10 +47,9 @@ export const prepareTypedData = endpoint({
   tag,
   summary: 'Get the typed data that the owner signs to execute calls without gas',
   access: 'both',
-  planned: true,
   body: schema.PrepareTypedData,
   answers: { 200: schema.PreparedTypedData },
-  errors: ['invalid_request', 'chain_not_configured', 'wallet_not_found'],
+  errors: ['invalid_request', 'transaction_reverted', 'chain_not_configured', 'wallet_not_found', 'chain_unavailable'],
 });
 
 export const executeSponsoredTransaction = endpoint({
@@ -58,7 +59,6 @@ export const executeSponsoredTransaction = endpoint({
   tag,
   summary: 'Execute signed calls without gas',
   access: 'both',
-  planned: true,
   body: schema.ExecuteSponsoredTransaction,
   answers: { 200: schema.TransactionHash },
   errors: [
@@ -66,8 +66,11 @@ export const executeSponsoredTransaction = endpoint({
     'invalid_typed_data',
     'typed_data_expired',
     'invalid_signature',
+    'wallet_not_deployed',
+    'transaction_reverted',
     'chain_not_configured',
     'wallet_not_found',
+    'chain_unavailable',
   ],
 });
 
@@ -78,10 +81,9 @@ export const syncOnChain = endpoint({
   tag,
   summary: "Look for a wallet's transfers on the chain that the history does not have",
   access: 'both',
-  planned: true,
   body: schema.SyncOnChain,
   answers: { 200: schema.SyncedOnChain },
-  errors: ['invalid_request', 'chain_not_configured', 'wallet_not_found'],
+  errors: ['invalid_request', 'chain_not_configured', 'wallet_not_found', 'chain_unavailable'],
 });
 
 export const getTransaction = endpoint({
@@ -91,7 +93,6 @@ export const getTransaction = endpoint({
   tag,
   summary: 'Read a transaction by its hash or id',
   access: 'both',
-  planned: true,
   params: schema.HashOrIdParams,
   answers: { 200: schema.Transaction },
   errors: ['transaction_not_found'],
@@ -104,8 +105,7 @@ export const getTransactionStatus = endpoint({
   tag,
   summary: "Read a transaction's status on the chain",
   access: 'both',
-  planned: true,
   params: schema.HashParams,
   answers: { 200: schema.TransactionStatus },
-  errors: ['invalid_request', 'chain_not_configured'],
+  errors: ['invalid_request', 'chain_not_configured', 'chain_unavailable'],
 });

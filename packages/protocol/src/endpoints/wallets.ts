@@ -11,7 +11,6 @@ export const getWalletByUser = endpoint({
   tag,
   summary: "Read a user's newest wallet",
   access: 'both',
-  planned: true,
   query: schema.WalletByUserQuery,
   answers: { 200: schema.Wallet },
   errors: ['invalid_request', 'wallet_not_found'],
@@ -24,10 +23,9 @@ export const prepareWalletCreation = endpoint({
   tag,
   summary: 'Get the typed data that the owner signs to create a wallet',
   access: 'both',
-  planned: true,
   body: schema.PrepareWalletCreation,
   answers: { 200: schema.PreparedWalletCreation },
-  errors: ['invalid_request', 'unsupported_chain', 'class_not_allowed', 'chain_not_configured'],
+  errors: ['invalid_request', 'unsupported_chain', 'class_not_allowed', 'chain_not_configured', 'chain_unavailable'],
 });
 
 export const createWallet = endpoint({
@@ -37,7 +35,6 @@ export const createWallet = endpoint({
   tag,
   summary: 'Create a wallet without gas',
   access: 'both',
-  planned: true,
   body: schema.CreateWallet,
   answers: { 200: schema.CreatedWallet },
   errors: [
@@ -49,8 +46,10 @@ export const createWallet = endpoint({
     'typed_data_expired',
     'invalid_signature',
     'wallet_already_exists',
+    'transaction_reverted',
     'chain_not_configured',
     'other_user',
+    'chain_unavailable',
   ],
 });
 
@@ -61,7 +60,6 @@ export const updateEncryptionDetails = endpoint({
   tag,
   summary: 'Replace the encrypted private key after a change of PIN or passkey',
   access: 'both',
-  planned: true,
   body: schema.UpdateEncryption,
   answers: { 200: Success },
   errors: ['invalid_request', 'wallet_ambiguous', 'other_user', 'wallet_not_found'],
@@ -74,10 +72,16 @@ export const getTokenBalance = endpoint({
   tag,
   summary: "Read a wallet's balance of one token",
   access: 'both',
-  planned: true,
   query: schema.TokenBalanceQuery,
   answers: { 200: schema.TokenBalance },
-  errors: ['invalid_request', 'token_not_supported', 'chain_not_configured', 'wallet_not_found'],
+  errors: [
+    'invalid_request',
+    'unsupported_chain',
+    'token_not_supported',
+    'chain_not_configured',
+    'wallet_not_found',
+    'chain_unavailable',
+  ],
 });
 
 export const recoverCredential = endpoint({
@@ -87,7 +91,6 @@ export const recoverCredential = endpoint({
   tag,
   summary: "Read the passkey details kept with a user's wallet",
   access: 'both',
-  planned: true,
   query: schema.WalletByUserQuery,
   answers: { 200: schema.CredentialRecovery },
   errors: ['invalid_request', 'wallet_not_found'],
@@ -100,10 +103,17 @@ export const prepareWalletUpgrade = endpoint({
   tag,
   summary: 'Get the typed data that the owner signs to upgrade a wallet',
   access: 'secret',
-  planned: true,
   body: schema.PrepareWalletUpgrade,
   answers: { 200: schema.PreparedWalletUpgrade },
-  errors: ['invalid_request', 'class_not_allowed', 'chain_not_configured', 'wallet_not_found'],
+  errors: [
+    'invalid_request',
+    'class_not_allowed',
+    'transaction_reverted',
+    'wallet_not_deployed',
+    'chain_not_configured',
+    'wallet_not_found',
+    'chain_unavailable',
+  ],
 });
 
 export const executeWalletUpgrade = endpoint({
@@ -113,15 +123,18 @@ export const executeWalletUpgrade = endpoint({
   tag,
   summary: "Upgrade a wallet's class without gas",
   access: 'secret',
-  planned: true,
   body: schema.ExecuteWalletUpgrade,
   answers: { 200: schema.WalletUpgraded },
   errors: [
     'invalid_request',
+    'class_not_allowed',
+    'wallet_not_deployed',
     'invalid_typed_data',
     'typed_data_expired',
     'invalid_signature',
+    'transaction_reverted',
     'chain_not_configured',
     'wallet_not_found',
+    'chain_unavailable',
   ],
 });

@@ -44,7 +44,7 @@ export const Transaction = Type.Object(
         type: 'SEND',
         subType: 'TRANSFER',
         chain: 'STARKNET',
-        transactionHash: '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4',
+        transactionHash: '0x5c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4',
         senderAddress: '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4',
         destinationAddress: '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80',
         functionName: 'transfer',
@@ -89,7 +89,7 @@ const MAX_CALLDATA = 4096;
 export const Call = Type.Object(
   {
     contractAddress: AddressText('The contract to call'),
-    entrypoint: Type.String({ minLength: 1, maxLength: 128 }),
+    entrypoint: Type.String({ minLength: 1, maxLength: 128, description: 'A function name, or a selector (0x…)' }),
     calldata: Type.Array(Felt(), { maxItems: MAX_CALLDATA, description: 'Hexadecimal or decimal strings' }),
   },
   { title: 'Call' },
@@ -112,9 +112,13 @@ export const ExecuteSponsoredTransaction = Type.Object({
   typedData: TypedData,
   userSignature: Type.Union([
     Type.Object({ r: Felt(), s: Felt(), recovery: Type.Optional(Type.Integer()) }),
-    Type.Array(Felt(), { minItems: 2, maxItems: 4 }),
+    Type.Array(Felt(), {
+      minItems: 2,
+      maxItems: 4,
+      description: 'Of the owner [r, s], of a session [sessionKey, r, s, validUntil]',
+    }),
   ]),
-  saveToDatabase: Type.Optional(Type.Boolean({ default: true })),
+  saveToDatabase: Type.Optional(Type.Boolean({ default: true, description: 'Whether the history keeps the calls' })),
   walletType: Type.Optional(WalletTypeName),
   isSessionSignature: Type.Optional(Type.Boolean()),
 });

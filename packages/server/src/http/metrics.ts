@@ -3,6 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { queueStats } from '../jobs/inspect.ts';
 
+/** A figure that a capability knows of itself, by its labels, asked for whenever the metrics are read. */
+export interface GaugeSource {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  read(): Promise<readonly { readonly labels: Record<string, string>; readonly value: number }[]>;
+}
+
 export interface Metrics {
   readonly registry: Registry;
 }
@@ -10,7 +18,7 @@ export interface Metrics {
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Prometheus metrics of one process: its requests by route and status, its database pool, and Node's own. */
-export function createMetrics(app: FastifyInstance, db: Database): Metrics {
+export function createMetrics(app: FastifyInstance, db: Database, gauges: readonly GaugeSource[]): Metrics {
   const registry = new Registry();
   // While the database is away its figures are missing, and the others are wanted all the more.
   const jobs = () => queueStats(db).catch(() => []);
@@ -57,6 +65,7 @@ export function createMetrics(app: FastifyInstance, db: Database): Metrics {
       for (const { task, oldestWaitingSeconds } of await jobs()) this.set({ task }, oldestWaitingSeconds);
     },
   });
+  for (const gauge of gauges) registerGauge(registry, gauge);
   // The route's pattern, never its address: addresses hold gift codes, and each would be a time series of its own.
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
@@ -65,4 +74,17 @@ export function createMetrics(app: FastifyInstance, db: Database): Metrics {
     done();
   });
   return { registry };
+}
+
+function registerGauge(registry: Registry, { name, help, labelNames, read }: GaugeSource): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { labels, value } of await read().catch(() => [])) this.set(labels, value);
+    },
+  });
 }

@@ -40,6 +40,7 @@ const MAX_REASON_LENGTH = 500;
 
 /** An error in a line, for the log and the operator. */
 export function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message || error.name : String(error);
-  return reason.slice(0, MAX_REASON_LENGTH);
+  if (!(error instanceof Error)) return String(error).slice(0, MAX_REASON_LENGTH);
+  const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
+  return `${error.message || error.name}${cause}`.slice(0, MAX_REASON_LENGTH);
 }

@@ -1,0 +1,135 @@
+import { parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
+import { ADDRESS_BOUND, parseFelt } from '@svc/starknet';
+
+export interface RelayerAccount {
+  readonly address: bigint;
+  readonly privateKey: bigint;
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** One is asked after the other, and a caller waits meanwhile. */
+const MAX_NODES = 5;
+/** Their nonces are independent; a dozen keeps a whole block busy. */
+const MAX_RELAYERS = 64;
+
+/** Reads environment variables one by one and remembers what is wrong with them. */
+export class VariableReader {
+  readonly #env: Record<string, string | undefined>;
+  readonly #problems: string[] = [];
+
+  constructor(env: Record<string, string | undefined>) {
+    this.#env = env;
+  }
+
+  /** An empty variable counts as unset: that is what `NAME= npm start` means. */
+  text(name: string): string | undefined {
+    return this.#env[name]?.trim() || undefined;
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    return this.#refuse(name, `must be a whole number from ${min} to ${max}`, fallback);
+  }
+
+  choice<const T extends string, F extends T | undefined>(name: string, allowed: readonly T[], fallback: F): T | F {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const found = allowed.find((value) => value === text);
+    return found ?? this.#refuse(name, `must be one of ${allowed.join(', ')}`, fallback);
+  }
+
+  url(name: string, protocols: readonly string[]): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
+    return this.#refuse(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  }
+
+  /** The driver reads more forms than the web's addresses have, but a bare % in a password confuses it. */
+  databaseUrl(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^postgres(ql)?:\/\//.test(text)) return this.#refuse(name, 'must start with postgres:// or postgresql://');
+    if (/%(?![0-9A-Fa-f]{2})/.test(text)) return this.#refuse(name, 'must spell a % of its password as %25');
+    return text;
+  }
+
+  /** Addresses of nodes, separated by commas. */
+  urls(name: string): readonly string[] | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const urls = text.split(',').map((url) => url.trim());
+    const good = urls.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
+    if (good && urls.length <= MAX_NODES) return urls;
+    return this.#refuse(
+      name,
+      `must be 1 to ${MAX_NODES} addresses that start with http:// or https://, with commas between`,
+    );
+  }
+
+  starknetAddress(name: string): StarknetAddress | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const address = parseStarknetAddress(text);
+    return address.ok ? address.value : this.#refuse(name, address.reason);
+  }
+
+  classHash(name: string): bigint | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const hash = parseFelt(text);
+    if (hash.ok && hash.value > 0n && hash.value < ADDRESS_BOUND) return hash.value;
+    return this.#refuse(name, 'must be the hash of a class: 0x and hexadecimal digits');
+  }
+
+  /** `address:private key` pairs, separated by commas. */
+  accounts(name: string): readonly RelayerAccount[] {
+    const pairs = this.text(name)?.split(',') ?? [];
+    const accounts = pairs
+      .map((pair) => pair.trim().split(':'))
+      .map(([address = '', key = '', ...rest]) => {
+        const [parsed, privateKey] = [parseStarknetAddress(address), parseFelt(key)];
+        const good = parsed.ok && privateKey.ok && privateKey.value > 0n && rest.length === 0;
+        return good ? { address: BigInt(parsed.value), privateKey: privateKey.value } : undefined;
+      });
+    const good = accounts.filter((account) => account !== undefined);
+    const distinct = new Set(good.map(({ address }) => address)).size;
+    if (good.length === accounts.length && distinct === good.length && good.length <= MAX_RELAYERS) return good;
+    const form = `1 to ${MAX_RELAYERS} different accounts as 0xADDRESS:0xPRIVATEKEY, with commas between`;
+    return this.#refuse(name, `must be ${form}`, []);
+  }
+
+  needed(name: string, problem: string): void {
+    if (this.text(name) === undefined) this.#refuse(name, problem);
+  }
+
+  /** Refuses those that are missing while others of the list are set. */
+  together(names: readonly string[]): void {
+    const missing = names.filter((name) => this.text(name) === undefined);
+    if (missing.length === names.length) return;
+    for (const name of missing) this.#refuse(name, `must be set too: ${names.join(', ')} go together`);
+  }
+
+  matching(name: string, pattern: RegExp): string | undefined {
+    const text = this.text(name);
+    if (text === undefined || pattern.test(text)) return text;
+    return this.#refuse(name, `must match ${pattern.source}`);
+  }
+
+  finish(): void {
+    if (this.#problems.length > 0)
+      throw new ConfigError(`The configuration is not usable:\n${this.#problems.join('\n')}`);
+  }
+
+  // The value itself may be a secret, so the message names only the variable.
+  #refuse<T>(name: string, problem: string, fallback?: T): T {
+    this.#problems.push(`  ${name} ${problem}`);
+    return fallback as T;
+  }
+}
