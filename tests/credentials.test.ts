@@ -2,19 +2,23 @@ import { allEndpoints, type Endpoint } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultOfError } from './support/answers.ts';
 import { type Reply, send, userToken } from './support/client.ts';
-import { sendExample } from './support/examples.ts';
+import { exampleOf } from './support/examples.ts';
 import { type KeySet, nowSeconds, startKeySet } from './support/key-set.ts';
 import { changeSettings, isAdmitted, type Keys, newKeys, newOrganization, revoke } from './support/organizations.ts';
+import { sendExample } from './support/send-example.ts';
 import { startService, type TestService } from './support/service.ts';
+import { prepareWorld, type World } from './support/world.ts';
 import { type Cast, type WrongCredential, wrongCredentials } from './support/wrong-credentials.ts';
 
 let service: TestService;
 let baseUrl: string;
 let cast: Cast;
+let world: World;
 let ours: string;
 const keySets: KeySet[] = [];
 const ISSUER = 'https://id.tienda.example';
 const AUDIENCE = 'tienda';
+const USER = 'ana';
 
 beforeAll(async () => {
   service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
@@ -38,10 +42,11 @@ beforeAll(async () => {
     revokedSecret: await newKeys(db, ours, 'development'),
     ourKeySet,
     theirKeySet,
-    claims: () => ({ sub: 'ana', iss: ISSUER, aud: AUDIENCE, iat: nowSeconds(), exp: nowSeconds() + 600 }),
+    claims: () => ({ sub: USER, iss: ISSUER, aud: AUDIENCE, iat: nowSeconds(), exp: nowSeconds() + 600 }),
   };
   await revoke(db, cast.revokedPublic.publicKeyId);
   await revoke(db, cast.revokedSecret.secretKeyId);
+  world = await prepareWorld(service.server, { headers: cast.ours.headers, user: USER });
 });
 afterAll(async () => {
   await service.stop();
@@ -50,6 +55,8 @@ afterAll(async () => {
 
 const guarded = allEndpoints.filter(({ access }) => access !== 'none');
 const open = allEndpoints.filter(({ access }) => access === 'none');
+const ask = (endpoint: Endpoint, headers: Record<string, string>) =>
+  sendExample(baseUrl, endpoint, headers, exampleOf(endpoint, world));
 const isWrongFor = ({ wrongFor }: WrongCredential, { access }: Endpoint) => wrongFor?.includes(access) ?? true;
 
 /** What an endpoint gave away beside 401 and the Error body, or undefined. */
@@ -62,8 +69,19 @@ function leak({ status, headers, body }: Reply): string | undefined {
 async function leaksOf(credential: WrongCredential, endpoints: readonly Endpoint[]): Promise<string[]> {
   const found = await Promise.all(
     endpoints.map(async (endpoint) => {
-      const fault = leak(await sendExample(baseUrl, endpoint, credential.headers));
+      const fault = leak(await ask(endpoint, credential.headers));
       return fault === undefined ? [] : [`${credential.name} at ${endpoint.method} ${endpoint.path}: ${fault}`];
+    }),
+  );
+  return found.flat();
+}
+
+/** Those that did not do what they were asked. */
+async function refusersOf(endpoints: readonly Endpoint[], headers: Record<string, string>): Promise<string[]> {
+  const found = await Promise.all(
+    endpoints.map(async (endpoint) => {
+      const { status, text } = await ask(endpoint, headers);
+      return status === (endpoint.planned ? 501 : 200) ? [] : [`${endpoint.operationId}: ${status} ${text}`];
     }),
   );
   return found.flat();
@@ -84,8 +102,7 @@ describe('every endpoint that needs credentials', () => {
   }, 60_000);
 
   it('lets the right keys in', async () => {
-    const replies = await Promise.all(guarded.map((endpoint) => sendExample(baseUrl, endpoint, cast.ours.headers)));
-    expect(replies.map(({ status }) => status).filter((status) => status !== 200 && status !== 501)).toEqual([]);
+    expect(await refusersOf(guarded, cast.ours.headers)).toEqual([]);
   });
 
   it("lets a user's token in where users may call", async () => {
@@ -94,20 +111,17 @@ describe('every endpoint that needs credentials', () => {
       authorization: `Bearer ${await cast.ourKeySet.sign(cast.claims())}`,
     };
     const forUsers = guarded.filter(({ access }) => access === 'both' || access === 'public');
-    const replies = await Promise.all(forUsers.map((endpoint) => sendExample(baseUrl, endpoint, headers)));
-    expect(replies.map(({ status }) => status).filter((status) => status !== 200 && status !== 501)).toEqual([]);
+    expect(await refusersOf(forUsers, headers)).toEqual([]);
   });
 
   it('lets one key alone in where one is enough', async () => {
     const publicKey = { 'x-api-key': cast.ours.publicKey };
     const secretKey = { authorization: cast.ours.headers.authorization };
-    for (const endpoint of guarded.filter(({ access }) => access === 'either')) {
-      expect((await sendExample(baseUrl, endpoint, publicKey)).status, endpoint.path).toBe(501);
-      expect((await sendExample(baseUrl, endpoint, secretKey)).status, endpoint.path).toBe(501);
-    }
-    for (const endpoint of guarded.filter(({ access }) => access === 'public')) {
-      expect((await sendExample(baseUrl, endpoint, publicKey)).status, endpoint.path).toBe(501);
-    }
+    const either = guarded.filter(({ access }) => access === 'either');
+    expect(await refusersOf(either, publicKey)).toEqual([]);
+    expect(await refusersOf(either, secretKey)).toEqual([]);
+    const withPublicKey = guarded.filter(({ access }) => access === 'public');
+    expect(await refusersOf(withPublicKey, publicKey)).toEqual([]);
   });
 
   it('reads the scheme in any case, as HTTP does', async () => {
@@ -120,7 +134,7 @@ describe('the claim endpoints', () => {
   it('want no credentials, and do not mind wrong ones', async () => {
     expect(open.map(({ operationId }) => operationId)).toEqual(['claimGift', 'redeemGift', 'getRedeemStatus']);
     for (const { headers } of [{ headers: {} }, ...(await wrongCredentials(cast))]) {
-      for (const endpoint of open) expect((await sendExample(baseUrl, endpoint, headers)).status).toBe(501);
+      expect(await refusersOf(open, headers)).toEqual([]);
     }
   });
 });
@@ -154,7 +168,7 @@ describe('gift management that needs the secret key', () => {
     const gifts = guarded.filter(({ access }) => access === 'either');
     const credential = { name: 'the public key alone', headers: { 'x-api-key': keys.publicKey } };
     expect(await leaksOf(credential, gifts)).toEqual([]);
-    for (const endpoint of gifts) expect((await sendExample(baseUrl, endpoint, keys.headers)).status).toBe(501);
+    expect(await refusersOf(gifts, keys.headers)).toEqual([]);
   });
 });
 

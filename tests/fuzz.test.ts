@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
-import { allEndpoints, type Endpoint } from '@svc/protocol';
+import { allEndpoints, type Endpoint, type ErrorCode, errorsOf } from '@svc/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultOfError } from './support/answers.ts';
 import { caller, keyHeaders, type Reply, send } from './support/client.ts';
+import { exampleOf } from './support/examples.ts';
 import { bodiesLike, requestsTo } from './support/fuzz.ts';
 import { errorLines } from './support/logs.ts';
 import { sendAsIs, sendBytes } from './support/raw-http.ts';
 import { startService, type TestService } from './support/service.ts';
+import { prepareWorld, type World } from './support/world.ts';
 
 /** Fixed, so that a failure is seen again; fast-check prints it with the smallest request that fails. */
 const SEED = 20_261_115;
@@ -16,9 +18,11 @@ const REQUESTS_PER_ENDPOINT = 60;
 const TRACE = /\n\s+at |node_modules|file:\/\/|\.(ts|js|mjs|cjs|sql)\b:?\d*|\/(packages|src|home|root|usr|tmp)\//;
 
 let service: TestService;
+let world: World;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 beforeAll(async () => {
   service = await startService();
+  world = await prepareWorld(service.server);
 });
 afterAll(async () => {
   const { server } = service;
@@ -42,15 +46,26 @@ function faultOf(reply: Reply, mayBeUnbuilt: boolean): string | undefined {
   return fault && `status ${status}, ${fault}`;
 }
 
+/** A code that the endpoint does not promise. What is hardly HTTP, or leads elsewhere by its parameters, does not even get there. */
+function surpriseOf({ status, body }: Reply, endpoint: Endpoint): string | undefined {
+  if (status < 400) return undefined;
+  const promised = errorsOf(endpoint).map((use): ErrorCode => (typeof use === 'string' ? use : use.code));
+  const before: readonly ErrorCode[] = endpoint.params ? ['invalid_request', 'not_found'] : ['invalid_request'];
+  const { error } = body as { error: ErrorCode };
+  return [...promised, ...before].includes(error) ? undefined : `it does not promise ${status} ${error}`;
+}
+
 const named = (endpoints: readonly Endpoint[]) =>
   endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
 
 describe('input of any kind', () => {
   it.concurrent.each(named(allEndpoints))('is answered without a fault of ours: %s', async (_, endpoint) => {
     const { server } = service;
-    const requests = requestsTo(endpoint, new URL(server.credentials.baseUrl).pathname, keyHeaders(server));
+    const base = new URL(server.credentials.baseUrl).pathname;
+    const requests = requestsTo(endpoint, exampleOf(endpoint, world), base, keyHeaders(server));
     const property = fc.asyncProperty(requests, async (request) => {
-      const fault = faultOf(await sendAsIs(server.origin, request, agent), endpoint.planned === true);
+      const reply = await sendAsIs(server.origin, request, agent);
+      const fault = faultOf(reply, endpoint.planned === true) ?? surpriseOf(reply, endpoint);
       if (fault !== undefined) throw new Error(fault);
     });
     await fc.assert(property, { seed: SEED, numRuns: REQUESTS_PER_ENDPOINT });

@@ -10,7 +10,7 @@ const packages: Record<string, readonly string[]> = {
   store: [],
   starknet: ['protocol'],
   sandbox: ['protocol', 'starknet', 'store'],
-  server: ['protocol', 'store', 'sandbox'],
+  server: ['protocol', 'starknet', 'store', 'sandbox'],
 };
 
 /** The server's rooms from the ground up: a room may use what stands on a lower floor. Within a floor, nobody uses a neighbour. */
@@ -18,9 +18,16 @@ const floors: readonly (readonly string[])[] = [
   ['ids.ts', 'outbound', 'reference', 'migrations.ts'],
   ['ledger', 'jobs'],
   ['http', 'organizations'],
+  ['chains', 'crypto'],
+  ['relayer'],
+  ['wallets'],
+  ['transactions'],
+  ['following'],
   ['skus', 'exchanges'],
   [
     'config.ts',
+    'variables.ts',
+    'capabilities.ts',
     'credentials-file.ts',
     'banner.ts',
     'app.ts',
@@ -35,7 +42,7 @@ const floors: readonly (readonly string[])[] = [
 /** The two rooms of one floor that may use each other, because a request is authenticated by an organisation's keys. */
 const neighbours = ['http', 'organizations'];
 /** Capabilities reach another capability through its service, never its store; organisations are known to `http` alone. */
-const capabilities = ['organizations', 'skus', 'exchanges'];
+const capabilities = ['organizations', 'skus', 'exchanges', 'wallets', 'transactions'];
 
 interface Arrow {
   readonly from: string;

@@ -45,6 +45,7 @@ describe('the README', () => {
       'docs/decisions.md',
       'docs/operations.md',
       'docs/sandbox.md',
+      'docs/wallets.md',
       'docs/security.md',
       'docs/benchmarks.md',
       'docs/dependencies.md',

@@ -95,9 +95,22 @@ describe('a process that only runs jobs', () => {
   });
 });
 
+/** A live Starknet, but for its nodes. */
+const LIVE = {
+  STARKNET_NETWORK: 'mainnet',
+  STARKNET_PUBLIC_RPC_URL: 'https://node.example/rpc',
+  SVC_CLASS_HASH: '0x5e1f',
+  PAYMENT_ADDRESS: '0x77',
+};
+
 describe('a start that cannot succeed', () => {
   it.each<[string, Record<string, string>, RegExp]>([
     ['with a wrong setting', { PORT: 'abc' }, /PORT must be a whole number/],
+    [
+      'with a live chain where nobody pays for gas',
+      { ...LIVE, STARKNET_RPC_URLS: 'https://node.example/hunter2' },
+      /RELAYER_ACCOUNTS must be set/,
+    ],
     [
       'with an unreachable database',
       { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' },
@@ -112,6 +125,14 @@ describe('a start that cannot succeed', () => {
     const failed = startServer({ env, dataDir: await newFolder() });
     await expect(failed).rejects.toThrow(message);
     await expect(failed).rejects.not.toThrow(/hunter2|\n\s+at /);
+  });
+
+  it('with a node of another chain says which one it is, and shows no secret', async () => {
+    const { rpcUrl } = (await start()).credentials;
+    const env = { ...LIVE, STARKNET_RPC_URLS: `${rpcUrl}?key=hunter2`, RELAYER_ACCOUNTS: '0x1:0xc0ffee' };
+    const failed = startServer({ env, dataDir: await newFolder() });
+    await expect(failed).rejects.toThrow(/is a node of chain 0x5356435f53414e44424f58, but/);
+    await expect(failed).rejects.not.toThrow(/hunter2|c0ffee|\n\s+at /);
   });
 });
 

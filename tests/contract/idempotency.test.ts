@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { expectError } from '../support/answers.ts';
 import { keyHeaders, type Reply, send, userToken } from '../support/client.ts';
 import { newKeys, newOrganization } from '../support/organizations.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { App, Owner } from '../wallets/support/owner.ts';
 
 let service: TestService;
 let keys: Record<string, string>;
@@ -74,6 +76,18 @@ describe('an Idempotency-Key', () => {
     expectError(await post(key, { headers: {} }), 401, 'missing_credentials');
     expectError(await post(key, { path: '/gifts/bulk', body: bulk }), 501, 'not_implemented');
     expect(isReplay(await post(key))).toBe(false);
+  });
+
+  it('is not used up while the chain does not answer', async () => {
+    const key = newKey();
+    const sandbox = new Sandbox(service.server);
+    const wallet = { path: '/svc-wallets', body: await new App(service.server).creation(new Owner(), 'ana') };
+    await sandbox.orderFault({ kind: 'unavailable', seconds: 60 });
+    expectError(await post(key, wallet), 500, 'chain_unavailable');
+    await sandbox.ask('/starknet/faults', undefined, 'DELETE');
+    const [first, second] = [await post(key, wallet), await post(key, wallet)];
+    expect([first.status, isReplay(first)]).toEqual([200, false]);
+    expect([second.text, isReplay(second)]).toEqual([first.text, true]);
   });
 
   it('gives many simultaneous requests one and the same answer', async () => {

@@ -3,6 +3,8 @@ import { type Send, send, userToken } from '../support/client.ts';
 import { errorLines, logLines } from '../support/logs.ts';
 import { changeSettings, newKeys, newOrganization } from '../support/organizations.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { prepareWorld } from '../support/world.ts';
+import { App, Owner } from '../wallets/support/owner.ts';
 
 let service: TestService;
 /** Everything that must not be found in what the process printed. */
@@ -11,6 +13,7 @@ const CODE = 'GIFTCODE7XQ';
 const USER = 'maria.lopez-4711';
 const IDEMPOTENCY_KEY = 'order-8d1f-secret';
 const REFERENCE = 'REFERENCE-OF-MARIA';
+const CIPHERTEXT = 'CIPHERTEXT-OF-MARIA';
 /** A line travels through a pipe; a busy machine takes its time. */
 const LOG_PATIENCE = { timeout: 10_000, interval: 10 };
 
@@ -51,12 +54,22 @@ beforeAll(async () => {
     ['/skus/pase-recarga/check-reference', { ...post([REFERENCE]), headers: keys.headers }],
   ];
   for (const [path, options] of requests) await send(baseUrl + path, options);
+  await useWallets(new App(server, keys.headers));
   for (const path of [`/${CODE}`, `/docs?${CODE}`, `/claim/${CODE}`]) await send(server.origin + path);
   // The last line is there once the last request is: its own line comes after its answer.
   await send(`${server.origin}/healthz`, { headers: { 'x-request-id': 'the-last-one' } });
   await vi.waitFor(() => expect(server.output()).toContain('the-last-one'), LOG_PATIENCE);
 });
 afterAll(() => service.stop());
+
+/** Wallets are created and used, and the requests of one are refused. */
+async function useWallets(app: App): Promise<void> {
+  await prepareWorld(service.server, { headers: app.headers, user: USER });
+  const creation = { ...(await app.creation(new Owner(), USER)), encryptedPrivateKey: CIPHERTEXT };
+  for (const chain of ['BASE', 'nowhere', 'STARKNET']) await app.post('/svc-wallets', { ...creation, chain });
+  const change = { externalUserId: USER, newEncryptedPrivateKey: CIPHERTEXT };
+  await app.patch('/svc-wallets/update-encryption-details', change);
+}
 
 describe('the log', () => {
   it('holds neither a key nor a token, right or wrong', () => {
@@ -68,8 +81,9 @@ describe('the log', () => {
       expect(service.server.output()).not.toContain(part.slice(0, -10));
   });
 
-  it('holds no gift code, no user, no reference and no idempotency key', () => {
-    for (const text of [CODE, USER, REFERENCE, IDEMPOTENCY_KEY]) expect(service.server.output()).not.toContain(text);
+  it('holds no gift code, no user, no reference, no idempotency key and nothing of a private key', () => {
+    const texts = [CODE, USER, REFERENCE, IDEMPOTENCY_KEY, CIPHERTEXT];
+    for (const text of texts) expect(service.server.output()).not.toContain(text);
   });
 
   it('shows the development secret in the first lines and never again', () => {

@@ -28,7 +28,7 @@ describe('the health of a process', () => {
     expect(await send(`${origin}/healthz`)).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await send(`${origin}/readyz`)).toMatchObject({
       status: 200,
-      body: { status: 'ok', checks: { database: 'ok', stopping: false } },
+      body: { status: 'ok', checks: { database: 'ok', stopping: false, relayers: 'ok' } },
     });
   });
 });

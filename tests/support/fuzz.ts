@@ -1,6 +1,7 @@
 import type { Endpoint } from '@svc/protocol';
+import { PRIME, toHex } from '@svc/starknet';
 import fc from 'fast-check';
-import { exampleOf } from './examples.ts';
+import type { Example } from './examples.ts';
 import type { RawRequest } from './raw-http.ts';
 
 /** JSON text that no value prints as: numbers beyond the range, names that reach into prototypes, depth. */
@@ -42,6 +43,7 @@ const oddText = fc.oneof(
   ),
   fc.constantFrom("'; drop table skus; --", '../../etc/passwd', '%00', '$(id)', '{{7*7}}', '<script>', '\r\nx: y'),
   fc.constantFrom('null', 'true', 'NaN', 'Infinity', '-1', '0', '1e400', '0x10', '1_000', '٣', '1,5', '2026-02-30'),
+  fc.constantFrom('0x0', '0X1', toHex(PRIME), toHex(PRIME - 1n), `${2n ** 251n}`),
   fc.constantFrom('x'.repeat(129), 'x'.repeat(257), 'é'.repeat(5_000), `0x${'f'.repeat(200)}`),
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -61,20 +63,39 @@ function toJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   return `{${Object.entries(value)
+    .filter(([, item]) => item !== undefined)
     .map(([name, item]) => `${JSON.stringify(name)}:${toJson(item)}`)
     .join(',')}}`;
 }
 
-/** The example with one field replaced, removed or added, and now and then as it is. */
+/** Where something stands in an example: names and indexes from the outside in. */
+type Place = readonly string[];
+
+function placesIn(value: unknown, place: Place): Place[] {
+  if (value === null || typeof value !== 'object') return [place];
+  return [place, ...Object.entries(value).flatMap(([name, item]) => placesIn(item, [...place, name]))];
+}
+
+/** A copy with something else at the place; what is undefined is left out when it is printed. */
+function withChange(value: unknown, [name, ...rest]: Place, change: unknown): unknown {
+  if (name === undefined) return change;
+  const inner = value as Record<string, unknown>;
+  const changed = { ...inner, [name]: withChange(inner[name], rest, change) };
+  return Array.isArray(value) ? Object.values(changed) : changed;
+}
+
+/** The example with something in it replaced, removed or added, and now and then as it is. */
 function mutated(example: object): fc.Arbitrary<string> {
-  const name = fc.constantFrom(...Object.keys(example));
+  // A field first, then a place in it: otherwise one large field would get nearly all of the changes.
+  const place = fc
+    .constantFrom(...Object.entries(example))
+    .chain(([name, value]) => fc.oneof(fc.constant([name]), fc.constantFrom(...placesIn(value, [name]))));
   const value = fc.oneof(oddText, oddJson);
-  return fc.tuple(fc.nat(9), name, value, oddText).map(([how, field, odd, extra]) => {
-    const { [field]: _, ...others } = example as Record<string, unknown>;
+  return fc.tuple(fc.nat(9), place, value, oddText).map(([how, where, odd, extra]) => {
     if (how === 0) return toJson(example);
-    if (how === 1) return toJson(others);
-    if (how === 2) return toJson({ ...example, [extra]: odd });
-    return toJson({ ...others, [field]: odd });
+    if (how === 1) return toJson(withChange(example, where, undefined));
+    if (how === 2) return toJson(withChange(example, [...where.slice(0, -1), extra], odd));
+    return toJson(withChange(example, where, odd));
   });
 }
 
@@ -89,9 +110,8 @@ const anyBody = fc.oneof(oddJson.map(toJson), brokenText);
 export const bodiesLike = (example: object): fc.Arbitrary<string> =>
   fc.oneof({ weight: 2, arbitrary: mutated(example) }, { weight: 1, arbitrary: anyBody });
 
-function bodyOf(endpoint: Endpoint): fc.Arbitrary<string | undefined> {
-  if (!endpoint.body) return fc.option(anyBody, { nil: undefined });
-  return bodiesLike(exampleOf(endpoint).body as object);
+function bodyOf(endpoint: Endpoint, { body }: Example): fc.Arbitrary<string | undefined> {
+  return endpoint.body ? bodiesLike(body as object) : fc.option(anyBody, { nil: undefined });
 }
 
 /** `encodeURIComponent` refuses half a surrogate pair, and so would any client. */
@@ -125,8 +145,7 @@ const oddSegment = fc.oneof(
   ),
 );
 
-function pathOf(endpoint: Endpoint): fc.Arbitrary<string> {
-  const { params = {} } = exampleOf(endpoint);
+function pathOf(endpoint: Endpoint, { params = {} }: Example): fc.Arbitrary<string> {
   const segments = endpoint.path.split('/').map((segment) => {
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
     return name === undefined ? fc.constant(segment) : fc.oneof(fc.constant(params[name] ?? 'x'), oddSegment);
@@ -139,9 +158,9 @@ const oddValue = fc.oneof(
   fc.constantFrom('%', '%ff', '%00', '+', '1', '100', '-0', '0.0000001', '1e-7', '=', '&'),
 );
 
-function queryOf(endpoint: Endpoint): fc.Arbitrary<string> {
+function queryOf(endpoint: Endpoint, { query }: Example): fc.Arbitrary<string> {
   const { properties = {} } = (endpoint.query ?? {}) as { properties?: object };
-  const known = new URLSearchParams(exampleOf(endpoint).query);
+  const known = new URLSearchParams(query);
   const name = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...Object.keys(properties), 'page') },
     {
@@ -177,10 +196,15 @@ const oddHeaders = fc
   .map(([key, headers]) => ({ ...headers, ...(key !== null && { 'idempotency-key': key }) }));
 
 /** Requests to an endpoint that are wrong in any way that a client can get wrong. `base` is the path of the interface. */
-export function requestsTo(endpoint: Endpoint, base: string, keys: Record<string, string>): fc.Arbitrary<RawRequest> {
+export function requestsTo(
+  endpoint: Endpoint,
+  example: Example,
+  base: string,
+  keys: Record<string, string>,
+): fc.Arbitrary<RawRequest> {
   const headers = fc.oneof(fc.constant({}), fc.constant({}), oddHeaders);
   return fc
-    .tuple(pathOf(endpoint), queryOf(endpoint), bodyOf(endpoint), headers, fc.boolean())
+    .tuple(pathOf(endpoint, example), queryOf(endpoint, example), bodyOf(endpoint, example), headers, fc.boolean())
     .map(([path, query, body, odd, chunked]) => ({
       method: endpoint.method,
       path: base + path + query,

@@ -1,0 +1,192 @@
+// How many wallets a second are created and how many sponsored transfers a second are sent, end to end through HTTP, with
+// the chain inside. What share of a transfer is cryptography, waiting for the chain, and the database. And whether the
+// thread that serves HTTP notices: reading a SKU beside nothing and beside wallets being created at full speed.
+//
+//   npm run bench:wallets
+import { connect, sql, startEmbedded } from '@svc/store';
+import { USDC } from '../tests/sandbox/support/client.ts';
+import { Sandbox } from '../tests/sandbox/support/sandbox.ts';
+import { keyHeaders } from '../tests/support/client.ts';
+import { newDataDir, startServer } from '../tests/support/server.ts';
+import { App, Owner, transferOf } from '../tests/wallets/support/owner.ts';
+import { load } from './support/load.ts';
+
+const CLIENTS = 16;
+const WARM_UP = 32;
+const ONE_CLIENT = 100;
+const EACH_OF_MANY = 320;
+const ROUNDS = 3;
+const SKU_MS = 4_000;
+const SKU_CONNECTIONS = 16;
+/** Often enough to see short statements, seldom enough to cost nothing. */
+const SAMPLE_EVERY_MS = 5;
+
+const dataDir = await newDataDir();
+const postgres = await startEmbedded({ dataDir });
+const service = await startServer({
+  dataDir,
+  env: { DATABASE_URL: postgres.url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' },
+});
+const db = connect(postgres.url, { max: 1, applicationName: 'bench' });
+const app = new App(service);
+const sandbox = new Sandbox(service);
+try {
+  const payers = await openPayers();
+  await drive(CLIENTS, await creations(WARM_UP));
+  await drive(CLIENTS, await transfers(payers, WARM_UP));
+  await report('wallets created, one client', 1, () => creations(ONE_CLIENT));
+  await report(`wallets created, ${CLIENTS} clients`, CLIENTS, () => creations(EACH_OF_MANY));
+  await report('sponsored transfers, one client', 1, () => transfers(payers, ONE_CLIENT));
+  await report(`sponsored transfers, ${CLIENTS} clients`, CLIENTS, () => transfers(payers, EACH_OF_MANY));
+  await besideCreations();
+} finally {
+  await db.close();
+  await service.end();
+  await postgres.stop();
+}
+
+type Request = () => Promise<void>;
+
+async function openPayers(): Promise<Owner[]> {
+  const owners = Array.from({ length: CLIENTS }, () => new Owner());
+  for (const [index, owner] of owners.entries()) {
+    await app.createWallet(owner, `payer ${index}`);
+    await sandbox.faucet(owner.address, 'USDC', '1000');
+  }
+  return owners;
+}
+
+/** Prepared and signed now, before the clock starts: what is measured is the request that creates. */
+async function creations(count: number): Promise<Request[]> {
+  const bodies: object[] = [];
+  for (let made = 0; made < count; made++) {
+    const owner = new Owner();
+    bodies.push(await app.creation(owner, `user ${owner.address}`));
+  }
+  return bodies.map((body) => () => succeed('/svc-wallets', body));
+}
+
+async function transfers(payers: readonly Owner[], count: number): Promise<Request[]> {
+  const bodies: object[] = [];
+  for (let made = 0; made < count; made++) {
+    const owner = payers[made % payers.length] as Owner;
+    const typedData = await app.prepare(owner.address, [transferOf(USDC, '0xb0b', 1n)]);
+    bodies.push({ publicKey: owner.address, typedData, userSignature: owner.sign(typedData) });
+  }
+  return bodies.map((body) => () => succeed('/transactions/execute-sponsored-transaction', body));
+}
+
+async function succeed(path: string, body: object): Promise<void> {
+  const reply = await app.post(path, body);
+  if (reply.status !== 200) throw new Error(`${path}: ${reply.text}`);
+}
+
+/** So many at the same time, until all are done. Answers milliseconds. */
+async function drive(clients: number, requests: Request[]): Promise<number> {
+  const startedAt = performance.now();
+  const queue = [...requests];
+  const client = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) await next();
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return performance.now() - startedAt;
+}
+
+async function report(name: string, clients: number, make: () => Promise<Request[]>): Promise<void> {
+  const rates: number[] = [];
+  const shares = { cryptography: 0, chain: 0, database: 0, ms: 0, count: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const requests = await make();
+    await idle();
+    const before = await meters();
+    const sampler = sampleDatabase();
+    const ms = await drive(clients, requests);
+    const busy = await sampler.stop();
+    const after = await meters();
+    rates.push(requests.length / (ms / 1_000));
+    shares.cryptography += after.cryptographyMs - before.cryptographyMs;
+    shares.chain += after.chainMs - before.chainMs;
+    shares.database += busy * ms;
+    shares.ms += ms;
+    shares.count += requests.length;
+  }
+  const each = (ms: number) => `${(ms / shares.count).toFixed(1)} ms`;
+  console.log(`${name}: ${median(rates).toFixed(0)}/s (rounds ${rates.map((rate) => rate.toFixed(0)).join(' ')})`);
+  console.log(`  each: ${each(shares.ms * clients)} from request to answer, of it`);
+  console.log(`  cryptography ${each(shares.cryptography)}, waiting for the chain ${each(shares.chain)},`);
+  console.log(`  database ${each(shares.database)} (statements of the service, watchers included)`);
+}
+
+/** Until the watchers have ended everything, so that one round does not pay for the one before. */
+async function idle(): Promise<void> {
+  for (;;) {
+    const row = await db.one<{ open: bigint }>(
+      sql`select count(*) as open from relays where state in ('STORED', 'SENT')`,
+    );
+    if (row?.open === 0n) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function meters(): Promise<{ cryptographyMs: number; chainMs: number }> {
+  const text = await (await fetch(`${service.origin}/metrics`)).text();
+  const read = (name: string) => 1_000 * Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  return { cryptographyMs: read('svc_cryptography_seconds'), chainMs: read('svc_chain_requests_seconds') };
+}
+
+/** How many statements of the service run at a time, on average: looked at over and over. */
+function sampleDatabase(): { stop(): Promise<number> } {
+  let samples = 0;
+  let active = 0;
+  let stopped = false;
+  const sampling = (async () => {
+    while (!stopped) {
+      const row = await db.one<{ active: bigint }>(sql`
+        select count(*) as active from pg_stat_activity
+         where datname = current_database() and state = 'active' and application_name like 'svc%'
+           and application_name <> 'svc sandbox'`);
+      samples += 1;
+      active += Number(row?.active ?? 0n);
+      await new Promise((resolve) => setTimeout(resolve, SAMPLE_EVERY_MS));
+    }
+  })();
+  return {
+    stop: async () => {
+      stopped = true;
+      await sampling;
+      return active / samples;
+    },
+  };
+}
+
+async function besideCreations(): Promise<void> {
+  const url = `${service.credentials.baseUrl}/skus/telmex-recibo`;
+  const headers = keyHeaders(service);
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const requests = await creations(EACH_OF_MANY);
+    await idle();
+    await load(url, headers, SKU_CONNECTIONS, SKU_MS / 4);
+    const alone = await load(url, headers, SKU_CONNECTIONS, SKU_MS);
+    let created = 0;
+    const counted = requests.map((request) => async () => {
+      await request();
+      created += 1;
+    });
+    const creating = drive(CLIENTS, counted);
+    const beside = await load(url, headers, SKU_CONNECTIONS, SKU_MS);
+    const during = created;
+    await creating;
+    const [idleRate, busyRate] = [alone, beside].map(({ requests: count, seconds }) => count / seconds);
+    ratios.push((busyRate ?? 0) / (idleRate ?? 1));
+    const perSecond = (during / beside.seconds).toFixed(0);
+    console.log(
+      `GET /v1/skus/{id}: ${idleRate?.toFixed(0)}/s alone, ${busyRate?.toFixed(0)}/s beside ${perSecond} wallets/s`,
+    );
+  }
+  console.log(`  ratio ${median(ratios).toFixed(2)} (rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

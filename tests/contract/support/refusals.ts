@@ -1,0 +1,56 @@
+import { catalogue, type Endpoint, type ErrorCode, type ErrorUse, type endpoints, errorsOf } from '@svc/protocol';
+import { type Provoke, type RefusalsOf, withParams } from './provoke.ts';
+import { sharedRefusals } from './shared-refusals.ts';
+import { transactionRefusals } from './transaction-refusals.ts';
+import { walletRefusals } from './wallet-refusals.ts';
+
+const skuRefusals: RefusalsOf = {
+  getSku: { sku_not_found: withParams({ id: 'nothing' }) },
+  checkSkuReference: {
+    sku_not_found: withParams({ id: 'nothing' }),
+    reference_check_unavailable: withParams({ id: 'viapass-recarga' }),
+  },
+};
+
+const refusals: RefusalsOf = { ...walletRefusals, ...transactionRefusals, ...skuRefusals };
+
+/** How to get a refusal out of an endpoint that promises it: in its own way, or as everywhere. */
+export function howToProvoke({ operationId }: Endpoint, code: ErrorCode): Provoke {
+  const how = refusals[operationId as keyof typeof endpoints]?.[code] ?? sharedRefusals[code];
+  if (!how) throw new Error(`Nothing here makes ${operationId} answer ${code}.`);
+  return how;
+}
+
+/** Refusals that no request brings about by itself: a fault of ours, a rate source that is down, a request that hangs. */
+const NOT_FROM_OUTSIDE: readonly ErrorCode[] = ['internal_error', 'rate_unavailable', 'idempotency_key_in_progress'];
+/** A paymaster may say already when it prepares that calls would revert; none serves here. */
+const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
+  prepareTypedData: ['transaction_reverted'],
+  prepareWalletUpgrade: ['transaction_reverted'],
+};
+/** What a planned endpoint refuses already; its other refusals come with its building. */
+const BEFORE_BUILDING: readonly ErrorCode[] = [
+  'missing_credentials',
+  'invalid_api_key',
+  'invalid_token',
+  'secret_key_required',
+  'identity_unavailable',
+  'rate_limited',
+  'not_implemented',
+  'invalid_request',
+];
+
+/** Every refusal that an endpoint promises and that can be seen from outside, once. */
+export function refusalsOf(endpoint: Endpoint): { code: ErrorCode; status: number }[] {
+  const all = errorsOf(endpoint).map(withStatus);
+  return all.filter(({ code }, index) => {
+    if (all.findIndex((other) => other.code === code) !== index || NOT_FROM_OUTSIDE.includes(code)) return false;
+    if (ONLY_WITH_A_PAYMASTER[endpoint.operationId]?.includes(code)) return false;
+    return !endpoint.planned || (BEFORE_BUILDING.includes(code) && applies(endpoint, code));
+  });
+}
+
+/** Claim endpoints are throttled by address once they are built. */
+const applies = ({ access }: Endpoint, code: ErrorCode) => !(access === 'none' && code === 'rate_limited');
+
+const withStatus = (use: ErrorUse) => (typeof use === 'string' ? { code: use, status: catalogue[use].status } : use);

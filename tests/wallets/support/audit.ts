@@ -1,0 +1,44 @@
+import { type Db, sql } from '@svc/store';
+import { expect } from 'vitest';
+import type { Sandbox } from '../../sandbox/support/sandbox.ts';
+import { eventually } from './eventually.ts';
+
+const SETTLE_MS = 60_000;
+
+/** Waits until nothing is under way any more. */
+export async function settled(db: Db, patienceMs = SETTLE_MS): Promise<void> {
+  const open = () =>
+    db.rows<object>(sql`
+      select id, account, nonce, state, hash from relays where state in ('STORED', 'SENT')
+      union all
+      select id, null, null, status, transaction_hash from transactions where status in ('PENDING', 'PROCESSING')`);
+  expect(await eventually(open, (rows) => rows.length === 0, patienceMs)).toEqual([]);
+}
+
+interface Row {
+  readonly account: string;
+  readonly nonces: bigint[];
+  readonly next_nonce: bigint;
+}
+
+/** Every nonce was used once, without a gap, and what is stored of each relay is what the chain says of its transaction. */
+export async function auditRelays(db: Db, sandbox: Sandbox): Promise<void> {
+  const accounts = await db.rows<Row>(sql`
+    select account, array_agg(nonce order by nonce) as nonces, next_nonce
+      from relays join relayer_accounts on address = account and relayer_accounts.chain_id = relays.chain_id
+     group by account, next_nonce`);
+  for (const { account, nonces, next_nonce } of accounts) {
+    const first = nonces[0] ?? 0n;
+    expect(nonces).toEqual(nonces.map((_, index) => first + BigInt(index)));
+    expect(next_nonce).toBe(first + BigInt(nonces.length));
+    const { result } = await sandbox.rpc('getNonce', ['latest', account]);
+    expect(BigInt(String(result))).toBe(next_nonce);
+  }
+  const relays = await db.rows<{ id: string; state: string; hash: string }>(sql`select id, state, hash from relays`);
+  for (const { id, state, hash } of relays) {
+    const { result } = await sandbox.rpc('getTransactionReceipt', [hash]);
+    const { execution_status } = (result ?? {}) as { execution_status?: string };
+    const expected = state === 'VOIDED' ? 'SUCCEEDED' : state;
+    expect({ id, state, chain: execution_status }).toEqual({ id, state, chain: expected });
+  }
+}
