@@ -1,5 +1,6 @@
 import { shortString } from './felt.ts';
 import { pedersenMany } from './hashes.ts';
+import { remember } from './remember.ts';
 
 const PREFIX = shortString('STARKNET_CONTRACT_ADDRESS');
 /** The protocol keeps the 256 highest storage keys for itself, and addresses share their range. */
@@ -12,7 +13,13 @@ export interface Deployment {
   readonly deployer: bigint;
 }
 
+/** A deployment is prepared, checked, estimated and executed within seconds, and each asks for its address. */
+const MAX_REMEMBERED = 1_024;
+
 /** Where a contract comes to stand: known before it is deployed. */
-export function contractAddress({ salt, classHash, constructorCalldata, deployer }: Deployment): bigint {
-  return pedersenMany([PREFIX, deployer, salt, classHash, pedersenMany(constructorCalldata)]) % ADDRESS_MODULUS;
-}
+export const contractAddress: (deployment: Deployment) => bigint = remember(
+  MAX_REMEMBERED,
+  ({ salt, classHash, constructorCalldata, deployer }: Deployment) =>
+    pedersenMany([PREFIX, deployer, salt, classHash, pedersenMany(constructorCalldata)]) % ADDRESS_MODULUS,
+  ({ salt, classHash, constructorCalldata, deployer }) => [deployer, salt, classHash, ...constructorCalldata].join(),
+);

@@ -69,6 +69,24 @@ export function outsideExecutionHash(
   account: bigint,
   chainId: bigint,
 ): bigint {
+  return rememberedHash({ version, execution, account, chainId });
+}
+
+interface Message {
+  readonly version: 1 | 2;
+  readonly execution: OutsideExecution;
+  readonly account: bigint;
+  readonly chainId: bigint;
+}
+
+/** What is signed is checked, estimated and executed within seconds. */
+const MAX_REMEMBERED = 256;
+
+const rememberedHash = remember(MAX_REMEMBERED, hashOf, ({ version, execution, account, chainId }) =>
+  [version, account, chainId, ...encodeOutsideExecution(execution, [])].join(),
+);
+
+function hashOf({ version, execution, account, chainId }: Message): bigint {
   const { hash, domain, executionType, callType, writesLengths } = schemes[version];
   const length = (items: readonly unknown[]) => (writesLengths ? [BigInt(items.length)] : []);
   const { caller, nonce, executeAfter, executeBefore, calls } = execution;

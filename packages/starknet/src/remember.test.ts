@@ -21,4 +21,18 @@ describe('remember', () => {
     expect([0, 0, 1, 1].map(answer)).toEqual([0n, 0n, undefined, undefined]);
     expect(made).toEqual([0, 1, 1]);
   });
+
+  it('tells inputs apart by their key, where one is given', () => {
+    const made: string[] = [];
+    const sum = remember(
+      2,
+      ({ felts }: { felts: readonly bigint[] }) => {
+        made.push(felts.join());
+        return felts.length;
+      },
+      ({ felts }) => felts.join(),
+    );
+    expect([sum({ felts: [1n, 2n] }), sum({ felts: [1n, 2n] }), sum({ felts: [12n] })]).toEqual([2, 2, 1]);
+    expect(made).toEqual(['1,2', '12']);
+  });
 });

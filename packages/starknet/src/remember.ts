@@ -1,9 +1,17 @@
-/** Remembers what `make` gave for the keys used most recently, at most `limit` of them. */
-export function remember<Key, Value>(limit: number, make: (key: Key) => Value): (key: Key) => Value {
-  const results = new Map<Key, Value>();
-  return (key) => {
+/**
+ * Remembers what `make` gave for the inputs used most recently, at most `limit` of them. Inputs that are not the same value have the
+ * same result when `keyOf` gives the same for them.
+ */
+export function remember<Input, Value>(
+  limit: number,
+  make: (input: Input) => Value,
+  keyOf: (input: Input) => unknown = (input) => input,
+): (input: Input) => Value {
+  const results = new Map<unknown, Value>();
+  return (input) => {
+    const key = keyOf(input);
     const known = results.get(key);
-    const value = known ?? make(key);
+    const value = known ?? make(input);
     // Put back at the end: a Map keeps the order of insertion, so that its first key is the least recently used.
     if (known !== undefined) results.delete(key);
     results.set(key, value);
