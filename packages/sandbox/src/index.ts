@@ -6,6 +6,7 @@ import { registerControls } from './controls/routes.ts';
 import { registerEvm } from './evm/routes.ts';
 import { registerIdentity } from './identity/routes.ts';
 import { registerRpc } from './rpc/routes.ts';
+import { freePort } from './worker/free-port.ts';
 import { NodeThread } from './worker/node-thread.ts';
 
 export { type PredeployedAccount, predeployed } from './contracts/predeployed.ts';
@@ -19,13 +20,18 @@ export const sandbox = {
   paymentAddress: predeployed.manager.address,
   /** They pay for others' gas in development. */
   relayers: predeployed.relayers,
-  /** Errors are left to the application it is mounted in. The Starknet node opens connections of its own. */
-  async mount(app: FastifyInstance, db: Database): Promise<void> {
+  /**
+   * Errors are left to the application it is mounted in. The Starknet node opens connections of its own. Answers where this process
+   * itself reaches the node without going through the application, once that works.
+   */
+  async mount(app: FastifyInstance, db: Database): Promise<{ ownRpcUrl: () => string | undefined }> {
     registerIdentity(app, db);
     const evm = registerEvm(app, db);
-    const node = new NodeThread({ url: db.url }, (message) => app.log.error(message));
+    const port = await freePort();
+    const node = new NodeThread({ url: db.url, port }, (message) => app.log.error(message));
     app.addHook('onClose', () => node.stop());
     registerRpc(app, node);
     registerControls(app, node, evm);
+    return { ownRpcUrl: () => (node.listening ? `http://127.0.0.1:${port}` : undefined) };
   },
 };

@@ -1,13 +1,15 @@
 import { ApiError } from '@svc/protocol';
 import { connect } from '@svc/store';
 import { createTestDatabase } from '@svc/store/testing';
-import Fastify from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { sandbox } from '../index.ts';
 
 export interface SandboxServer {
   /** The address of the sandbox, without a slash at its end. */
   readonly url: string;
   readonly rpcUrl: string;
+  /** The same node, as the process itself reaches it. */
+  ownRpcUrl(): string | undefined;
   readonly databaseUrl: string;
   /** Everything that the node complained of. */
   readonly complaints: readonly string[];
@@ -30,12 +32,16 @@ export async function startSandbox(options: { databaseUrl?: string } = {}): Prom
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  await app.register((scope) => sandbox.mount(scope, db), { prefix: '/sandbox' });
+  let ownRpcUrl = (): string | undefined => undefined;
+  const mount = async (scope: FastifyInstance) => {
+    ({ ownRpcUrl } = await sandbox.mount(scope, db));
+  };
+  await app.register(mount, { prefix: '/sandbox' });
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/sandbox`;
   const stop = async () => {
     await app.close();
     await db.close();
     await own?.drop();
   };
-  return { url, rpcUrl: `${url}/starknet/rpc`, databaseUrl, complaints, stop };
+  return { url, rpcUrl: `${url}/starknet/rpc`, ownRpcUrl: () => ownRpcUrl(), databaseUrl, complaints, stop };
 }

@@ -1,7 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '@svc/protocol';
 import { startNode } from '../node.ts';
+import { giveWay } from './give-way.ts';
 import type { Ask, NodeSettings, Tell } from './messages.ts';
+import { listenForOwn } from './own-listener.ts';
 
 // The node's own thread: parsing, hashing, signatures and execution would otherwise hold up every other request.
 const port = parentPort;
@@ -9,7 +11,11 @@ if (!port) throw new Error('This file is started as a worker thread.');
 const tell = (message: Tell) => port.postMessage(message);
 const report = (error: unknown) => tell({ kind: 'fault', message: textOf(error) });
 
-const node = startNode({ url: (workerData as NodeSettings).url, report });
+const { url, port: ownPort } = workerData as NodeSettings;
+const node = startNode({ url, report });
+const ownRpc = async (body: string) => (await node).rpc(body, '0.10.0');
+const own = ownPort === undefined ? undefined : listenForOwn(ownPort, ownRpc, () => tell({ kind: 'listening' }));
+giveWay();
 
 port.on('message', (ask: Ask) => {
   if (ask.kind === 'stop') return void stop();
@@ -26,6 +32,7 @@ async function answer(ask: Exclude<Ask, { kind: 'stop' }>): Promise<void> {
 }
 
 async function stop(): Promise<void> {
+  own?.close();
   await (await node).close();
   port?.close();
 }

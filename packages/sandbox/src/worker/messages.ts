@@ -14,8 +14,12 @@ export type Tell =
   | { readonly id: number; readonly kind: 'rpc'; readonly answer: RpcAnswer }
   | { readonly id: number; readonly kind: 'command'; readonly answer: unknown }
   | { readonly id: number; readonly kind: 'failed'; readonly code?: ErrorCode; readonly message: string }
-  | { readonly kind: 'fault'; readonly message: string };
+  | { readonly kind: 'fault'; readonly message: string }
+  /** On the port of its own. */
+  | { readonly kind: 'listening' };
 
 export interface NodeSettings {
   readonly url: string;
+  /** Where the thread listens for the process that it runs in; undefined: nowhere. */
+  readonly port?: number;
 }

@@ -38,12 +38,18 @@ export class NodeThread {
   #nextId = 1;
   #pendingChars = 0;
   #stopping = false;
+  #listening = false;
 
   constructor(settings: NodeSettings, report: (message: string) => void, entry = ENTRY) {
     this.#settings = settings;
     this.#report = report;
     this.#entry = entry;
     this.#start();
+  }
+
+  /** Whether the thread answers on the port of its own. */
+  get listening(): boolean {
+    return this.#listening;
   }
 
   rpc(body: string, spec: SpecVersion): Promise<RpcAnswer> {
@@ -97,6 +103,10 @@ export class NodeThread {
       this.#report(message.message);
       return;
     }
+    if (message.kind === 'listening') {
+      this.#listening = true;
+      return;
+    }
     const pending = this.#pending.get(message.id);
     if (!pending) return;
     this.#pending.delete(message.id);
@@ -107,6 +117,7 @@ export class NodeThread {
 
   async #gone(): Promise<void> {
     this.#worker = undefined;
+    this.#listening = false;
     for (const { reject } of this.#pending.values()) reject(new NodeGoneError('The node died and starts again.'));
     this.#pending.clear();
     this.#pendingChars = 0;
