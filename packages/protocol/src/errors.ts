@@ -53,6 +53,7 @@ export const catalogue = {
 
   transaction_not_found: { status: 404, message: 'No transaction has this hash or id.' },
   transaction_reverted: { status: 400, message: 'The transaction was reverted on the chain.' },
+  fee_too_high: { status: 400, message: 'The transaction would cost more gas than this deployment pays for.' },
   transaction_mismatch: { status: 400, message: 'The transaction does not match what was expected.' },
   transaction_already_used: { status: 400, message: 'This payment was used already.' },
 

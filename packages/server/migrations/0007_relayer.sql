@@ -38,6 +38,11 @@ create table relays (
   first_since timestamptz,
   -- Since when its nonce is used although none of its transactions is known.
   missing_since timestamptz,
+  -- Since when nodes refuse it for a reason that trying again does not change.
+  refused_since timestamptz,
+  -- When it was last asked whether somebody else executed it. Set while it is under way: somebody did, in a transaction that
+  -- cannot be told.
+  looked_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (chain_id, purpose),
@@ -46,18 +51,21 @@ create table relays (
 );
 -- What an account has under way, in the order of nonces.
 create index relays_open on relays (chain_id, account, nonce) where state in ('STORED', 'SENT');
+-- What counts as not executed, while somebody else may still execute it.
+create index relays_not_executed on relays (chain_id, not_after) where state in ('REVERTED', 'VOIDED') and account is not null;
 -- A transaction that a paymaster made; of our own every attempt's hash is found among the attempts.
 create index relays_paid_hash on relays (chain_id, hash) where account is null;
 -- What stood in blocks that are no longer there.
 create index relays_block on relays (chain_id, block_number) where block_number is not null;
 
--- Every transaction that was signed for a relay. All of a relay have its nonce, so the chain takes one at most.
+-- Every transaction that was signed for a relay. All of a relay have its nonce, so the chain takes one at most. OTHER is what
+-- somebody else signed, and what executed the relay.
 create table relay_attempts (
   chain_id text not null,
   hash text not null,
   relay_id text not null references relays (id),
-  kind text not null check (kind in ('FIRST', 'BUMP', 'FILLER')),
-  -- As it is sent, byte for byte.
+  kind text not null check (kind in ('FIRST', 'BUMP', 'FILLER', 'OTHER')),
+  -- As it is sent, byte for byte; empty where we do not send it.
   transaction text not null,
   -- When a node first said that it has it.
   taken_at timestamptz,

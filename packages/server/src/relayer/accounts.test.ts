@@ -29,7 +29,7 @@ async function open(account: string, nonce: bigint) {
     values (gen_random_uuid(), 'development', '0x1', 'calls', gen_random_uuid(), '0x1', '0x1', now(), ${account}, ${nonce}, '{}')`);
 }
 
-const take = () => db.tx((tx) => takeNonce(tx, CHAIN, [A, B]));
+const take = () => db.tx((tx) => takeNonce(tx, CHAIN, [A, B], 1n));
 
 describe('nonces', () => {
   it('are given out one after the other, from the account with the least under way', async () => {
@@ -55,7 +55,7 @@ describe('nonces', () => {
     const taken: string[] = [];
     const hold = (until: Promise<void>, done: () => void) =>
       db.tx(async (tx) => {
-        const nonce = await takeNonce(tx, CHAIN, [A, B]);
+        const nonce = await takeNonce(tx, CHAIN, [A, B], 1n);
         taken.push(`${nonce?.account} ${nonce?.nonce}`);
         done();
         await until;
@@ -77,7 +77,7 @@ describe('nonces', () => {
     await raiseNextNonce(db, CHAIN, A, 5n);
     await expect(
       db.tx(async (tx) => {
-        await takeNonce(tx, CHAIN, [A]);
+        await takeNonce(tx, CHAIN, [A], 1n);
         throw new Error('no');
       }),
     ).rejects.toThrow('no');
@@ -91,9 +91,9 @@ describe('nonces', () => {
     expect(await take()).toEqual({ account: A, nonce: BigInt(MAX_OPEN_RELAYS) });
     expect(await take()).toBeUndefined();
     await raiseNextNonce(db, CHAIN, B, 3n);
-    await storeBalance(db, CHAIN, B, EMPTY_BALANCE - 1n, new Date());
+    await storeBalance(db, CHAIN, B, EMPTY_BALANCE - 1n);
     expect(await take()).toBeUndefined();
-    await storeBalance(db, CHAIN, B, EMPTY_BALANCE, new Date());
+    await storeBalance(db, CHAIN, B, EMPTY_BALANCE);
     expect(await take()).toEqual({ account: B, nonce: 3n });
   });
 

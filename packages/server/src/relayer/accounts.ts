@@ -5,7 +5,7 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 const STRK = 10n ** 18n;
 /** Some hundred transactions: time for the operator to send more. */
 export const LOW_BALANCE = 50n * STRK;
-/** A node takes a transaction only while the balance covers the most that it may cost, several times its fee. */
+/** Less is not worth the risk that a transaction is refused: nodes want the balance to cover several times its fee. */
 export const EMPTY_BALANCE = 1n * STRK;
 /** More than an account gets through in the minutes that a request may wait. */
 export const MAX_OPEN_RELAYS = 2_000;
@@ -37,20 +37,28 @@ export async function raiseNextNonce(db: Db, chainId: bigint, account: string, c
      where known.next_nonce is null or known.next_nonce < excluded.next_nonce`);
 }
 
+/** A node takes a transaction only while the balance covers the most that it may cost, so an account keeps at least this. */
+const enoughFor = (maxFee: bigint): bigint => (maxFee > EMPTY_BALANCE ? maxFee : EMPTY_BALANCE);
+
 /**
  * Takes the next nonce of the account with the least under way, and with it the row's lock until the transaction ends. Undefined
- * when none may take more: all have too much under way, or no money.
+ * when none may take more: all have too much under way, or less money than this may cost.
  */
-export async function takeNonce(tx: Db, chainId: bigint, accounts: readonly string[]): Promise<TakenNonce | undefined> {
+export async function takeNonce(
+  tx: Db,
+  chainId: bigint,
+  accounts: readonly string[],
+  maxFee: bigint,
+): Promise<TakenNonce | undefined> {
   const choose = (whenLocked: Sql) =>
     tx.one<TakenNonce>(sql`
       select own.address as account, own.next_nonce as nonce
         from relayer_accounts as own
        cross join lateral (
          select own.next_nonce - coalesce(min(nonce), own.next_nonce) as count from relays
-          where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT')) as open
+          where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT') and looked_at is null) as open
        where own.chain_id = ${toHex(chainId)} and own.address = any (${accounts}) and own.next_nonce is not null
-         and open.count < ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${EMPTY_BALANCE}::numeric, true)
+         and open.count < ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
        order by open.count, own.next_nonce
        limit 1
          for update of own ${whenLocked}`);
@@ -62,15 +70,19 @@ export async function takeNonce(tx: Db, chainId: bigint, accounts: readonly stri
   return taken;
 }
 
-export async function storeBalance(
-  db: Db,
-  chainId: bigint,
-  account: string,
-  balance: bigint,
-  readAt: Date,
-): Promise<void> {
+/** Whether one of the accounts has the money for it, as far as we know. */
+export async function canPay(db: Db, chainId: bigint, accounts: readonly string[], maxFee: bigint): Promise<boolean> {
+  const row = await db.one(sql`
+    select from relayer_accounts
+     where chain_id = ${toHex(chainId)} and address = any (${accounts})
+       and coalesce(balance >= ${enoughFor(maxFee)}::numeric, true)
+     limit 1`);
+  return row !== undefined;
+}
+
+export async function storeBalance(db: Db, chainId: bigint, account: string, balance: bigint): Promise<void> {
   await db.run(sql`
     insert into relayer_accounts (chain_id, address, balance, balance_read_at)
-    values (${toHex(chainId)}, ${account}, ${balance}, ${readAt})
+    values (${toHex(chainId)}, ${account}, ${balance}, now())
     on conflict (chain_id, address) do update set balance = excluded.balance, balance_read_at = excluded.balance_read_at`);
 }

@@ -12,11 +12,22 @@ export async function insertAttempt(
   relayId: string,
   kind: AttemptKind,
   { hash, transaction }: SignedInvoke,
-  at: Date,
+  at?: Date,
 ): Promise<void> {
+  // Later than those before it, whatever clock they were made by: the newest is the one that pays most.
   await tx.run(sql`
     insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, created_at)
-    values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, ${kind}, ${JSON.stringify(transaction)}, ${at})
+    values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, ${kind}, ${JSON.stringify(transaction)},
+      greatest(coalesce(${at ?? null}::timestamptz, now()), (
+        select max(created_at) + interval '1 microsecond' from relay_attempts where relay_id = ${relayId})))
+    on conflict (chain_id, hash) do nothing`);
+}
+
+/** Somebody else's transaction, which executed the relay: from now on the relay is found by its hash, too. */
+export async function insertOther(tx: Db, chainId: bigint, relayId: string, hash: bigint): Promise<void> {
+  await tx.run(sql`
+    insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, taken_at)
+    values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, 'OTHER', '', now())
     on conflict (chain_id, hash) do nothing`);
 }
 
@@ -33,16 +44,14 @@ export async function sendAttempt(
   chain: StarknetChain,
   relayId: string,
   signed: SignedInvoke,
-  now: () => number,
 ): Promise<SendOutcome> {
   const outcome = await chain.send(signed);
   if (outcome.outcome === 'sent') {
-    const at = new Date(now());
     await db.run(sql`
       with taken as (
-        update relay_attempts set taken_at = ${at}
+        update relay_attempts set taken_at = now()
          where chain_id = ${toHex(chain.chainId)} and hash = ${toHex(signed.hash)} and taken_at is null)
-      update relays set state = 'SENT', updated_at = ${at} where id = ${relayId} and state = 'STORED'`);
+      update relays set state = 'SENT', updated_at = now() where id = ${relayId} and state = 'STORED'`);
   }
   return outcome;
 }

@@ -21,7 +21,7 @@ export async function readBalances(parts: Parts, environment: Environment): Prom
 }
 
 async function readBalance(
-  { db, networks, log, now = Date.now }: Parts,
+  { db, networks, log }: Parts,
   environment: Environment,
   { address }: RelayerKey,
   strk: bigint,
@@ -29,7 +29,7 @@ async function readBalance(
   const { chain } = networks.starknet(environment);
   const account = padded(address);
   const [balance, nonce] = await Promise.all([chain.balanceOf(strk, address), chain.nonceAt(address)]);
-  await storeBalance(db, chain.chainId, account, balance, new Date(now()));
+  await storeBalance(db, chain.chainId, account, balance);
   // A key that was used elsewhere is noticed here, before a relay gets a nonce that is gone.
   if (nonce !== undefined) await raiseNextNonce(db, chain.chainId, account, nonce);
   const about = { environment, account, balanceFri: String(balance) };

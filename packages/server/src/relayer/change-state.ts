@@ -11,16 +11,15 @@ export async function lockState(tx: Db, id: string): Promise<RelayState> {
 export interface Step {
   readonly from: RelayState;
   readonly to: RelayState;
-  readonly at: Date;
   /** What else changes with the state. */
   readonly set?: Sql;
 }
 
 /** False when the relay is not where the step begins, or when no way leads from there. */
-export async function changeState(tx: Db, id: string, { from, to, at, set }: Step): Promise<boolean> {
+export async function changeState(tx: Db, id: string, { from, to, set }: Step): Promise<boolean> {
   if (!nextStates[from].includes(to)) return false;
   const changed = await tx.run(sql`
-    update relays set state = ${to}, updated_at = ${at} ${set ? sql`, ${set}` : sql``}
+    update relays set state = ${to}, updated_at = now() ${set ? sql`, ${set}` : sql``}
      where id = ${id} and state = ${from}`);
   return changed === 1;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChainUnavailableError } from '../chains/node-failure.ts';
+import { findRelay } from './find-relay.ts';
 import { Relayers } from './testing/harness.ts';
 import { transferCall } from './testing/test-wallet.ts';
 
@@ -83,6 +84,39 @@ describe('when no node answers before anything is stored', () => {
     await relayers.controls.fault({ kind: 'unavailable', method: 'starknet_estimateFee' });
     await expect(sponsor.sponsor(asked, nothing)).rejects.toThrow(ChainUnavailableError);
     expect(await relayers.states()).toEqual([]);
+  });
+});
+
+describe('when the receipt of one relay cannot be read', () => {
+  it('the others end all the same', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, chain } = relayers;
+    const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    const unreadable = async (of: bigint) => (of === hash ? Promise.reject(new Error('nonsense')) : chain.receipt(of));
+    await relayers.look({ receipt: unreadable });
+    expect(await relayers.states()).toEqual(['SENT', 'SUCCEEDED']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+  });
+});
+
+describe('when a contract chooses odd words for its revert', () => {
+  it('they are stored as far as they can be, the innermost first', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, chain, outcomes } = relayers;
+    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    const { id } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const revertReason = `${'x'.repeat(100_000)}\0 out of\ud800 luck`;
+    const receipt = async (hash: bigint) => {
+      const found = await chain.receipt(hash);
+      return found && { ...found, revertReason };
+    };
+    await relayers.look({ receipt });
+    const kept = (await findRelay(relayers.db.reads, id))?.revertReason;
+    expect(kept).toMatch(/^…x+ out of\ufffd luck$/);
+    expect(kept).toHaveLength(2_000);
+    expect(outcomes).toMatchObject([{ result: 'REVERTED', revertReason: kept }]);
   });
 });
 

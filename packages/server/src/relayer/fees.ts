@@ -42,6 +42,21 @@ export function raisedFee(before: Fee, estimate: Estimate | undefined): Fee {
   return { tip: max(raised(before.tip), bounds.l2Gas.maxPricePerUnit / PRICE_PER_TIP), bounds };
 }
 
+/** The most that it may cost, which the sender's balance has to cover. */
+export function maxFeeOf({ tip, bounds: { l1Gas, l2Gas, l1DataGas } }: Fee): bigint {
+  const most = ({ maxAmount, maxPricePerUnit }: ResourceBounds) => maxAmount * maxPricePerUnit;
+  return most(l1Gas) + most(l2Gas) + most(l1DataGas) + l2Gas.maxAmount * tip;
+}
+
+/** Whether the bounds still allow what a transaction would use now. */
+export function covers({ bounds }: Fee, estimate: Estimate): boolean {
+  return (['l1Gas', 'l2Gas', 'l1DataGas'] as const).every(
+    (resource) =>
+      estimate[resource].amount <= bounds[resource].maxAmount &&
+      estimate[resource].price <= bounds[resource].maxPricePerUnit,
+  );
+}
+
 export function feeOf({ tip, resource_bounds }: RawInvoke): Fee {
   const bound = ({ max_amount, max_price_per_unit }: RawInvoke['resource_bounds']['l1_gas']) => ({
     maxAmount: BigInt(max_amount),

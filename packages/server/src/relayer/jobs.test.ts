@@ -82,7 +82,7 @@ describe('the workers', () => {
 
   it('have tasks for the environments that the process reaches, and no others', async () => {
     const all = relayerJobs({ ...relayers.parts, environments: ['production', 'development'] });
-    const tasks = ['tend-relayer', 'sweep-relayers', 'read-relayer-balances'];
+    const tasks = ['tend-relayer', 'sweep-relayers', 'read-relayer-balances', 'watch-unexecuted-relays'];
     const names = (environment: string) => tasks.map((task) => `${task}-${environment}`);
     expect(Object.keys(all.handlers)).toEqual([...names('production'), ...names('development')]);
     expect(Object.keys(jobs().handlers)).toEqual(names('development'));

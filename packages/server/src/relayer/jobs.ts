@@ -9,11 +9,13 @@ import { tenderTask } from './spelling.ts';
 import { tend } from './tender/tend.ts';
 import type { TenderParts } from './tender/view.ts';
 import { type TenderPayload, tenderJob } from './tender-job.ts';
+import { watchUnexecuted } from './watch-unexecuted.ts';
 
 /** Blocks come every few seconds, and somebody waits for what has become of theirs. */
 const LOOK_AGAIN_MS = 1_000;
 const SWEEP_SECONDS = 15;
 const BALANCE_SECONDS = 60;
+const WATCH_SECONDS = 60;
 
 export interface RelayerJobParts extends TenderParts {
   /** Those whose chain this process reaches. */
@@ -24,14 +26,17 @@ export interface RelayerJobParts extends TenderParts {
 export function relayerJobs(parts: RelayerJobParts): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const each = parts.environments.map((environment) => {
     const [sweep, balances] = [`sweep-relayers-${environment}`, `read-relayer-balances-${environment}`];
+    const watch = `watch-unexecuted-relays-${environment}`;
     const handlers: JobHandlers = {
       [tenderTask(environment)]: tendAccount(parts, environment),
       [sweep]: () => sweepAccounts(parts, environment),
       [balances]: () => readBalances(parts, environment),
+      [watch]: () => watchUnexecuted(parts, environment),
     };
     const recurring = [
       { task: sweep, everySeconds: SWEEP_SECONDS },
       { task: balances, everySeconds: BALANCE_SECONDS },
+      { task: watch, everySeconds: WATCH_SECONDS },
     ];
     return { handlers, recurring };
   });

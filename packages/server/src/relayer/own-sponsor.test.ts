@@ -4,6 +4,7 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRelay, findRelayByHash } from './find-relay.ts';
 import { Relayers } from './testing/harness.ts';
+import { testCrypto } from './testing/test-crypto.ts';
 import { newWallet, transferCall } from './testing/test-wallet.ts';
 
 const nothing = async () => {};
@@ -141,6 +142,72 @@ describe('a sponsored execution', () => {
     await relayers.db.run(sql`update relayer_accounts set balance = 10`);
     await expect(sponsor.sponsor(asked, twice)).rejects.toMatchObject({ code: 'chain_unavailable' });
     expect(await relayers.states()).toEqual([]);
+  });
+
+  it('is not given to an account that has less than it may cost', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const price = 10n ** 15n;
+    const dear = {
+      estimate: async () => {
+        const [gas, none] = [
+          { amount: 2_000n, price },
+          { amount: 0n, price },
+        ];
+        return { ok: true, fee: 2_000n * price, l1Gas: none, l1DataGas: none, l2Gas: gas } as const;
+      },
+    };
+    const sponsor = relayers.sponsorWith({}, dear);
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    // Half as much room again in amounts and in prices.
+    const most = 3_000n * ((price * 3n) / 2n);
+    await relayers.db.run(sql`update relayer_accounts set balance = ${most - 1n}`);
+    const refused = { code: 'chain_unavailable', message: expect.stringContaining('lack STRK') };
+    await expect(sponsor.sponsor(asked, twice)).rejects.toMatchObject(refused);
+    expect(await relayers.states()).toEqual([]);
+    const [rich] = await relayers.db.rows<{ address: string }>(sql`
+      update relayer_accounts set balance = ${most}
+       where address = (select max(address) from relayer_accounts) returning address`);
+    // Stored, and then refused by a chain that wants other gas than was made up here.
+    await expect(sponsor.sponsor(asked, nothing)).rejects.toThrow('It is stored');
+    expect(await relayers.db.rows(sql`select account from relays`)).toEqual([{ account: rich?.address }]);
+    await relayers.finish();
+  });
+
+  it('is refused before anything is stored when it is larger than nodes take', async () => {
+    const payer = await relayers.begin();
+    const { sponsor } = relayers;
+    const big = { to: payer.address, selector: 1n, calldata: new Array<bigint>(4_500).fill(1n) };
+    const refused = { code: 'invalid_request', status: 400, message: expect.stringMatching(/45\d\d felts.*4500/) };
+    await expect(sponsor.sponsor(await payer.prepared(sponsor, [big]), twice)).rejects.toMatchObject(refused);
+    expect(await relayers.states()).toEqual([]);
+  });
+
+  it('is refused when it would cost more than is paid for one, with both numbers', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const stingy = relayers.sponsorWith({ maxFeeFri: 1n });
+    const refused = {
+      code: 'fee_too_high',
+      status: 400,
+      message: expect.stringMatching(/cost \d+\.\d{4} .* 0\.0000 STRK/),
+    };
+    await expect(stingy.sponsor(asked, twice)).rejects.toMatchObject(refused);
+    expect(await relayers.states()).toEqual([]);
+    await relayers.sponsorWith({ maxFeeFri: 10n ** 19n }).sponsor(asked, nothing);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('is not hashed again when whoever checked it has done so', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const crypto = { ...testCrypto, executionHash: () => Promise.reject(new Error('hashed again')) };
+    const sponsor = relayers.sponsorWith({ crypto });
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const messageHash = await testCrypto.executionHash(asked.execution, payer.address, relayers.chain.chainId);
+    const { id } = await sponsor.sponsor({ ...asked, messageHash }, nothing);
+    expect(await findRelay(relayers.db.reads, id)).toMatchObject({ messageHash });
+    await relayers.finish();
   });
 
   it('shares the work among the accounts, with no nonce missing or given out twice', async () => {

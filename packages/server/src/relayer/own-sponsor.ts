@@ -10,6 +10,7 @@ import { firstFee } from './fees.ts';
 import { findRelayByPurpose } from './find-relay.ts';
 import type { RelayerKey, RelayerParts } from './parts.ts';
 import { prepareExecution, randomNonce } from './prepare.ts';
+import { refuseTooDear, refuseTooLarge } from './refusals.ts';
 import { relayedCalls } from './relayed-calls.ts';
 import { outsidePurpose } from './spelling.ts';
 import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from './sponsor.ts';
@@ -61,7 +62,7 @@ class OwnSponsor implements Sponsor {
     const { chainId } = this.#parts.networks.starknet(environment).chain;
     const keys = this.#requireKeys(environment);
     const purpose = outsidePurpose(account, execution.nonce);
-    const messageHash = await this.#parts.crypto.executionHash(execution, account, chainId);
+    const { messageHash = await this.#parts.crypto.executionHash(execution, account, chainId) } = sponsorship;
     const asked = { sponsorship, keys, chainId, purpose, messageHash };
     const known = await this.#answerKnown(asked);
     if (known) return known;
@@ -90,22 +91,24 @@ class OwnSponsor implements Sponsor {
 
   /** Undefined when a twin was faster. */
   async #store(asked: Asked, store: StoreWithRelay): Promise<StoredFirst | undefined> {
-    const { db, networks } = this.#parts;
+    const { db, networks, maxFeeFri } = this.#parts;
     const { sponsorship, keys, chainId } = asked;
     const { chain } = networks.starknet(sponsorship.environment);
     const gates = this.#gatesOf(sponsorship.environment);
     const calls = relayedCalls(sponsorship);
+    refuseTooLarge(calls);
     const ready = await this.#accounts.ready(db, chain, keys);
     const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls }));
+    refuseTooDear(estimate, maxFeeFri);
     const order = { ...asked, calls, fee: firstFee(estimate) };
     return gates.store(() => storeSponsored(this.#parts, order, store));
   }
 
   async #send(environment: Environment, { id, account, signed }: StoredFirst): Promise<Relayed> {
-    const { db, networks, now = Date.now, pause = pauseFor } = this.#parts;
+    const { db, networks, pause = pauseFor } = this.#parts;
     const { chain } = networks.starknet(environment);
     const { send } = this.#gatesOf(environment);
-    const { outcome } = await send(() => sendAttempt(db, chain, id, signed, now));
+    const { outcome } = await send(() => sendAttempt(db, chain, id, signed));
     await enqueue(db, tenderJob(environment, chain.chainId, account));
     return outcome === 'sent' ? { id, hash: signed.hash } : awaitTaken(db.reads, id, pause);
   }

@@ -14,5 +14,7 @@ export interface RelayerParts {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   readonly crypto: Crypto;
   readonly keys: (environment: Environment) => readonly RelayerKey[];
+  /** The most that one transaction may be estimated to cost, in FRI, and that a raise may offer; without it there is no limit. */
+  readonly maxFeeFri?: bigint | undefined;
   readonly now?: () => number;
 }

@@ -7,7 +7,7 @@ import type { RelayKind } from './sponsor.ts';
  */
 export type RelayState = 'STORED' | 'SENT' | 'SUCCEEDED' | 'REVERTED' | 'VOIDED';
 
-/** Which state may follow which. From an end the way leads back only when the chain was reorganised. */
+/** Which state may follow which. From an end the way leads back when the chain was reorganised, or somebody else executed it. */
 export const nextStates: Readonly<Record<RelayState, readonly RelayState[]>> = {
   STORED: ['SENT', 'SUCCEEDED', 'REVERTED', 'VOIDED'],
   SENT: ['SUCCEEDED', 'REVERTED', 'VOIDED'],

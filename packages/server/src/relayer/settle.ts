@@ -14,6 +14,9 @@ export interface Included {
   readonly filler: boolean;
 }
 
+/** Contracts choose the words of a revert, and a reason for people needs no more than this. */
+const MAX_REASON_LENGTH = 2_000;
+
 export interface Settled {
   readonly id: string;
   readonly environment: Environment;
@@ -30,7 +33,6 @@ export async function settle(
   outcomes: OutcomeHandlers,
   relay: Settled,
   included: Included | undefined,
-  at: Date,
 ): Promise<boolean> {
   const outcome = outcomeOf(relay, included);
   const block = included && {
@@ -43,8 +45,9 @@ export async function settle(
     // A voided relay keeps the hash that its caller knows.
     const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
       block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
-      revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null`;
-    await changeState(tx, relay.id, { from, to: outcome.result, at, set });
+      revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null,
+      refused_since = null, looked_at = null`;
+    await changeState(tx, relay.id, { from, to: outcome.result, set });
     if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
     return true;
   });
@@ -61,8 +64,15 @@ function outcomeOf(relay: Settled, included: Included | undefined): Omit<RelayOu
     ...about,
     result: receipt.status === 'REVERTED' ? 'REVERTED' : 'SUCCEEDED',
     hash: receipt.transactionHash,
-    revertReason: receipt.revertReason,
+    revertReason: receipt.revertReason === undefined ? undefined : storable(receipt.revertReason),
     receipt,
     confirmedAt: block.timestamp,
   };
+}
+
+/** Of a long reason the end stays, where the innermost words stand. The database has no place for the character 0. */
+function storable(reason: string): string {
+  const text = reason.replaceAll('\0', '');
+  const shown = text.length > MAX_REASON_LENGTH ? `…${text.slice(1 - MAX_REASON_LENGTH)}` : text;
+  return shown.toWellFormed();
 }

@@ -20,6 +20,8 @@ export interface PrepareRequest {
 export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
+  /** Of the execution, where whoever checked it has computed it already. */
+  readonly messageHash?: bigint;
   /** Who is told of the outcome. */
   readonly kind: RelayKind;
 }
@@ -47,7 +49,8 @@ export interface Sponsor {
   /**
    * Has it executed, once: the same execution again answers the first transaction, without `store`. Answers when the chain has
    * taken the transaction. Refusals are `ApiError`s: `transaction_reverted` (it would revert; nothing was stored),
-   * `invalid_typed_data` (its nonce was used for another message), `chain_unavailable` (stored, but not taken yet).
+   * `fee_too_high` (it would cost more than is paid for; nothing was stored), `invalid_typed_data` (its nonce was used for another
+   * message), `chain_unavailable` (stored, but not taken yet, where the message says so).
    */
   sponsor(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed>;
 }

@@ -24,15 +24,15 @@ export interface NewRelay {
 }
 
 /** Answers its id, or undefined when there is one with this purpose or this nonce already. */
-export async function insertRelay(tx: Db, relay: NewRelay, at: Date): Promise<string | undefined> {
+export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | undefined> {
   const row = await tx.one<{ id: string }>(sql`
     insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
-      hash, created_at, updated_at)
+      hash)
     values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
       ${toHex(relay.messageHash)}, ${padded(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
-      ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(relay.signed.hash)}, ${at}, ${at})
+      ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(relay.signed.hash)})
     on conflict do nothing
     returning id`);
-  if (row) await insertAttempt(tx, relay.chainId, row.id, relay.attempt, relay.signed, at);
+  if (row) await insertAttempt(tx, relay.chainId, row.id, relay.attempt, relay.signed);
   return row?.id;
 }

@@ -3,8 +3,8 @@ import type { Call } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import type { SignedInvoke } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import { takeNonce } from './accounts.ts';
-import type { Fee } from './fees.ts';
+import { canPay, takeNonce } from './accounts.ts';
+import { type Fee, maxFeeOf } from './fees.ts';
 import type { RelayerKey, RelayerParts } from './parts.ts';
 import { signTransaction } from './sign.ts';
 import { padded } from './spelling.ts';
@@ -64,20 +64,18 @@ async function storeIn(
   const { chainId, keys, calls, sponsorship } = order;
   const { environment, execution, kind } = sponsorship;
   const now = parts.now?.() ?? Date.now();
-  const taken = await takeNonce(
-    tx,
-    chainId,
-    keys.map(({ address }) => padded(address)),
-  );
+  const accounts = keys.map(({ address }) => padded(address));
+  const maxFee = maxFeeOf(order.fee);
+  const taken = await takeNonce(tx, chainId, accounts, maxFee);
   const key = taken && keys.find(({ address }) => padded(address) === taken.account);
-  if (!key) throw allBusy();
+  if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? allBusy() : allPoor();
   const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
   const signed = await signTransaction(parts.crypto, key, transaction, order.fee);
   const { purpose, messageHash } = order;
   const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
   const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
   const about = { environment, chainId, kind, purpose, messageHash, wallet: sponsorship.account, notAfter };
-  const id = await insertRelay(tx, { ...about, ...place }, new Date(now));
+  const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new TwinError();
   await store(tx, { id, hash: signed.hash });
   await enqueue(tx, tenderJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
@@ -87,7 +85,14 @@ async function storeIn(
 function allBusy(): ApiError {
   return new ApiError(
     'chain_unavailable',
-    'The accounts that pay for gas have too much under way or no STRK left. Nothing was stored or sent. Try again later.',
+    'The accounts that pay for gas have too much under way. Nothing was stored or sent. Try again later.',
+  );
+}
+
+function allPoor(): ApiError {
+  return new ApiError(
+    'chain_unavailable',
+    'The relayer accounts lack STRK to pay for this. Nothing was stored or sent. Try again when the operator has sent more.',
   );
 }
 

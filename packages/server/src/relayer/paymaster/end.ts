@@ -11,10 +11,10 @@ export async function settleWith(parts: Parts, relay: PaymasterRelay, receipt: R
   const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
   // The block was taken away while we looked; what takes its place is seen the next time.
   if (block?.hash !== receipt.blockHash || !block) return;
-  await settle(parts.db, parts.outcomes, relay, { receipt, block, filler: false }, new Date());
+  await settle(parts.db, parts.outcomes, relay, { receipt, block, filler: false });
 }
 
 /** It was not executed and will not be. */
 export async function giveUp(parts: Parts, relay: PaymasterRelay): Promise<void> {
-  await settle(parts.db, parts.outcomes, relay, undefined, new Date());
+  await settle(parts.db, parts.outcomes, relay, undefined);
 }

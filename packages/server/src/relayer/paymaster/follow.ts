@@ -1,9 +1,10 @@
 import type { StarknetNetwork } from '../../chains/networks.ts';
 import type { Receipt } from '../../chains/starknet/chain.ts';
+import { blockOf, isDone, isOver, wasDoneIn } from '../evidence/evidence.ts';
+import { findTransaction } from '../evidence/find-transaction.ts';
 import { isOpen } from '../relay.ts';
+import { deedOf } from './deed.ts';
 import { giveUp, settleWith } from './end.ts';
-import { blockOf, isDone, isOver, wasDoneIn } from './evidence.ts';
-import { findTransaction } from './find-transaction.ts';
 import type { PaymasterParts } from './parts.ts';
 import { adopt, send } from './send.ts';
 import { type PaymasterRelay, readRelay } from './store.ts';
@@ -28,18 +29,20 @@ export async function follow(parts: PaymasterParts, relayId: string): Promise<Pa
 
 /** A paymaster may name a transaction that is not the one, or send two of which the second must revert. */
 async function isTrue({ chain }: StarknetNetwork, relay: PaymasterRelay, receipt: Receipt): Promise<boolean> {
-  if (receipt.status === 'REVERTED') return !(await isDone(chain, relay, 'latest'));
-  return receipt.blockNumber !== undefined && wasDoneIn(chain, relay, receipt.blockNumber);
+  const deed = deedOf(relay);
+  if (receipt.status === 'REVERTED') return !(await isDone(chain, deed, 'latest'));
+  return receipt.blockNumber !== undefined && wasDoneIn(chain, deed, receipt.blockNumber);
 }
 
 async function lookAround(parts: PaymasterParts, network: StarknetNetwork, relay: PaymasterRelay): Promise<void> {
   const { chain } = network;
+  const deed = deedOf(relay);
   const head = await chain.blockNumber();
-  if (await isDone(chain, relay, head)) return takeExecuted(parts, network, relay, head);
+  if (await isDone(chain, deed, head)) return takeExecuted(parts, network, relay, head);
   if (!isOpen(relay.state)) return;
-  if (await isOver(network, relay, head)) return giveUp(parts, relay);
+  if (await isOver(network, deed, head)) return giveUp(parts, relay);
   if (relay.restedMs < RESEND_AFTER_MS || (await network.time()) >= relay.notAfter) return;
-  if (await isDone(chain, relay, 'pre_confirmed')) return;
+  if (await isDone(chain, deed, 'pre_confirmed')) return;
   const waits = relay.hash !== undefined && (await chain.transactionStatus(relay.hash)).status !== 'NOT_RECEIVED';
   if (!waits) await send(parts, relay);
 }
@@ -51,12 +54,13 @@ async function takeExecuted(
   relay: PaymasterRelay,
   head: number,
 ): Promise<void> {
-  const block = await blockOf(chain, relay, head);
+  const deed = deedOf(relay);
+  const block = await blockOf(chain, deed, head);
   if (block === undefined) {
     if (isOpen(relay.state)) await giveUp(parts, relay);
     return;
   }
-  const receipt = await findTransaction(parts.db, chain, relay, block);
+  const receipt = await findTransaction(parts.db, chain, deed, block);
   if (!receipt) {
     parts.log.error({ relayId: relay.id, block }, 'a paymaster executed a relay in a transaction that cannot be told');
     return;

@@ -25,7 +25,8 @@ export function createPaymasterSponsor(parts: PaymasterParts): Sponsor {
     async sponsor(sponsorship, store) {
       const { chain } = parts.networks.starknet(sponsorship.environment);
       const { execution, account } = sponsorship;
-      const messageHash = await parts.crypto.executionHash(execution, account, chain.chainId);
+      const messageHash =
+        sponsorship.messageHash ?? (await parts.crypto.executionHash(execution, account, chain.chainId));
       const purpose = outsidePurpose(account, execution.nonce);
       const known = await findRelayByPurpose(parts.db.reads, chain.chainId, purpose);
       const added = known ? undefined : await storeRelay(parts, sponsorship, { purpose, messageHash, store });

@@ -102,15 +102,6 @@ export async function setHash(
   return true;
 }
 
-/** Of these transactions those that other relays have for theirs. */
-export async function hashesOfOthers(db: Db, id: string, hashes: readonly bigint[]): Promise<Set<bigint>> {
-  const rows = await db.rows<{ hash: string }>(sql`
-    select hash from relay_attempts
-     where chain_id = (select chain_id from relays where id = ${id})
-       and hash = any(${hashes.map(toHex)}) and relay_id <> ${id}`);
-  return new Set(rows.map(({ hash }) => BigInt(hash)));
-}
-
 export interface Sweep {
   readonly quietMs: number;
   readonly maxAgeMs: number;

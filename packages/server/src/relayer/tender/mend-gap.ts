@@ -44,7 +44,11 @@ export async function mendGap(view: View, from: bigint, to: bigint): Promise<boo
 
 function endedRelays(db: Db, chainId: bigint, account: string, from: bigint, to: bigint): Promise<Ended[]> {
   return db.rows(sql`
-    select id, nonce, block_number, block_hash from relays
+    select id, nonce, block_hash,
+           -- Where somebody else's transaction executed it, its block says nothing of our nonce.
+           case when hash in (select hash from relay_attempts where relay_id = relays.id and kind = 'OTHER')
+                then null else block_number end as block_number
+      from relays
      where chain_id = ${toHex(chainId)} and account = ${account} and nonce >= ${from} and nonce < ${to}`);
 }
 
@@ -73,7 +77,7 @@ async function fill(view: View, nonces: readonly bigint[]): Promise<boolean> {
     const about = { environment, chainId, kind: 'gap', messageHash: 0n, wallet: key.address, notAfter: OVER } as const;
     const place = { account, nonce, calls, attempt: 'FILLER', signed } as const;
     const purpose = `gap ${account} ${nonce}`;
-    await db.tx((tx) => insertRelay(tx, { ...about, ...place, purpose }, new Date(view.now())));
+    await db.tx((tx) => insertRelay(tx, { ...about, ...place, purpose }));
   }
   return true;
 }

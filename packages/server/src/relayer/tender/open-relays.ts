@@ -1,8 +1,9 @@
 import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import { type Db, sql } from '@svc/store';
+import { sql } from '@svc/store';
 import type { AttemptKind } from '../attempts.ts';
 import type { Relay } from '../relay.ts';
+import type { View } from './view.ts';
 
 export interface Attempt {
   readonly hash: bigint;
@@ -23,6 +24,7 @@ export interface OpenRelay {
   readonly notAfter: Date;
   readonly firstSince: Date | undefined;
   readonly missingSince: Date | undefined;
+  readonly refusedSince: Date | undefined;
   readonly createdAt: Date;
   /** The one that pays most. */
   readonly newest: Attempt;
@@ -40,6 +42,7 @@ interface Row {
   readonly not_after: Date;
   readonly first_since: Date | null;
   readonly missing_since: Date | null;
+  readonly refused_since: Date | null;
   readonly created_at: Date;
   readonly attempts: readonly {
     readonly hash: string;
@@ -49,11 +52,16 @@ interface Row {
   }[];
 }
 
-const openOf = (chainId: bigint, account: string) => sql`
-  chain_id = ${toHex(chainId)} and account = ${account} and state in ('STORED', 'SENT')`;
+/** Looking for a transaction that cannot be told takes dozens of questions, and the answer hardly ever changes. */
+const LOOK_AGAIN_MS = 60_000;
 
-export async function hasOpenRelays(db: Db, chainId: bigint, account: string): Promise<boolean> {
-  return (await db.one(sql`select from relays where ${openOf(chainId, account)} limit 1`)) !== undefined;
+const openOf = ({ chain, account, at }: View) => sql`
+  chain_id = ${toHex(chain.chainId)} and account = ${account} and state in ('STORED', 'SENT')
+    and (looked_at is null or looked_at < ${new Date(at.getTime() - LOOK_AGAIN_MS)})`;
+
+/** Whether something needs looking after now. */
+export async function hasOpenRelays(view: View): Promise<boolean> {
+  return (await view.db.one(sql`select from relays where ${openOf(view)} limit 1`)) !== undefined;
 }
 
 /** Of which nonces; without a bound, from the first or to the last. */
@@ -64,26 +72,22 @@ export interface Range {
 }
 
 /** In the order of their nonces. */
-export async function openRelays(
-  db: Db,
-  chainId: bigint,
-  account: string,
-  { from, below, limit }: Range,
-): Promise<OpenRelay[]> {
+export async function openRelays(view: View, { from, below, limit }: Range): Promise<OpenRelay[]> {
   const atLeast = from === undefined ? sql`` : sql`and nonce >= ${from}`;
   const lessThan = below === undefined ? sql`` : sql`and nonce < ${below}`;
-  const rows = await db.rows<Row>(sql`
-    select id, environment, kind, wallet, nonce, state, not_after, first_since, missing_since, created_at, (
+  const rows = await view.db.rows<Row>(sql`
+    select id, environment, kind, wallet, nonce, state, not_after, first_since, missing_since, refused_since, created_at, (
              select json_agg(json_build_object('hash', hash, 'kind', kind, 'taken_at', taken_at, 'created_at', created_at)
                              order by created_at desc)
-               from relay_attempts where relay_id = relays.id) as attempts
+               from relay_attempts where relay_id = relays.id and kind <> 'OTHER') as attempts
       from relays
-     where ${openOf(chainId, account)} ${atLeast} ${lessThan}
+     where ${openOf(view)} ${atLeast} ${lessThan}
      order by nonce limit ${limit}`);
   return rows.map(openRelayOf);
 }
 
-function openRelayOf({ wallet, not_after, first_since, missing_since, created_at, attempts, ...row }: Row): OpenRelay {
+function openRelayOf(all: Row): OpenRelay {
+  const { wallet, not_after, first_since, missing_since, refused_since, created_at, attempts, ...row } = all;
   const read = attempts.map(({ hash, kind, taken_at, created_at }) => ({
     hash: BigInt(hash),
     kind,
@@ -98,14 +102,22 @@ function openRelayOf({ wallet, not_after, first_since, missing_since, created_at
     notAfter: not_after,
     firstSince: first_since ?? undefined,
     missingSince: missing_since ?? undefined,
+    refusedSince: refused_since ?? undefined,
     createdAt: created_at,
     newest,
     attempts: read,
   };
 }
 
-/** Notes when something about a relay began, or that it is over. */
-export async function noteSince(db: Db, id: string, what: 'first' | 'missing', since: Date | undefined): Promise<void> {
-  const column = what === 'first' ? sql`first_since` : sql`missing_since`;
-  await db.run(sql`update relays set ${column} = ${since ?? null} where id = ${id} and state in ('STORED', 'SENT')`);
+const columns = {
+  first: sql`first_since`,
+  missing: sql`missing_since`,
+  refused: sql`refused_since`,
+  looked: sql`looked_at`,
+};
+
+/** Notes that something about a relay is so as of this look, or that it is over. */
+export async function note({ db, at }: View, id: string, what: keyof typeof columns, over?: 'over'): Promise<void> {
+  await db.run(sql`
+    update relays set ${columns[what]} = ${over ? null : at} where id = ${id} and state in ('STORED', 'SENT')`);
 }

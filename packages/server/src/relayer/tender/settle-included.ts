@@ -2,7 +2,8 @@ import { toHex } from '@svc/starknet';
 import type { Block } from '../../chains/starknet/chain.ts';
 import { reasonOf } from '../../jobs/job.ts';
 import { type Included, settle } from '../settle.ts';
-import { noteSince, type OpenRelay } from './open-relays.ts';
+import { executedElsewhere } from './executed-elsewhere.ts';
+import { note, type OpenRelay } from './open-relays.ts';
 import { ageMs, type View } from './view.ts';
 
 /** Reads of one look at the same time: enough to keep a node busy, few enough to be polite. */
@@ -10,7 +11,7 @@ const AT_ONCE = 8;
 /** A node may tell nonces before receipts, or be behind another one; after so long it is neither. */
 const DISPLACED_AFTER_MS = 300_000;
 
-/** `LATER`: it is on the chain, but its block may still change. `UNKNOWN`: none of its transactions is there. */
+/** `LATER`: it is on the chain, but its block may still change, or it cannot be read now. `UNKNOWN`: none of its transactions is there. */
 type Found = Included | 'LATER' | 'UNKNOWN';
 
 /** Stores the end of relays whose nonces are used. Answers whether there was one. */
@@ -30,11 +31,17 @@ export async function settleIncluded(view: View, relays: readonly OpenRelay[]): 
   return settled;
 }
 
-async function find(
-  { chain }: View,
-  { attempts }: OpenRelay,
-  blockAt: (number: number) => Promise<Block | undefined>,
-): Promise<Found> {
+type BlockAt = (number: number) => Promise<Block | undefined>;
+
+/** One that cannot be read must not hold up the others. */
+function find(view: View, relay: OpenRelay, blockAt: BlockAt): Promise<Found> {
+  return read(view, relay, blockAt).catch((error: unknown) => {
+    view.log.warn({ relayId: relay.id, reason: reasonOf(error) }, 'the end of a relay could not be read');
+    return 'LATER';
+  });
+}
+
+async function read({ chain }: View, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Found> {
   for (const { hash, kind } of attempts) {
     const receipt = await chain.receipt(hash);
     if (!receipt) continue;
@@ -48,9 +55,12 @@ async function find(
 async function end(view: View, relay: OpenRelay, found: Found): Promise<boolean> {
   const { db, outcomes, log } = view;
   if (found === 'LATER') return false;
-  if (found === 'UNKNOWN' && !(await isDisplaced(view, relay))) return false;
   try {
-    return await settle(db, outcomes, relay, found === 'UNKNOWN' ? undefined : found, new Date(view.now()));
+    if (found === 'UNKNOWN' && !(await isDisplaced(view, relay))) return false;
+    const own = found === 'UNKNOWN' ? undefined : found;
+    const other = isExecution(own) ? 'NO' : await executedElsewhere(view, relay);
+    if (other === 'UNTOLD') return false;
+    return await settle(db, outcomes, relay, other === 'NO' ? own : other);
   } catch (error) {
     // One that cannot be stored must not hold up the others.
     log.error({ relayId: relay.id, reason: reasonOf(error) }, 'the end of a relay could not be stored');
@@ -58,10 +68,13 @@ async function end(view: View, relay: OpenRelay, found: Found): Promise<boolean>
   }
 }
 
+const isExecution = (own: Included | undefined): boolean =>
+  own !== undefined && !own.filler && own.receipt.status !== 'REVERTED';
+
 async function isDisplaced(view: View, relay: OpenRelay): Promise<boolean> {
-  const { db, chain, account, log } = view;
+  const { chain, account, log } = view;
   const { id, nonce, missingSince, attempts } = relay;
-  if (!missingSince) await noteSince(db, id, 'missing', new Date(view.now()));
+  if (!missingSince) await note(view, id, 'missing');
   if (!missingSince || ageMs(view, missingSince) < DISPLACED_AFTER_MS) return false;
   const used = (await chain.nonceAt(BigInt(account))) ?? 0n;
   const known = await Promise.all(attempts.map(({ hash }) => chain.transactionStatus(hash)));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TransactionStatus } from '../../chains/starknet/chain.ts';
 import type { RawInvoke } from '../../chains/starknet/raw-invoke.ts';
 import { readAttempt } from '../attempts.ts';
+import { feeOf, maxFeeOf } from '../fees.ts';
 import { findRelayByHash } from '../find-relay.ts';
 import { Relayers } from '../testing/harness.ts';
 import { transferCall } from '../testing/test-wallet.ts';
@@ -97,6 +98,64 @@ describe('a transaction that a node has and does not include', () => {
       const before = all[index - 1]?.tx;
       if (before) expect([price(tx) > price(before), BigInt(tx.tip) > BigInt(before.tip)]).toEqual([true, true]);
     }
+  });
+});
+
+describe('a raise', () => {
+  const sticks = { transactionStatus: async () => received, send: async () => ({ outcome: 'sent' }) as const };
+  const dearer = (times: bigint) => ({
+    ...sticks,
+    estimate: async (...args: Parameters<Relayers['chain']['estimate']>) => {
+      const found = await relayers.chain.estimate(...args);
+      if (!found.ok) return found;
+      return { ...found, l2Gas: { ...found.l2Gas, price: found.l2Gas.price * times } };
+    },
+  });
+
+  it('beyond the handful comes when prices have risen above what is offered, half a minute apart', async () => {
+    await askFor(7n, { send: async () => ({ outcome: 'sent' }) });
+    for (let looks = 0; looks < 8; looks += 1) {
+      relayers.wait(31_000);
+      await relayers.look(sticks);
+    }
+    expect(await attempts()).toHaveLength(6);
+    await relayers.look(dearer(100n));
+    await relayers.look(dearer(1_000n));
+    const all = await attempts();
+    expect(all.map(({ kind }) => kind)).toEqual(['FIRST', ...Array(6).fill('BUMP')]);
+    const [before, last] = all.slice(-2);
+    if (before && last) expect(price(last.tx)).toBeGreaterThan(10n * price(before.tx));
+    relayers.wait(31_000);
+    await relayers.look(dearer(1_000n));
+    expect(await attempts()).toHaveLength(8);
+  });
+
+  it('of a transaction that does nothing goes on in the same way, so that an account is never dead', async () => {
+    await askFor(7n, cutOff);
+    relayers.wait(HOUR_MS);
+    for (let looks = 0; looks < 8; looks += 1) {
+      relayers.wait(31_000);
+      await relayers.look(sticks);
+    }
+    expect(await attempts()).toHaveLength(6);
+    await relayers.look(dearer(100n));
+    expect((await attempts()).map(({ kind }) => kind)).toEqual(['FIRST', ...Array(6).fill('FILLER')]);
+  });
+
+  it('never offers more than is paid for one transaction', async () => {
+    await askFor(7n, { send: async () => ({ outcome: 'sent' }) });
+    const [first] = await attempts();
+    if (!first) throw new Error('there should be one');
+    const maxFeeFri = maxFeeOf(feeOf(first.tx)) * 2n;
+    for (let looks = 0; looks < 8; looks += 1) {
+      relayers.wait(31_000);
+      await relayers.look(sticks, { maxFeeFri });
+    }
+    const all = await attempts();
+    expect(all.length).toBeGreaterThan(1);
+    expect(all.length).toBeLessThan(6);
+    for (const { tx } of all) expect(maxFeeOf(feeOf(tx))).toBeLessThanOrEqual(maxFeeFri);
+    expect(relayers.complaints).toContain('a relay is stuck, and more is not paid for one');
   });
 });
 

@@ -23,8 +23,8 @@ export interface Looked {
  * may be repeated, and run beside requests that send the same. Nodes that fail change nothing.
  */
 export async function tend(parts: TenderParts, environment: Environment, account: string): Promise<Looked> {
-  const view = viewOf(parts, environment, account);
-  const isOpen = () => hasOpenRelays(view.db, view.chain.chainId, account);
+  const view = await viewOf(parts, environment, account);
+  const isOpen = () => hasOpenRelays(view);
   if (!(await isOpen())) return { open: false, progressed: false };
   const progressed = await look(view).catch((error: unknown) => complain(view, error));
   return { open: await isOpen(), progressed };
@@ -32,11 +32,10 @@ export async function tend(parts: TenderParts, environment: Environment, account
 
 /** Answers whether something went forward. */
 async function look(view: View): Promise<boolean> {
-  const { db, chain, account } = view;
   const { sealed, pending } = await readNonces(view);
   await catchUp(view, sealed);
-  const included = await openRelays(db, chain.chainId, account, { below: sealed, limit: MAX_SETTLED });
-  const waiting = await openRelays(db, chain.chainId, account, { from: pending, limit: MAX_WAITING });
+  const included = await openRelays(view, { below: sealed, limit: MAX_SETTLED });
+  const waiting = await openRelays(view, { from: pending, limit: MAX_WAITING });
   // Together, and neither fails with the other: somebody waits for both.
   const [pushed, settled] = await Promise.all([
     pushWaiting(view, waiting, pending).catch((error: unknown) => complain(view, error)),

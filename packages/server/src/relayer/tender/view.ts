@@ -1,6 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import type { StarknetNetwork } from '../../chains/networks.ts';
 import type { JobLog } from '../../jobs/job.ts';
+import { presentTime } from '../clock.ts';
 import type { OutcomeHandlers } from '../outcome.ts';
 import type { RelayerKey, RelayerParts } from '../parts.ts';
 import { padded } from '../spelling.ts';
@@ -11,7 +12,7 @@ export interface TenderParts extends RelayerParts {
 }
 
 /** One look at one account. */
-export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | 'log'> {
+export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
   readonly environment: Environment;
   readonly chain: StarknetNetwork['chain'];
   /** The account, as the database spells it. */
@@ -19,18 +20,20 @@ export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | '
   /** Undefined when the account is no longer in the configuration: what is stored can be sent, nothing new can be signed. */
   readonly key: RelayerKey | undefined;
   readonly strk: bigint;
-  now(): number;
+  /** When it began, by the clock that all processes share. */
+  readonly at: Date;
   /** What contracts see as the present time. */
   time(): Promise<Date>;
 }
 
-export function viewOf(parts: TenderParts, environment: Environment, account: string): View {
-  const { db, crypto, outcomes, log, now = Date.now } = parts;
+export async function viewOf(parts: TenderParts, environment: Environment, account: string): Promise<View> {
+  const { db, crypto, outcomes, log, maxFeeFri, now } = parts;
   const { chain, time } = parts.networks.starknet(environment);
   const key = parts.keys(environment).find(({ address }) => padded(address) === account);
   const strk = BigInt(parts.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
-  return { db, crypto, outcomes, log, environment, chain, account, key, strk, now, time };
+  const at = await presentTime(db.reads, now);
+  return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };
 }
 
 /** For how long something has been so. */
-export const ageMs = (view: View, since: Date): number => view.now() - since.getTime();
+export const ageMs = ({ at }: View, since: Date): number => at.getTime() - since.getTime();

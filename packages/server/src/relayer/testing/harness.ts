@@ -5,13 +5,18 @@ import type { StarknetChain } from '../../chains/starknet/chain.ts';
 import { relayer, startSandbox } from '../../chains/testing/starknet.ts';
 import type { JobLog } from '../../jobs/job.ts';
 import { serverDatabase } from '../../testing/database.ts';
+import { estimateOrRefuse } from '../estimate.ts';
+import { firstFee } from '../fees.ts';
 import type { RelayOutcome } from '../outcome.ts';
 import { createOwnSponsor, type OwnSponsorParts } from '../own-sponsor.ts';
 import type { RelayerParts } from '../parts.ts';
+import { relayedCalls } from '../relayed-calls.ts';
+import { signTransaction } from '../sign.ts';
 import { padded } from '../spelling.ts';
-import type { Sponsor } from '../sponsor.ts';
+import type { Sponsor, Sponsorship } from '../sponsor.ts';
 import { type Looked, tend } from '../tender/tend.ts';
 import type { TenderParts } from '../tender/view.ts';
+import { watchUnexecuted } from '../watch-unexecuted.ts';
 import { Controls } from './controls.ts';
 import { testCrypto } from './test-crypto.ts';
 import { newWallet, type TestWallet, tokenAddress } from './test-wallet.ts';
@@ -140,6 +145,24 @@ export class Relayers {
 
   balance(owner: bigint): Promise<bigint> {
     return this.chain.balanceOf(tokenAddress('USDC'), owner, 'pre_confirmed');
+  }
+
+  /** Somebody who has seen the signature sends it with an account of their own. Answers the hash. */
+  async executeElsewhere(asked: Sponsorship): Promise<bigint> {
+    const { chain } = this;
+    const key = relayer(4);
+    const nonce = (await chain.nonceAt(key.address, 'pre_confirmed')) ?? 0n;
+    const transaction = { chainId: chain.chainId, sender: key.address, nonce, calls: relayedCalls(asked) };
+    const estimate = await estimateOrRefuse(chain, transaction);
+    const signed = await signTransaction(testCrypto, key, transaction, firstFee(estimate));
+    const { outcome } = await chain.send(signed);
+    if (outcome !== 'sent') throw new Error(`It was not sent: ${outcome}`);
+    return signed.hash;
+  }
+
+  /** What a recurring job does: looks whether what counts as lost was executed. */
+  watch(chain: ChainChanges = {}): Promise<void> {
+    return watchUnexecuted({ ...this.parts, networks: this.networksWith(chain) }, 'development');
   }
 
   /** The nonce of the first account. */

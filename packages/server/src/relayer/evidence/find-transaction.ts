@@ -1,9 +1,8 @@
-import { LEGACY_UDC_ADDRESS, selector, UDC_ADDRESS } from '@svc/starknet';
-import type { Db } from '@svc/store';
+import { LEGACY_UDC_ADDRESS, selector, toHex, UDC_ADDRESS } from '@svc/starknet';
+import { type Db, sql } from '@svc/store';
 import type { EmittedEvent, EventFilter, Receipt, StarknetChain } from '../../chains/starknet/chain.ts';
 import { readTransfer, TRANSFER_SELECTOR, type Transfer, transfersIn } from '../../chains/starknet/transfers.ts';
-import { executionOf } from './evidence.ts';
-import { hashesOfOthers, type PaymasterRelay } from './store.ts';
+import type { Deed } from './evidence.ts';
 
 /** A page, and how many of one contract in one block are read: more events than a block holds. */
 const PAGE_SIZE = 1_024;
@@ -14,41 +13,49 @@ const MAX_TARGETS = 10;
 const MAX_CANDIDATES = 20;
 
 /**
- * The transaction that executed the relay in the given block, found by the events that the wallet and the contracts it calls leave
+ * The transaction that executed it in the given block, found by the events that the wallet and the contracts it calls leave
  * there. Undefined when there is none, or when there are several that could be it.
  */
 export async function findTransaction(
   db: Db,
   chain: StarknetChain,
-  relay: PaymasterRelay,
+  deed: Deed,
   block: number,
 ): Promise<Receipt | undefined> {
   const hashes = new Set<bigint>();
-  for (const trace of tracesOf(relay)) {
+  for (const trace of tracesOf(deed)) {
     for (const event of await eventsIn(chain, block, trace)) {
-      if (concerns(event, relay.wallet)) hashes.add(event.transactionHash);
+      if (concerns(event, deed.wallet)) hashes.add(event.transactionHash);
     }
   }
-  const expected = transfersOf(relay);
+  const expected = transfersOf(deed);
   const found: Receipt[] = [];
   for (const hash of [...hashes].slice(0, MAX_CANDIDATES)) {
     const receipt = await chain.receipt(hash);
     if (receipt?.blockNumber === block && receipt.status !== 'REVERTED' && fits(receipt, expected)) found.push(receipt);
   }
   if (found.length <= 1) return found[0];
-  const others = await hashesOfOthers(db, relay.id, [...hashes]);
+  const others = await hashesOfOthers(db, deed.relayId, [...hashes]);
   const own = found.filter(({ transactionHash }) => !others.has(transactionHash));
   return own.length === 1 ? own[0] : undefined;
 }
 
+/** Of these transactions those that other relays have for theirs. */
+async function hashesOfOthers(db: Db, id: string, hashes: readonly bigint[]): Promise<Set<bigint>> {
+  const rows = await db.rows<{ hash: string }>(sql`
+    select hash from relay_attempts
+     where chain_id = (select chain_id from relays where id = ${id})
+       and hash = any(${hashes.map(toHex)}) and relay_id <> ${id}`);
+  return new Set(rows.map(({ hash }) => BigInt(hash)));
+}
+
 type Trace = Pick<EventFilter, 'address' | 'keys'>;
 
-function tracesOf(relay: PaymasterRelay): Trace[] {
-  const { type } = relay.content.request.transaction;
-  const called = new Set(executionOf(relay)?.calls.map(({ to }) => to));
-  const deployers = type === 'invoke' ? [] : [UDC_ADDRESS, LEGACY_UDC_ADDRESS];
-  const targets = [relay.wallet, ...deployers, ...[...called].slice(0, MAX_TARGETS)];
-  return [{ keys: [[TRANSFER_SELECTOR], [relay.wallet]] }, ...targets.map((address) => ({ address }))];
+function tracesOf({ wallet, execution, deploys }: Deed): Trace[] {
+  const called = new Set(execution?.calls.map(({ to }) => to));
+  const deployers = deploys ? [UDC_ADDRESS, LEGACY_UDC_ADDRESS] : [];
+  const targets = [wallet, ...deployers, ...[...called].slice(0, MAX_TARGETS)];
+  return [{ keys: [[TRANSFER_SELECTOR], [wallet]] }, ...targets.map((address) => ({ address }))];
 }
 
 async function eventsIn(chain: StarknetChain, block: number, trace: Trace): Promise<EmittedEvent[]> {
@@ -70,11 +77,11 @@ function concerns(event: EmittedEvent, wallet: bigint): boolean {
   return event.from === wallet || event.keys.includes(wallet) || event.data.includes(wallet);
 }
 
-function transfersOf(relay: PaymasterRelay): Transfer[] {
-  const calls = executionOf(relay)?.calls ?? [];
+function transfersOf({ wallet, execution }: Deed): Transfer[] {
+  const calls = execution?.calls ?? [];
   return calls.flatMap(({ to: token, selector: called, calldata: [to, low, high, ...rest] }) => {
     if (called !== selector('transfer') || to === undefined || low === undefined || high === undefined) return [];
-    return rest.length > 0 ? [] : [{ token, from: relay.wallet, to, amount: low + (high << 128n) }];
+    return rest.length > 0 ? [] : [{ token, from: wallet, to, amount: low + (high << 128n) }];
   });
 }
 
