@@ -47,6 +47,8 @@ export interface SandboxPlace {
   readonly url: string;
   /** As others reach it. */
   readonly publicUrl: string;
+  /** Its Starknet node without going through our own HTTP server, while that works. */
+  readonly nodeUrl?: string | undefined;
   readonly paymentAddress: bigint;
 }
 
@@ -79,7 +81,7 @@ export class Networks {
   readonly #liveEvm: ReadonlyMap<EvmChainName, EvmChain>;
   readonly #sandbox: () => SandboxPlace | undefined;
   /** Made when first asked for, because the sandbox's address is known only then. */
-  #development: { readonly url: string; readonly starknet: StarknetNetwork } | undefined;
+  #development: (Pick<SandboxPlace, 'url' | 'nodeUrl'> & { readonly starknet: StarknetNetwork }) | undefined;
   readonly #developmentEvm = new Map<string, EvmChain>();
 
   constructor(settings: ChainSettings, sandbox: () => SandboxPlace | undefined) {
@@ -137,8 +139,9 @@ export class Networks {
   #sandboxNetwork(): StarknetNetwork | undefined {
     const place = this.#sandbox();
     if (!place) return undefined;
-    if (this.#development?.url !== place.url) {
-      this.#development = { url: place.url, starknet: sandboxNetwork(place) };
+    const { url, nodeUrl } = place;
+    if (this.#development?.url !== url || this.#development.nodeUrl !== nodeUrl) {
+      this.#development = { url, nodeUrl, starknet: sandboxNetwork(place) };
     }
     return this.#development.starknet;
   }
@@ -165,10 +168,12 @@ function liveNetwork(live: LiveStarknet): StarknetNetwork {
   };
 }
 
-function sandboxNetwork({ url, publicUrl, paymentAddress }: SandboxPlace): StarknetNetwork {
+function sandboxNetwork({ url, publicUrl, nodeUrl, paymentAddress }: SandboxPlace): StarknetNetwork {
   const address = parseStarknetAddress(toHex(paymentAddress));
   if (!address.ok) throw new Error(`The sandbox's payment address ${address.reason}.`);
-  const chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls: [`${url}/starknet/rpc`] });
+  // The public address serves while the node's own one is not there: it waits for a node that starts.
+  const urls = [...(nodeUrl === undefined ? [] : [nodeUrl]), `${url}/starknet/rpc`];
+  const chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls });
   return {
     name: 'sandbox',
     chain,

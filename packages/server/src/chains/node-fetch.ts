@@ -1,4 +1,5 @@
 import { NodeFailure } from './node-failure.ts';
+import { type IsAnswer, isCommonAnswer } from './rpc-answers.ts';
 
 /** For one try at one node. Live nodes answer the slowest of our questions, a page of events, in about two seconds. */
 export const NODE_TIMEOUT_MS = 10_000;
@@ -15,24 +16,21 @@ const NOT_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Errors by which a node speaks of itself, not of the chain: busy, limited, broken, too old for the method. */
-const NODE_TROUBLE = new Set([-32603, -32601, -32005, -32002, 63]);
-
 /** What this process asked of nodes so far, for its metrics. */
 export const nodeUse = { requests: 0, failures: 0, ms: 0 };
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /**
- * `fetch` for JSON-RPC: answers with a JSON-RPC result or error about the chain, whole and within the time, or throws a
+ * `fetch` for JSON-RPC: answers with a JSON-RPC result or an error that is an answer, whole and within the time, or throws a
  * `NodeFailure`. Messages name the host alone, because the rest of an address often holds a key.
  */
-export function nodeFetch(timeoutMs: number = NODE_TIMEOUT_MS): Fetch {
+export function nodeFetch(timeoutMs: number = NODE_TIMEOUT_MS, isAnswer: IsAnswer = isCommonAnswer): Fetch {
   return async (url, init) => {
     const { host } = new URL(url instanceof Request ? url.url : url);
     const text = await measured(async () => {
       const answer = await exchange(host, timeoutMs, url, init);
-      refuseTrouble(host, answer);
+      refuseTrouble(host, answer, isAnswer);
       return answer;
     });
     return new Response(text, { headers: { 'content-type': 'application/json' } });
@@ -87,16 +85,19 @@ function transportFailure(host: string, timeoutMs: number, error: unknown): Node
   return new NodeFailure(`${host} gave no answer (${why})`, { unclear, cause: error });
 }
 
-function refuseTrouble(host: string, text: string): void {
+/** Whatever else a node says, for instance that a quota is used up, says nothing of what became of the request. */
+function refuseTrouble(host: string, text: string, isAnswer: IsAnswer): void {
   const answer = parseObject(text);
   if (!answer || !('result' in answer || 'error' in answer)) {
     throw new NodeFailure(`${host} did not answer with JSON-RPC`, { unclear: true });
   }
   const { error } = answer;
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  if (typeof code === 'number' && NODE_TROUBLE.has(code)) {
-    throw new NodeFailure(`${host} answered error ${code}`, { unclear: true });
-  }
+  if (error === undefined || (error === null && 'result' in answer)) return;
+  const { code, message } = (error ?? {}) as Record<string, unknown>;
+  if (typeof code === 'number' && isAnswer({ code, message: String(message) })) return;
+  throw new NodeFailure(`${host} answered error ${typeof code === 'number' ? code : 'without a code'}`, {
+    unclear: true,
+  });
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

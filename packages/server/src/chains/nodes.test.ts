@@ -55,6 +55,9 @@ const failures: readonly [string, Behaviour, boolean][] = [
   ['answers with half a body', behave.text('{"jsonrpc":"2.0","result":'), true],
   ['is broken inside', behave.error(-32603, 'Internal error'), true],
   ['is over its limit', behave.error(-32005, 'limit exceeded'), true],
+  ['has no quota left', behave.error(-32000, 'daily request count exceeded'), true],
+  ['passes on a status of HTTP', behave.error(429, 'Too Many Requests'), true],
+  ['answers an error without a code', behave.text('{"jsonrpc":"2.0","error":"busy"}'), true],
 ];
 
 describe('one try at a node', () => {

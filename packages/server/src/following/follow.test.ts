@@ -4,7 +4,7 @@ import { relayer, transfer } from '../chains/testing/starknet.ts';
 import { follow } from './follow.ts';
 import type { Follower } from './follower.ts';
 import { useWorld } from './testing/world.ts';
-import { smallPages, wrapChain } from './testing/wrap-chain.ts';
+import { notedChain, smallPages, wrapChain } from './testing/wrap-chain.ts';
 
 const world = useWorld();
 
@@ -71,22 +71,30 @@ describe('following the chain', () => {
     expect(await db.rows(countOf)).toEqual(before);
   });
 
-  it('names the sender’s wallet within an organisation, and not to another one', async () => {
-    const { follow, organization, wallet, send, history } = world();
+  it('is money that was sent within an organisation, and that came in to another one', async () => {
+    const { db, follow, organization, wallet, send, history } = world();
     await follow();
     const [one, two] = [await organization(), await organization()];
     const sender = await wallet(one, { address: relayer(2).address });
     const [mate, stranger] = [await wallet(one), await wallet(two)];
     await send([transfer('STRK', BigInt(mate.address), 5n), transfer('STRK', BigInt(stranger.address), 6n)], 2);
     await follow();
-    const shared = { type: 'RECEIVE', senderAddress: sender.address, status: 'SUCCESS' };
-    expect(await history(mate)).toMatchObject([
-      { ...shared, organizationId: one, amount: 5n, senderWalletId: sender.id, destinationWalletId: mate.id },
-    ]);
+    const shared = { senderAddress: sender.address, status: 'SUCCESS' };
+    const within = { ...shared, type: 'SEND', organizationId: one, amount: 5n };
+    const records = [{ ...within, senderWalletId: sender.id, destinationWalletId: mate.id }];
+    expect(await history(mate)).toMatchObject(records);
+    expect(await history(sender)).toMatchObject(records);
     expect(await history(stranger)).toMatchObject([
-      { ...shared, organizationId: two, amount: 6n, senderWalletId: undefined, destinationWalletId: stranger.id },
+      {
+        ...shared,
+        type: 'RECEIVE',
+        organizationId: two,
+        amount: 6n,
+        senderWalletId: undefined,
+        destinationWalletId: stranger.id,
+      },
     ]);
-    expect(await history(sender)).toHaveLength(1);
+    expect(await db.rows(sql`select payload from jobs where task = 'confirm-transaction'`)).toEqual([]);
   });
 
   it('reads transfers whose parties stand in the data, as older tokens have it', async () => {
@@ -136,6 +144,17 @@ describe('following the chain', () => {
         500,
       );
     }
+  });
+});
+
+describe('a look at a chain', () => {
+  it('where nothing is new is one question', async () => {
+    const { chain, follow, fund, organization, wallet } = world();
+    await fund(await wallet(await organization()));
+    await follow();
+    const asked: string[] = [];
+    await follow(notedChain(chain, asked));
+    expect(asked).toEqual(['head']);
   });
 });
 

@@ -4,7 +4,7 @@ import { reopenAboveHead, reopenMisplaced } from './misplaced-relays.ts';
 import { passBlocks } from './pass-blocks.ts';
 import { rewind } from './rewind.ts';
 import { scan } from './scan.ts';
-import { beginAt, findCursor, KEPT_BLOCKS, keepBlocks, setBehindSince } from './store.ts';
+import { beginAt, findCursor, KEPT_BLOCKS, keepBlocks, type Place, setBehindSince } from './store.ts';
 import { failUnconfirmed } from './unconfirmed.ts';
 
 /** A worker has other jobs too; the next run goes on where this one ends. */
@@ -14,31 +14,32 @@ const BLOCKS_PER_RANGE = 50;
 /** More than fit the budget: ends what would go round for ever. */
 const MAX_TURNS = 1_000;
 
-/** Follows the chain to its head, as far as the time allows. */
+/** Follows the chain to its head, as far as the time allows. Where nothing is new, the chain is asked once. */
 export async function follow(follower: Follower, signal: AbortSignal): Promise<void> {
   const endsAt = follower.now() + BUDGET_MS;
+  let head: Place | undefined;
   for (let turn = 0; turn < MAX_TURNS && follower.now() < endsAt && !signal.aborted; turn += 1) {
-    if (!(await takeTurn(follower))) break;
+    head = await follower.chain.head();
+    if (!(await takeTurn(follower, head))) break;
   }
   await reopenMisplaced(follower);
-  await reopenAboveHead(follower);
+  if (head) await reopenAboveHead(follower, head.number);
   await failUnconfirmed(follower);
 }
 
 /** Answers whether there is more to do at once. Everything a turn stores is one transaction, so it may end anywhere. */
-async function takeTurn(follower: Follower): Promise<boolean> {
-  const { db, chain, chainId } = follower;
-  const head = await chain.blockNumber();
+async function takeTurn(follower: Follower, head: Place): Promise<boolean> {
+  const { db, chainId } = follower;
   const cursor = await findCursor(db, chainId);
-  if (!cursor) return begin(follower, head);
+  if (!cursor) return begin(follower, head.number);
   const standing = await standingOf(follower, cursor, head);
   if (standing.kind === 'forked') return rewind(follower, cursor, standing.at);
   const isBehind = standing.kind === 'behind';
   if (isBehind !== (cursor.behindSince !== undefined)) {
     await setBehindSince(db, chainId, cursor, isBehind ? new Date(follower.now()) : undefined);
   }
-  if (isBehind || head === cursor.number) return false;
-  const scanned = await scan(follower, cursor, Math.min(head, cursor.number + BLOCKS_PER_RANGE));
+  if (isBehind || head.number === cursor.number) return false;
+  const scanned = await scan(follower, cursor, Math.min(head.number, cursor.number + BLOCKS_PER_RANGE));
   return scanned !== undefined && passBlocks(follower, cursor, scanned);
 }
 

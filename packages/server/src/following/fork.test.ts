@@ -64,7 +64,7 @@ describe('a node that is only beginning to read the chain', () => {
     await follow();
     const start = await cursor();
     await db.run(sql`delete from followed_blocks where block_number < ${start}`);
-    const beginner = wrapChain(chain, { blockNumber: async () => 0 });
+    const beginner = wrapChain(chain, { head: async () => ({ number: 0, hash: 1n }) });
     await follow(beginner);
     clock.ms += 10 * STALE_MS;
     await follow(beginner);

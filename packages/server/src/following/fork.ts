@@ -14,16 +14,16 @@ export type Standing =
   | { readonly kind: 'forked'; readonly at: Place };
 
 /** Compares what was followed with the chain as it is now. */
-export async function standingOf(follower: Follower, cursor: Cursor, head: number): Promise<Standing> {
+export async function standingOf(follower: Follower, cursor: Cursor, head: Place): Promise<Standing> {
   const { db, chain, chainId } = follower;
-  if (head >= cursor.number) {
-    const block = await chain.block(cursor.number);
+  if (head.number >= cursor.number) {
+    const block = head.number === cursor.number ? head : await chain.block(cursor.number);
     // Another node than the one that told the head may have answered.
     if (!block) return { kind: 'behind' };
     if (block.hash === cursor.hash) return { kind: 'same' };
     return forkBelow(follower, await keptBlocks(db, chainId, cursor.number - 1), cursor);
   }
-  const kept = await keptBlocks(db, chainId, head);
+  const kept = await keptBlocks(db, chainId, head.number);
   const [top] = kept;
   // Nothing to compare with: a node that is far behind everyone.
   if (!top) return { kind: 'behind' };

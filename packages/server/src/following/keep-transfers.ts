@@ -3,6 +3,7 @@ import type { Db } from '@svc/store';
 import { padded } from '../relayer/spelling.ts';
 import type { NewRecord, TransactionRecord } from '../transactions/record.ts';
 import { changeRecord, insertRecords } from '../transactions/records.ts';
+import { displace } from './displaced.ts';
 import { type HistoryPlace, knownRecords, type OwnedTransfer } from './known-records.ts';
 import type { Wallets } from './own-wallets.ts';
 import type { TimedTransfer } from './seen-transfers.ts';
@@ -11,8 +12,8 @@ import { forgetUnconfirmed } from './unconfirmed.ts';
 export interface Kept {
   /** The records of all the transfers. */
   readonly ids: ReadonlySet<string>;
-  /** How many the history did not have. */
-  readonly added: number;
+  /** Of those that the history did not have. */
+  readonly added: ReadonlySet<string>;
 }
 
 /** Makes sure that the history has each of these transfers, once. */
@@ -21,21 +22,24 @@ export async function keepTransfers(
   place: HistoryPlace,
   owned: readonly OwnedTransfer<TimedTransfer>[],
 ): Promise<Kept> {
-  const known = await knownRecords(tx, place, owned);
-  for (const [{ transfer }, record] of known) await confirm(tx, transfer, record);
-  await forgetUnconfirmed(
-    tx,
-    [...known.values()].map(({ id }) => id),
-  );
-  const missing = owned.filter((one) => !known.has(one));
-  const added = await insertRecords(
+  const { records, displaced } = await knownRecords(tx, place, owned);
+  const known = new Set([...records.values()].map(({ id }) => id));
+  await displace(tx, displaced, known);
+  for (const [{ transfer }, record] of records) await confirm(tx, transfer, record);
+  await forgetUnconfirmed(tx, [...known]);
+  const missing = owned.filter((one) => !records.has(one));
+  const stored = await insertRecords(
     tx,
     missing.map((one) => recordOf(one, place.wallets)),
   );
-  return { ids: new Set([...known.values(), ...added].map(({ id }) => id)), added: added.length };
+  const added = new Set(stored.map(({ id }) => id));
+  return { ids: new Set([...known, ...added]), added };
 }
 
-/** What was received is known from the chain alone, so the chain says how it stands. All other records are settled by their own. */
+/**
+ * What was received is known from the chain alone, so the chain says how it stands, and so it is with what was sent without us and
+ * had failed. All other records are settled by their own.
+ */
 async function confirm(tx: Db, transfer: TimedTransfer, record: TransactionRecord): Promise<void> {
   const { eventIndex, blockNumber, time } = transfer;
   const same =
@@ -43,7 +47,8 @@ async function confirm(tx: Db, transfer: TimedTransfer, record: TransactionRecor
     record.eventIndex === eventIndex &&
     record.blockNumber === blockNumber &&
     record.confirmedAt?.getTime() === time.getTime();
-  if (record.type !== 'RECEIVE' || same) return;
+  const isBack = record.type === 'SEND' && record.relayId === undefined && record.status === 'FAILED';
+  if ((record.type !== 'RECEIVE' && !isBack) || same) return;
   await changeRecord(
     tx,
     record.id,
@@ -58,11 +63,13 @@ function recordOf({ transfer, owner }: OwnedTransfer<TimedTransfer>, wallets: Wa
     return wallet?.organizationId === owner.organizationId ? wallet.id : undefined;
   };
   const { organizationId, environment, apiPublicKey } = owner;
+  const [senderWalletId, destinationWalletId] = [ownId(transfer.from), ownId(transfer.to)];
   return {
     organizationId,
     environment,
     apiPublicKey,
-    type: BigInt(owner.address) === transfer.from ? 'SEND' : 'RECEIVE',
+    // One record stands in the histories of both, and what left a wallet must not look like money that came in.
+    type: senderWalletId === undefined ? 'RECEIVE' : 'SEND',
     subType: 'TRANSFER',
     chain: 'STARKNET',
     transactionHash: toHex(transfer.transactionHash),
@@ -80,8 +87,8 @@ function recordOf({ transfer, owner }: OwnedTransfer<TimedTransfer>, wallets: Wa
     amount: transfer.amount,
     status: 'SUCCESS',
     blockNumber: transfer.blockNumber,
-    senderWalletId: ownId(transfer.from),
-    destinationWalletId: ownId(transfer.to),
+    senderWalletId,
+    destinationWalletId,
     createdAt: transfer.time,
     confirmedAt: transfer.time,
   };

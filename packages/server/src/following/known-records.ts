@@ -2,7 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import type { Reads } from '@svc/store';
 import { findRelayByHash } from '../relayer/find-relay.ts';
-import { padded } from '../relayer/spelling.ts';
+import { isTransferOf } from '../transactions/matching.ts';
 import type { TransactionRecord } from '../transactions/record.ts';
 import { recordsOfRelay } from '../transactions/records.ts';
 import { recordsByHashes } from '../transactions/records-by-hashes.ts';
@@ -20,32 +20,48 @@ export interface HistoryPlace {
   readonly environment: Environment;
   readonly chainId: bigint;
   readonly wallets: Wallets;
+  /** Whether the transfers of whole blocks are given, so that of equal ones none is missing. */
+  readonly wholeBlocks: boolean;
 }
 
-/** Which of the transfers their organisation's history has already, and as what. */
+export interface Known<T extends OwnedTransfer> {
+  /** Which of the transfers their organisation's history has already, and as what. */
+  readonly records: ReadonlyMap<T, TransactionRecord>;
+  /** Records at whose event the chain has one of the transfers by now, but another one than they tell of. */
+  readonly displaced: readonly TransactionRecord[];
+}
+
+/** Compares transfers with what the history has of their transactions. */
 export async function knownRecords<T extends OwnedTransfer>(
   reads: Reads,
   place: HistoryPlace,
   owned: readonly T[],
-): Promise<ReadonlyMap<T, TransactionRecord>> {
+): Promise<Known<T>> {
   const hashes = owned.map(({ transfer }) => transfer.transactionHash);
   const records = group(await recordsByHashes(reads, place.environment, hashes), (record) =>
     groupName(record.organizationId, BigInt(record.transactionHash ?? 0)),
   );
   const known = new Map<T, TransactionRecord>();
+  const displaced: TransactionRecord[] = [];
   for (const [name, transfers] of group(owned, nameOf)) {
-    const free = new Set(records.get(name));
-    match(known, transfers, free, ({ transfer }, record) => record.eventIndex === transfer.eventIndex);
+    const own = records.get(name) ?? [];
+    const free = new Set(own);
+    match(known, transfers, free, (one, record) => isAtPlace(one, record) && isSame(one, record));
     // A relay's record learns its event when the relay has ended.
     match(known, transfers, free, (one, record) => record.eventIndex === undefined && isSame(one, record));
+    // A reorganisation has moved its event within the transaction.
+    if (place.wholeBlocks) match(known, transfers, free, isSame);
     const relayed = await recordsOfItsRelay(
       reads,
       place,
       transfers.find((one) => !known.has(one)),
     );
     match(known, transfers, new Set(relayed), isSame);
+    displaced.push(
+      ...own.filter((record) => transfers.some((one) => isAtPlace(one, record) && known.get(one) !== record)),
+    );
   }
-  return known;
+  return { records: known, displaced };
 }
 
 /**
@@ -65,13 +81,12 @@ async function recordsOfItsRelay(
   return records.filter(({ transactionHash }) => transactionHash !== toHex(transfer.transactionHash));
 }
 
+function isAtPlace({ transfer }: OwnedTransfer, record: TransactionRecord): boolean {
+  return record.eventIndex === transfer.eventIndex;
+}
+
 function isSame({ transfer }: OwnedTransfer, record: TransactionRecord): boolean {
-  return (
-    record.senderAddress === padded(transfer.from) &&
-    record.destinationAddress === padded(transfer.to) &&
-    record.tokenAddress === padded(transfer.token) &&
-    record.amount === transfer.amount
-  );
+  return isTransferOf(record, transfer);
 }
 
 /** Each record stands for one transfer. */

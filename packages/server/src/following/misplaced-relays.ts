@@ -29,8 +29,7 @@ export async function reopenMisplaced(follower: Follower): Promise<void> {
 }
 
 /** The same where the chain became shorter, and has not yet grown again to where a relay stood. */
-export async function reopenAboveHead({ db, chain, chainId, now, log }: Follower): Promise<void> {
-  const head = await chain.blockNumber();
+export async function reopenAboveHead({ db, chain, chainId, now, log }: Follower, head: number): Promise<void> {
   const row = await db.one<{ since: Date | null; above: boolean }>(sql`
     select relays_above_since as since,
            exists (select from relays where relays.chain_id = ${chainId} and block_number > ${head}) as above

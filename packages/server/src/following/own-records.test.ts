@@ -3,6 +3,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { relayer, transfer } from '../chains/testing/starknet.ts';
 import { newId } from '../ids.ts';
+import { padded } from '../relayer/spelling.ts';
 import type { NewRecord } from '../transactions/record.ts';
 import { insertRecords } from '../transactions/records.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
@@ -86,7 +87,7 @@ describe('a transfer between two wallets of an organisation', () => {
     await follow();
     const types = (await history(recipient)).map(({ type, eventIndex }) => [type, eventIndex]);
     expect(types).toEqual([
-      ['RECEIVE', 1],
+      ['SEND', 1],
       ['SEND', undefined],
     ]);
   });
@@ -108,6 +109,19 @@ describe('a transfer between two wallets of an organisation', () => {
     await db.tx((tx) => insertRecords(tx, [pendingSend(sender, recipient, settled)]));
     await follow();
     expect((await history(recipient)).map(({ type }) => type)).toEqual(['SEND', 'SEND']);
+  });
+
+  it('that had failed without a relay succeeds again when the chain shows it after all', async () => {
+    const { db, follow, organization, wallet, send, history } = world();
+    await follow();
+    const id = await organization();
+    const sender = await wallet(id);
+    const recipient = await wallet(id);
+    const transactionHash = await send([transfer('STRK', BigInt(recipient.address), 5n)]);
+    const given = { transactionHash, status: 'FAILED', senderAddress: padded(relayer(1).address) } as const;
+    await db.tx((tx) => insertRecords(tx, [pendingSend(sender, recipient, given)]));
+    await follow();
+    expect(await history(recipient)).toMatchObject([{ type: 'SEND', status: 'SUCCESS', eventIndex: 0 }]);
   });
 
   it('gives the recipient a record of its own where the sender’s is in another organisation', async () => {

@@ -19,10 +19,14 @@ export function passBlocks(follower: Follower, cursor: Place, scanned: Scanned):
   return db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, end))) return false;
     await keepBlocks(tx, chainId, blocks.slice(-KEPT_BLOCKS));
-    const { ids } = await keepTransfers(tx, { environment, chainId: chain.chainId, wallets }, owned);
+    const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: true };
+    const { ids, added } = await keepTransfers(tx, place, owned);
     const above = await recordsAbove(tx, environment, 'STARKNET', cursor.number);
     const passed = above.filter(({ blockNumber = 0 }) => blockNumber <= end.number);
-    await doubtSends(tx, passed);
+    await doubtSends(
+      tx,
+      passed.filter(({ id }) => !added.has(id)),
+    );
     await doubtReceives(
       tx,
       follower,

@@ -21,6 +21,8 @@ export interface PlacedTransfer extends SeenTransfer {
 export interface TimedTransfer extends PlacedTransfer {
   /** Of the block. */
   readonly time: Date;
+  /** Who made the block. */
+  readonly sequencer: bigint | undefined;
 }
 
 /** The transfers of known tokens among events, in their order. */
@@ -56,6 +58,7 @@ export async function timeTransfers(chain: StarknetChain, placed: readonly Place
   });
   return placed.flatMap((transfer) => {
     const block = blocks.get(transfer.blockNumber);
-    return block?.hash === transfer.blockHash ? [{ ...transfer, time: block.timestamp }] : [];
+    if (block?.hash !== transfer.blockHash) return [];
+    return [{ ...transfer, time: block.timestamp, sequencer: block.sequencer }];
   });
 }

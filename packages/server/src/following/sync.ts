@@ -3,18 +3,26 @@ import type { Networks } from '../chains/networks.ts';
 import type { EmittedEvent } from '../chains/starknet/chain.ts';
 import { TRANSFER_SELECTOR } from '../chains/starknet/transfers.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
+import { isFee } from './fees.ts';
 import { type FollowedChain, followedChain } from './follower.ts';
 import { keepTransfers } from './keep-transfers.ts';
 import { knownRecords } from './known-records.ts';
 import { ownWallets } from './own-wallets.ts';
 import { EVENTS_PER_PAGE } from './scan.ts';
-import { type PlacedTransfer, placeTransfers, seenIn, type TimedTransfer, timeTransfers } from './seen-transfers.ts';
+import {
+  type PlacedTransfer,
+  placeTransfers,
+  type SeenTransfer,
+  seenIn,
+  type TimedTransfer,
+  timeTransfers,
+} from './seen-transfers.ts';
 import { holdCursor, keptBlocks } from './store.ts';
 
 /** Of what a wallet sent and of what it received: 50,000 transfers each, which a node reads in about a minute. */
 const MAX_PAGES = 50;
 /** Each costs a question to the node; what is left comes with the next call. */
-const MAX_ADDED = 1_000;
+export const MAX_ADDED = 1_000;
 
 export interface SyncParts {
   readonly db: Database;
@@ -28,23 +36,33 @@ export interface Synced {
   readonly total: number;
 }
 
-/** Reads all transfers of a wallet from the chain, and adds to the history those that it does not have. */
+/**
+ * Reads all transfers of a wallet from the chain, and adds to the history those that it does not have. Nodes find a party of a
+ * transfer among its keys alone. Transfers with the parties in their data, as tokens of StarkGate had them before SNIP-13, cannot be
+ * asked for: they would have to be picked from all transfers of the token, which are hundreds of millions. Following reads both.
+ */
 export async function syncWallet({ db, networks }: SyncParts, wallet: WalletRecord): Promise<Synced> {
   const followed = followedChain(networks, wallet.environment);
   const address = BigInt(wallet.address);
+  const sequencers = new Set<bigint>();
+  noteSequencer(sequencers, (await followed.chain.block('latest'))?.sequencer);
   let [synced, total] = [0, 0];
-  const add = async (events: readonly EmittedEvent[], isOther: (sender: bigint) => boolean) => {
-    const seen = seenIn(events, followed.tokens).filter(({ from }) => isOther(from));
-    const placed = await placeTransfers(followed.chain, seen);
-    total += placed.length;
-    synced += await addMissing(db, followed, wallet, placed, MAX_ADDED - synced);
+  const add = async (events: readonly EmittedEvent[], counts: (transfer: SeenTransfer) => boolean) => {
+    const placed = await placeTransfers(followed.chain, seenIn(events, followed.tokens).filter(counts));
+    synced += await addMissing(db, followed, wallet, placed, { limit: MAX_ADDED - synced, sequencers });
+    total += placed.filter(counts).length;
   };
-  for await (const events of pagesOf(followed, [[TRANSFER_SELECTOR], [address]])) await add(events, () => true);
+  const sent = pagesOf(followed, [[TRANSFER_SELECTOR], [address]]);
+  for await (const events of sent) await add(events, (transfer) => !isFee(transfer, sequencers));
   // What it sent to itself was among what it sent.
-  for await (const events of pagesOf(followed, [[TRANSFER_SELECTOR], [], [address]])) {
-    await add(events, (sender) => sender !== address);
-  }
+  const received = pagesOf(followed, [[TRANSFER_SELECTOR], [], [address]]);
+  for await (const events of received) await add(events, ({ from }) => from !== address);
   return { synced, total };
+}
+
+/** Once one is known, what it was paid can be told without asking for the block. Blocks of the first days name nobody. */
+function noteSequencer(sequencers: Set<bigint>, sequencer: bigint | undefined): void {
+  if (sequencer) sequencers.add(sequencer);
 }
 
 async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenerator<readonly EmittedEvent[]> {
@@ -58,31 +76,33 @@ async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenera
   }
 }
 
-/** Answers how many were added. The chain is asked about those alone that are missing. */
+/** Answers how many were added; fees are not. The chain is asked about those alone that are missing. */
 async function addMissing(
   db: Database,
   followed: FollowedChain,
   wallet: WalletRecord,
   placed: readonly PlacedTransfer[],
-  limit: number,
+  { limit, sequencers }: { limit: number; sequencers: Set<bigint> },
 ): Promise<number> {
   const { chain, chainId, environment } = followed;
   const parties = placed.flatMap(({ from, to }) => [from, to]);
   const wallets = await ownWallets(db.reads, environment, parties);
-  const place = { environment, chainId: chain.chainId, wallets };
+  const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: false };
   const owned = placed.map((transfer) => ({ transfer, owner: wallet }));
-  const known = await knownRecords(db.reads, place, owned);
-  const missing = owned.filter((one) => !known.has(one)).map(({ transfer }) => transfer);
+  const { records } = await knownRecords(db.reads, place, owned);
+  const missing = owned.filter((one) => !records.has(one)).map(({ transfer }) => transfer);
   const timed = await timeTransfers(chain, missing.slice(0, limit));
-  if (timed.length === 0) return 0;
+  for (const { sequencer } of timed) noteSequencer(sequencers, sequencer);
+  const others = timed.filter((transfer) => !isFee(transfer, sequencers));
+  if (others.length === 0) return 0;
   return db.tx(async (tx) => {
-    const standing = await stillFollowed(tx, chainId, timed);
+    const standing = await stillFollowed(tx, chainId, others);
     const { added } = await keepTransfers(
       tx,
       place,
       standing.map((transfer) => ({ transfer, owner: wallet })),
     );
-    return added;
+    return added.size;
   });
 }
 

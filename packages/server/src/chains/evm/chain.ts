@@ -8,7 +8,10 @@ export interface EvmTransfer {
   readonly to: EvmAddress;
   /** In the smallest unit. */
   readonly amount: bigint;
-  /** The log's place in its block; null for the chain's own coin, which a transaction moves once. */
+  /**
+   * The log's place in the receipt: its place in the block changes when a reorganisation moves the transaction. Null for the chain's
+   * own coin, which a transaction moves once.
+   */
   readonly logIndex: number | null;
 }
 

@@ -20,9 +20,12 @@ export function transfersOf(transaction: Moved, receipt: Outcome): EvmTransfer[]
   const coin = to && value > 0n ? [transfer(null, from, to, value, null)] : [];
   // Strict: logs that only look like a token's, with other topics or data, are left out.
   const logs = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs, strict: true });
+  const places = new Map(receipt.logs.map(({ logIndex }, place) => [logIndex, place]));
   return [
     ...coin,
-    ...logs.map(({ address, args, logIndex }) => transfer(address, args.from, args.to, args.value, logIndex)),
+    ...logs.map(({ address, args, logIndex }) =>
+      transfer(address, args.from, args.to, args.value, places.get(logIndex) ?? logIndex),
+    ),
   ].filter((found) => found !== undefined);
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { EvmAddress } from '@svc/protocol';
 import { type Address, createWalletClient, defineChain, encodeFunctionData, erc20Abi, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -68,9 +69,7 @@ describe('an EVM chain through a node', () => {
     const hash = await wallet().writeContract({ ...call, args: [LUIS as string as Address, 500_000n] });
     const receipt = await chain.receipt(hash);
     expect(receipt).toMatchObject({ transactionHash: hash, succeeded: true, timestamp: expect.any(Date) });
-    expect(receipt?.transfers).toEqual([
-      { token: USDC, from: ana, to: LUIS, amount: 500_000n, logIndex: expect.any(Number) },
-    ]);
+    expect(receipt?.transfers).toEqual([{ token: USDC, from: ana, to: LUIS, amount: 500_000n, logIndex: 0 }]);
     expect(await chain.blockNumber()).toBeGreaterThanOrEqual(receipt?.blockNumber ?? Number.NaN);
   });
 
@@ -115,6 +114,50 @@ describe('an EVM chain through a node', () => {
     await expect(chainAt([faulty.url, second.url]).balanceOf(null, LUIS)).rejects.toThrow(/invalid params/);
     expect(second.requests).toEqual([]);
     await Promise.all([faulty.stop(), second.stop()]);
+  });
+
+  it.each([
+    ['says no', behave.error(-32602, 'invalid params')],
+    ['reverts', behave.error(3, 'execution reverted')],
+    ['is broken', behave.status(502)],
+    ['talks nonsense', behave.text('<p>')],
+  ])(
+    'names the host of a node that %s, and nothing else of its address, in whatever the log would write',
+    async (_, behaviour) => {
+      const node = await startFaultyNode(behaviour);
+      const faulty = chainAt([`${node.url}/v2/s3cret-key?apikey=an0ther`]);
+      const questions = [
+        () => faulty.balanceOf(null, LUIS),
+        () => faulty.balanceOf(USDC, LUIS),
+        () => faulty.receipt(`0x${'12'.repeat(32)}`),
+        () => faulty.blockNumber(),
+      ];
+      for (const ask of questions) {
+        const error = await ask().then(
+          () => new Error('It answered.'),
+          (thrown: unknown) => thrown,
+        );
+        const written = inspect(error, { depth: 20 });
+        expect(written).not.toMatch(/s3cret|an0ther/);
+        expect(written).toContain(new URL(node.url).host);
+      }
+      await node.stop();
+    },
+  );
+
+  it('names the host of a node whose answer cannot be read', async () => {
+    const node = await startFaultyNode(behave.result('a lot'));
+    const thrown = await chainAt([`${node.url}/s3cret-key`])
+      .balanceOf(null, LUIS)
+      .catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(ChainUnavailableError);
+    expect(inspect(thrown, { depth: 20 })).not.toContain('s3cret');
+    await node.stop();
+  });
+
+  it('has no decimals for an address where no token stands', async () => {
+    expect(await chain.decimalsOf(LUIS)).toBeUndefined();
+    expect(await chain.decimalsOf(USDC)).toBe(6);
   });
 
   it('is unavailable when no node answers', async () => {

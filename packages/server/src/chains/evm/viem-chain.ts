@@ -2,20 +2,22 @@ import type { EvmAddress } from '@svc/protocol';
 import {
   type Address,
   BaseError,
-  ContractFunctionExecutionError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
   createPublicClient,
   erc20Abi,
   type Hash,
   http,
   type PublicClient,
-  RpcRequestError,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from 'viem';
 import { nodeFetch } from '../node-fetch.ts';
-import { type NodeHealth, Nodes } from '../nodes.ts';
+import { type Node, type NodeHealth, Nodes } from '../nodes.ts';
+import { isEvmAnswer } from '../rpc-answers.ts';
 import type { EvmChainName } from '../tokens.ts';
 import type { EvmChain, EvmReceipt } from './chain.ts';
+import { NodeRefusal, plainError } from './plain-error.ts';
 import { transfersOf } from './transfers.ts';
 
 export interface ViemChainOptions {
@@ -27,23 +29,35 @@ export interface ViemChainOptions {
   readonly now?: () => number;
 }
 
+type Question<R> = (client: PublicClient) => Promise<R>;
+
+/** A node whose errors tell no more than they should. */
+interface Connection {
+  ask<R>(question: Question<R>): Promise<R>;
+}
+
 /** An EVM chain through the JSON-RPC of one or several nodes. */
 export class ViemEvmChain implements EvmChain {
   readonly chainId: number;
-  readonly #nodes: Nodes<PublicClient>;
+  readonly #nodes: Nodes<Connection>;
 
   constructor({ name, chainId, urls, timeoutMs, ...options }: ViemChainOptions) {
     this.chainId = chainId;
     // Time and repetition are ours: the library would repeat by itself, behind the order of the nodes.
-    const http_ = { fetchFn: nodeFetch(timeoutMs), timeout: 0, retryCount: 0 };
-    const connect = (url: string): PublicClient => createPublicClient({ transport: http(url, http_), cacheTime: 0 });
+    const http_ = { fetchFn: nodeFetch(timeoutMs, isEvmAnswer), timeout: 0, retryCount: 0 };
+    const connect = (url: string): Connection => {
+      const client = createPublicClient({ transport: http(url, http_), cacheTime: 0 });
+      const { host } = new URL(url);
+      const asError = (error: unknown) => Promise.reject(plainError(host, error));
+      return { ask: (question) => question(client).catch(asError) };
+    };
     this.#nodes = new Nodes({
       chain: name,
       urls,
       connect,
       chainId: BigInt(chainId),
-      chainIdOf: async (client) => BigInt(await client.getChainId()),
-      isAnswer,
+      chainIdOf: async ({ ask }) => BigInt(await ask((client) => client.getChainId())),
+      isAnswer: (error) => error instanceof NodeRefusal,
       ...options,
     });
   }
@@ -53,11 +67,11 @@ export class ViemEvmChain implements EvmChain {
   }
 
   blockNumber(): Promise<number> {
-    return this.#nodes.read(async ({ client }) => Number(await client.getBlockNumber()));
+    return this.#read(async (client) => Number(await client.getBlockNumber()));
   }
 
   balanceOf(token: EvmAddress | null, owner: EvmAddress): Promise<bigint> {
-    return this.#nodes.read(({ client }) => {
+    return this.#read((client) => {
       const address = owner as string as Address;
       if (token === null) return client.getBalance({ address });
       const call = { address: token as string as Address, abi: erc20Abi, functionName: 'balanceOf' } as const;
@@ -67,11 +81,15 @@ export class ViemEvmChain implements EvmChain {
 
   decimalsOf(token: EvmAddress): Promise<number | undefined> {
     const call = { address: token as string as Address, abi: erc20Abi, functionName: 'decimals' } as const;
-    return this.#nodes.read(({ client }) => client.readContract(call)).catch(undefinedIfNoToken);
+    return this.#read((client) => client.readContract(call).catch(undefinedIfNoToken));
   }
 
   receipt(hash: string): Promise<EvmReceipt | undefined> {
-    return this.#nodes.read(({ client }) => readReceipt(client, hash as Hash).catch(undefinedIfUnknown));
+    return this.#read((client) => readReceipt(client, hash as Hash).catch(undefinedIfUnknown));
+  }
+
+  #read<R>(question: Question<R>): Promise<R> {
+    return this.#nodes.read(({ client }: Node<Connection>) => client.ask(question));
   }
 }
 
@@ -98,11 +116,8 @@ function undefinedIfUnknown(error: unknown): undefined {
 }
 
 function undefinedIfNoToken(error: unknown): undefined {
-  if (error instanceof ContractFunctionExecutionError) return undefined;
+  const isSilent = (cause: unknown) =>
+    cause instanceof ContractFunctionZeroDataError || cause instanceof ContractFunctionRevertedError;
+  if (error instanceof BaseError && error.walk(isSilent) !== null) return undefined;
   throw error;
-}
-
-/** An error that a node answered, as against none that could be read. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;
 }

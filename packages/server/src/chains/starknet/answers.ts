@@ -31,6 +31,7 @@ export interface RpcBlock {
   readonly block_hash: string;
   readonly parent_hash: string;
   readonly timestamp: number;
+  readonly sequencer_address?: string;
 }
 
 export interface RpcClass {
@@ -83,6 +84,7 @@ export function readBlock(block: RpcBlock): Block {
     hash: BigInt(block.block_hash),
     parentHash: BigInt(block.parent_hash),
     timestamp: new Date(block.timestamp * 1_000),
+    sequencer: optional(block.sequencer_address),
   };
 }
 

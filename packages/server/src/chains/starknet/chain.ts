@@ -25,7 +25,12 @@ export interface Block {
   readonly hash: bigint;
   readonly parentHash: bigint;
   readonly timestamp: Date;
+  /** Who made it, and was paid the fees. */
+  readonly sequencer?: bigint | undefined;
 }
+
+/** The last sealed block. */
+export type Head = Pick<Block, 'number' | 'hash'>;
 
 export interface ChainEvent {
   /** The contract that emitted it. */
@@ -118,8 +123,10 @@ export interface StarknetChain {
   /** Throws a `WrongChainError` for a node of another chain. */
   checkChain(): Promise<readonly NodeHealth[]>;
   blockNumber(): Promise<number>;
+  /** The same with its hash, in one question. */
+  head(): Promise<Head>;
   /** Undefined when there is no such block. */
-  block(number: number): Promise<Block | undefined>;
+  block(at: number | 'latest'): Promise<Block | undefined>;
   call(call: ViewCall, at?: BlockId): Promise<CallOutcome>;
   /** Undefined where no contract stands. */
   classHashAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;

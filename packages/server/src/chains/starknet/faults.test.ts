@@ -41,6 +41,9 @@ describe('a read', () => {
     ['fails', behave.status(503)],
     ['talks nonsense', behave.text('nonsense')],
     ['answers what no nonce can be', behave.result({ surprise: true })],
+    ['has no quota left', behave.error(-32000, 'daily request count exceeded')],
+    ['does not know the key', behave.error(-32600, 'Must be authenticated')],
+    ['has an error that the specification does not know', behave.error(-1, 'try again')],
   ])('goes to the second node when the first %s', async (_, behaviour) => {
     const first = await node(behaviour);
     expect(await chainOf([first.url, sandbox.rpcUrl]).nonceAt(relayer(2).address)).toBe(0n);
@@ -135,6 +138,12 @@ describe('a send', () => {
     expect(second.requests).toEqual([]);
   });
 
+  it('goes on to the next node when the first has no quota left', async () => {
+    const [first, second] = [await node(behave.error(-32000, 'quota')), await node(behave.pass(sandbox.rpcUrl))];
+    expect(await chainOf([first.url, second.url]).send(await nextPayment())).toEqual({ outcome: 'sent' });
+    expect(sends(first)).toEqual(sends(second));
+  });
+
   it('that may have been taken is not refused by what the next node says', async () => {
     const [first, second] = [await node(behave.hangUp), await node(behave.error(52, 'Invalid transaction nonce'))];
     const outcome = await chainOf([first.url, second.url]).send(await nextPayment());
@@ -147,7 +156,7 @@ describe('a send', () => {
     expect(outcome).toMatchObject({ outcome: 'refused', code: 52 });
   });
 
-  it.each([-32603, 63])(
+  it.each([-32603, -32000, -32600, 1, 63, 429])(
     'that a node answers with error %s is unknown: it says nothing of the transaction',
     async (code) => {
       const first = await node(behave.error(code, 'An unexpected error occurred'));

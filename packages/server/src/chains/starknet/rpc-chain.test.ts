@@ -79,6 +79,9 @@ describe('Starknet through a node', () => {
     const number = receipt?.blockNumber ?? -1;
     expect(await chain.block(number)).toMatchObject({ number, hash: receipt?.blockHash, timestamp: expect.any(Date) });
     expect(await chain.blockNumber()).toBeGreaterThanOrEqual(number);
+    const latest = await chain.block('latest');
+    expect(await chain.head()).toEqual({ number: latest?.number, hash: latest?.hash });
+    expect(latest?.sequencer).toBeTypeOf('bigint');
     expect(await chain.block(1_000_000)).toBeUndefined();
   });
 

@@ -2,6 +2,7 @@ import { toHex } from '@svc/starknet';
 import { RpcProvider } from 'starknet';
 import { nodeFetch } from '../node-fetch.ts';
 import { type NodeHealth, Nodes } from '../nodes.ts';
+import { isStarknetAnswer } from '../rpc-answers.ts';
 import {
   type RpcBlock,
   type RpcClass,
@@ -21,6 +22,7 @@ import type {
   Estimate,
   EventFilter,
   EventPage,
+  Head,
   Receipt,
   Refusal,
   SendOutcome,
@@ -54,7 +56,7 @@ export class RpcStarknetChain implements StarknetChain {
 
   constructor({ chainId, urls, timeoutMs, ...options }: RpcChainOptions) {
     this.chainId = chainId;
-    const baseFetch = nodeFetch(timeoutMs);
+    const baseFetch = nodeFetch(timeoutMs, isStarknetAnswer);
     const connect = (nodeUrl: string) => new RpcProvider({ nodeUrl, baseFetch });
     this.#nodes = new Nodes({ chain: 'STARKNET', urls, connect, chainId, chainIdOf, isAnswer: isRefusal, ...options });
   }
@@ -67,9 +69,16 @@ export class RpcStarknetChain implements StarknetChain {
     return this.#read((provider) => provider.getBlockNumber());
   }
 
-  block(number: number): Promise<Block | undefined> {
+  head(): Promise<Head> {
+    return this.#read(async (provider) => {
+      const { block_number, block_hash } = await provider.getBlockLatestAccepted();
+      return { number: block_number, hash: BigInt(block_hash) };
+    });
+  }
+
+  block(at: number | 'latest'): Promise<Block | undefined> {
     return this.#find(code.blockNotFound, async (provider) => {
-      return readBlock((await provider.getBlockWithTxHashes(number)) as RpcBlock);
+      return readBlock((await provider.getBlockWithTxHashes(at)) as RpcBlock);
     });
   }
 

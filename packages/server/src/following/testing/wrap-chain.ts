@@ -10,6 +10,20 @@ export function wrapChain(chain: StarknetChain, changes: Partial<StarknetChain>)
   });
 }
 
+/** A chain that notes what it is asked. */
+export function notedChain(chain: StarknetChain, asked: string[]): StarknetChain {
+  return new Proxy(chain, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        asked.push(String(name));
+        return value.apply(target, given) as unknown;
+      };
+    },
+  });
+}
+
 /** Pages of a few events each, and something that happens after a page. */
 export function smallPages(
   chain: StarknetChain,
