@@ -10,6 +10,7 @@ import { keyHeaders } from '../tests/support/client.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
 import { App, Owner, transferOf } from '../tests/wallets/support/owner.ts';
 import { load } from './support/load.ts';
+import { openPoster } from './support/post.ts';
 
 const CLIENTS = 16;
 const WARM_UP = 32;
@@ -45,7 +46,11 @@ try {
   await postgres.stop();
 }
 
-type Request = () => Promise<void>;
+/** Bodies for one path. */
+interface Requests {
+  readonly path: string;
+  readonly bodies: readonly string[];
+}
 
 async function openPayers(): Promise<Owner[]> {
   const owners = Array.from({ length: CLIENTS }, () => new Owner());
@@ -57,42 +62,45 @@ async function openPayers(): Promise<Owner[]> {
 }
 
 /** Prepared and signed now, before the clock starts: what is measured is the request that creates. */
-async function creations(count: number): Promise<Request[]> {
-  const bodies: object[] = [];
+async function creations(count: number): Promise<Requests> {
+  const bodies: string[] = [];
   for (let made = 0; made < count; made++) {
     const owner = new Owner();
-    bodies.push(await app.creation(owner, `user ${owner.address}`));
+    bodies.push(JSON.stringify(await app.creation(owner, `user ${owner.address}`)));
   }
-  return bodies.map((body) => () => succeed('/svc-wallets', body));
+  return { path: '/svc-wallets', bodies };
 }
 
-async function transfers(payers: readonly Owner[], count: number): Promise<Request[]> {
-  const bodies: object[] = [];
+async function transfers(payers: readonly Owner[], count: number): Promise<Requests> {
+  const bodies: string[] = [];
   for (let made = 0; made < count; made++) {
     const owner = payers[made % payers.length] as Owner;
     const typedData = await app.prepare(owner.address, [transferOf(USDC, '0xb0b', 1n)]);
-    bodies.push({ publicKey: owner.address, typedData, userSignature: owner.sign(typedData) });
+    bodies.push(JSON.stringify({ publicKey: owner.address, typedData, userSignature: owner.sign(typedData) }));
   }
-  return bodies.map((body) => () => succeed('/transactions/execute-sponsored-transaction', body));
-}
-
-async function succeed(path: string, body: object): Promise<void> {
-  const reply = await app.post(path, body);
-  if (reply.status !== 200) throw new Error(`${path}: ${reply.text}`);
+  return { path: '/transactions/execute-sponsored-transaction', bodies };
 }
 
 /** So many at the same time, until all are done. Answers milliseconds. */
-async function drive(clients: number, requests: Request[]): Promise<number> {
+async function drive(clients: number, { path, bodies }: Requests, onAnswer: () => void = () => {}): Promise<number> {
+  const url = service.credentials.baseUrl + path;
+  const posters = await Promise.all(Array.from({ length: clients }, () => openPoster(url, app.headers)));
+  const queue = [...bodies];
   const startedAt = performance.now();
-  const queue = [...requests];
-  const client = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) await next();
-  };
-  await Promise.all(Array.from({ length: clients }, client));
+  await Promise.all(
+    posters.map(async ({ post, close }) => {
+      for (let body = queue.shift(); body !== undefined; body = queue.shift()) {
+        const answer = await post(body);
+        if (!answer.includes('ash":"0x')) throw new Error(`${path}: ${answer}`);
+        onAnswer();
+      }
+      close();
+    }),
+  );
   return performance.now() - startedAt;
 }
 
-async function report(name: string, clients: number, make: () => Promise<Request[]>): Promise<void> {
+async function report(name: string, clients: number, make: () => Promise<Requests>): Promise<void> {
   const rates: number[] = [];
   const shares = { cryptography: 0, chain: 0, database: 0, ms: 0, count: 0 };
   for (let round = 0; round < ROUNDS; round++) {
@@ -103,12 +111,12 @@ async function report(name: string, clients: number, make: () => Promise<Request
     const ms = await drive(clients, requests);
     const busy = await sampler.stop();
     const after = await meters();
-    rates.push(requests.length / (ms / 1_000));
+    rates.push(requests.bodies.length / (ms / 1_000));
     shares.cryptography += after.cryptographyMs - before.cryptographyMs;
     shares.chain += after.chainMs - before.chainMs;
     shares.database += busy * ms;
     shares.ms += ms;
-    shares.count += requests.length;
+    shares.count += requests.bodies.length;
   }
   const each = (ms: number) => `${(ms / shares.count).toFixed(1)} ms`;
   console.log(`${name}: ${median(rates).toFixed(0)}/s (rounds ${rates.map((rate) => rate.toFixed(0)).join(' ')})`);
@@ -169,11 +177,9 @@ async function besideCreations(): Promise<void> {
     await load(url, headers, SKU_CONNECTIONS, SKU_MS / 4);
     const alone = await load(url, headers, SKU_CONNECTIONS, SKU_MS);
     let created = 0;
-    const counted = requests.map((request) => async () => {
-      await request();
+    const creating = drive(CLIENTS, requests, () => {
       created += 1;
     });
-    const creating = drive(CLIENTS, counted);
     const beside = await load(url, headers, SKU_CONNECTIONS, SKU_MS);
     const during = created;
     await creating;

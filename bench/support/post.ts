@@ -9,7 +9,7 @@ export interface Poster {
  * One keep-alive connection that sends a body after the other. Like `load`, it reads answers only as far as it must, so
  * that on a small machine the client costs little beside the server.
  */
-export async function openPoster(url: string): Promise<Poster> {
+export async function openPoster(url: string, headers: Record<string, string> = {}): Promise<Poster> {
   const { hostname, port, pathname, host } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
@@ -22,7 +22,10 @@ export async function openPoster(url: string): Promise<Poster> {
     pending = '';
     waiting?.(answer);
   });
-  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n`;
+  const lines = Object.entries({ host, 'content-type': 'application/json', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const head = `POST ${pathname} HTTP/1.1\r\n${lines.join('')}`;
   return {
     post: (body) =>
       new Promise((resolve, reject) => {

@@ -57,35 +57,47 @@ function faultOf(next: () => number): [path: string, order: object] {
   return pick(next, orders);
 }
 
-interface Payment {
+interface Asked {
   readonly seed: number;
-  readonly to: string;
+  readonly kind: 'create' | 'execute';
+  /** The new wallet, or who is paid. */
+  readonly address: string;
   readonly fault: string;
   /** What the client was told in the end. */
   readonly status: number;
 }
 
-async function payUnderFault(seed: number): Promise<Payment> {
+async function askUnderFault(seed: number): Promise<Asked> {
   const next = random(seed);
   const [path, order] = faultOf(next);
   const after = path === '/starknet/reorg' && next() < 0.7;
-  const to = new Owner().address;
-  const message = await prepared(to, BigInt(seed + 1));
-  const body = { publicKey: payer.address, typedData: message, userSignature: payer.sign(message) };
+  const kind = pick(next, ['create', 'execute', 'execute'] as const);
+  const owner = new Owner();
+  const request = await insist(() => (kind === 'create' ? creation(seed, owner) : payment(seed, owner)));
   if (!after) await sandbox.ask(path, order);
   let status = 500;
   for (let tries = 0; tries < MAX_TRIES && status >= 500; tries++) {
-    status = (await app.post('/transactions/execute-sponsored-transaction', body)).status;
+    status = (await app.post(request.path, request.body)).status;
   }
   if (after) await sandbox.ask(path, order);
-  return { seed, to, fault: JSON.stringify(order), status };
+  return { seed, kind, address: owner.address, fault: JSON.stringify(order), status };
+}
+
+async function creation(seed: number, owner: Owner) {
+  return { path: '/svc-wallets', body: await app.creation(owner, `user ${seed}`) };
+}
+
+async function payment(seed: number, { address }: Owner) {
+  const typedData = await app.prepare(payer.address, [transferOf(USDC, address, BigInt(seed + 1))]);
+  const body = { publicKey: payer.address, typedData, userSignature: payer.sign(typedData) };
+  return { path: '/transactions/execute-sponsored-transaction', body };
 }
 
 /** Preparing asks the chain for its time, and may meet the fault of the seed before. */
-async function prepared(to: string, amount: bigint): Promise<object> {
+async function insist<T>(prepare: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
-      return await app.prepare(payer.address, [transferOf(USDC, to, amount)]);
+      return await prepare();
     } catch (error) {
       if (tries >= MAX_TRIES) throw error;
     }
@@ -94,30 +106,40 @@ async function prepared(to: string, amount: bigint): Promise<object> {
 
 describe('whatever a node does wrong', () => {
   it(
-    `a payment happens once or not at all, and its record ends with the truth: ${SEEDS} seeds`,
+    `a wallet is created and a payment made once or not at all, and what is stored ends with the truth: ${SEEDS} seeds`,
     async () => {
-      const payments: Payment[] = [];
-      for (let seed = 0; seed < SEEDS; seed++) payments.push(await payUnderFault(seed));
+      const all: Asked[] = [];
+      for (let seed = 0; seed < SEEDS; seed++) all.push(await askUnderFault(seed));
       await sandbox.ask('/starknet/faults', undefined, 'DELETE');
       await settled(service.database.db);
-      for (const payment of payments) await expectTruth(payment);
+      for (const asked of all) await (asked.kind === 'create' ? expectWallet(asked) : expectPayment(asked));
       await auditRelays(service.database.db, sandbox);
     },
     60_000 + SEEDS * EACH_MS,
   );
 });
 
-async function expectTruth(payment: Payment): Promise<void> {
-  const amount = BigInt(payment.seed + 1);
+async function expectWallet(asked: Asked): Promise<void> {
+  const { body } = await app.get(`/svc-wallets/by-user?externalUserId=${encodeURIComponent(`user ${asked.seed}`)}`);
+  const { isDeployed } = body as { isDeployed?: boolean };
+  const { result } = await sandbox.rpc('getClassHashAt', ['latest', asked.address]);
+  expect({ ...asked, isDeployed: isDeployed ?? false }).toEqual({ ...asked, isDeployed: result !== undefined });
+  // Who was told of a wallet has one; who was refused has none.
+  expect({ ...asked, status: isDeployed === undefined ? 400 : 200 }).toEqual(asked);
+}
+
+async function expectPayment(asked: Asked): Promise<void> {
+  const amount = BigInt(asked.seed + 1);
   const records = await service.database.db.rows<{ status: string }>(
     sql`select status from transactions where amount = ${amount} and type = 'SEND'`,
   );
-  const paid = await app.balance(payment.to, 'USDC');
-  const found = { ...payment, paid, statuses: records.map(({ status }) => status) };
-  expect(found.statuses.length, JSON.stringify(payment)).toBeLessThanOrEqual(1);
-  const [status] = found.statuses;
-  expect(found).toEqual({ ...found, paid: status === 'SUCCESS' ? amount : 0n });
-  if (status !== undefined) expect(['SUCCESS', 'FAILED']).toContain(status);
-  // Who was told of a hash has a record; who was refused has none.
-  expect(found).toEqual({ ...found, status: status === undefined ? 400 : 200 });
+  const paid = await app.balance(asked.address, 'USDC');
+  const [{ status } = { status: undefined }, ...others] = records;
+  expect({ ...asked, others }).toEqual({ ...asked, others: [] });
+  expect({ ...asked, recorded: status, paid }).toEqual({
+    ...asked,
+    recorded: status === undefined ? undefined : expect.stringMatching(/^(SUCCESS|FAILED)$/),
+    paid: status === 'SUCCESS' ? amount : 0n,
+  });
+  expect({ ...asked, status: status === undefined ? 400 : 200 }).toEqual(asked);
 }

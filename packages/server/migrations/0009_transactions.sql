@@ -124,3 +124,7 @@ create trigger transactions_settled before update on transactions
     or old.function_name is distinct from new.function_name
     or (old.transaction_hash is not null and new.transaction_hash is null))
   execute function transactions_refuse();
+
+-- Reported transfers whose end has not been seen yet: few at any time, and looked for every minute.
+create index transactions_unconfirmed on transactions (id)
+  where status = 'PENDING' and type = 'SEND' and relay_id is null;

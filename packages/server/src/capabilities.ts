@@ -97,7 +97,7 @@ function payForGas(
   environments: readonly Environment[],
 ): { readonly sponsor: Sponsor; readonly jobs: Jobs } {
   const outcomes: OutcomeHandlers = { ...walletOutcomes(), ...transactionOutcomes() };
-  const common = { db, networks, crypto, outcomes, log };
+  const common = { db, networks, crypto, outcomes, log, maxFeeFri: config.maxFee };
   const keys = (environment: Environment) => relayers[environment];
   const own = { sponsor: createOwnSponsor({ ...common, keys }), jobs: relayerJobs({ ...common, keys, environments }) };
   if (!config.paymaster) return own;

@@ -38,11 +38,14 @@ export interface Config {
   /** Who pays for gas in production: accounts of ours, or a paymaster. */
   readonly relayers: readonly RelayerAccount[];
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
+  /** The most that one sponsored transaction may cost, in FRI. */
+  readonly maxFee: bigint;
   /** How many of the sandbox's relayers are used in development. */
   readonly sandboxRelayers: number;
   readonly cryptoThreads: number;
 }
 
+const FRI_PER_STRK = 10n ** 18n;
 /** As many as exist there from the start. */
 const MAX_SANDBOX_RELAYERS = 4;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -78,6 +81,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     chains: { starknet: readStarknet(read), evmRpcUrls: readEvmUrls(read) },
     relayers: read.accounts('RELAYER_ACCOUNTS'),
     paymaster: readPaymaster(read),
+    maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,
     sandboxRelayers: read.integer('SANDBOX_RELAYERS', MAX_SANDBOX_RELAYERS, 1, MAX_SANDBOX_RELAYERS),
     cryptoThreads: read.integer('CRYPTO_THREADS', Math.max(1, availableParallelism() - 1), 1, 64),
   };

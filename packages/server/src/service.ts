@@ -29,7 +29,7 @@ export interface Sandbox {
   readonly paymentAddress: bigint;
   /** Who pays for gas in development. */
   readonly relayers: readonly RelayerAccount[];
-  mount(app: FastifyInstance, db: Database): Promise<void>;
+  mount(app: FastifyInstance, db: Database): Promise<{ ownRpcUrl(): string | undefined }>;
 }
 
 export interface Service {
@@ -117,16 +117,17 @@ interface Parts {
   readonly onStop: OnStop;
 }
 
-/** How this process and others reach it; known once it listens. */
+/** How this process and others reach it, and how it reaches the sandbox's node; known once it listens. */
 interface Address {
   local: string;
   public: string;
+  node: () => string | undefined;
 }
 
 /** Requests first, then jobs: those of development reach the sandbox by its address. Answers the address that others see. */
 async function run(parts: Parts): Promise<string> {
   const { config, sandbox, log, db, onStop } = parts;
-  const address: Address = { local: '', public: '' };
+  const address: Address = { local: '', public: '', node: () => undefined };
   const networks = await checkedNetworks(config, log.logger, () => placeOf(sandbox, address));
   const crypto = startCrypto({ threads: config.cryptoThreads });
   onStop(() => crypto.stop());
@@ -148,7 +149,7 @@ async function run(parts: Parts): Promise<string> {
 function placeOf(sandbox: Sandbox | undefined, address: Address): SandboxPlace | undefined {
   if (!sandbox) return undefined;
   const [url, publicUrl] = [address.local + SANDBOX_PREFIX, address.public + SANDBOX_PREFIX];
-  return { url, publicUrl, paymentAddress: sandbox.paymentAddress };
+  return { url, publicUrl, nodeUrl: address.node(), paymentAddress: sandbox.paymentAddress };
 }
 
 async function startJobs({ config, log, db, onStop }: Parts, { jobs }: Capabilities): Promise<void> {
@@ -188,7 +189,13 @@ async function listenForRequests(parts: Listening): Promise<void> {
     publicUrl: () => address.public,
     servesInterface: config.role !== 'worker',
   });
-  if (sandbox) await http.register((app) => sandbox.mount(app, db), { prefix: SANDBOX_PREFIX });
+  if (sandbox) {
+    const mount = async (app: FastifyInstance) => {
+      const mounted = await sandbox.mount(app, db);
+      address.node = () => mounted.ownRpcUrl();
+    };
+    await http.register(mount, { prefix: SANDBOX_PREFIX });
+  }
   await http.listen({ host: config.host, port: config.port });
   onStop(() => closeGently(http));
   const bound = http.server.address();

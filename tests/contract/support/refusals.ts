@@ -21,8 +21,16 @@ export function howToProvoke({ operationId }: Endpoint, code: ErrorCode): Provok
   return how;
 }
 
-/** Refusals that no request brings about by itself: a fault of ours, a rate source that is down, a request that hangs. */
-const NOT_FROM_OUTSIDE: readonly ErrorCode[] = ['internal_error', 'rate_unavailable', 'idempotency_key_in_progress'];
+/**
+ * Refusals that no request brings about by itself: a fault of ours, a rate source that is down, a request that hangs, gas that costs
+ * more than a deployment pays.
+ */
+const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
+  'internal_error',
+  'rate_unavailable',
+  'idempotency_key_in_progress',
+  'fee_too_high',
+];
 /** A paymaster may say already when it prepares that calls would revert; none serves here. */
 const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
   prepareTypedData: ['transaction_reverted'],

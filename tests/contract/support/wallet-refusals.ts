@@ -43,10 +43,11 @@ const upgradeWith =
     return { body: { ...upgrade, ...(await spoil(upgrade, world)) } };
   };
 
-const toReady = async (_: Signed, { app, upgradeable }: World) => {
-  const { address } = upgradeable;
-  const call = { contractAddress: address, entrypoint: 'upgrade', calldata: [toHex(classes.ready)] };
-  return upgradeBody(upgradeable, (await app.prepare(address, [call])) as TypedData);
+/** The prepared upgrade with another target, signed by the owner. */
+const toReady = ({ typedData }: Signed, { upgradeable }: World) => {
+  const changed = structuredClone(typedData) as TypedData & { message: { Calls: { Calldata: string[] }[] } };
+  for (const call of changed.message.Calls) call.Calldata = [toHex(classes.ready)];
+  return upgradeBody(upgradeable, changed);
 };
 
 const ofFailedWallet: Provoke = ({ example, failed }) => ({

@@ -68,6 +68,7 @@ export const executeSponsoredTransaction = endpoint({
     'invalid_signature',
     'wallet_not_deployed',
     'transaction_reverted',
+    'fee_too_high',
     'chain_not_configured',
     'wallet_not_found',
     'chain_unavailable',

@@ -5,7 +5,12 @@
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
 const RECIPIENT = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';
 const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
-const CLASS_HASH = '0x0484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1';
+// As the service answers them: the current class of SVC, the two before it, and READY's.
+const CLASS_HASH = '0x4d2934844616e75b27c490522f2d0ca115663c8f81b51350354794dffa3d61';
+const EARLIER_CLASS_HASH = '0x484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1';
+const FIRST_CLASS_HASH = '0x53f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2a';
+const READY_CLASS_HASH = '0x36078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927f';
+const STARK_KEY = '0x1931ee712a85a44664342b7621a4cd0bd4df3fe600e5e4c2b187a2736e9649';
 const FELT = '0x01f3c9a27b5d8e604c13a7f2905be6d48c71f03a';
 const SIGNED = '0x06b2d84f1e73a95c20d6f84b3170c9ea52d8f4613b';
 const TOKEN = '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
@@ -24,7 +29,16 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   'Call.calldata': [[RECIPIENT, '2500000', '0']],
   'Call.contractAddress': [TOKEN],
   'Call.entrypoint': ['transfer'],
-  'Config.network': ['SANDBOX'],
+  'Config.network': ['sandbox'],
+  'Config.rpcUrl': ['https://svc.example/sandbox/starknet/rpc'],
+  'Config.walletClasses': [
+    [
+      { walletType: 'SVC', classHash: CLASS_HASH, current: true },
+      { walletType: 'SVC', classHash: EARLIER_CLASS_HASH, current: false },
+      { walletType: 'SVC', classHash: FIRST_CLASS_HASH, current: false },
+      { walletType: 'READY', classHash: READY_CLASS_HASH, current: true },
+    ],
+  ],
   'Gift.id': [GIFT_ID],
   'GiftRedeem.cctpBurnTxHash': [null],
   'GiftRedeem.id': [REDEEM_ID],
@@ -45,11 +59,11 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   amountUsd: [501],
   authMethod: ['passkey'],
   availableUsd: [9499],
-  calldata: [[FELT]],
+  calldata: [[STARK_KEY]],
   campaignName: ['Navidad 2026'],
   cctpBurnTxHash: [HASH],
   chain: ['STARKNET'],
-  chainId: ['SN_SEPOLIA'],
+  chainId: ['0x5356435f53414e44424f58'],
   claimUrl: ['https://svc.example/claim/KQWMZRTB'],
   class_hash: [CLASS_HASH],
   classHash: [CLASS_HASH],
@@ -58,7 +72,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   credentialId: ['q83vEjRWeJCrze8'],
   currency: ['MXN'],
   currencyAmount: [100],
-  currentClassHash: [CLASS_HASH],
+  currentClassHash: [EARLIER_CLASS_HASH],
   currentWalletType: ['SVC'],
   decimals: [6],
   deviceType: ['phone'],
@@ -96,11 +110,11 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   releasedUsd: [501],
   rpcUrl: ['https://rpc.example'],
   s: [SIGNED],
-  salt: [FELT],
+  salt: [STARK_KEY],
   signature: [[FELT, SIGNED]],
   skuId: ['telcel-recarga-100'],
   skuReference: ['5512345678'],
-  starkKeyPubAX: [FELT],
+  starkKeyPubAX: [STARK_KEY],
   startsAt: ['2026-12-01T00:00:00.000Z'],
   status: ['SUCCESS', 'ACCEPTED_ON_L2'],
   synced: [2],

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { currencies, onChainTxStatuses, txStatuses, txSubTypes, txTypes } from '../enums.ts';
+import { currencies, onChainTxStatuses, txStatuses, txSubTypes, txTypes, walletTypes } from '../enums.ts';
 import { AddressText, Felt, Identifier, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import { ChainName, ChainTokenName, TypedData, WalletTypeName } from './wallet.ts';
 
@@ -95,11 +95,15 @@ export const Call = Type.Object(
   { title: 'Call' },
 );
 
+const SaidWalletType = Type.Optional(
+  OneOf(walletTypes, { description: 'What you take the wallet to be; refused when it is not' }),
+);
+
 export const PrepareTypedData = Type.Object({
   publicKey: AddressText('The wallet that will execute the calls'),
   calls: Type.Array(Call, { minItems: 1, maxItems: MAX_CALLS }),
-  accountClassHash: Type.Optional(Felt()),
-  walletType: Type.Optional(WalletTypeName),
+  accountClassHash: Type.Optional(Felt('The class that you take the wallet to have; refused when it has another')),
+  walletType: SaidWalletType,
 });
 
 export const PreparedTypedData = Type.Object(
@@ -119,8 +123,10 @@ export const ExecuteSponsoredTransaction = Type.Object({
     }),
   ]),
   saveToDatabase: Type.Optional(Type.Boolean({ default: true, description: 'Whether the history keeps the calls' })),
-  walletType: Type.Optional(WalletTypeName),
-  isSessionSignature: Type.Optional(Type.Boolean()),
+  walletType: SaidWalletType,
+  isSessionSignature: Type.Optional(
+    Type.Boolean({ description: 'Whether a session signed; refused when userSignature says otherwise' }),
+  ),
 });
 
 export const TransactionHash = Type.Object({ transactionHash: Type.String() }, { title: 'TransactionHash' });

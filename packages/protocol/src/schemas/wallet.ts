@@ -26,6 +26,7 @@ const walletFields = {
 };
 
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
+const STARK_KEY = '0x1931ee712a85a44664342b7621a4cd0bd4df3fe600e5e4c2b187a2736e9649';
 const walletExample = {
   id: 'wal_01kxw8z4f3v5t9q2m7n6p8r0sd',
   externalUserId: 'user-123',
@@ -53,6 +54,8 @@ export const CreatedWallet = Type.Object(
 );
 export type CreatedWallet = Static<typeof CreatedWallet>;
 
+const NewWalletType = Type.Optional(OneOf(walletTypes, { default: 'SVC' }));
+
 /** Typed data travels as it is; its own rules are checked where it is read. */
 export const TypedData = Type.Record(Type.String(), Type.Unknown(), {
   title: 'TypedData',
@@ -65,15 +68,20 @@ export const PrepareWalletCreation = Type.Object(
   {
     chain: ChainName,
     publicKey: AddressText('The calculated account contract address'),
-    walletType: Type.Optional(WalletTypeName),
+    walletType: NewWalletType,
     starkKeyPubAX: Felt('Public key on the Stark curve'),
     classHash: Type.Optional(Felt('A custom account class that is declared and supports SNIP-9')),
   },
-  { examples: [{ chain: 'STARKNET', publicKey: ADDRESS, walletType: 'SVC', starkKeyPubAX: '0x1f3c…' }] },
+  { examples: [{ chain: 'STARKNET', publicKey: ADDRESS, walletType: 'SVC', starkKeyPubAX: STARK_KEY }] },
 );
 
 export const PreparedWalletCreation = Type.Object(
-  { typedData: TypedData, accountClassHash: Type.String() },
+  {
+    typedData: TypedData,
+    accountClassHash: Type.String({
+      description: 'The class that the wallet is to have: class_hash of deploymentData',
+    }),
+  },
   { title: 'PreparedWalletCreation' },
 );
 
@@ -82,16 +90,19 @@ const MAX_CALLDATA = 256;
 export const CreateWallet = Type.Object({
   externalUserId: ExternalUserId("Your own user's identifier"),
   publicKey: AddressText('The account contract address'),
-  walletType: Type.Optional(WalletTypeName),
+  walletType: NewWalletType,
   chain: ChainName,
   userSignature: Type.Object({ r: Felt(), s: Felt(), recovery: Type.Integer() }),
   typedData: TypedData,
   encryptedPrivateKey: Ciphertext("The private key, encrypted with the user's encryption key"),
   deploymentData: Type.Object({
-    class_hash: Felt(),
-    salt: Felt(),
-    unique: Felt(),
-    calldata: Type.Array(Felt(), { maxItems: MAX_CALLDATA }),
+    class_hash: Felt('accountClassHash of the prepared creation'),
+    salt: Felt("The owner's public key"),
+    unique: Felt('Must be 0: otherwise the address would depend on who deploys it'),
+    calldata: Type.Array(Felt(), {
+      maxItems: MAX_CALLDATA,
+      description: 'Of the constructor: [public key] for SVC, [0, public key, 1] for READY',
+    }),
   }),
   userId: Type.Optional(Type.String({ maxLength: 256, description: 'A secondary identifier' })),
   encryptedPrivateKeyBackup: Type.Optional(Ciphertext('The same key under a backup secret')),

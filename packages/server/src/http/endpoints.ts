@@ -1,4 +1,4 @@
-import { ApiError, allEndpoints, type Endpoint, ErrorBody } from '@svc/protocol';
+import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticator, authenticate } from './authenticate.ts';
@@ -122,7 +122,10 @@ async function answerOf(
   return answer;
 }
 
-/** A refusal is an answer too and is kept; after a fault of ours the same request may try again. */
+/** Refusals that ask the caller to wait and try again: kept, they would refuse for the rest of the day. */
+const soonOver: ReadonlySet<ErrorCode> = new Set(['wallet_not_deployed', 'transaction_not_found']);
+
+/** A refusal is an answer too and is kept; after a fault of ours, or one that time mends, the same request may try again. */
 async function answerOnce(
   db: Db,
   endpoint: Endpoint,
@@ -134,7 +137,7 @@ async function answerOnce(
   try {
     return await answerOf(db, endpoint, handler, request, input, turn);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) {
+    if (!(error instanceof ApiError) || error.status >= 500 || soonOver.has(error.code)) {
       await turn.giveUp();
       throw error;
     }

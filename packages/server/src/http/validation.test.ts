@@ -7,6 +7,9 @@ const schema = Type.Object({
   chain: Type.Optional(Type.String({ enum: ['A', 'B'] })),
   list: Type.Optional(Type.Array(Type.Object({ email: Type.String({ format: 'email' }) }))),
   free: Type.Optional(Type.Unknown()),
+  signature: Type.Optional(
+    Type.Union([Type.Object({ r: Type.String() }), Type.Array(Type.String(), { minItems: 2, maxItems: 4 })]),
+  ),
 });
 
 describe('a fault in the input', () => {
@@ -20,6 +23,13 @@ describe('a fault in the input', () => {
     [{ amount: Number.POSITIVE_INFINITY }, 'body.amount must be number'],
     [{ amount: 1, chain: 'C' }, 'body.chain must be one of A, B'],
     [{ amount: 1, list: [{ email: 'a@b.mx' }, { email: 'x' }] }, 'body.list[1].email must match format "email"'],
+    [{ amount: 1, signature: ['r'] }, 'body.signature must NOT have fewer than 2 items'],
+    [{ amount: 1, signature: [] }, 'body.signature must NOT have fewer than 2 items'],
+    [{ amount: 1, signature: ['1', '2', '3', '4', '5'] }, 'body.signature must NOT have more than 4 items'],
+    [{ amount: 1, signature: ['1', 2] }, 'body.signature[1] must be string'],
+    [{ amount: 1, signature: { r: 1 } }, 'body.signature.r must be string'],
+    [{ amount: 1, signature: {} }, 'body.signature.r is required'],
+    [{ amount: 1, signature: 'r' }, 'body.signature must be object or array'],
     [{ amount: 1, free: 'a\0b' }, 'body.free contains a character that is not valid text'],
     [{ amount: 1, free: { 'a\0': 1 } }, 'body.free has a name that is not valid text'],
     [{ amount: 1, free: ['\ud800'] }, 'body.free[0] contains a character that is not valid text'],

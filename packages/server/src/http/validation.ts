@@ -19,7 +19,7 @@ export function findFault(part: Part, schema: TSchema, value: unknown): string |
   if (dirty) return dirty;
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
-  return validate(value) ? undefined : describe(part, validate.errors?.[0]);
+  return validate(value) ? undefined : describe(part, faultIn(validate.errors ?? []));
 }
 
 /** PostgreSQL stores neither NUL characters nor half surrogate pairs; nothing sensible contains them. */
@@ -37,6 +37,21 @@ function findDirt(value: unknown, at: string, depth: number): string | undefined
     if (dirt) return dirt;
   }
   return undefined;
+}
+
+/**
+ * The first error; but of a value that may have several forms, the error of the form that its type chose, and where none has its
+ * type, one error that names all of them.
+ */
+function faultIn(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const union = errors.find(({ keyword }) => keyword === 'anyOf');
+  if (!union) return errors[0];
+  const ofForms = errors.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/`));
+  const isOtherForm = ({ keyword, instancePath }: ErrorObject) =>
+    keyword === 'type' && instancePath === union.instancePath;
+  const chosen = ofForms.find((error) => !isOtherForm(error));
+  if (chosen || ofForms.length === 0) return chosen ?? errors[0];
+  return { ...union, message: `must be ${ofForms.map(({ params }) => params.type).join(' or ')}` };
 }
 
 function describe(part: Part, error: ErrorObject | undefined): string {

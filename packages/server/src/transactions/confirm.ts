@@ -1,6 +1,5 @@
 import type { Database } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import { ChainUnavailableError } from '../chains/node-failure.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { NewJob } from '../jobs/job.ts';
 import { isTransferOf } from './matching.ts';
@@ -48,7 +47,7 @@ export async function confirm(parts: ConfirmParts, { id, looks = 0, missingSince
   const { db, networks, now = Date.now } = parts;
   const record = await recordToConfirm(db.reads, id);
   if (record?.transactionHash === undefined || record.type !== 'SEND' || record.relayId !== undefined) return;
-  const sight = await lookUp(networks, record.environment, record.chain, record.transactionHash).catch(ifUnavailable);
+  const sight = await lookUp(networks, record.environment, record.chain, record.transactionHash).catch(askLater);
   const missing = sight === 'unknown' ? (missingSince ?? now()) : undefined;
   const end = missing === undefined ? endIn(record, sight) : endOfMissing(now() - missing);
   if (end) return settle(db, record, end);
@@ -79,8 +78,7 @@ async function settle(db: Database, record: TransactionRecord, end: RecordChange
   if (!same) await changeRecord(db, record.id, end, { reorganised: true });
 }
 
-/** A chain that cannot be asked is asked later, however long that takes. */
-function ifUnavailable(error: unknown): Sight {
-  if (error instanceof ChainUnavailableError) return 'waiting';
-  throw error;
+/** A chain that gives no answer that can be read, or is not configured at the moment, is asked later, however long that takes. */
+function askLater(): Sight {
+  return 'waiting';
 }

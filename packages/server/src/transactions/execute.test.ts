@@ -1,4 +1,4 @@
-import { classes, encodeAddOrUpdateSessionKey, toHex } from '@svc/starknet';
+import { classes, encodeAddOrUpdateSessionKey, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
@@ -196,6 +196,18 @@ describe('calls that are refused', () => {
     const message = { ...(typedData.message as object), 'Execute After': now - 3_000, 'Execute Before': now - 10 };
     const late = { ...typedData, message };
     await refused({ typedData: late, userSignature: ana.sign(late) }, 'typed_data_expired');
+  });
+
+  it('are those that upgrade the wallet, whoever signed and whoever asks', async () => {
+    const to = BigInt(ana.address);
+    const upgrade = { to, selector: selector('upgrade'), calldata: [classes.svcPolicies] };
+    const typedData = await house.typedData([{ to: 0x77n, selector: upgrade.selector, calldata: [] }, upgrade]);
+    const body = { typedData, userSignature: ana.sign(typedData) };
+    for (const caller of [house.caller(), house.caller('ana')]) {
+      const message = await refused(body, 'invalid_request', caller);
+      expect(message).toContain('Call 1 upgrades the wallet');
+      expect(message).toContain('/svc-wallets/prepare-upgrade');
+    }
   });
 
   it('are none at all', async () => {

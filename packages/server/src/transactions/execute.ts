@@ -11,6 +11,7 @@ import { namesOf } from './function-names.ts';
 import type { TransactionParts } from './parts.ts';
 import { insertRecords } from './records.ts';
 import { type Execution, recipientsOf, recordsOfCalls } from './records-of-calls.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
 import { setHashOfRelay } from './relay-hash.ts';
 import { requireWallet } from './require-wallet.ts';
 import { deploymentFor, requireAgreement } from './wallet-facts.ts';
@@ -23,8 +24,7 @@ export async function executeSponsored(parts: TransactionParts, caller: Caller, 
   const { db, networks, sponsor } = parts;
   const address = readAddress(body.publicKey, 'body.publicKey');
   networks.starknet(caller.environment);
-  const wallet = await requireWallet(db.reads, caller, address);
-  requireAgreement(wallet, body);
+  const wallet = await requireAgreement(parts, await requireWallet(db.reads, caller, address), body);
   const { typedData, userSignature, isSessionSignature } = body;
   const signed = await readSignedExecution(parts, wallet, {
     typedData,
@@ -34,10 +34,11 @@ export async function executeSponsored(parts: TransactionParts, caller: Caller, 
   if (signed.execution.calls.length === 0) {
     throw new ApiError('invalid_typed_data', 'The typed data has no calls: there is nothing to execute.');
   }
+  refuseUpgrade(address, signed.execution.calls);
   const deployment = await deploymentFor(networks, db.reads, wallet);
   const history = body.saveToDatabase === false ? undefined : await describe(parts, caller, wallet, signed);
 
-  const { execution, signature } = signed;
+  const { execution, signature, messageHash } = signed;
   const account = BigInt(address);
   const request = {
     kind: 'calls',
@@ -46,6 +47,7 @@ export async function executeSponsored(parts: TransactionParts, caller: Caller, 
     deployment,
     execution,
     signature,
+    messageHash,
   } as const;
   let hashComesLater = false;
   const relayed = await sponsor.sponsor(request, async (tx, relay) => {

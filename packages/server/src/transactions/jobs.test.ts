@@ -1,6 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
+import { enqueue } from '../jobs/enqueue.ts';
 import { transactionJobs } from './jobs.ts';
 import { insertRecords } from './records.ts';
 import { aRecord, newOwner, testRecords, wrongCounts } from './test-records.ts';
@@ -12,6 +13,9 @@ const run = (task: string, payload: unknown = {}) => {
   const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };
   return jobs().handlers[task]?.(payload as never, context);
 };
+const waiting = () =>
+  records.db().rows<{ key: string; payload: unknown }>(sql`
+    select key, payload from jobs where task = 'confirm-transaction' and failed_at is null order by key collate "C"`);
 
 describe('the jobs of the history', () => {
   it('have a handler for everything that recurs', () => {
@@ -35,8 +39,34 @@ describe('the jobs of the history', () => {
     expect(await records.db().rows(sql`select from function_names`)).toEqual([]);
   });
 
-  it('confirm a transfer, and fail when its chain is not configured any more', async () => {
+  it('confirm a transfer, and wait for a chain that is not configured any more', async () => {
     const [record] = await insertRecords(records.db(), [aRecord(await newOwner(records.db()))]);
-    await expect(run('confirm-transaction', { id: record?.id })).rejects.toThrow('the sandbox, which is off');
+    await run('confirm-transaction', { id: record?.id });
+    expect(await waiting()).toContainEqual({ key: record?.id, payload: { id: record?.id, looks: 1 } });
+  });
+
+  it('look again at reported transfers that nobody looks at, and at no other', async () => {
+    const owner = await newOwner(records.db());
+    const stored = await insertRecords(records.db(), [
+      aRecord(owner),
+      aRecord(owner),
+      aRecord(owner),
+      aRecord(owner, { relayId: 'rel_1' }),
+      aRecord(owner, { type: 'RECEIVE' }),
+      aRecord(owner, { status: 'SUCCESS' }),
+      aRecord(owner, { transactionHash: undefined }),
+    ]);
+    const [lost, watched, setAside] = stored.map(({ id }) => id);
+    for (const id of [watched, setAside]) {
+      await enqueue(records.db(), { task: 'confirm-transaction', key: `${id}`, payload: { id, missingSince: 7 } });
+    }
+    await records.db().run(sql`update jobs set failed_at = now() where key = ${setAside}`);
+    await run('sweep-unconfirmed-transactions');
+    const own = new Set(stored.map(({ id }) => id));
+    expect((await waiting()).filter(({ key }) => own.has(key))).toEqual([
+      { key: lost, payload: { id: lost } },
+      { key: watched, payload: { id: watched, missingSince: 7 } },
+      { key: setAside, payload: { id: setAside } },
+    ]);
   });
 });

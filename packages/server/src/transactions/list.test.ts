@@ -49,6 +49,13 @@ describe('the list of a wallet', () => {
     expect(await ids()).toEqual([d, later, earlier, b, a]);
   });
 
+  it('has the calls of one execution in one order: the last call first', async () => {
+    const { send, list } = await wallet();
+    const places = Array.from({ length: 9 }, (_, callIndex) => callIndex);
+    const given = await send(...places.map((callIndex) => ({ relayId: 'rel_list', callIndex })));
+    expect((await list()).data.map(({ id }) => id)).toEqual(given.toReversed());
+  });
+
   it('has what the wallet sent and what it received, and a transfer to itself once', async () => {
     const { send, ids, list, address } = await wallet();
     const [sent, received, self] = await send(

@@ -1,15 +1,21 @@
-import { toHex } from '@svc/starknet';
+import { toHex, walletClass } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import { type FoundTransfer, transfersIn } from '../chains/starknet/transfers.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import { addressOf } from '../wallets/address-of.ts';
 import { walletsAt } from '../wallets/find-wallet.ts';
 import { walletOutcomes } from '../wallets/outcomes.ts';
+import type { WalletRecord } from '../wallets/wallet.ts';
 import { matchTransfers } from './matching.ts';
 import type { TransactionRecord } from './record.ts';
 import { changeRecord, type RecordChange, recordsByHash, recordsOfRelay } from './records.ts';
+import { freeEventsOfRelay } from './relay-events.ts';
+import type { SeenTransfer } from './seen-transaction.ts';
+import { shownCalls } from './shown-calls.ts';
 
-const SKIPPED = 'The transaction succeeded, but its receipt shows no such transfer.';
+const NO_TRANSFER = 'The transaction succeeded, but its receipt shows no such transfer.';
+const MAYBE_SKIPPED =
+  "The wallet's class skips calls that fail, and the receipt shows no event of the contract: the call may have been skipped.";
 const NEVER_EXECUTED = 'The transaction was never executed.';
 
 /** What the end of a relay means for the records of its calls. It can come again, also with another result, after a reorganisation. */
@@ -24,25 +30,48 @@ export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
 }
 
 /** A wallet whose own deployment had failed is deployed together with its first calls, and its fate is then theirs. */
-async function concernsDeployment(tx: Db, { result, environment, account }: RelayOutcome): Promise<boolean> {
-  if (result !== 'SUCCEEDED') return true;
-  const [wallet] = await walletsAt(tx, environment, [addressOf(account)]);
+async function concernsDeployment(tx: Db, outcome: RelayOutcome): Promise<boolean> {
+  if (outcome.result !== 'SUCCEEDED') return true;
+  const wallet = await walletOf(tx, outcome);
   return wallet !== undefined && !wallet.isDeployed;
+}
+
+async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise<WalletRecord | undefined> {
+  return (await walletsAt(tx, environment, [addressOf(account)]))[0];
 }
 
 async function settleRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
   const records = await recordsOfRelay(tx, outcome.relayId);
   if (records.length === 0) return;
+  await freeEventsOfRelay(tx, outcome.relayId);
   const sends = records.filter(({ type }) => type === 'SEND');
   const shown = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
+  const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, shown) : new Set();
   const taken = shown.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
   for (const record of records) {
     const eventIndex = shown.get(record)?.eventIndex;
-    const succeeded = outcome.result === 'SUCCEEDED' && (record.type !== 'SEND' || eventIndex !== undefined);
-    const change = succeeded ? success(outcome) : failure(outcome);
+    const unproven =
+      record.type === 'SEND' ? eventIndex === undefined && NO_TRANSFER : skipped.has(record) && MAYBE_SKIPPED;
+    const change = outcome.result === 'SUCCEEDED' && !unproven ? success(outcome) : failure(outcome, unproven);
     const event = eventIndex === undefined || taken.has(eventIndex) ? {} : { eventIndex };
     await changeRecord(tx, record.id, { ...change, ...event }, { reorganised: true });
   }
+}
+
+/** Calls without a trace, of a wallet whose class goes on after a call that failed. */
+async function maybeSkipped(
+  tx: Db,
+  outcome: RelayOutcome,
+  records: readonly TransactionRecord[],
+  shown: ReadonlyMap<TransactionRecord, SeenTransfer>,
+): Promise<ReadonlySet<unknown>> {
+  const calls = records.filter(({ type }) => type !== 'SEND');
+  if (calls.length === 0 || !outcome.receipt) return new Set();
+  const wallet = await walletOf(tx, outcome);
+  if (!wallet || walletClass(wallet.classHash)?.atomicMulticall !== false) return new Set();
+  const ofTransfers = new Set([...shown.values()].flatMap(({ eventIndex }) => eventIndex ?? []));
+  const done = shownCalls(calls, outcome.receipt, ofTransfers);
+  return new Set(calls.filter((call) => !done.has(call)));
 }
 
 function transfersOf({ receipt }: RelayOutcome): FoundTransfer[] {
@@ -73,8 +102,8 @@ function success({ hash, receipt, confirmedAt }: RelayOutcome): RecordChange {
 }
 
 /** A transaction that was never executed has no hash that anyone could look up: the record keeps the one that was sent. */
-function failure({ result, hash, receipt, revertReason }: RelayOutcome): RecordChange {
+function failure({ result, hash, receipt, revertReason }: RelayOutcome, unproven: string | false): RecordChange {
   const transactionHash = hash === undefined || result === 'VOIDED' ? undefined : toHex(hash);
-  const reason = result === 'SUCCEEDED' ? SKIPPED : (revertReason ?? NEVER_EXECUTED);
+  const reason = result === 'SUCCEEDED' && unproven ? unproven : (revertReason ?? NEVER_EXECUTED);
   return { status: 'FAILED', transactionHash, blockNumber: receipt?.blockNumber, revertReason: reason };
 }

@@ -2,8 +2,10 @@ import { classes, parseOutsideExecutionTypedData, selector, toHex } from '@svc/s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
 import type { PrepareRequest } from '../relayer/sponsor.ts';
+import { findWallet } from '../wallets/find-wallet.ts';
 import { Owner } from '../wallets/testing/owner.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
+import { executeUpgrade, prepareUpgrade } from '../wallets/upgrade.ts';
 import { prepareTypedData } from './prepare.ts';
 import { openTransactionHouse, stranger, type TransactionHouse, transferOf, USDC } from './testing/house.ts';
 
@@ -53,6 +55,29 @@ describe('preparing typed data', () => {
     ['an argument', { calls: [transferOf('0x1', -1)] }, 'body.calls[0].calldata[1] must be'],
   ])('refuses a request that is wrong about %s', async (_, changes, message) => {
     expect(await refusal(prepare(changes), 'invalid_request')).toContain(message);
+  });
+
+  it('refuses an upgrade of the wallet, and no other contract’s', async () => {
+    const upgrade = (contractAddress: string) => ({ contractAddress, entrypoint: 'upgrade', calldata: ['0x1'] });
+    const message = await refusal(prepare({ calls: [upgrade(ana.address)] }), 'invalid_request');
+    expect(message).toContain('/svc-wallets/upgrade');
+    expect(await prepare({ calls: [upgrade(stranger())] })).toBeDefined();
+  });
+
+  it('believes the chain when it is told of another class than we remember', async () => {
+    const owner = new Owner(classes.ready);
+    await house.wallet(owner, 'ana');
+    const kept = () => findWallet(house.db.reads, house.caller(), owner.address);
+    const upgrade = await prepareUpgrade(house, house.caller(), { walletAddress: owner.address });
+    const signature = owner.signatureOf(upgrade.typedData);
+    const { typedData } = upgrade;
+    await executeUpgrade(house, house.caller(), { walletAddress: owner.address, typedData, signature });
+    expect(await kept()).toMatchObject({ walletType: 'READY' });
+    const wrong = { publicKey: owner.address, accountClassHash: toHex(classes.svcPolicies) };
+    expect(await refusal(prepare(wrong), 'invalid_request')).toContain(toHex(classes.svc));
+    expect(await kept()).toMatchObject({ walletType: 'SVC', classHash: classes.svc });
+    const right = { publicKey: owner.address, walletType: 'SVC', accountClassHash: toHex(classes.svc) } as const;
+    expect(await prepare(right)).toMatchObject({ walletType: 'SVC' });
   });
 
   it('knows no wallet that is nobody’s, another organisation’s, or with a user’s token another user’s', async () => {

@@ -5,6 +5,7 @@ import { readAddress } from '../wallets/fields.ts';
 import { rememberNames } from './function-names.ts';
 import type { TransactionParts } from './parts.ts';
 import { readCalls } from './read-calls.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
 import { requireWallet } from './require-wallet.ts';
 import { requireAgreement, standingOf } from './wallet-facts.ts';
 
@@ -17,8 +18,8 @@ export async function prepareTypedData(parts: TransactionParts, caller: Caller, 
   const address = readAddress(body.publicKey, 'body.publicKey');
   const calls = readCalls(body.calls);
   const { chain } = networks.starknet(caller.environment);
-  const wallet = await requireWallet(db.reads, caller, address);
-  requireAgreement(wallet, body);
+  const wallet = await requireAgreement(parts, await requireWallet(db.reads, caller, address), body);
+  refuseUpgrade(address, calls);
   const standing = await standingOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
     environment: caller.environment,

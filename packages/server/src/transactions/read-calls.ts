@@ -1,5 +1,6 @@
 import type { BodyOf, endpoints } from '@svc/protocol';
 import { type Call, selector } from '@svc/starknet';
+import { feltsOf, MAX_FELTS } from '../wallets/call-bounds.ts';
 import { readAddress, readFelt, refuse } from '../wallets/fields.ts';
 
 /** A call, with its function's name where the caller gave that and not the selector. */
@@ -9,15 +10,11 @@ export interface NamedCall extends Call {
 
 type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
 
-/** Starknet takes 5,000 felts of calldata; the rest is for what wraps the calls: deployment, window and signature. */
-const MAX_FELTS = 4_500;
-/** The contract, the selector and the number of arguments. */
-const FELTS_PER_CALL = 3;
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The calls of a request; the first part that cannot be read is an `invalid_request` that names it. */
 export function readCalls(calls: readonly CallText[]): NamedCall[] {
-  const felts = calls.reduce((sum, { calldata }) => sum + FELTS_PER_CALL + calldata.length, 0);
+  const felts = feltsOf(calls);
   if (felts > MAX_FELTS) {
     refuse('body.calls', `has ${felts} felts with contracts and selectors, and ${MAX_FELTS} fit one transaction`);
   }

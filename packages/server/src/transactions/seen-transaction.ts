@@ -1,4 +1,5 @@
 import type { Chain, Environment } from '@svc/protocol';
+import type { EvmChain } from '../chains/evm/chain.ts';
 import type { Networks } from '../chains/networks.ts';
 import { transfersIn } from '../chains/starknet/transfers.ts';
 import type { EvmChainName } from '../chains/tokens.ts';
@@ -16,7 +17,7 @@ export interface SeenTransfer {
 
 /** A transaction that was executed. */
 export interface SeenTransaction {
-  /** In a sealed block. Before, all of this can still change. */
+  /** In a sealed block, deep enough for its chain. Before, all of this can still change. */
   readonly accepted: boolean;
   readonly reverted: boolean;
   readonly revertReason: string | undefined;
@@ -52,16 +53,36 @@ async function lookUpStarknet(networks: Networks, environment: Environment, hash
   };
 }
 
+/**
+ * How many blocks, its own included, a transaction needs before it counts. Rootstock is mined, and its newest blocks are replaced now
+ * and then; twelve are some minutes. The others are rollups with one sequencer, which takes back no block of its own.
+ */
+const CONFIRMATIONS: Readonly<Record<EvmChainName, number>> = {
+  ROOTSTOCK: 12,
+  BASE: 1,
+  ARBITRUM: 1,
+  OPTIMISM: 1,
+  SCROLL: 1,
+  WORLDCHAIN: 1,
+};
+
+async function isDeepEnough(chain: EvmChain, environment: Environment, name: EvmChainName, blockNumber: number) {
+  // The sandbox takes back no block, and makes one only for a transaction.
+  const needed = environment === 'production' ? CONFIRMATIONS[name] : 1;
+  return needed === 1 || (await chain.blockNumber()) - blockNumber + 1 >= needed;
+}
+
 async function lookUpEvm(
   networks: Networks,
   environment: Environment,
   name: EvmChainName,
   hash: string,
 ): Promise<Sight> {
-  const receipt = await networks.evm(environment, name).receipt(hash);
+  const chain = networks.evm(environment, name);
+  const receipt = await chain.receipt(hash);
   if (!receipt) return 'unknown';
   return {
-    accepted: true,
+    accepted: await isDeepEnough(chain, environment, name, receipt.blockNumber),
     reverted: !receipt.succeeded,
     revertReason: undefined,
     transfers: receipt.transfers.map(({ token, from, to, amount, logIndex }) => {

@@ -6,21 +6,33 @@ import { findRelay } from '../relayer/find-relay.ts';
 import { isOpen } from '../relayer/relay.ts';
 import type { AccountDeployment } from '../relayer/sponsor.ts';
 import { readFelt, refuse } from '../wallets/fields.ts';
+import { refreshClass } from '../wallets/refresh-class.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
+import type { TransactionParts } from './parts.ts';
 
-/** What a request says of the wallet beside its address must be so: a client that is wrong there would sign for another account. */
-export function requireAgreement(
-  wallet: WalletRecord,
-  said: { readonly walletType?: WalletType; readonly accountClassHash?: string },
-): void {
-  const { walletType, accountClassHash } = said;
+interface Said {
+  readonly walletType?: WalletType;
+  readonly accountClassHash?: string;
+}
+
+/**
+ * The wallet, provided that what a request says of it beside its address is so: a client that is wrong there would sign for another
+ * account. Where it disagrees with us, the chain decides.
+ */
+export async function requireAgreement(
+  { db, networks }: Pick<TransactionParts, 'db' | 'networks'>,
+  kept: WalletRecord,
+  { walletType, accountClassHash }: Said,
+): Promise<WalletRecord> {
+  const classHash = accountClassHash === undefined ? undefined : readFelt(accountClassHash, 'body.accountClassHash');
+  const isSo = (wallet: WalletRecord) =>
+    (walletType ?? wallet.walletType) === wallet.walletType && (classHash ?? wallet.classHash) === wallet.classHash;
+  const wallet = isSo(kept) ? kept : await refreshClass(db, networks, kept);
+  if (isSo(wallet)) return wallet;
   if (walletType !== undefined && walletType !== wallet.walletType) {
     refuse('body.walletType', `is ${walletType}, but the wallet is of type ${wallet.walletType}`);
   }
-  if (accountClassHash === undefined) return;
-  if (readFelt(accountClassHash, 'body.accountClassHash') !== wallet.classHash) {
-    refuse('body.accountClassHash', `is not the wallet's class, which is ${toHex(wallet.classHash)}`);
-  }
+  return refuse('body.accountClassHash', `is not the wallet's class, which is ${toHex(wallet.classHash)}`);
 }
 
 export type Standing =

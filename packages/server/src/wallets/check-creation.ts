@@ -41,6 +41,8 @@ export interface CheckedCreation {
   readonly execution: OutsideExecution;
   /** The key of the constructor calldata that signed. */
   readonly ownerKey: bigint;
+  /** What was signed. */
+  readonly messageHash: bigint;
 }
 
 /** Everything that must hold before anything is stored or sent, in the order in which a developer would want to know. */
@@ -62,7 +64,7 @@ export async function checkCreation(
       'The typed data that creates a wallet has no calls. Prepare the creation again.',
     );
   }
-  return { execution, ownerKey: await requireSigner(parts, network, creation, execution, keys) };
+  return { execution, ...(await requireSigner(parts, network, creation, execution, keys)) };
 }
 
 async function requireAddress({ crypto }: SignatureParts, { address, deployment }: Creation): Promise<void> {
@@ -103,16 +105,16 @@ async function requireSigner(
   { address, signature: [r = 0n, s = 0n] }: Creation,
   execution: OutsideExecution,
   keys: readonly bigint[],
-): Promise<bigint> {
+): Promise<Omit<CheckedCreation, 'execution'>> {
   const account = BigInt(address);
-  const { signer } = await crypto.checkExecution({
+  const { hash, signer } = await crypto.checkExecution({
     execution,
     account,
     chainId: chain.chainId,
     keys,
     signature: { r, s },
   });
-  if (signer !== undefined) return signer;
+  if (signer !== undefined) return { ownerKey: signer, messageHash: hash };
   throw new ApiError(
     'invalid_signature',
     'The signature does not verify for the owner key in deploymentData.calldata. Sign the prepared typed data with that key, for the account publicKey.',

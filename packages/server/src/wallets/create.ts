@@ -18,6 +18,7 @@ type NewWallet = Omit<store.NewWallet, 'relayId' | 'transactionHash'>;
 interface Signed {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
+  readonly messageHash: bigint;
 }
 
 /**
@@ -32,11 +33,11 @@ export async function createWallet(parts: WalletParts, caller: Caller, body: Bod
   const user = { ...caller, externalUserId: body.externalUserId };
   const existing = await store.walletAt(parts.db.reads, caller.environment, creation.address);
   if (existing && store.isOf(user, existing) && existing.deployment !== 'FAILED') return toCreated(existing);
-  const { execution, ownerKey } = await checkCreation(parts, network, creation);
+  const { execution, ownerKey, messageHash } = await checkCreation(parts, network, creation);
   if (existing && !store.isOf(user, existing)) throw new ApiError('wallet_already_exists');
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
-  return send(parts, network, wallet, { execution, signature: creation.signature });
+  return send(parts, network, wallet, { execution, signature: creation.signature, messageHash });
 }
 
 function newWallet(

@@ -12,7 +12,7 @@ export async function findWallet(
   reads: Reads,
   caller: Caller,
   address: StarknetAddress,
-): Promise<WalletRecord | undefined> {
+): Promise<store.KeptWallet | undefined> {
   const wallet = await store.walletAt(reads, caller.environment, address);
   if (wallet?.organizationId !== caller.organizationId) return undefined;
   return mayBe(caller, wallet.externalUserId) ? wallet : undefined;

@@ -1,6 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { ANY_CALLER, type OutsideExecution, parseOutsideExecutionTypedData, toHex } from '@svc/starknet';
 import type { StarknetNetwork } from '../chains/networks.ts';
+import { feltsOf, MAX_CALLS, MAX_FELTS } from './call-bounds.ts';
 
 /** Who may send a signed execution: anyone, as our own relayers want it, or whoever a paymaster elsewhere names. */
 export type Callers = 'ANY_CALLER' | 'any';
@@ -21,8 +22,16 @@ export async function readIssuedExecution(
     refuse(`domain.chainId is ${toHex(chainId)}, but this network is ${toHex(network.chain.chainId)}`);
   }
   if (callers === 'ANY_CALLER' && execution.caller !== ANY_CALLER) refuse('message.Caller must be ANY_CALLER');
+  requireBounds(execution);
   requireOpenWindow(execution, await network.time());
   return execution;
+}
+
+/** Hashing takes time for every felt, and what is longer would not fit a transaction. */
+function requireBounds({ calls }: OutsideExecution): void {
+  if (calls.length > MAX_CALLS) refuse(`message.Calls has ${calls.length} calls, and ${MAX_CALLS} are the most`);
+  const felts = feltsOf(calls);
+  if (felts > MAX_FELTS) refuse(`message.Calls has ${felts} felts, and ${MAX_FELTS} fit one transaction`);
 }
 
 function requireOpenWindow({ executeAfter, executeBefore }: OutsideExecution, time: Date): void {

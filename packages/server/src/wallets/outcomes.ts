@@ -2,6 +2,7 @@ import type { Environment, StarknetAddress } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import { enqueue } from '../jobs/enqueue.ts';
+import type { NewJob } from '../jobs/job.ts';
 import type { OutcomeHandlers } from '../relayer/outcome.ts';
 import { addressOf } from './address-of.ts';
 import * as store from './store.ts';
@@ -12,6 +13,14 @@ export interface UpgradedWallet {
   readonly address: StarknetAddress;
   /** The block of the upgrade; a node that does not have it yet must not be believed. */
   readonly blockNumber: number;
+  /** How often the chain was asked in vain. */
+  readonly looks?: number;
+}
+
+export const CONFIRM_UPGRADE_TASK = 'confirm-upgrade';
+
+export function confirmUpgradeJob(payload: UpgradedWallet): NewJob {
+  return { task: CONFIRM_UPGRADE_TASK, payload, key: `${payload.environment} ${payload.address}` };
 }
 
 /** Where a paymaster tells the transaction of a relay after it was stored. */
@@ -30,8 +39,7 @@ export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
     // Earlier classes skip a call that fails, so the transaction's success is no proof; the class is read from the chain.
     upgrade: async (tx, { environment, account, receipt }) => {
       const address = addressOf(account);
-      const payload: UpgradedWallet = { environment, address, blockNumber: receipt?.blockNumber ?? 0 };
-      await enqueue(tx, { task: 'confirm-upgrade', payload, key: `${environment} ${address}` });
+      await enqueue(tx, confirmUpgradeJob({ environment, address, blockNumber: receipt?.blockNumber ?? 0 }));
     },
   };
 }

@@ -1,4 +1,5 @@
 import { ANY_CALLER, chainIds, classes, selector, toHex } from '@svc/starknet';
+import { typedData as snip12, type TypedData } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findWallet } from './find-wallet.ts';
 import { readSignedExecution, type SignedExecutionText } from './signed-execution.ts';
@@ -46,6 +47,7 @@ describe('an execution that the owner signed', () => {
       execution: { caller: ANY_CALLER, calls: [call] },
       signature: [BigInt(r), BigInt(s)],
       isSession: false,
+      messageHash: BigInt(snip12.getMessageHash(typedData as unknown as TypedData, owner.address)),
     };
     expect(await read({ typedData, signature: { r, s } })).toMatchObject(expected);
     expect(await read({ typedData, signature: [r, s], isSession: false })).toMatchObject(expected);
@@ -105,6 +107,21 @@ describe('typed data', () => {
     await refusal(read(await window(at + 1_800, at - 1_800)), 'invalid_typed_data');
     await refusal(read(await window(at - 1_800, at - 1)), 'typed_data_expired');
     await refusal(read(await window(0, 1)), 'typed_data_expired');
+  });
+
+  it('has as many calls and felts as one that is prepared, and is refused before it is hashed otherwise', async () => {
+    const checked: unknown[] = [];
+    const crypto = { ...house.crypto, checkExecution: async (check: never) => checked.push(check) as never };
+    const signature = ['0x1', '0x1'];
+    const refused = async (calls: (typeof call)[]) => {
+      const text = { typedData: await house.typedData(calls), signature };
+      return refusal(readSignedExecution({ ...house, crypto }, wallet, text), 'invalid_typed_data');
+    };
+    expect(await refused(Array(65).fill(call))).toContain('65 calls');
+    expect(await refused([{ ...call, calldata: Array(4_498).fill(1n) }])).toContain('4501 felts');
+    expect(checked).toEqual([]);
+    const typedData = await house.typedData([{ ...call, calldata: Array(4_497).fill(1n) }]);
+    expect(await read({ typedData, signature: owner.sign(typedData) })).toBeDefined();
   });
 
   it('is for any caller, unless a paymaster elsewhere names its own', async () => {

@@ -29,6 +29,8 @@ export interface SignedExecution {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
   readonly isSession: boolean;
+  /** What was signed. */
+  readonly messageHash: bigint;
 }
 
 const OWNER_LENGTH = 2;
@@ -48,9 +50,9 @@ export async function readSignedExecution(
   const isSession = isSessionSignature(signature, text.isSession, field);
   const network = parts.networks.starknet(wallet.environment);
   const execution = await readIssuedExecution(network, parts.callers ?? 'ANY_CALLER', text.typedData);
-  if (isSession) await requireSession(parts.crypto, network, wallet, execution, signature);
-  else await requireOwner(parts.crypto, network, wallet, execution, signature);
-  return { execution, signature, isSession };
+  const requireSigner = isSession ? requireSession : requireOwner;
+  const messageHash = await requireSigner(parts.crypto, network, wallet, execution, signature);
+  return { execution, signature, isSession, messageHash };
 }
 
 export function readSignature(signature: SignatureText, field: string): bigint[] {
@@ -80,16 +82,16 @@ async function requireOwner(
   wallet: WalletRecord,
   execution: OutsideExecution,
   [r = 0n, s = 0n]: readonly bigint[],
-): Promise<void> {
+): Promise<bigint> {
   const account = BigInt(wallet.address);
   const check = { execution, account, chainId: chain.chainId, keys: [wallet.ownerKey], signature: { r, s } };
   const { hash, signer } = await crypto.checkExecution(check);
-  if (signer !== undefined) return;
+  if (signer !== undefined) return hash;
   // The owner may have changed since the wallet was created, and only the contract knows the new one.
   const question = { to: account, entrypoint: 'is_valid_signature', calldata: [hash, 2n, r, s] };
   const answer = await chain.call(question, 'pre_confirmed');
-  if (answer.ok && answer.felts[0] === VALID) return;
-  invalid(
+  if (answer.ok && answer.felts[0] === VALID) return hash;
+  return invalid(
     "The signature does not verify for the wallet's owner key. Sign the typed data as it was prepared, for this account.",
   );
 }
@@ -100,7 +102,7 @@ async function requireSession(
   wallet: WalletRecord,
   execution: OutsideExecution,
   signature: readonly bigint[],
-): Promise<void> {
+): Promise<bigint> {
   if (!(await hasSessions(network, wallet))) {
     invalid(`${wallet.walletType} wallets have no session keys. Sign with the owner's key: [r, s].`);
   }
@@ -109,7 +111,7 @@ async function requireSession(
   const { sessionKey, r, s } = session;
   const { chainId } = network.chain;
   const account = BigInt(wallet.address);
-  const { signer } = await crypto.checkExecution({
+  const { hash, signer } = await crypto.checkExecution({
     execution,
     account,
     chainId,
@@ -117,6 +119,7 @@ async function requireSession(
     signature: { r, s },
   });
   if (signer === undefined) invalid('The signature does not verify for the session key that it names.');
+  return hash;
 }
 
 /** A wallet that was upgraded a moment ago may still be `READY` in our books. */

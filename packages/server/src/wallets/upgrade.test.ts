@@ -1,6 +1,7 @@
 import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Networks } from '../chains/networks.ts';
 import { confirmUpgrade, walletJobs } from './confirm-upgrade.ts';
 import { createWallet } from './create.ts';
 import { findWallet } from './find-wallet.ts';
@@ -97,10 +98,23 @@ describe('upgrading a wallet', () => {
     expect(await kept(owner)).toMatchObject({ classHash: classes.svc });
   });
 
-  it('is not confirmed by a node that has not seen the block', async () => {
+  it('is asked for again, less and less often and without an end, while no node has seen its block', async () => {
     const { address } = await walletOf(classes.svc);
+    const key = `development ${address}`;
+    const now = Date.parse('2026-06-01T00:00:00Z');
+    const away = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
     const ahead = { environment: 'development', address, blockNumber: 1_000_000 } as const;
-    await expect(confirmUpgrade(house, ahead)).rejects.toThrow('does not have the block');
+    const pauses: number[] = [];
+    for (const looks of [0, 1, 30]) {
+      const networks = looks === 1 ? away : house.networks;
+      await confirmUpgrade({ db: house.db, networks, now: () => now }, { ...ahead, looks });
+      const job = await house.db.one<{ payload: UpgradedWallet; run_at: Date }>(
+        sql`delete from jobs where task = 'confirm-upgrade' and key = ${key} returning payload, run_at`,
+      );
+      expect(job?.payload).toEqual({ ...ahead, looks: looks + 1 });
+      pauses.push((job?.run_at.getTime() ?? 0) - now);
+    }
+    expect(pauses).toEqual([1_000, 2_000, 30_000]);
   });
 });
 
@@ -118,8 +132,12 @@ describe('upgrading a wallet is refused', () => {
     const owner = new Owner(classes.ready);
     const body = await house.request(owner, 'ana');
     await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
-    await createWallet(house, house.caller(), body);
-    await refusal(prepare(owner), 'wallet_not_deployed');
+    const { txHash } = await createWallet(house, house.caller(), body);
+    expect(await refusal(prepare(owner), 'wallet_not_deployed')).toContain('Wait');
+    await house.settle(txHash);
+    expect(await refusal(prepare(owner), 'wallet_not_deployed')).toContain(
+      'The deployment failed; create the wallet again.',
+    );
   });
 
   it('to the class that it has, to READY, and to one that could not carry it', async () => {

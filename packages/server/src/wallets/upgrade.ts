@@ -6,6 +6,7 @@ import { readAddress, readClassHash } from './fields.ts';
 import { findWallet } from './find-wallet.ts';
 import type { WalletParts } from './parts.ts';
 import { readSignedExecution } from './signed-execution.ts';
+import type { KeptWallet } from './store.ts';
 import type { WalletRecord } from './wallet.ts';
 import { currentClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
 
@@ -67,10 +68,10 @@ export async function executeUpgrade(
   const target = readUpgrade(standing, signed.execution.calls);
   // The same request again, after the upgrade went through: the sponsor answers the first transaction.
   if (target !== current) await requireUpgradeTarget(network, current, target);
-  const { execution, signature } = signed;
+  const { execution, signature, messageHash } = signed;
   const account = BigInt(wallet.address);
   const sponsorship = { kind: 'upgrade', environment: caller.environment, account, deployment: undefined } as const;
-  const { hash } = await parts.sponsor.sponsor({ ...sponsorship, execution, signature }, async () => {});
+  const { hash } = await parts.sponsor.sponsor({ ...sponsorship, execution, signature, messageHash }, async () => {});
   return { transactionHash: toHex(hash), newClassHash: toHex(target), newWalletType: typeOfClass(network, target) };
 }
 
@@ -80,8 +81,13 @@ async function standingWallet({ db, networks }: WalletParts, caller: Caller, tex
   const wallet = await findWallet(db.reads, caller, address);
   if (!wallet) throw new ApiError('wallet_not_found', 'Your organisation has no wallet with this walletAddress.');
   const current = await network.chain.classHashAt(BigInt(address), 'pre_confirmed');
-  if (current === undefined) throw new ApiError('wallet_not_deployed');
+  if (current === undefined) throw notDeployed(wallet);
   return { network, wallet, current };
+}
+
+function notDeployed({ address, deployment }: KeptWallet): ApiError {
+  const advice = deployment === 'FAILED' ? 'The deployment failed; create the wallet again.' : undefined;
+  return new ApiError('wallet_not_deployed', advice && `${address} is not deployed. ${advice}`);
 }
 
 /** `READY` takes the new class and data for it, of which there is none; `SVC` the new class alone. */
