@@ -7,7 +7,7 @@ import { auditRelays, settled } from './support/audit.ts';
 import { App, Owner, transferOf } from './support/owner.ts';
 import { pick, random, seedCount } from './support/seeds.ts';
 
-const SEEDS = seedCount(200);
+const SEEDS = seedCount(60);
 /** A client that got no answer asks again; longer than any ordered fault lasts. */
 const MAX_TRIES = 20;
 const EACH_MS = 2_000;

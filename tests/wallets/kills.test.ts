@@ -8,7 +8,7 @@ import { App, Owner, transferOf } from './support/owner.ts';
 import { pick, random, seedCount } from './support/seeds.ts';
 import { openWire } from './support/wire.ts';
 
-const KILLS = seedCount(16);
+const KILLS = seedCount(6);
 /** After the answer comes what watches over it. */
 const STEPS_AFTER_ANSWER = 10;
 const EACH_MS = 15_000;
