@@ -9,6 +9,7 @@ import { startEmbedded } from '@svc/store';
 import { keyHeaders } from '../tests/support/client.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
 import { load } from './support/load.ts';
+import { median } from './support/median.ts';
 
 const ROUNDS = 7;
 const ROUND_MS = 2_000;
@@ -54,10 +55,6 @@ async function compare(name: string, path: string, barePath: string, headers: Re
   console.log(`${name}: ${svc?.toFixed(0)}/s beside ${yardstick?.toFixed(0)}/s bare`);
   console.log(`  ratio ${median(ratios).toFixed(2)} (rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
   console.log(`  p99 ${sides.map(({ label, p99 }) => `${label} ${median(p99).toFixed(1)} ms`).join(', ')}`);
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 async function startBareServer(databaseUrl: string): Promise<{ origin: string; stop(): void }> {

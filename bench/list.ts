@@ -13,6 +13,7 @@ import { type ListQuery, listTransactions } from '../packages/server/src/transac
 import type { RecordOwner } from '../packages/server/src/transactions/records.ts';
 import { newDataDir } from '../tests/support/server.ts';
 import { addressOf, CROWDED_DAY, fillTransactions, QUIET_RECORDS } from './support/fill-transactions.ts';
+import { median } from './support/median.ts';
 import { checkAnswer, checkCounts } from './support/plain-list.ts';
 import { storeRecords } from './support/store-records.ts';
 
@@ -127,8 +128,4 @@ async function measure(scenes: readonly Scene[], filter: Filter, choose: (pages:
     }
   }
   return times.map(median);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

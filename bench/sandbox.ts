@@ -19,6 +19,7 @@ import { invocation, type Payment, payment, type Sender } from '../tests/sandbox
 import { Sandbox } from '../tests/sandbox/support/sandbox.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
 import { type Load, load } from './support/load.ts';
+import { median } from './support/median.ts';
 import { openPoster } from './support/post.ts';
 
 const CLIENTS = 32;
@@ -185,8 +186,4 @@ async function health(clients: readonly Client[], perSecond: number): Promise<vo
 function latencies({ latencies: sorted }: Load): string {
   const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2);
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -10,6 +10,7 @@ import { keyHeaders } from '../tests/support/client.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
 import { App, Owner, transferOf } from '../tests/wallets/support/owner.ts';
 import { load } from './support/load.ts';
+import { median } from './support/median.ts';
 import { openPoster } from './support/post.ts';
 
 const CLIENTS = 16;
@@ -191,8 +192,4 @@ async function besideCreations(): Promise<void> {
     );
   }
   console.log(`  ratio ${median(ratios).toFixed(2)} (rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -6,7 +6,6 @@ import type { JobHandler, JobHandlers, JobLog } from '../jobs/job.ts';
 import type { RecurringJob } from '../jobs/recurring.ts';
 import { follow } from './follow.ts';
 import { followedChain } from './follower.ts';
-import { syncHandlers } from './sync-job.ts';
 
 export interface FollowingParts {
   readonly db: Database;
@@ -31,7 +30,7 @@ export function followingJobs({ environments, db, networks, log, now = Date.now 
   handlers: JobHandlers;
   recurring: RecurringJob[];
 } {
-  const handlers: Record<string, JobHandler<never>> = { ...syncHandlers({ db, networks }) };
+  const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
     const task = stepTask(environment);
     handlers[recurringTask(environment)] = () => enqueue(db, { task, key: environment, queue: task, payload: {} });

@@ -1,17 +1,11 @@
-import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
-import { enqueue } from '../jobs/enqueue.ts';
-import { startWorkers } from '../jobs/workers.ts';
-import { followingJobs } from './jobs.ts';
 import type { SyncParts } from './sync.ts';
 import { syncInTurn } from './sync-in-turn.ts';
-import { syncJob } from './sync-job.ts';
 import { useWorld } from './testing/world.ts';
 import { wrapChain } from './testing/wrap-chain.ts';
 
 const world = useWorld();
-const silent = { info() {}, warn() {}, error() {} };
 
 function partsWith(chain: StarknetChain): SyncParts {
   const { db, networks } = world();
@@ -66,25 +60,5 @@ describe('looking for wallets’ transfers', () => {
     const broken = wrapChain(chain, { events: () => Promise.reject(new Error('broken')) });
     await expect(syncInTurn(partsWith(broken), own)).rejects.toThrow('broken');
     expect(await syncInTurn(world(), own)).toEqual({ synced: 0, total: 0 });
-  });
-});
-
-describe('the job for a wallet', () => {
-  it('finds what arrived before the wallet was known', { timeout: 30_000 }, async () => {
-    const { db, networks, organization, wallet, fund, history } = world();
-    const own = await wallet(await organization());
-    await fund(own);
-    const { handlers } = followingJobs({ db, networks, log: silent, environments: ['development'] });
-    await db.tx(async (tx) => {
-      await enqueue(tx, syncJob(own.id));
-      await enqueue(tx, syncJob('wal_of_nobody'));
-    });
-    const workers = await startWorkers({ url: db.url, handlers, recurring: [], concurrency: 1, log: silent });
-    try {
-      await expect.poll(() => db.rows(sql`select task from jobs`), { timeout: 20_000 }).toEqual([]);
-    } finally {
-      await workers.stop();
-    }
-    expect(await history(own)).toMatchObject([{ type: 'RECEIVE', amount: 1_000_000n }]);
   });
 });

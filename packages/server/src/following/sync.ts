@@ -22,7 +22,7 @@ import { holdCursor, keptBlocks } from './store.ts';
 /** Of what a wallet sent and of what it received: 50,000 transfers each, which a node reads in about a minute. */
 const MAX_PAGES = 50;
 /** Each costs a question to the node; what is left comes with the next call. */
-export const MAX_ADDED = 1_000;
+const MAX_ADDED = 1_000;
 
 export interface SyncParts {
   readonly db: Database;

@@ -24,9 +24,14 @@ export function isCode(error: unknown, wanted: number): boolean {
 export function toRefusal(error: unknown): Refusal {
   if (!isRefusal(error)) throw error;
   const { message, data } = error.baseError as { message: string; data?: unknown };
+  return { ok: false, code: Number(error.code), reason: readReason(message, data) };
+}
+
+/** What went wrong, in the words of the innermost contract. */
+export function readReason(message: string, data: unknown): string {
   const detail = innermost(data);
   const reason = detail === undefined ? message : `${message}: ${detail}`;
-  return { ok: false, code: Number(error.code), reason: reason.slice(0, MAX_REASON_LENGTH) };
+  return reason.slice(0, MAX_REASON_LENGTH);
 }
 
 /** Nodes wrap a revert's text into one object for every contract it came through. */

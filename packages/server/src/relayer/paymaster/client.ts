@@ -1,8 +1,7 @@
 import { parseFelt } from '@svc/starknet';
-import { RpcError } from 'starknet';
 import { failureIn } from '../../chains/node-failure.ts';
 import { type Fetch, nodeFetch } from '../../chains/node-fetch.ts';
-import { toRefusal } from '../../chains/starknet/refusal.ts';
+import { readReason } from '../../chains/starknet/refusal.ts';
 import type { BuildRequest, ExecuteRequest } from './requests.ts';
 
 /** A paymaster estimates and sends before it answers, each of which takes some seconds on a busy chain. */
@@ -69,11 +68,9 @@ async function exchange(post: Fetch, url: string, init: RequestInit): Promise<An
 }
 
 function refusal(error: unknown): Answer<never> {
-  const base = { code: Number(fieldOf(error, 'code')), message: String(fieldOf(error, 'message')) };
-  const data = fieldOf(error, 'data');
-  // Reasons come nested as those of nodes do, and are read in the same way.
-  const { code, reason } = toRefusal(new RpcError({ ...base, data } as never, 'paymaster', {}));
-  return { outcome: 'refused', code, reason };
+  // Reasons come nested as those of nodes do.
+  const reason = readReason(String(fieldOf(error, 'message')), fieldOf(error, 'data'));
+  return { outcome: 'refused', code: Number(fieldOf(error, 'code')), reason };
 }
 
 function fieldOf(value: unknown, name: string): unknown {
