@@ -19,7 +19,9 @@ const ONE_CLIENT = 100;
 const EACH_OF_MANY = 320;
 const ROUNDS = 3;
 const SKU_MS = 4_000;
-const SKU_CONNECTIONS = 16;
+const SKU_CONNECTIONS = [1, 4, 16];
+/** More than are created while SKUs are read, were nothing held back. */
+const BESIDE_SKUS = 240;
 /** Often enough to see short statements, seldom enough to cost nothing. */
 const SAMPLE_EVERY_MS = 5;
 
@@ -40,7 +42,7 @@ try {
   await report(`wallets created, ${CLIENTS} clients`, CLIENTS, () => creations(EACH_OF_MANY));
   await report('sponsored transfers, one client', 1, () => transfers(payers, ONE_CLIENT));
   await report(`sponsored transfers, ${CLIENTS} clients`, CLIENTS, () => transfers(payers, EACH_OF_MANY));
-  await besideCreations();
+  for (const connections of SKU_CONNECTIONS) await besideCreations(connections);
 } finally {
   await db.close();
   await service.end();
@@ -168,28 +170,29 @@ function sampleDatabase(): { stop(): Promise<number> } {
   };
 }
 
-async function besideCreations(): Promise<void> {
+async function besideCreations(connections: number): Promise<void> {
   const url = `${service.credentials.baseUrl}/skus/telmex-recibo`;
   const headers = keyHeaders(service);
+  const read = async (ms: number) => {
+    const { requests, seconds } = await load(url, headers, connections, ms);
+    return requests / seconds;
+  };
   const ratios: number[] = [];
+  console.log(`GET /v1/skus/{id}, connections: ${connections}`);
   for (let round = 0; round < ROUNDS; round++) {
-    const requests = await creations(EACH_OF_MANY);
+    const requests = await creations(BESIDE_SKUS);
     await idle();
-    await load(url, headers, SKU_CONNECTIONS, SKU_MS / 4);
-    const alone = await load(url, headers, SKU_CONNECTIONS, SKU_MS);
+    await read(SKU_MS / 4);
+    const alone = await read(SKU_MS);
     let created = 0;
     const creating = drive(CLIENTS, requests, () => {
       created += 1;
     });
-    const beside = await load(url, headers, SKU_CONNECTIONS, SKU_MS);
-    const during = created;
+    const beside = await read(SKU_MS);
+    const perSecond = (created / (SKU_MS / 1_000)).toFixed(0);
     await creating;
-    const [idleRate, busyRate] = [alone, beside].map(({ requests: count, seconds }) => count / seconds);
-    ratios.push((busyRate ?? 0) / (idleRate ?? 1));
-    const perSecond = (during / beside.seconds).toFixed(0);
-    console.log(
-      `GET /v1/skus/{id}: ${idleRate?.toFixed(0)}/s alone, ${busyRate?.toFixed(0)}/s beside ${perSecond} wallets/s`,
-    );
+    ratios.push(beside / alone);
+    console.log(`  ${alone.toFixed(0)}/s alone, ${beside.toFixed(0)}/s beside ${perSecond} wallets/s`);
   }
   console.log(`  ratio ${median(ratios).toFixed(2)} (rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
 }

@@ -1,5 +1,5 @@
 import type { WalletType } from '@svc/protocol';
-import { contractAddress } from './addresses.ts';
+import { contractAddress, type Deployment } from './addresses.ts';
 import { starknetKeccak } from './hashes.ts';
 
 export const classes = {
@@ -43,9 +43,14 @@ export function constructorCalldata(walletType: WalletType, publicKey: bigint): 
   return walletType === 'READY' ? [0n, publicKey, 1n] : [publicKey];
 }
 
-/** Where an owner's account stands. A class that is not in the table is taken to have the constructor of SVC's. */
-export function accountAddress(classHash: bigint, publicKey: bigint): bigint {
+/** How an owner's account is deployed. A class that is not in the table is taken to have the constructor of SVC's. */
+export function accountDeployment(classHash: bigint, publicKey: bigint): Deployment {
   const walletType = walletClass(classHash)?.walletType ?? 'SVC';
   const calldata = constructorCalldata(walletType, publicKey);
-  return contractAddress({ salt: publicKey, classHash, constructorCalldata: calldata, deployer: 0n });
+  return { salt: publicKey, classHash, constructorCalldata: calldata, deployer: 0n };
+}
+
+/** Where an owner's account stands. */
+export function accountAddress(classHash: bigint, publicKey: bigint): bigint {
+  return contractAddress(accountDeployment(classHash, publicKey));
 }

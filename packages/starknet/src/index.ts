@@ -3,6 +3,7 @@ export * from './calldata.ts';
 export * from './calls.ts';
 export * from './classes.ts';
 export * from './constants.ts';
+export { ORDER as CURVE_ORDER } from './curve/curve.ts';
 export * from './felt.ts';
 export * from './hashes.ts';
 export * from './outside-execution.ts';

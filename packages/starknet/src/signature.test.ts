@@ -69,6 +69,17 @@ describe('verifying', () => {
     );
   });
 
+  it('tells a signature that it has seen from one that differs in a single value', () => {
+    const other = starkKey(key + 1n);
+    for (let time = 0; time < 2; time++) {
+      expect(verify(hash, publicKey, r, s)).toBe(true);
+      expect(verify(hash + 1n, publicKey, r, s)).toBe(false);
+      expect(verify(hash, other, r, s)).toBe(false);
+      expect(verify(hash, publicKey, r + 1n, s)).toBe(false);
+      expect(verify(hash, publicKey, r, s + 1n)).toBe(false);
+    }
+  });
+
   it('answers as @scure/starknet does for any four numbers', () => {
     fc.assert(
       fc.property(felt, felt, felt, felt, (message, owner, a, b) => {

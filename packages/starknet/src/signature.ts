@@ -5,6 +5,7 @@ import { invert } from './curve/modular.ts';
 import { publicKeyFrom } from './curve/public-key.ts';
 import { buildWindows, select, type Windows } from './curve/windows.ts';
 import { isFelt, PRIME as P, toHex } from './felt.ts';
+import { remember } from './remember.ts';
 
 export interface StarkSignature {
   readonly r: bigint;
@@ -39,6 +40,20 @@ export function sign(hash: bigint, privateKey: bigint): StarkSignature {
  */
 export function verify(hash: bigint, publicKey: bigint, r: bigint, s: bigint): boolean {
   if (!isFelt(hash) || !isFelt(publicKey) || r <= 0n || r >= ORDER || s <= 0n || s >= ORDER) return false;
+  return rememberedCheck({ hash, publicKey, r, s });
+}
+
+interface SignatureCheck extends StarkSignature {
+  readonly hash: bigint;
+  readonly publicKey: bigint;
+}
+
+/** What is estimated is executed within seconds, and what waits for its nonce is checked on arrival and on its turn. */
+const MAX_REMEMBERED = 1_024;
+
+const rememberedCheck = remember(MAX_REMEMBERED, isGood, ({ hash, publicKey, r, s }) => [hash, publicKey, r, s].join());
+
+function isGood({ hash, publicKey, r, s }: SignatureCheck): boolean {
   const key = publicKeyFrom(publicKey);
   if (!key) return false;
   const inverse = invert(s, ORDER);

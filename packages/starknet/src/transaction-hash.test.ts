@@ -47,6 +47,21 @@ function theirs(tx: TransactionFields) {
 
 const runs = { numRuns: 40 };
 
+const none = { maxAmount: 0n, maxPricePerUnit: 0n };
+const plain = {
+  version: TRANSACTION_VERSION,
+  chainId: 1n,
+  nonce: 0n,
+  tip: 0n,
+  resourceBounds: { l1Gas: none, l2Gas: none, l1DataGas: none },
+  paymasterData: [],
+  nonceDataAvailabilityMode: 0 as const,
+  feeDataAvailabilityMode: 0 as const,
+  sender: 1n,
+  calldata: [],
+  accountDeploymentData: [],
+};
+
 describe('transaction hashes agree with starknet.js, for queries too:', () => {
   it('invoke', () => {
     fc.assert(
@@ -93,27 +108,21 @@ describe('transaction hashes agree with starknet.js, for queries too:', () => {
   });
 });
 
-describe('resource bounds', () => {
-  const none = { maxAmount: 0n, maxPricePerUnit: 0n };
-  const tx = {
-    version: TRANSACTION_VERSION,
-    chainId: 1n,
-    nonce: 0n,
-    tip: 0n,
-    resourceBounds: { l1Gas: none, l2Gas: none, l1DataGas: none },
-    paymasterData: [],
-    nonceDataAvailabilityMode: 0 as const,
-    feeDataAvailabilityMode: 0 as const,
-    sender: 1n,
-    calldata: [],
-    accountDeploymentData: [],
-  };
+describe('calldata that was hashed before', () => {
+  it('has the same hash again, and no other calldata has it', () => {
+    const lists = [[1n, 2n], [12n], [1n, 2n, 0n], [2n, 1n], []];
+    const hashes = [...lists, ...lists].map((calldata) => invokeHash({ ...plain, calldata }));
+    expect(hashes.slice(lists.length)).toEqual(hashes.slice(0, lists.length));
+    expect(new Set(hashes).size).toBe(lists.length);
+  });
+});
 
+describe('resource bounds', () => {
   it.each([{ maxAmount: 2n ** 64n }, { maxPricePerUnit: 2n ** 128n }, { maxAmount: -1n }, { maxPricePerUnit: -1n }])(
     'that do not fit their bits are not hashed',
     (wrong) => {
-      const resourceBounds = { ...tx.resourceBounds, l2Gas: { ...none, ...wrong } };
-      expect(() => invokeHash({ ...tx, resourceBounds })).toThrow(RangeError);
+      const resourceBounds = { ...plain.resourceBounds, l2Gas: { ...none, ...wrong } };
+      expect(() => invokeHash({ ...plain, resourceBounds })).toThrow(RangeError);
     },
   );
 });

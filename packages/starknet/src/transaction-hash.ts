@@ -1,5 +1,6 @@
 import { shortString } from './felt.ts';
 import { poseidonMany } from './hashes.ts';
+import { remember } from './remember.ts';
 
 export interface ResourceBounds {
   readonly maxAmount: bigint;
@@ -50,8 +51,13 @@ const L1_GAS = shortString('L1_GAS');
 const L2_GAS = shortString('L2_GAS');
 const L1_DATA_GAS = shortString('L1_DATA');
 
+/** The same calls are hashed again when a fee is raised, and when a node takes a waiting transaction up. A long one takes half a megabyte. */
+const MAX_REMEMBERED = 64;
+
+const calldataHash = remember(MAX_REMEMBERED, poseidonMany, (calldata: readonly bigint[]) => calldata.join());
+
 export function invokeHash(tx: InvokeFields): bigint {
-  return hash(INVOKE, tx.sender, tx, [poseidonMany(tx.accountDeploymentData), poseidonMany(tx.calldata)]);
+  return hash(INVOKE, tx.sender, tx, [poseidonMany(tx.accountDeploymentData), calldataHash(tx.calldata)]);
 }
 
 export function deployAccountHash(tx: DeployAccountFields): bigint {

@@ -22,7 +22,7 @@ export interface ReadTransaction {
   readonly definition?: ContractClass;
 }
 
-/** Reads a transaction as JSON-RPC spells it and computes its hash, and its address or class hash where it has one. */
+/** Reads a transaction as JSON-RPC spells it, with its hash, and its address or class hash where it has one. */
 export function readTransaction(value: unknown, name: string): ReadTransaction {
   const fields = readObject(value, name);
   switch (readChoice(fields.type, `${name}.type`, ['INVOKE', 'DEPLOY_ACCOUNT', 'DECLARE'])) {
@@ -42,7 +42,7 @@ function readInvoke(fields: Fields, name: string): InvokeTransaction {
     calldata: readFelts(fields.calldata, `${name}.calldata`),
     accountDeploymentData: readFelts(fields.account_deployment_data, `${name}.account_deployment_data`),
   };
-  return { type: 'INVOKE', ...own, hash: invokeHash(own) };
+  return withHash({ type: 'INVOKE', ...own }, () => invokeHash(own));
 }
 
 function readDeployAccount(fields: Fields, name: string): DeployAccountTransaction {
@@ -52,7 +52,7 @@ function readDeployAccount(fields: Fields, name: string): DeployAccountTransacti
     constructorCalldata: readFelts(fields.constructor_calldata, `${name}.constructor_calldata`),
   };
   const own = { ...readCommon(fields, name), ...target, address: contractAddress({ ...target, deployer: 0n }) };
-  return { type: 'DEPLOY_ACCOUNT', ...own, hash: deployAccountHash(own) };
+  return withHash({ type: 'DEPLOY_ACCOUNT', ...own }, () => deployAccountHash(own));
 }
 
 /** A broadcast transaction carries the class, a stored one only the class's hash. */
@@ -69,8 +69,20 @@ function readDeclare(fields: Fields, name: string): ReadTransaction {
     accountDeploymentData: readFelts(fields.account_deployment_data, `${name}.account_deployment_data`),
   };
   if (own.compiledClassHash === 0n) throw new FieldError(`${name}.compiled_class_hash must not be 0`);
-  const tx: DeclareTransaction = { type: 'DECLARE', ...own, hash: declareHash(own) };
+  const tx: DeclareTransaction = withHash({ type: 'DECLARE', ...own }, () => declareHash(own));
   return definition ? { tx, definition } : { tx };
+}
+
+/** Computed when it is first asked for: it costs more than the rest, and an estimate without validation does without. */
+function withHash<Own extends object>(own: Own, compute: () => bigint): Own & { readonly hash: bigint } {
+  let hash: bigint | undefined;
+  return {
+    ...own,
+    get hash() {
+      hash ??= compute();
+      return hash;
+    },
+  };
 }
 
 function readCommon(fields: Fields, name: string): TransactionFields & { readonly signature: readonly bigint[] } {

@@ -6,8 +6,7 @@ import { ExecutionState } from './state.ts';
 import type { BlockContext, Refused, StateReader, Trace, Transaction, ValidationOptions } from './types.ts';
 
 export function machineFor(state: StateReader, block: BlockContext, tx: Transaction): Machine {
-  const { version, hash, signature, paymasterData } = tx;
-  return new Machine(new ExecutionState(state), block, { version, hash, signature, paymasterData });
+  return new Machine(new ExecutionState(state), block, tx);
 }
 
 /** Would the transaction be taken? For the mempool, where a nonce may be ahead of its turn. */

@@ -15,7 +15,7 @@ export interface ReadyAccounts {
  * Sees to it that accounts have nonces to give out. The chain is asked once for each account, at the first use, because the
  * database may come from a backup.
  */
-export function createReadyAccounts(): ReadyAccounts {
+export function createReadyAccounts(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): ReadyAccounts {
   const asked = new Set<string>();
   const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
   const ask = async (db: Database, chain: StarknetChain, account: string) => {
@@ -32,7 +32,7 @@ export function createReadyAccounts(): ReadyAccounts {
       await Promise.all(unknown.map((account) => ask(db, chain, account)));
       const [first] = unknown.length === 0 ? known : await nextNonces(db.reads, chain.chainId, accounts);
       if (first) return { sender: BigInt(first[0]), nonce: first[1] };
-      const message = `No relayer account stands on the chain. RELAYER_ACCOUNTS names ${accounts.join(', ')}.`;
+      const message = `No account that pays stands on the chain. ${setting} names ${accounts.join(', ')}.`;
       throw new ApiError('chain_not_configured', message);
     },
   };

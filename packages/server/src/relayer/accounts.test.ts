@@ -6,6 +6,8 @@ import { EMPTY_BALANCE, MAX_OPEN_RELAYS, nextNonces, raiseNextNonce, storeBalanc
 
 const CHAIN = 0x1n;
 const [A, B] = ['0xa', '0xb'] as const;
+/** More than connections, so that most wait for an account's lock. */
+const TAKERS = 60;
 
 let database: TestDatabase | undefined;
 afterAll(() => database?.drop());
@@ -71,6 +73,17 @@ describe('nonces', () => {
       { account: A, nonce: 1n },
       { account: B, nonce: 101n },
     ]).toContainEqual(await third);
+  });
+
+  it('are each given out once, without a gap, to many who ask at the same time', async () => {
+    await raiseNextNonce(db, CHAIN, A, 0n);
+    await raiseNextNonce(db, CHAIN, B, 0n);
+    const taken = await Promise.all(Array.from({ length: TAKERS }, take));
+    for (const account of [A, B]) {
+      const nonces = taken.filter((one) => one?.account === account).map((one) => Number(one?.nonce));
+      expect(nonces.sort((one, other) => one - other)).toEqual(nonces.map((_, index) => index));
+    }
+    expect(taken).not.toContain(undefined);
   });
 
   it('come back when the transaction that took them does not succeed', async () => {

@@ -50,24 +50,23 @@ export async function takeNonce(
   accounts: readonly string[],
   maxFee: bigint,
 ): Promise<TakenNonce | undefined> {
-  const choose = (whenLocked: Sql) =>
+  const takeOf = (whenLocked: Sql) =>
     tx.one<TakenNonce>(sql`
-      select own.address as account, own.next_nonce as nonce
-        from relayer_accounts as own
-       cross join lateral (
-         select own.next_nonce - coalesce(min(nonce), own.next_nonce) as count from relays
-          where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT') and looked_at is null) as open
-       where own.chain_id = ${toHex(chainId)} and own.address = any (${accounts}) and own.next_nonce is not null
-         and open.count < ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
-       order by open.count, own.next_nonce
-       limit 1
-         for update of own ${whenLocked}`);
-  const taken = (await choose(sql`skip locked`)) ?? (await choose(sql``));
-  if (!taken) return undefined;
-  await tx.run(sql`
-    update relayer_accounts set next_nonce = next_nonce + 1
-     where chain_id = ${toHex(chainId)} and address = ${taken.account}`);
-  return taken;
+      with chosen as materialized (
+        select own.chain_id, own.address
+          from relayer_accounts as own
+         cross join lateral (
+           select own.next_nonce - coalesce(min(nonce), own.next_nonce) as count from relays
+            where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT') and looked_at is null) as open
+         where own.chain_id = ${toHex(chainId)} and own.address = any (${accounts}) and own.next_nonce is not null
+           and open.count < ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
+         order by open.count, own.next_nonce
+         limit 1
+           for update of own ${whenLocked})
+      update relayer_accounts as own set next_nonce = own.next_nonce + 1
+        from chosen where own.chain_id = chosen.chain_id and own.address = chosen.address
+      returning own.address as account, own.next_nonce - 1 as nonce`);
+  return (await takeOf(sql`skip locked`)) ?? takeOf(sql``);
 }
 
 /** Whether one of the accounts has the money for it, as far as we know. */
@@ -85,4 +84,10 @@ export async function storeBalance(db: Db, chainId: bigint, account: string, bal
     insert into relayer_accounts (chain_id, address, balance, balance_read_at)
     values (${toHex(chainId)}, ${account}, ${balance}, now())
     on conflict (chain_id, address) do update set balance = excluded.balance, balance_read_at = excluded.balance_read_at`);
+}
+
+/** What the account that pays out has to pay with. */
+export async function storeUsdc(db: Db, chainId: bigint, account: string, usdc: bigint): Promise<void> {
+  await db.run(sql`
+    update relayer_accounts set usdc = ${usdc} where chain_id = ${toHex(chainId)} and address = ${account}`);
 }
