@@ -1,10 +1,12 @@
 import path from 'node:path';
 import type { Database } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
+import { registerBridge } from './bridge/routes.ts';
 import { predeployed } from './contracts/predeployed.ts';
 import { registerControls } from './controls/routes.ts';
 import { registerEvm } from './evm/routes.ts';
 import { registerIdentity } from './identity/routes.ts';
+import { registerMailbox } from './mailbox/routes.ts';
 import { registerRpc } from './rpc/routes.ts';
 import { freePort } from './worker/free-port.ts';
 import { NodeThread } from './worker/node-thread.ts';
@@ -16,16 +18,24 @@ export const sandbox = {
   migrations: { name: 'sandbox', folder: path.resolve(import.meta.dirname, '../migrations') },
   /** Below the mount, where the development identity provider shows its keys. */
   keySetPath: '/identity/jwks.json',
+  /** Below the mount, where the attestation service of the bridge to Solana is. */
+  bridgePath: '/bridge',
+  /** Below the mount, where mail of development goes. */
+  mailboxPath: '/mailbox',
   /** Where payments go in development: the manager's account. */
   paymentAddress: predeployed.manager.address,
   /** They pay for others' gas in development. */
   relayers: predeployed.relayers,
+  /** It pays gifts out in development. */
+  manager: predeployed.manager,
   /**
    * Errors are left to the application it is mounted in. The Starknet node opens connections of its own. Answers where this process
    * itself reaches the node without going through the application, once that works.
    */
   async mount(app: FastifyInstance, db: Database): Promise<{ ownRpcUrl: () => string | undefined }> {
     registerIdentity(app, db);
+    registerBridge(app, db);
+    registerMailbox(app, db);
     const evm = registerEvm(app, db);
     const port = await freePort();
     const node = new NodeThread({ url: db.url, port }, (message) => app.log.error(message));
