@@ -85,6 +85,10 @@ export const PreparedWalletCreation = Type.Object(
   { title: 'PreparedWalletCreation' },
 );
 
+const AuthMethod = Type.String({ maxLength: 32 });
+const CredentialId = Type.String({ maxLength: 1024 });
+const DeviceType = Type.String({ maxLength: 64 });
+
 /** Constructor calldata of any account class in use is a handful of felts. */
 const MAX_CALLDATA = 256;
 export const CreateWallet = Type.Object({
@@ -106,10 +110,10 @@ export const CreateWallet = Type.Object({
   }),
   userId: Type.Optional(Type.String({ maxLength: 256, description: 'A secondary identifier' })),
   encryptedPrivateKeyBackup: Type.Optional(Ciphertext('The same key under a backup secret')),
-  authMethod: Type.Optional(Type.String({ maxLength: 32 })),
-  credentialId: Type.Optional(Type.String({ maxLength: 1024 })),
+  authMethod: Type.Optional(AuthMethod),
+  credentialId: Type.Optional(CredentialId),
   prfSupported: Type.Optional(Type.Boolean()),
-  deviceType: Type.Optional(Type.String({ maxLength: 64 })),
+  deviceType: Type.Optional(DeviceType),
 });
 
 export const UpdateEncryption = Type.Object(
@@ -117,6 +121,15 @@ export const UpdateEncryption = Type.Object(
     externalUserId: ExternalUserId("Your own user's identifier"),
     newEncryptedPrivateKey: Ciphertext('The private key, encrypted anew'),
     publicKey: Type.Optional(AddressText('Required when the user has several wallets')),
+    newEncryptedPrivateKeyBackup: Type.Optional(
+      Nullable(
+        Ciphertext('The same key under a backup secret. Left out, this and what follows stay; null removes them'),
+      ),
+    ),
+    authMethod: Type.Optional(Nullable(AuthMethod)),
+    credentialId: Type.Optional(Nullable(CredentialId)),
+    prfSupported: Type.Optional(Nullable(Type.Boolean())),
+    deviceType: Type.Optional(Nullable(DeviceType)),
   },
   { examples: [{ externalUserId: 'user-123', newEncryptedPrivateKey: 'svc1.argon2id.…' }] },
 );

@@ -28,7 +28,8 @@ const relays = async () => (await house.db.one<{ n: bigint }>(sql`select count(*
 /** What the workers do: sees how everything ended and tells the wallets. */
 async function tendOnce(): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
-  const outcomes = { ...walletOutcomes(), calls: async () => {} };
+  const nothing = async () => {};
+  const outcomes = { ...walletOutcomes(), calls: nothing, payout: nothing, burn: nothing };
   await tend({ ...house, keys: () => [account], outcomes, log }, 'development', padded(account.address));
 }
 

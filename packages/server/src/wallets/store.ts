@@ -162,11 +162,6 @@ export async function setClass(
   return changed === 1;
 }
 
-export async function setEncryptedKey(db: Db, id: string, encryptedPrivateKey: string): Promise<void> {
-  await db.run(sql`
-    update wallets set encrypted_private_key = ${encryptedPrivateKey}, updated_at = now() where id = ${id}`);
-}
-
 function ofUser({ organizationId, environment, externalUserId }: User): Sql {
   return sql`organization_id = ${organizationId} and environment = ${environment} and external_user_id = ${externalUserId}`;
 }

@@ -32,6 +32,35 @@ describe('replacing the encrypted key', () => {
     expect(JSON.stringify(row)).not.toContain('ciphertext');
   });
 
+  it('changes what is said of the passkey in the same statement: left out stays, null goes', async () => {
+    const owner = new Owner();
+    await house.wallet(owner, 'pia');
+    const change = (details: Partial<Parameters<typeof updateEncryption>[2]>) =>
+      updateEncryption(house.db, house.caller(), {
+        externalUserId: 'pia',
+        newEncryptedPrivateKey: 'newer',
+        ...details,
+      });
+    const details = () =>
+      house.db.one<object>(sql`
+        select encrypted_private_key_backup as backup, auth_method, credential_id, prf_supported, device_type
+        from wallets where address = ${owner.address}`);
+    const passkey = { authMethod: 'PASSKEY', credentialId: 'Y3JlZA', prfSupported: true, deviceType: 'platform' };
+    const stored = { auth_method: 'PASSKEY', credential_id: 'Y3JlZA', prf_supported: true, device_type: 'platform' };
+    await change({ ...passkey, newEncryptedPrivateKeyBackup: 'backup' });
+    expect(await details()).toEqual({ ...stored, backup: 'backup' });
+    await change({});
+    expect(await details()).toEqual({ ...stored, backup: 'backup' });
+    await change({ authMethod: 'PIN', credentialId: null, prfSupported: null, newEncryptedPrivateKeyBackup: null });
+    expect(await details()).toEqual({
+      auth_method: 'PIN',
+      credential_id: null,
+      prf_supported: null,
+      device_type: 'platform',
+      backup: null,
+    });
+  });
+
   it('asks which one when the user has several', async () => {
     const [first, second] = [new Owner(), new Owner()];
     await house.wallet(first, 'luis');

@@ -1,0 +1,63 @@
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { build } from 'vite';
+import { packages, root } from './places.ts';
+
+export interface Size {
+  /** Bytes. */
+  readonly minified: number;
+  readonly gzip: number;
+  readonly brotli: number;
+  /** Bytes of code before minification, by package or folder, the largest first. */
+  readonly shares: readonly (readonly [name: string, bytes: number])[];
+  /** Every module that is in it, by its path in the repository. */
+  readonly modules: readonly string[];
+}
+
+/** What a browser loads for this entry in this folder, everything included. */
+export async function measureSize(entry: 'first-wallet.ts' | 'everything.ts'): Promise<Size> {
+  const chunks = await bundle(path.join(import.meta.dirname, entry));
+  const code = Buffer.from(chunks.map((chunk) => chunk.code).join('\n'));
+  const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules)).filter(([, bytes]) => bytes > 0);
+  const shares = new Map<string, number>();
+  for (const [id, bytes] of modules) shares.set(ownerOf(id), (shares.get(ownerOf(id)) ?? 0) + bytes);
+  return {
+    minified: code.length,
+    gzip: (await promisify(gzip)(code)).length,
+    brotli: (await promisify(brotliCompress)(code)).length,
+    shares: [...shares].sort(([, a], [, b]) => b - a),
+    modules: modules.map(([id]) => path.relative(root, id)),
+  };
+}
+
+async function bundle(entry: string): Promise<{ code: string; modules: Record<string, number> }[]> {
+  const result = await build({
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      write: false,
+      target: 'es2022',
+      minify: true,
+      rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' },
+    },
+  });
+  return [result].flat().flatMap((built) => {
+    if (!('output' in built)) throw new Error('Vite watches instead of building.');
+    return built.output
+      .filter((one) => one.type === 'chunk')
+      .map(({ code, modules }) => ({
+        code,
+        modules: Object.fromEntries(Object.entries(modules).map(([id, { renderedLength }]) => [id, renderedLength])),
+      }));
+  });
+}
+
+/** `packages/sdk/src/keys/…` belongs to `sdk/keys`, what is installed to its package. */
+function ownerOf(id: string): string {
+  if (id.startsWith('\0')) return 'bundler';
+  const installed = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1];
+  if (installed !== undefined) return installed;
+  const [name, , folder = '', ...rest] = path.relative(packages, id).split(path.sep);
+  return rest.length > 0 ? `${name}/${folder}` : (name ?? '');
+}

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { inside, packages, publishedName, root } from './places.ts';
+
+const run = promisify(execFile);
+const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
+const SCHEMA_TYPES = 'schema-types';
+
+/** Declarations that stand alone: they name each other by where they lie, never our other packages, and no schema library. */
+export async function writeDeclarations(outDir: string): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-declarations-'));
+  try {
+    await emit(folder);
+    const files = await readdir(path.join(folder, 'emitted'), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.d.ts'))) {
+      const name = publishedName(path.join(packages, file.replace(/\.d\.ts$/, '.ts')));
+      const text = await readFile(path.join(folder, 'emitted', file), 'utf8');
+      await mkdir(path.dirname(path.join(outDir, name)), { recursive: true });
+      await writeFile(path.join(outDir, `${name}.d.ts`), rewrite(text, name));
+    }
+    await copyFile(path.join(import.meta.dirname, `${SCHEMA_TYPES}.d.ts`), path.join(outDir, `${SCHEMA_TYPES}.d.ts`));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function emit(folder: string): Promise<void> {
+  const entry = (name: string) => path.join(packages, name, 'src/index.ts');
+  const config = {
+    extends: path.join(root, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: packages,
+      outDir: path.join(folder, 'emitted'),
+      typeRoots: [path.join(root, 'node_modules/@types')],
+      // Found by path, so that the compiler takes them for ours and not for installed packages, which it leaves out.
+      paths: Object.fromEntries(inside.map((name) => [`@svc/${name}`, [entry(name)]])),
+    },
+    include: [],
+    files: [entry('sdk')],
+  };
+  const file = path.join(folder, 'tsconfig.json');
+  await writeFile(file, JSON.stringify(config));
+  await run(process.execPath, [TSC, '--project', file]).catch((error: { stdout?: string }) => {
+    throw new Error(`The declarations could not be written:\n${error.stdout}`);
+  });
+}
+
+/** `from './felt.ts'` and `import('@svc/protocol')`, as seen from the file of this name. */
+function rewrite(text: string, name: string): string {
+  return text.replace(
+    /(\bfrom |\bimport\()(['"])([^'"]+)\2/g,
+    (whole, before: string, quote: string, target: string) => {
+      const found = placeOf(target, name);
+      return found === undefined ? whole : `${before}${quote}${found}${quote}`;
+    },
+  );
+}
+
+function placeOf(target: string, name: string): string | undefined {
+  if (target.startsWith('.')) return target.replace(/\.ts$/, '.js');
+  const ours = inside.find((one) => target === `@svc/${one}`);
+  if (ours !== undefined) return relative(name, `${ours}/index.js`);
+  return target === 'typebox' ? relative(name, `${SCHEMA_TYPES}.js`) : undefined;
+}
+
+function relative(from: string, to: string): string {
+  const found = path.posix.relative(path.posix.dirname(from), to);
+  return found.startsWith('.') ? found : `./${found}`;
+}

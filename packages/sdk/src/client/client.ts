@@ -1,0 +1,97 @@
+import { SvcInputError } from './errors.ts';
+import { readUrl } from './read-url.ts';
+import { refuseSecretInBrowser } from './refuse-secret-in-browser.ts';
+import { defaultRuntime, type Runtime } from './runtime.ts';
+
+/** A user's token, or what gives a fresh one each time. */
+export type BearerToken = string | (() => string | Promise<string>);
+export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
+
+export interface SvcOptions {
+  /** The service's address, ending in `/v1`. */
+  readonly baseUrl: string;
+  /** `pk_…`: names your app, and may be shown to anyone. */
+  readonly publicKey: string;
+  /** `sk_…`: for servers alone; refused in a browser. */
+  readonly secretKey?: string | undefined;
+  /** The user's token, where an operation is not given one of its own. */
+  readonly bearerToken?: BearerToken | undefined;
+  /** Starknet nodes to read from, the preferred one first. Default: the one that the service names. */
+  readonly nodeUrl?: string | readonly string[] | undefined;
+  readonly fetch?: Fetch | undefined;
+  /** How often a request that failed on the way is sent again. */
+  readonly maxRetries?: number | undefined;
+  /** For one try of one request. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What every operation needs. Made by `createClient`; holds no key of any user. */
+export interface Client {
+  readonly baseUrl: string;
+  readonly publicKey: string;
+  readonly secretKey: string | undefined;
+  readonly bearerToken: BearerToken | undefined;
+  readonly nodeUrls: readonly string[];
+  readonly fetch: Fetch;
+  readonly maxRetries: number;
+  readonly timeoutMs: number;
+  readonly runtime: Runtime;
+}
+
+const MAX_RETRIES = 2;
+/** Ten tries with doubling pauses take more than two minutes: longer than anyone waits for one call. */
+const MOST_RETRIES = 10;
+/** A redeem waits up to half a minute for the chain; twice that leaves room for a slow way there and back. */
+const TIMEOUT_MS = 60_000;
+const LONGEST_TIMEOUT_MS = 600_000;
+
+/**
+ * The client that single operations take, for apps that want only what they import in their bundle. `createSvc` has all of them.
+ *
+ * @example
+ * const client = createClient({ baseUrl, publicKey, secretKey });
+ * const wallet = await getWallet(client, { externalUserId: 'ana' });
+ */
+export function createClient(options: SvcOptions, runtime: Runtime = defaultRuntime): Client {
+  if (options.secretKey !== undefined) refuseSecretInBrowser();
+  return {
+    baseUrl: readBaseUrl(options.baseUrl),
+    publicKey: readKey('publicKey', options.publicKey, 'pk_'),
+    secretKey: options.secretKey === undefined ? undefined : readKey('secretKey', options.secretKey, 'sk_'),
+    bearerToken: options.bearerToken,
+    nodeUrls: [options.nodeUrl ?? []].flat().map(readNodeUrl),
+    // Called as a plain function: browsers refuse `fetch` as a method of another object.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    maxRetries: readWhole('maxRetries', options.maxRetries ?? MAX_RETRIES, 0, MOST_RETRIES),
+    timeoutMs: readWhole('timeoutMs', options.timeoutMs ?? TIMEOUT_MS, 1, LONGEST_TIMEOUT_MS),
+    runtime,
+  };
+}
+
+function readBaseUrl(text: string): string {
+  const { protocol, hostname, username, password, search, hash } = readUrl('baseUrl', text);
+  if (protocol === 'http:' && !isLoopback(hostname)) {
+    throw new SvcInputError('invalid_options', 'baseUrl must begin with https:// unless it is on this machine.');
+  }
+  if (username || password || search || hash) {
+    throw new SvcInputError('invalid_options', 'baseUrl must be a plain address without credentials, ? and #.');
+  }
+  const trimmed = text.replace(/\/+$/, '');
+  if (!/\/v1$/.test(trimmed)) throw new SvcInputError('invalid_options', 'baseUrl must end in /v1.');
+  return trimmed;
+}
+
+const isLoopback = (host: string) => /^(localhost|(.+\.)?localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+
+const readNodeUrl = (text: string): string => readUrl('nodeUrl', text).href;
+
+/** Never repeats the key. The characters are those that fit a header: `fetch` would print others in its own error. */
+function readKey(name: string, key: string, prefix: string): string {
+  if (typeof key === 'string' && key.startsWith(prefix) && /^\w+$/.test(key)) return key;
+  throw new SvcInputError('invalid_options', `${name} must begin with ${prefix} and have letters and digits only.`);
+}
+
+function readWhole(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new SvcInputError('invalid_options', `${name} must be a whole number from ${least} to ${most}.`);
+}

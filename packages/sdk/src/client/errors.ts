@@ -1,0 +1,135 @@
+import type { ErrorCode } from '@svc/protocol';
+
+/** Codes of the session operations, as the interface spells them. */
+export type SessionErrorCode =
+  | 'INVALID_WALLET_TYPE_FOR_SESSION'
+  | 'SESSION_EXPIRED'
+  | 'SESSION_NOT_REGISTERED'
+  | 'SESSION_REVOKED'
+  | 'SESSION_MAX_CALLS_EXCEEDED'
+  | 'SESSION_ENTRYPOINT_NOT_ALLOWED'
+  | 'SESSION_DECRYPTION_FAILED'
+  | 'SESSION_CREATION_FAILED';
+
+/** Causes of causes end somewhere; a circle of them must not. */
+const MAX_CAUSES = 32;
+
+/**
+ * Everything that the library throws on purpose. `code` is stable and made to be compared; the message says what to do.
+ *
+ * @example
+ * try {
+ *   await svc.getWallet({ externalUserId: 'nobody' });
+ * } catch (error) {
+ *   if (error instanceof SvcError && error.code === 'wallet_not_found') console.log('no wallet yet');
+ *   else throw error;
+ * }
+ */
+export class SvcError extends Error {
+  override readonly name: string = 'SvcError';
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** The first error along the causes, this one included, that `is` accepts; without `is`, the last one. */
+  walk(is?: (error: unknown) => boolean): unknown {
+    let error: unknown = this;
+    for (let depth = 0; depth < MAX_CAUSES; depth++) {
+      if (is?.(error)) return error;
+      const cause = error instanceof Error ? error.cause : undefined;
+      if (cause === undefined) break;
+      error = cause;
+    }
+    return is ? undefined : error;
+  }
+}
+
+export interface AnswerDetails {
+  readonly status: number;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The service answered with an error. `requestId` finds the request in its log. */
+export class SvcApiError extends SvcError {
+  override readonly name = 'SvcApiError';
+  declare readonly code: ErrorCode | (string & {});
+  readonly status: number;
+  readonly requestId: string | undefined;
+  /** How long the service asks to wait before the next try. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: string, message: string, details: AnswerDetails, options?: ErrorOptions) {
+    super(code, message, options);
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** The service, or a node, could not be reached or did not answer in time. What became of a write is not known. */
+export class SvcConnectionError extends SvcError {
+  override readonly name = 'SvcConnectionError';
+  declare readonly code: 'connection_failed' | 'timeout' | 'invalid_answer';
+}
+
+/** A contract was asked and said no. */
+export class SvcChainError extends SvcError {
+  override readonly name = 'SvcChainError';
+  declare readonly code: 'contract_not_found' | 'entrypoint_not_found' | 'call_failed';
+}
+
+/** What was passed in cannot be used; nothing was sent. */
+export class SvcInputError extends SvcError {
+  override readonly name = 'SvcInputError';
+  declare readonly code:
+    | 'invalid_options'
+    | 'invalid_input'
+    | 'secret_key_in_browser'
+    | 'secret_key_required'
+    | 'missing_bearer_token';
+}
+
+/** A private key could not be sealed or opened. */
+export class SvcKeyError extends SvcError {
+  override readonly name = 'SvcKeyError';
+  declare readonly code:
+    | 'decryption_failed'
+    | 'unsupported_envelope'
+    | 'weak_encrypt_key'
+    | 'wrong_key'
+    | 'crypto_unavailable';
+}
+
+/** The typed data that the service handed over is not what was asked for. Nothing was signed. */
+export class SvcTypedDataError extends SvcError {
+  override readonly name = 'SvcTypedDataError';
+  declare readonly code: 'typed_data_mismatch';
+}
+
+/** A passkey could not be made or used. */
+export class SvcPasskeyError extends SvcError {
+  override readonly name = 'SvcPasskeyError';
+  declare readonly code: 'passkey_unavailable' | 'passkey_prf_unsupported' | 'passkey_cancelled' | 'passkey_not_found';
+}
+
+export class SvcSessionError extends SvcError {
+  override readonly name = 'SvcSessionError';
+  declare readonly code: SessionErrorCode | 'SPENDING_POLICIES_UNSUPPORTED';
+}
+
+/** A webhook is not the service's, or cannot be shown to be. */
+export class SvcWebhookError extends SvcError {
+  override readonly name = 'SvcWebhookError';
+  declare readonly code:
+    | 'missing_header'
+    | 'invalid_timestamp'
+    | 'too_old'
+    | 'too_new'
+    | 'no_matching_signature'
+    | 'invalid_secret'
+    | 'invalid_payload';
+}

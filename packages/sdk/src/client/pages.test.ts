@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { eachItem, type PageAsked } from './pages.ts';
+import { failure } from './testing/fake-client.ts';
+
+const items = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => ({ id: `item ${from + index}` }));
+
+async function collect<T>(generator: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of generator) found.push(item);
+  return found;
+}
+
+/** A list as the service keeps it, which may grow between two pages. */
+function listOf(all: { id: string }[]) {
+  const asked: PageAsked[] = [];
+  const read = async ({ page, limit }: PageAsked) => {
+    asked.push({ page, limit });
+    const data = all.slice((page - 1) * limit, page * limit);
+    return { data, total: all.length, page, limit, totalPages: Math.ceil(all.length / limit) };
+  };
+  return { asked, read, all };
+}
+
+describe('going through a list', () => {
+  it.each([0, 1, 99, 100, 101, 250])('meets each of %i items once, in their order', async (count) => {
+    const { read, all, asked } = listOf(items(count));
+    expect(await collect(eachItem(read))).toEqual(all);
+    expect(asked).toHaveLength(Math.max(1, Math.ceil(count / 100)));
+  });
+
+  it('asks for a page only when it is needed', async () => {
+    const { read, asked } = listOf(items(250));
+    for await (const { id } of eachItem(read)) if (id === 'item 99') break;
+    expect(asked).toEqual([{ page: 1, limit: 100 }]);
+  });
+
+  it('meets an item once although new ones push it to the next page', async () => {
+    const { read, all } = listOf(items(5));
+    const met: string[] = [];
+    for await (const { id } of eachItem(read, { pageSize: 2 })) {
+      met.push(id);
+      if (met.length === 1) all.unshift(...items(1, 100));
+    }
+    expect(met).toEqual(['item 0', 'item 1', 'item 2', 'item 3', 'item 4']);
+  });
+
+  it('takes pages of 1 to 100', async () => {
+    const { read, asked } = listOf(items(1));
+    for (const pageSize of [0, 101, 1.5, Number.NaN]) {
+      expect(await failure(eachItem(read, { pageSize }).next())).toMatchObject({ code: 'invalid_input' });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('ends where the service has no more to give, whatever it says of pages', async () => {
+    const read = async ({ page, limit }: PageAsked) => ({ data: [], total: 9, page, limit, totalPages: 9 });
+    expect(await collect(eachItem<{ id: string }>(read))).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+import { SvcInputError, SvcKeyError } from '../client/errors.ts';
+import { fromBase64url, toBase64url } from './base64url.ts';
+import { formatSlot, parseSlot, type Slot } from './slot.ts';
+import type { Bytes } from './web-crypto.ts';
+
+/**
+ * `svc1.<slot>…<slot>.<sealed key>`: the private key under a random data key, and the data key once for each encryptKey that opens it.
+ * The sealed key is bound to all slots and to the address, each slot to its own parameters and the address.
+ */
+export interface Envelope {
+  readonly slots: readonly Slot[];
+  readonly sealed: Bytes;
+}
+
+const PREFIX = 'svc1.';
+/** Nonce, 32 bytes, tag. */
+const SEALED_BYTES = 60;
+/** A passkey and a backup are two; each further slot costs whoever mistypes a PIN another stretching. */
+export const MAX_SLOTS = 4;
+/** A WebAssembly module of a browser can have that much. */
+const MAX_MEMORY_KIB = 1_048_576;
+const MAX_LANES = 16;
+/** Memory times passes, of all slots together: some ten seconds at worst, so that no envelope hangs a page. */
+const MAX_WORK_KIB = 4 * MAX_MEMORY_KIB;
+/** Argon2 divides each lane into four slices of two blocks. */
+const MIN_LANE_KIB = 8;
+
+export const isEnvelope = (text: string) => typeof text === 'string' && text.startsWith(PREFIX);
+
+/** Throws for what is not an envelope, to the letter, and for one that would take unreasonable work, before any is done. */
+export function parseEnvelope(text: string): Envelope {
+  if (!isEnvelope(text)) {
+    throw new SvcKeyError('unsupported_envelope', 'This is not an encrypted private key of a known format.');
+  }
+  const parts = text.slice(PREFIX.length).split('.', MAX_SLOTS + 2);
+  const sealed = fromBase64url(parts.pop() ?? '');
+  const slots = parts.map(parseSlot).filter((slot) => slot !== undefined);
+  if (sealed?.length !== SEALED_BYTES || slots.length === 0 || slots.length !== parts.length) {
+    throw new SvcKeyError('decryption_failed', 'The encrypted private key is damaged.');
+  }
+  checkWork(slots);
+  return { slots, sealed };
+}
+
+export function formatEnvelope({ slots, sealed }: Envelope): string {
+  if (slots.length > MAX_SLOTS) {
+    throw new SvcInputError('invalid_input', `A private key can have ${MAX_SLOTS} encryptKeys at most.`);
+  }
+  return `${PREFIX}${[...slots.map(formatSlot), toBase64url(sealed)].join('.')}`;
+}
+
+/** What the sealed key is bound to. */
+export const boundary = (slots: readonly Slot[], address: string) =>
+  `svc1 key ${slots.map(formatSlot).join('.')} ${address}`;
+
+function checkWork(slots: readonly Slot[]): void {
+  let work = 0;
+  for (const { stretching } of slots) {
+    if (!stretching) continue;
+    const { memoryKib, passes, lanes } = stretching;
+    work += memoryKib * passes;
+    if (lanes <= MAX_LANES && memoryKib >= MIN_LANE_KIB * lanes && memoryKib <= MAX_MEMORY_KIB) continue;
+    throw new SvcKeyError('unsupported_envelope', 'The encrypted private key asks for parameters out of bounds.');
+  }
+  if (slots.length <= MAX_SLOTS && work <= MAX_WORK_KIB) return;
+  throw new SvcKeyError('unsupported_envelope', 'The encrypted private key asks for too much work.');
+}

@@ -1,0 +1,34 @@
+import { CURVE_ORDER, sign, starkKey, verify } from '@svc/starknet';
+import { describe, expect, it } from 'vitest';
+import { defaultRuntime } from '../client/runtime.ts';
+import { newPrivateKey } from './new-private-key.ts';
+
+const drawing = (byte: number) => ({ ...defaultRuntime, randomBytes: (n: number) => new Uint8Array(n).fill(byte) });
+
+describe('a new private key', () => {
+  it('is never the same and always signs', () => {
+    const keys = Array.from({ length: 20 }, () => newPrivateKey());
+    expect(new Set(keys).size).toBe(20);
+    const [key = 0n] = keys;
+    const { r, s } = sign(5n, key);
+    expect(verify(5n, starkKey(key), r, s)).toBe(true);
+  });
+
+  it('lies between one and the order whatever chance gives', () => {
+    expect(newPrivateKey(drawing(0))).toBe(1n);
+    for (let byte = 0; byte < 256; byte++) {
+      const key = newPrivateKey(drawing(byte));
+      expect(key > 0n && key < CURVE_ORDER).toBe(true);
+    }
+  });
+
+  it('draws well more bytes than the key has, so that no key is favoured', () => {
+    const asked: number[] = [];
+    const randomBytes = (count: number) => {
+      asked.push(count);
+      return defaultRuntime.randomBytes(count);
+    };
+    newPrivateKey({ ...defaultRuntime, randomBytes });
+    expect(asked).toEqual([48]);
+  });
+});

@@ -1,0 +1,60 @@
+import { starkKey, toHex } from '@svc/starknet';
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../client/client.ts';
+import { defaultRuntime } from '../client/runtime.ts';
+import { passkeyEncryptKey } from '../keys/encrypt-key.ts';
+import { openKey } from '../keys/open-key.ts';
+import { createSessionKey } from './create-session-key.ts';
+
+const encryptKey = passkeyEncryptKey(new Uint8Array(32).fill(1));
+const clientWith = (runtime = {}) =>
+  createClient(
+    {
+      baseUrl: 'https://svc.example/v1',
+      publicKey: 'pk_dev_1',
+      fetch: () => Promise.reject(new Error('Nothing is to be sent.')),
+    },
+    { ...defaultRuntime, now: () => 1_700_000_000_999, ...runtime },
+  );
+
+describe('creating a session key', () => {
+  it('seals the private key of the public one, for that one alone, and sends nothing', async () => {
+    const session = await createSessionKey(clientWith(), { encryptKey });
+    const { publicKey, encryptedPrivateKey: envelope } = session;
+    const privateKey = await openKey({ envelope, encryptKey, boundTo: BigInt(publicKey) });
+    expect(toHex(starkKey(privateKey))).toBe(publicKey);
+    await expect(openKey({ envelope, encryptKey, boundTo: BigInt(publicKey) + 1n })).rejects.toMatchObject({
+      code: 'decryption_failed',
+    });
+  });
+
+  it('lasts six hours, or as long as it is told', async () => {
+    expect(await createSessionKey(clientWith(), { encryptKey })).toHaveProperty('validUntil', 1_700_021_600);
+    const brief = await createSessionKey(clientWith(), { encryptKey, durationSeconds: 1 });
+    expect(brief.validUntil).toBe(1_700_000_001);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 315_360_001])('does not take %d seconds', async (durationSeconds) => {
+    await expect(createSessionKey(clientWith(), { encryptKey, durationSeconds })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+  });
+
+  it('is SESSION_CREATION_FAILED when the device has no randomness to give', async () => {
+    const randomBytes = () => {
+      throw new Error('no entropy');
+    };
+    const error: unknown = await createSessionKey(clientWith({ randomBytes }), { encryptKey }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ name: 'SvcSessionError', code: 'SESSION_CREATION_FAILED' });
+    // What failed may have had the key in its hands, and printed it.
+    expect((error as Error).cause).toBeUndefined();
+  });
+
+  it('says what is wrong with an encryptKey that cannot be used', async () => {
+    await expect(createSessionKey(clientWith(), { encryptKey: '' })).rejects.toMatchObject({
+      code: 'weak_encrypt_key',
+    });
+  });
+});

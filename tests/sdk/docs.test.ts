@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createSvc } from '@svc/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
+import { startService, type TestService } from '../support/service.ts';
+import {
+  EXAMPLE_LIMIT_MS,
+  type ExampleWorld,
+  PREPARE_LIMIT_MS,
+  prepareExampleWorld,
+  scopeOf,
+} from './support/example-scope.ts';
+import { readBlocks } from './support/read-examples.ts';
+import { runExample } from './support/run-example.ts';
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+const guide = readFileSync(path.join(root, 'docs/sdk.md'), 'utf8');
+const blocks = readBlocks(guide, 'js');
+const isProgram = ({ code }: { code: string }) => code.startsWith('import ');
+
+let service: TestService;
+let world: ExampleWorld;
+
+beforeAll(async () => {
+  vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
+  service = await startService();
+  const { dataDir } = service.server;
+  // The program looks for the keys where a user's own start leaves them, and for the library among the dependencies.
+  await symlink(dataDir, path.join(dataDir, '.svc'));
+  await symlink(path.join(root, 'node_modules'), path.join(dataDir, 'node_modules'));
+  world = await prepareExampleWorld(service.server);
+}, PREPARE_LIMIT_MS);
+afterAll(async () => {
+  vi.unstubAllGlobals();
+  await service.stop();
+});
+
+describe('the guide to the library', () => {
+  it(
+    'has ten lines that give a user a wallet, as they stand',
+    async () => {
+      const [program, ...others] = blocks.filter(isProgram);
+      expect(others).toEqual([]);
+      const script = program?.code ?? '';
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+        cwd: service.server.dataDir,
+      });
+      expect(stdout).toMatch(/^0x[0-9a-f]{64} \{/);
+      expect(stdout).toContain("balance: '0'");
+      expect(script.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(10);
+    },
+    EXAMPLE_LIMIT_MS,
+  );
+
+  // Everything that the examples in the comments may name is known here, too.
+  it.each(blocks.filter((block) => !isProgram(block)).map(({ place, code }) => [place, code]))(
+    'has an example that runs: %s',
+    async (_, code) => {
+      await runExample(code, await scopeOf(world, code));
+    },
+    EXAMPLE_LIMIT_MS,
+  );
+
+  it('names every operation in its table', () => {
+    const names = Object.entries(createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_x' })).flatMap(
+      ([name, value]) => (typeof value === 'function' ? [name] : Object.keys(value).map((inner) => `${name}.${inner}`)),
+    );
+    expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('names every code that the library itself throws', () => {
+    const errors = readFileSync(path.join(root, 'packages/sdk/src/client/errors.ts'), 'utf8');
+    const codes = [...errors.matchAll(/'([a-z]+(?:_[a-z]+)+|[A-Z]+(?:_[A-Z]+)+)'/g)].map(([, code = '']) => code);
+    const webhook = errors.slice(errors.indexOf('class SvcWebhookError'));
+    const wanted = codes.filter((code) => !webhook.includes(`'${code}'`) && code !== 'wallet_not_found');
+    expect(wanted.filter((code) => !guide.includes(`\`${code}\``))).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
+import { SvcKeyError } from '../../packages/sdk/src/client/errors.ts';
+import { changeEncryptKey } from '../../packages/sdk/src/keys/change-encrypt-key.ts';
+import { openWalletKey } from '../../packages/sdk/src/keys/open-wallet-key.ts';
+import { oldFormat } from '../../packages/sdk/src/keys/testing/old-format.ts';
+import { changeToPasskey } from '../../packages/sdk/src/passkeys/change-to-passkey.ts';
+import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
+import { unlock } from '../../packages/sdk/src/passkeys/unlock.ts';
+import { createWallet } from '../../packages/sdk/src/wallets/create-wallet.ts';
+import { getWallet } from '../../packages/sdk/src/wallets/get-wallet.ts';
+import { recoverCredential } from '../../packages/sdk/src/wallets/recover-credential.ts';
+import { userToken } from '../support/client.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { App, Owner } from '../wallets/support/owner.ts';
+
+let server: RunningServer;
+let client: Client;
+/** As in a browser: without the secret key, and with the user's token. */
+let asUser: (externalUserId: string) => Promise<Client>;
+
+beforeAll(async () => {
+  server = await startServer();
+  const { baseUrl, publicKey, secretKey } = server.credentials;
+  client = createClient({ baseUrl, publicKey, secretKey });
+  asUser = async (user) => createClient({ baseUrl, publicKey, bearerToken: await userToken(server, user) });
+});
+afterAll(() => server.stop());
+
+const NO_PASSKEY = { authMethod: 'PIN', credentialId: null, prfSupported: null, deviceType: null };
+
+const refused = (encryptKey: string, wallet: Parameters<typeof openWalletKey>[0]['wallet']) =>
+  expect(openWalletKey({ encryptKey, wallet })).rejects.toThrow(SvcKeyError);
+
+describe("a wallet's encryption at the service", () => {
+  it('goes from PIN to PIN, by the user alone', async () => {
+    const user = await asUser('ana');
+    const externalUserId = 'ana';
+    const wallet = await createWallet(user, { encryptKey: '1111', externalUserId, chain: 'STARKNET' });
+    const change = { externalUserId, wallet, encryptKey: '1111', newEncryptKey: '2222' };
+    const changed = await changeEncryptKey(user, change);
+    const kept = await getWallet(user, { externalUserId });
+    expect(kept.encryptedPrivateKey).toBe(changed.encryptedPrivateKey);
+    expect(await openWalletKey({ encryptKey: '2222', wallet: kept })).toBeTypeOf('bigint');
+    await refused('1111', kept);
+  });
+
+  it('goes to a passkey with a backup, and back', async () => {
+    const externalUserId = 'pia';
+    const wallet = await createWallet(client, { encryptKey: '1111', externalUserId, chain: 'STARKNET' });
+    const privateKey = await openWalletKey({ encryptKey: '1111', wallet });
+    const credentials = new FakeAuthenticator();
+    const change = { externalUserId, wallet, encryptKey: '1111', backupEncryptKey: 'backup' };
+    const { credentialId } = await changeToPasskey(client, { ...change, passkey: { credentials } });
+    const details = { credentialId, authMethod: 'PASSKEY', prfSupported: true, deviceType: 'platform' };
+    expect(await recoverCredential(client, { externalUserId })).toEqual(details);
+    const changed = await getWallet(client, { externalUserId });
+    const encryptKey = await unlock(client, { externalUserId, credentials });
+    expect(await openWalletKey({ encryptKey, wallet: changed })).toBe(privateKey);
+    expect(await openWalletKey({ encryptKey: 'backup', wallet: changed })).toBe(privateKey);
+    await refused('1111', changed);
+
+    await changeEncryptKey(client, { externalUserId, wallet: changed, encryptKey, newEncryptKey: '3333' });
+    expect(await recoverCredential(client, { externalUserId })).toEqual(NO_PASSKEY);
+    const back = await getWallet(client, { externalUserId });
+    expect(await openWalletKey({ encryptKey: '3333', wallet: back })).toBe(privateKey);
+    await refused(encryptKey, back);
+  });
+
+  it('begins with a passkey where that is wanted, and the PIN as its backup', async () => {
+    const credentials = new FakeAuthenticator({ prf: 'later' });
+    const externalUserId = 'eva';
+    const creation = { encryptKey: '1111', externalUserId, chain: 'STARKNET' as const, usePasskey: true };
+    await createWallet(client, { ...creation, passkey: { credentials } });
+    const wallet = await getWallet(client, { externalUserId });
+    const encryptKey = await unlock(client, { externalUserId, credentials });
+    const privateKey = await openWalletKey({ encryptKey, wallet });
+    expect(await openWalletKey({ encryptKey: '1111', wallet })).toBe(privateKey);
+
+    await changeEncryptKey(client, { externalUserId, wallet, encryptKey: '1111', newEncryptKey: '2222' });
+    const changed = await getWallet(client, { externalUserId });
+    expect(
+      await openWalletKey({ encryptKey: await unlock(client, { externalUserId, credentials }), wallet: changed }),
+    ).toBe(privateKey);
+    await refused('1111', changed);
+  });
+
+  it('brings a wallet along from the old format, and writes the new one', async () => {
+    const owner = new Owner();
+    const app = new App(server);
+    const encryptedPrivateKey = oldFormat(owner.privateKey, '4815');
+    const reply = await app.post('/svc-wallets', { ...(await app.creation(owner, 'luis')), encryptedPrivateKey });
+    expect(reply.status).toBe(200);
+    const wallet = await getWallet(client, { externalUserId: 'luis' });
+    await refused('4816', wallet);
+    const change = { externalUserId: 'luis', wallet, encryptKey: '4815', newEncryptKey: '4815' };
+    await changeEncryptKey(client, change);
+    const changed = await getWallet(client, { externalUserId: 'luis' });
+    expect(changed.encryptedPrivateKey).toMatch(/^svc1\./);
+    expect(await openWalletKey({ encryptKey: '4815', wallet: changed })).toBe(BigInt(owner.privateKey));
+  });
+});

@@ -1,0 +1,112 @@
+import * as sdk from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
+
+const svc = sdk.createSvc({ baseUrl: 'https://svc.example/v1', publicKey: `pk_dev_${'p'.repeat(32)}` });
+
+/** "Client library operations" of the interface, by name. */
+const operations = [
+  'createWallet',
+  'getWallet',
+  'transfer',
+  'callAnyContract',
+  'getTokenBalance',
+  'getTransaction',
+  'getTransactionList',
+  'getTransactionStatus',
+  'getUsdAmount',
+  'prepareWalletUpgrade',
+  'executeWalletUpgrade',
+  'waitForTransaction',
+  'sessions.createSessionKey',
+  'sessions.addSessionKeyToContract',
+  'executeTransactionWithSession',
+  'sessions.revokeSessionKey',
+  'sessions.getSessionData',
+  'sessions.setSpendingPolicy',
+  'sessions.getSpendingPolicy',
+  'sessions.removeSpendingPolicy',
+];
+
+/** What the library adds to them. */
+const additions = [
+  'sessions.setupSession',
+  'changeEncryptKey',
+  'recoverCredential',
+  'upgradeWallet',
+  'signWalletUpgrade',
+  'passkeys.unlock',
+  'passkeys.changeTo',
+  'recordSend',
+  'syncOnChain',
+  'transactions',
+  'listSkus',
+  'skus',
+  'getSku',
+  'checkSkuReference',
+  'purchaseSku',
+  'createSkuPurchase',
+  'getSkuPurchase',
+  'waitForPurchase',
+  'gifts.createGift',
+  'gifts.createGiftsBulk',
+  'gifts.listGifts',
+  'gifts.gifts',
+  'gifts.getGift',
+  'gifts.updateGift',
+  'gifts.deleteGift',
+  'gifts.getGiftUsage',
+  'gifts.listGiftRedeems',
+  'gifts.giftRedeems',
+  'gifts.getGiftRedeem',
+  'gifts.claimGift',
+  'gifts.redeemGift',
+  'gifts.getRedeemStatus',
+  'gifts.waitForRedeem',
+  'getOrganization',
+  'listLedger',
+  'ledger',
+  'createDeposit',
+  'getConfig',
+];
+
+const at = (name: string) =>
+  name.split('.').reduce<unknown>((found, part) => (found as Record<string, unknown> | undefined)?.[part], svc);
+
+const namesIn = (found: object, prefix = ''): string[] =>
+  Object.entries(found).flatMap(([name, value]) =>
+    typeof value === 'function' ? [prefix + name] : namesIn(value as object, `${prefix}${name}.`),
+  );
+
+describe('the library', () => {
+  it.each([...operations, ...additions])('has %s', (name) => {
+    expect(at(name)).toBeTypeOf('function');
+  });
+
+  it('has no operation that is not in this table', () => {
+    expect(namesIn(svc).sort()).toEqual([...operations, ...additions].sort());
+  });
+
+  it('has every operation as a function of its own, too, for apps that count bytes', () => {
+    const renamed: Record<string, string> = { 'passkeys.changeTo': 'changeToPasskey' };
+    const alone = [...operations, ...additions].map((name) => renamed[name] ?? name.replace(/^.*\./, ''));
+    expect(alone.filter((name) => !(name in sdk))).toEqual([]);
+  });
+
+  it.each(['waitForTransaction', 'verifyWebhook', 'createPasskey', 'unlockWithPasskey'])(
+    'has %s without a client',
+    (name) => {
+      expect(sdk).toHaveProperty(name, expect.any(Function));
+    },
+  );
+
+  it('shows no key when it is printed', () => {
+    const secretKey = `sk_dev_${'s'.repeat(32)}`;
+    const server = sdk.createSvc({
+      baseUrl: 'https://svc.example/v1',
+      publicKey: `pk_dev_${'p'.repeat(32)}`,
+      secretKey,
+    });
+    expect(JSON.stringify(server)).not.toContain(secretKey);
+    expect(Object.values(server).map(String).join()).not.toContain(secretKey);
+  });
+});

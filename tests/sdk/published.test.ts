@@ -1,0 +1,99 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importsOf } from '../../packages/sdk/build/manifest.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { type Consumer, newConsumer } from './support/consumer.ts';
+
+const protocol = path.resolve(import.meta.dirname, '../../packages/protocol/src/index.ts');
+/** Two bundles and two runs of the compiler on a busy machine. */
+const BUILD_LIMIT_MS = 120_000;
+
+let server: RunningServer;
+let consumer: Consumer;
+
+beforeAll(async () => {
+  [server, consumer] = await Promise.all([startServer(), newConsumer()]);
+}, BUILD_LIMIT_MS);
+afterAll(() => Promise.all([server?.stop(), consumer?.remove()]));
+
+const tenLines = `
+import { createSvc } from '@svc/sdk';
+declare const process: { env: Record<string, string> };
+const { BASE_URL: baseUrl = '', PUBLIC_KEY: publicKey = '', SECRET_KEY: secretKey = '' } = process.env;
+const svc = createSvc({ baseUrl, publicKey, secretKey });
+const wallet = await svc.createWallet({ encryptKey: '481516', externalUserId: 'ana', chain: 'STARKNET' });
+const found = await svc.getWallet({ externalUserId: 'ana' });
+const { balance } = await svc.getTokenBalance({ chain: 'STARKNET', chainToken: 'USDC', externalUserId: 'ana' });
+const same: boolean = BigInt(found.publicKey) === BigInt(wallet.publicKey);
+console.log(JSON.stringify({ same, balance: balance satisfies string }));
+`;
+
+const mistakes = `
+import { createSvc } from '@svc/sdk';
+const svc = createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_1' });
+export const one = svc.createWallet({ encryptKey: '1', externalUserId: 'ana', chain: 'SOLANA' });
+export const two = svc.getTokenBalance({ chain: 'STARKNET', chainToken: 'EUR', externalUserId: 'ana' });
+export const three: number = (await svc.getWallet({ externalUserId: 'ana' })).publicKey;
+export const four = svc.getUsdAmount({ currencyAmount: 1 });
+`;
+
+const comparison = `
+import type * as Ours from '${protocol}';
+import type * as Published from './node_modules/@svc/sdk/protocol/index.js';
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type O = typeof Ours.endpoints;
+type P = typeof Published.endpoints;
+type Compared = {
+  [K in keyof O & keyof P]: [
+    Same<Ours.AnswerOf<O[K]>, Published.AnswerOf<P[K]>>,
+    Same<Ours.BodyOf<O[K]>, Published.BodyOf<P[K]>>,
+    Same<Ours.QueryOf<O[K]>, Published.QueryOf<P[K]>>,
+    Same<Ours.ParamsOf<O[K]>, Published.ParamsOf<P[K]>>,
+  ];
+};
+export const names: Same<keyof O, keyof P> = true;
+export const compared = (value: Compared): { [K in keyof O]: [true, true, true, true] } => value;
+`;
+
+describe('the published package', () => {
+  it('type-checks and runs in a project that has installed nothing else', async () => {
+    await consumer.write('ten-lines.ts', tenLines);
+    expect(await consumer.typeCheck('ten-lines.ts')).toBe('');
+    const { baseUrl, publicKey, secretKey } = server.credentials;
+    const printed = await consumer.run('ten-lines.ts', {
+      BASE_URL: baseUrl,
+      PUBLIC_KEY: publicKey,
+      SECRET_KEY: secretKey,
+    });
+    expect(JSON.parse(printed)).toEqual({ same: true, balance: '0' });
+  });
+
+  it('has types that tell mistakes', async () => {
+    await consumer.write('mistakes.ts', mistakes);
+    const told = await consumer.typeCheck('mistakes.ts');
+    const lines = [...told.matchAll(/^mistakes\.ts[(:](\d+)/gm)].map(([, line]) => Number(line));
+    expect([...new Set(lines)]).toEqual([4, 5, 6, 7]);
+  });
+
+  it("says of every endpoint what the interface's own schemas say", async () => {
+    await consumer.write('comparison.ts', comparison);
+    expect(await consumer.typeCheck('comparison.ts', { skipLibCheck: true })).toBe('');
+  });
+
+  it('needs neither Node nor a schema library at run time', async () => {
+    expect(await importsOf(consumer.library)).toEqual(['@scure/starknet', 'hash-wasm']);
+    const { dependencies } = JSON.parse(await readFile(path.join(consumer.library, 'package.json'), 'utf8'));
+    expect(Object.keys(dependencies)).toEqual(['@scure/starknet', 'hash-wasm']);
+  });
+
+  it('names none of our own packages, and no place on the machine that built it', async () => {
+    const files = (await readdir(consumer.library, { recursive: true })).filter((name) => /\.(js|ts|json)$/.test(name));
+    expect(files.length).toBeGreaterThan(50);
+    for (const file of files.filter((name) => name !== 'package.json')) {
+      const text = await readFile(path.join(consumer.library, file), 'utf8');
+      expect(text, file).not.toMatch(/(from|import\() ?['"](@svc\/|typebox|node:)/);
+      expect(text, file).not.toContain(path.resolve(import.meta.dirname, '../..'));
+    }
+  });
+});

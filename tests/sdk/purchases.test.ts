@@ -1,0 +1,124 @@
+import type { BodyOf, endpoints, Transaction } from '@svc/protocol';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../packages/sdk/src/client/client.ts';
+import { getConfig } from '../../packages/sdk/src/client/get-config.ts';
+import { callContract } from '../../packages/sdk/src/node/call-contract.ts';
+import { type PurchaseSkuParams, purchaseSku } from '../../packages/sdk/src/purchases/purchase-sku.ts';
+import type { PurchaseState } from '../../packages/sdk/src/purchases/purchase-state.ts';
+import { USDC } from '../sandbox/support/client.ts';
+import { encryptKey, SessionHouse } from './support/session-house.ts';
+
+const EXECUTE = '/execute-sponsored-transaction';
+let house: SessionHouse;
+let client: Client;
+let asked: PurchaseSkuParams;
+let states: PurchaseState[];
+let before: bigint;
+/** Answers of this address are lost after the service has done its work. */
+let lossy: string | undefined;
+/** Sends every request with a key that the service has not seen, as if a day had passed. */
+let forgetful = false;
+let purchases: Map<string, Transaction>;
+
+/** Stands in for the recording of purchases, as far as a payment is concerned. */
+async function recordStandIn(init?: RequestInit): Promise<Response> {
+  const body = JSON.parse(String(init?.body)) as BodyOf<typeof endpoints.createSkuPurchase>;
+  const { transactionHash, skuReference, skuId, walletAddress } = body;
+  const answer = await fetch(`${client.baseUrl}/transactions/${transactionHash}`, { headers: { ...init?.headers } });
+  const { status, ...payment } = (await answer.json()) as Transaction;
+  expect(BigInt(payment.senderAddress)).toBe(BigInt(walletAddress));
+  const known = purchases.get(transactionHash);
+  const purchase = known ?? { ...payment, status, id: `buy_${purchases.size}`, skuId, skuReference };
+  purchases.set(transactionHash, purchase);
+  return Response.json(purchase);
+}
+
+async function brokenFetch(url: string, init?: RequestInit): Promise<Response> {
+  if (url.endsWith('/sku-purchases')) return recordStandIn(init);
+  const headers = new Headers(init?.headers as Record<string, string>);
+  if (forgetful && headers.has('idempotency-key')) headers.set('idempotency-key', crypto.randomUUID());
+  const response = await fetch(url, { ...init, headers });
+  if (lossy === undefined || !url.endsWith(lossy)) return response;
+  await response.text();
+  throw new TypeError('the connection was lost');
+}
+
+beforeAll(async () => {
+  house = await SessionHouse.open();
+  client = { ...house.clientWith({ fetch: brokenFetch }), maxRetries: 0 };
+});
+afterAll(() => house?.service.stop());
+
+beforeEach(async () => {
+  [lossy, forgetful, states, purchases] = [undefined, false, [], new Map()];
+  const wallet = await house.wallet();
+  asked = {
+    encryptKey,
+    wallet,
+    skuId: 'pase-recarga-200',
+    skuReference: 'IMDM30652874',
+    onProgress: (state) => void states.push(JSON.parse(JSON.stringify(state))),
+  };
+  before = await paymentBalance();
+});
+afterEach(() => house.returnToPresent());
+
+async function paymentBalance(): Promise<bigint> {
+  const { paymentAddress } = await getConfig(client);
+  const calldata = [BigInt(paymentAddress)];
+  const [low = 0n] = await callContract(client, { contractAddress: BigInt(USDC), entrypoint: 'balance_of', calldata });
+  return low;
+}
+/** In raw units, of everything that arrived in this test. */
+const paid = async () => (await paymentBalance()) - before;
+const rawAmount = () => BigInt(Math.round(Number(states[0]?.amount) * 1e6));
+const resume = () => purchaseSku(client, { ...asked, resume: states.at(-1) });
+
+describe('a purchase through the running service', () => {
+  it('pays its price once and answers the purchase', async () => {
+    expect(await purchaseSku(client, asked)).toMatchObject({ skuReference: 'IMDM30652874', token: 'USDC' });
+    expect(await paid()).toBe(rawAmount());
+  });
+
+  it('is paid once when the answer to the payment was lost', async () => {
+    lossy = EXECUTE;
+    await expect(purchaseSku(client, asked)).rejects.toMatchObject({ code: 'payment_unclear' });
+    lossy = undefined;
+    const purchase = await resume();
+    expect(await resume()).toEqual(purchase);
+    expect(await paid()).toBe(rawAmount());
+  });
+
+  it.each([
+    ['knows the request still', false],
+    ['has forgotten the request', true],
+  ])('is paid once when it is resumed after the window, and the service %s', async (_, forgotten) => {
+    lossy = EXECUTE;
+    await expect(purchaseSku(client, asked)).rejects.toMatchObject({ code: 'payment_unclear' });
+    [lossy, forgetful] = [undefined, forgotten];
+    await house.travel(7_200);
+    expect(await resume()).toMatchObject({ skuReference: 'IMDM30652874' });
+    expect(await paid()).toBe(rawAmount());
+  });
+
+  it('is paid anew when the first payment was never sent and its window is over', async () => {
+    const crash = (state: PurchaseState) => {
+      states.push(state);
+      throw new Error('crash');
+    };
+    await expect(purchaseSku(client, { ...asked, onProgress: crash })).rejects.toThrow('crash');
+    await house.travel(7_200);
+    await resume();
+    expect(states).toHaveLength(3);
+    expect(await paid()).toBe(rawAmount());
+  });
+
+  it('is not paid by a wallet that has less than the price', async () => {
+    const [skuId, currencyAmount] = ['pase-recarga', 2_900];
+    const dear = { ...asked, skuId, currencyAmount };
+    await expect(purchaseSku(client, { ...dear, onProgress: undefined })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+    expect(await paid()).toBe(0n);
+  });
+});

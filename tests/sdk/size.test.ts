@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { measureSize } from '../../packages/sdk/build/measure-size.ts';
+
+/** Measured: see docs/benchmarks.md. Some air for fixes; whoever needs more looks first at what came in. */
+const MAX_GZIP_BYTES = 50_000;
+/** A bundler on a machine with other tests. */
+const BUNDLE_LIMIT_MS = 60_000;
+
+describe('what the library adds to an app with wallets', { timeout: BUNDLE_LIMIT_MS }, () => {
+  it('stays small, and has no schemas and no JSON-RPC library in it', async () => {
+    const { gzip, modules } = await measureSize('first-wallet.ts');
+    expect(gzip).toBeLessThan(MAX_GZIP_BYTES);
+    expect(modules.filter((name) => /typebox|schemas\/|endpoints\/|node_modules\/starknet\//.test(name))).toEqual([]);
+  });
+
+  it('leaves out what the app does not use', async () => {
+    const unused = ['gifts', 'purchases', 'sessions', 'skus'];
+    const foldersOf = async (entry: 'first-wallet.ts' | 'everything.ts') =>
+      (await measureSize(entry)).modules.map((name) => /packages\/sdk\/src\/([^/]+)\//.exec(name)?.[1] ?? '');
+    expect(await foldersOf('everything.ts')).toEqual(expect.arrayContaining(unused));
+    expect((await foldersOf('first-wallet.ts')).filter((folder) => unused.includes(folder))).toEqual([]);
+  });
+});

@@ -1,0 +1,192 @@
+import { classes, selector, toHex } from '@svc/starknet';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
+import { getSessionData } from '../../packages/sdk/src/sessions/get-session-data.ts';
+import { getSpendingPolicy } from '../../packages/sdk/src/sessions/get-spending-policy.ts';
+import { removeSpendingPolicy } from '../../packages/sdk/src/sessions/remove-spending-policy.ts';
+import type { Session } from '../../packages/sdk/src/sessions/session.ts';
+import { setSpendingPolicy } from '../../packages/sdk/src/sessions/set-spending-policy.ts';
+import { setupSession } from '../../packages/sdk/src/sessions/setup-session.ts';
+import type { SpendingLimits } from '../../packages/sdk/src/sessions/spending-policy-config.ts';
+import { STRK, USDC } from '../sandbox/support/client.ts';
+import { encryptKey, pay, SessionHouse, type TestWallet } from './support/session-house.ts';
+
+let house: SessionHouse;
+beforeAll(async () => {
+  house = await SessionHouse.open();
+});
+afterEach(() => house.returnToPresent());
+afterAll(() => house.service.stop());
+
+const WINDOW_SECONDS = 3_600;
+const limits: SpendingLimits = { token: USDC, maxPerCall: 10n, maxPerWindow: '25', windowSeconds: WINDOW_SECONDS };
+const none = { maxPerCall: 0n, maxPerWindow: 0n, windowSeconds: 0, spentInWindow: 0n, windowStart: 0 };
+const over = (reason: string) => ({
+  name: 'SvcApiError',
+  code: 'transaction_reverted',
+  message: expect.stringContaining(reason),
+});
+
+function set(wallet: TestWallet, { publicKey }: Session, more: Partial<SpendingLimits> = {}): Promise<string> {
+  const spendingPolicyConfig = { sessionPublicKey: publicKey, ...limits, ...more };
+  return setSpendingPolicy(house.client, { encryptKey, wallet, spendingPolicyConfig }, house.bearerToken);
+}
+
+function remove(wallet: TestWallet, { publicKey }: Session): Promise<string> {
+  const params = { encryptKey, wallet, sessionPublicKey: publicKey, token: USDC };
+  return removeSpendingPolicy(house.client, params, house.bearerToken);
+}
+
+function policyOf(wallet: TestWallet, session: Session, token = USDC) {
+  const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
+  return getSpendingPolicy(house.client, { ...key, token });
+}
+
+function setup(wallet: TestWallet, session: Session, spendingPolicies?: readonly SpendingLimits[]): Promise<string> {
+  const { publicKey, validUntil } = session;
+  const sessionConfig = { sessionPublicKey: publicKey, validUntil, maxCalls: 10, allowedEntrypoints: ['transfer'] };
+  return setupSession(house.client, { encryptKey, wallet, sessionConfig, spendingPolicies }, house.bearerToken);
+}
+
+describe.each([
+  ['current', classes.svc],
+  ['earlier', classes.svcPolicies],
+])('a spending policy of a wallet of the %s class with policies', (_name, classHash) => {
+  it('caps each call and each window until it is removed', async () => {
+    const { wallet, session } = await house.registered({}, classHash);
+    expect(await policyOf(wallet, session)).toEqual(none);
+    await house.settle(set(wallet, session));
+    const fresh = await policyOf(wallet, session);
+    expect(fresh).toMatchObject({
+      maxPerCall: 10n,
+      maxPerWindow: 25n,
+      windowSeconds: WINDOW_SECONDS,
+      spentInWindow: 0n,
+    });
+    expect(fresh.windowStart).toBeGreaterThan(1_700_000_000);
+
+    await expect(house.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(over('Spending: exceeds per-call'));
+    await house.settle(house.execute(wallet, session, [pay(10n), pay(10n), pay(5n)]));
+    expect(await policyOf(wallet, session)).toMatchObject({ spentInWindow: 25n });
+    const window = over('Spending: exceeds window limit');
+    await expect(house.execute(wallet, session, [pay(1n)])).rejects.toMatchObject(window);
+    await house.travel(WINDOW_SECONDS);
+    await house.settle(house.execute(wallet, session, [pay(10n)]));
+
+    await house.settle(remove(wallet, session));
+    expect(await policyOf(wallet, session)).toEqual(none);
+    await house.settle(house.execute(wallet, session, [pay(1_000n)]));
+  });
+
+  it('is there for a wallet that calls itself SHHH', async () => {
+    const { wallet, session } = await house.registered({}, classHash);
+    const shhh = { ...wallet, walletType: 'SHHH' as const };
+    await house.settle(set(shhh, session));
+    expect(await policyOf(wallet, session)).toMatchObject({ maxPerCall: 10n });
+    await house.settle(remove(shhh, session));
+    expect(await policyOf(wallet, session)).toEqual(none);
+  });
+});
+
+describe('a session with its policies', () => {
+  it('is set together with its session by one transaction, and then holds', async () => {
+    const [wallet, session] = [await house.wallet(), await house.session()];
+    const policies = [limits, { ...limits, token: STRK, maxPerCall: 2n ** 256n - 1n }];
+    const hash = await house.settle(setup(wallet, session, policies));
+    const { events } = await waitForTransactionOf(house.client, hash);
+    // In this order there is no moment at which the key works without its limits.
+    const order = ['SpendingPolicySet', 'SpendingPolicySet', 'SessionKeyAdded'].map((name) => toHex(selector(name)));
+    const names = events.map(({ keys }) => keys[0] ?? '');
+    expect(names.filter((name) => order.includes(name))).toEqual(order);
+    const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
+    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: true, remainingCalls: 10 });
+    expect(await policyOf(wallet, session)).toMatchObject({ maxPerCall: 10n, maxPerWindow: 25n });
+    expect(await policyOf(wallet, session, STRK)).toMatchObject({ maxPerCall: 2n ** 256n - 1n });
+    await expect(house.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(over('Spending: exceeds per-call'));
+    await house.settle(house.execute(wallet, session, [pay(10n)]));
+  });
+
+  it('is refused where the wallet would skip a policy that fails, and can be had one after the other', async () => {
+    const [wallet, session] = [await house.wallet(classes.svcPolicies), await house.session()];
+    const refused = { name: 'SvcSessionError', code: 'SPENDING_POLICIES_UNSUPPORTED' };
+    const [before, key] = [
+      house.signedRequests,
+      { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey },
+    ];
+    await expect(setup(wallet, session, [limits])).rejects.toMatchObject(refused);
+    await expect(setup(wallet, session, [limits])).rejects.toThrow(
+      /upgrade.*setSpendingPolicy.*addSessionKeyToContract/i,
+    );
+    expect(house.signedRequests).toBe(before);
+    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: false });
+
+    await house.settle(set(wallet, session));
+    await house.register(wallet, session);
+    await expect(house.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(over('Spending: exceeds per-call'));
+    await house.settle(house.execute(wallet, session, [pay(10n)]));
+  });
+
+  it('is had without policies from any class with sessions', async () => {
+    const [wallet, session] = [await house.wallet(classes.svcPolicies), await house.session()];
+    await house.settle(setup(wallet, session));
+    await house.settle(house.execute(wallet, session, [pay(11n)]));
+  });
+});
+
+describe('a wallet of the class without policies', () => {
+  const unsupported = { name: 'SvcSessionError', code: 'SPENDING_POLICIES_UNSUPPORTED' };
+
+  it('is refused with the advice to upgrade, in place of a success that does nothing', async () => {
+    const { wallet, session } = await house.registered({}, classes.svcSessions);
+    await expect(set(wallet, session)).rejects.toMatchObject(unsupported);
+    await expect(set(wallet, session)).rejects.toThrow(/upgrade/i);
+    await expect(remove(wallet, session)).rejects.toMatchObject(unsupported);
+    await expect(policyOf(wallet, session)).rejects.toMatchObject(unsupported);
+  });
+
+  it('gets no session at all when it was to have limits, and one when it was not', async () => {
+    const [wallet, session] = [await house.wallet(classes.svcSessions), await house.session()];
+    const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
+    await expect(setup(wallet, session, [limits])).rejects.toMatchObject(unsupported);
+    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: false });
+    await house.settle(setup(wallet, session));
+    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: true });
+  });
+});
+
+describe('a wallet of type READY', () => {
+  it('is refused by what it says, and by its class when it does not say', async () => {
+    const [ready, session] = [await house.wallet(classes.ready), await house.session()];
+    const refused = { name: 'SvcSessionError', code: 'INVALID_WALLET_TYPE_FOR_SESSION' };
+    for (const wallet of [{ ...ready, walletType: 'READY' as const }, ready]) {
+      await expect(set(wallet, session)).rejects.toMatchObject(refused);
+      await expect(remove(wallet, session)).rejects.toMatchObject(refused);
+      await expect(setup(wallet, session, [limits])).rejects.toMatchObject(refused);
+      await expect(setup(wallet, session)).rejects.toMatchObject(refused);
+    }
+    await expect(policyOf(ready, session)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('an address without a wallet', () => {
+  it('is told apart from a class without policies', async () => {
+    const nobody = { publicKey: '0xdead', encryptedPrivateKey: '' };
+    const session = await house.session();
+    const missing = { name: 'SvcChainError', code: 'contract_not_found' };
+    await expect(set(nobody, session)).rejects.toMatchObject(missing);
+    await expect(policyOf(nobody, session)).rejects.toMatchObject(missing);
+  });
+});
+
+describe('the bearer token', () => {
+  it('is required: the secret key does not stand in', async () => {
+    const { wallet, session } = await house.registered();
+    const spendingPolicyConfig = { sessionPublicKey: session.publicKey, ...limits };
+    const missing = { name: 'SvcInputError', code: 'missing_bearer_token' };
+    await expect(setSpendingPolicy(house.client, { encryptKey, wallet, spendingPolicyConfig })).rejects.toMatchObject(
+      missing,
+    );
+    const key = { sessionPublicKey: session.publicKey, token: USDC };
+    await expect(removeSpendingPolicy(house.client, { encryptKey, wallet, ...key })).rejects.toMatchObject(missing);
+  });
+});

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export interface Example {
+  /** Below the folder that was read, with the line on which it begins. */
+  readonly place: string;
+  readonly code: string;
+}
+
+/** Every `@example` of the doc comments below a folder: what follows it until the comment, or the next tag, ends. */
+export function readExamples(folder: string): Example[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !/[/\\]testing[/\\]/.test(file))
+    .sort()
+    .flatMap((file) => examplesIn(file, readFileSync(path.join(folder, file), 'utf8')));
+}
+
+function examplesIn(file: string, text: string): Example[] {
+  return [...text.matchAll(/\/\*\*[\s\S]*?\*\//g)].flatMap(({ 0: comment, index }) =>
+    [...comment.matchAll(/^ *\* @example\b([\s\S]*?)(?=^ *\* @\w|\*\/)/gm)].map((found) => ({
+      place: `${file}:${text.slice(0, index + found.index).split('\n').length}`,
+      code: (found[1] ?? '').replaceAll(/^ *\* ?/gm, '').trim(),
+    })),
+  );
+}
+
+/** The blocks of a language in a Markdown text, one after the other. */
+export function readBlocks(markdown: string, language: string): Example[] {
+  const blocks = markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
+  return [...blocks].map(({ 1: code = '', index }) => ({
+    place: `line ${markdown.slice(0, index).split('\n').length}`,
+    code,
+  }));
+}

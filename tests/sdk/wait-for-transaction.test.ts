@@ -1,0 +1,105 @@
+import { selector, toHex } from '@svc/starknet';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { defaultRuntime, type Runtime } from '../../packages/sdk/src/client/runtime.ts';
+import { waitForTransaction, waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
+import { USDC } from '../sandbox/support/client.ts';
+import { hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
+import { SessionHouse } from './support/session-house.ts';
+
+let house: SessionHouse;
+let owner: Owner;
+beforeAll(async () => {
+  house = await SessionHouse.open();
+  owner = new Owner();
+  await house.app.createWallet(owner, 'ana');
+  await house.sandbox.faucet(owner.address, 'USDC', '100');
+});
+afterEach(async () => {
+  await house.sandbox.ask('/starknet/faults', undefined, 'DELETE');
+  await house.sandbox.thaw();
+});
+afterAll(() => house.service.stop());
+
+/** The port of the discard service, which nobody runs. */
+const DEAD_NODE = 'http://127.0.0.1:9';
+const send = async () => hashOf(await house.app.execute(owner, [transferOf(USDC, '0xb0b', 7n)]));
+
+/** Instead of waiting, something happens. */
+function meanwhile(...events: (() => Promise<unknown>)[]): Runtime & { readonly pauses: number[] } {
+  const pauses: number[] = [];
+  let now = Date.now();
+  const sleep = async (ms: number) => {
+    pauses.push(ms);
+    now += ms;
+    await events.shift()?.();
+  };
+  return { ...defaultRuntime, now: () => now, sleep, pauses };
+}
+
+describe('waiting for a transaction', () => {
+  it('answers its success with its events, keyed by the selectors of their names', async () => {
+    const transactionHash = await send();
+    const result = await waitForTransaction(transactionHash, { nodeUrl: house.sandbox.rpcUrl });
+    expect(result).toMatchObject({
+      transactionHash,
+      success: true,
+      executionStatus: 'SUCCEEDED',
+      finalityStatus: 'ACCEPTED_ON_L2',
+      blockNumber: expect.any(Number),
+    });
+    expect(result).not.toHaveProperty('revertReason');
+    const transfers = result.events.filter(({ keys }) => keys[0] === toHex(selector('Transfer')));
+    expect(transfers.map(({ from_address }) => BigInt(from_address))).toContain(BigInt(USDC));
+  });
+
+  it('answers a revert with its reason, and does not throw it', async () => {
+    await house.sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
+    const result = await waitForTransaction(await send(), { nodeUrl: house.sandbox.rpcUrl });
+    expect(result).toMatchObject({ success: false, executionStatus: 'REVERTED', events: [] });
+    expect(result.revertReason).toContain('out of luck');
+  });
+
+  it('goes on until the block is closed', async () => {
+    await house.sandbox.freeze();
+    const transactionHash = await send();
+    const runtime = meanwhile(
+      async () => {},
+      () => house.sandbox.ask('/starknet/mine', { blocks: 1 }),
+    );
+    const result = await waitForTransaction(transactionHash, { nodeUrl: house.sandbox.rpcUrl, runtime });
+    expect(result).toMatchObject({ success: true, finalityStatus: 'ACCEPTED_ON_L2' });
+    expect(runtime.pauses).toEqual([3_000, 3_000]);
+  });
+
+  it('goes on while the hash is not known, for 300000 ms', async () => {
+    const runtime = meanwhile();
+    const waiting = waitForTransaction('0x123456', { nodeUrl: house.sandbox.rpcUrl, runtime });
+    await expect(waiting).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'timeout' });
+    expect(runtime.pauses.reduce((sum, ms) => sum + ms, 0)).toBe(300_000);
+  });
+
+  it('passes over a node that is not there, and one that plays dead', async () => {
+    const nodeUrl = [DEAD_NODE, house.sandbox.rpcUrl];
+    const transactionHash = await send();
+    expect(await waitForTransaction(transactionHash, { nodeUrl })).toMatchObject({ success: true });
+    const method = 'starknet_getTransactionReceipt';
+    await house.sandbox.orderFault({ kind: 'unavailable', method, count: 1_000 });
+    const runtime = meanwhile(
+      async () => {},
+      () => house.sandbox.ask('/starknet/faults', undefined, 'DELETE'),
+    );
+    expect(await waitForTransaction(transactionHash, { nodeUrl, runtime })).toMatchObject({ success: true });
+  });
+
+  it('throws when no node is there', async () => {
+    const waiting = waitForTransaction('0x1', { nodeUrl: DEAD_NODE, runtime: meanwhile() });
+    await expect(waiting).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'connection_failed' });
+  });
+
+  it('by a client needs no address of a node', async () => {
+    expect(await waitForTransactionOf(house.client, await send())).toMatchObject({ success: true });
+    expect(await waitForTransactionOf(house.client, await send(), { nodeUrl: DEAD_NODE })).toMatchObject({
+      success: true,
+    });
+  });
+});

@@ -1,0 +1,245 @@
+import { classes, toHex } from '@svc/starknet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
+import { SvcApiError, SvcInputError, SvcKeyError, SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
+import { callContract } from '../../packages/sdk/src/node/call-contract.ts';
+import { classHashAt } from '../../packages/sdk/src/node/class-hash-at.ts';
+import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
+import { sendSignedCalls } from '../../packages/sdk/src/signing/send-signed-calls.ts';
+import { signCalls } from '../../packages/sdk/src/signing/sign-calls.ts';
+import { callAnyContract } from '../../packages/sdk/src/transfers/call-any-contract.ts';
+import { transfer } from '../../packages/sdk/src/transfers/transfer.ts';
+import { type CreateWalletParams, createWallet } from '../../packages/sdk/src/wallets/create-wallet.ts';
+import { executeWalletUpgrade } from '../../packages/sdk/src/wallets/execute-wallet-upgrade.ts';
+import { getTokenBalance } from '../../packages/sdk/src/wallets/get-token-balance.ts';
+import { getWallet } from '../../packages/sdk/src/wallets/get-wallet.ts';
+import { prepareWalletUpgrade } from '../../packages/sdk/src/wallets/prepare-wallet-upgrade.ts';
+import { signWalletUpgrade } from '../../packages/sdk/src/wallets/sign-wallet-upgrade.ts';
+import { upgradeWallet } from '../../packages/sdk/src/wallets/upgrade-wallet.ts';
+import { USDC } from '../sandbox/support/client.ts';
+import { Sandbox } from '../sandbox/support/sandbox.ts';
+import { userToken } from '../support/client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { eventually } from '../wallets/support/eventually.ts';
+
+/** As a passkey gives it: it opens at once, where a PIN takes its time on purpose. Only a wallet with a passkey takes it. */
+const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;
+const PIN = '4815';
+const READY = { walletType: 'READY', encryptKey: PIN, usePasskey: false } as const;
+const BOB = '0xb0b';
+let service: TestService;
+let sandbox: Sandbox;
+let client: Client;
+/** The paths that this file's client has asked for. */
+let asked: string[] = [];
+
+beforeAll(async () => {
+  service = await startService();
+  sandbox = new Sandbox(service.server);
+  const watched = (url: string, init?: RequestInit) => {
+    asked.push(new URL(url).pathname);
+    return fetch(url, init);
+  };
+  client = createClient({ ...service.server.credentials, fetch: watched });
+});
+afterAll(() => service?.stop());
+
+/** Opened by `encryptKey` as the backup of a passkey. READY has no passkeys, and takes the PIN. */
+const quick = () => ({ encryptKey, usePasskey: true, passkey: { credentials: new FakeAuthenticator() } });
+
+const newWallet = (externalUserId: string, more: Partial<CreateWalletParams> = {}) =>
+  createWallet(client, { ...quick(), externalUserId, chain: 'STARKNET', ...more });
+
+async function richWallet(externalUserId: string, more: Partial<CreateWalletParams> = {}) {
+  const wallet = await newWallet(externalUserId, more);
+  await sandbox.faucet(wallet.publicKey, 'USDC', '10');
+  return wallet;
+}
+
+/** Of anyone, in raw units, from the chain itself. */
+async function balanceOf(address: string): Promise<bigint | undefined> {
+  const contractAddress = BigInt(USDC);
+  const [low] = await callContract(client, { contractAddress, entrypoint: 'balance_of', calldata: [BigInt(address)] });
+  return low;
+}
+
+describe('a new wallet', () => {
+  it.each([
+    ['of the type SVC', {}, 'SVC', classes.svc],
+    ['of the type READY', READY, 'READY', classes.ready],
+    ['of a class of its own', { classHash: toHex(classes.svcPolicies) }, 'SVC', classes.svcPolicies],
+  ] as const)(
+    '%s stands on the chain, is found again and obeys its owner',
+    async (_, params: Partial<CreateWalletParams>, walletType, classHash) => {
+      const { encryptKey: opens = encryptKey } = params;
+      const user = `owner of ${classHash}`;
+      const wallet = await newWallet(user, params);
+      expect(wallet).toMatchObject({ walletType, classHash: toHex(classHash) });
+      expect(await classHashAt(client, BigInt(wallet.publicKey))).toBe(classHash);
+      const { publicKey, encryptedPrivateKey } = await getWallet(client, { externalUserId: user });
+      expect({ publicKey, encryptedPrivateKey }).toEqual({
+        publicKey: wallet.publicKey,
+        encryptedPrivateKey: wallet.encryptedPrivateKey,
+      });
+      await sandbox.faucet(publicKey, 'USDC', '2');
+      const found = { publicKey, encryptedPrivateKey };
+      await transfer(client, { encryptKey: opens, wallet: found, amount: '0.5', token: 'USDC', recipient: BOB });
+      const balance = await getTokenBalance(client, { chainToken: 'USDC', chain: 'STARKNET', externalUserId: user });
+      expect(balance).toMatchObject({ balance: '1500000', decimals: 6 });
+    },
+  );
+
+  it('opens with the PIN that it was made with', async () => {
+    const wallet = await richWallet('pin', { encryptKey: PIN, usePasskey: false });
+    await transfer(client, { encryptKey: PIN, wallet, amount: 1, token: 'USDC', recipient: BOB });
+    expect(await balanceOf(wallet.publicKey)).toBe(9_000_000n);
+  });
+
+  it('is another one each time, for the same user too', async () => {
+    const [one, other] = [await newWallet('twice'), await newWallet('twice')];
+    expect(one.publicKey).not.toBe(other.publicKey);
+    expect(await getWallet(client, { externalUserId: 'twice' })).toMatchObject({ publicKey: other.publicKey });
+  });
+
+  it('is refused before anything is sent on another chain, without an encryptKey, with a class that is none', async () => {
+    asked = [];
+    await expect(newWallet('nobody', { chain: 'BASE' })).rejects.toThrow(SvcInputError);
+    await expect(newWallet('nobody', { encryptKey: '' })).rejects.toMatchObject({ code: 'weak_encrypt_key' });
+    await expect(newWallet('nobody', { usePasskey: false })).rejects.toThrow(/usePasskey/);
+    await expect(newWallet('nobody', { classHash: 'latest' })).rejects.toThrow(SvcInputError);
+    expect(asked).toEqual([]);
+    const undeclared = newWallet('nobody', { classHash: '0x1234' });
+    await expect(undeclared).rejects.toMatchObject({ constructor: SvcApiError, code: 'class_not_allowed' });
+  });
+});
+
+describe('money moves', () => {
+  it('by the name of a token and by its address, exactly', async () => {
+    const wallet = await richWallet('payer');
+    const recipient = '0xca201';
+    await transfer(client, { encryptKey, wallet, amount: 0.1, token: 'USDC', recipient });
+    await transfer(client, {
+      encryptKey,
+      wallet,
+      amount: '0.000001',
+      token: 'OTHER',
+      tokenAddress: USDC,
+      decimals: 6,
+      recipient,
+    });
+    expect(await balanceOf(recipient)).toBe(100_001n);
+    expect(await balanceOf(wallet.publicKey)).toBe(9_899_999n);
+  });
+
+  it('in many calls at once, all or none', async () => {
+    const wallet = await richWallet('many calls');
+    const send = (to: string, amount: number) => ({
+      contractAddress: USDC,
+      entrypoint: 'transfer',
+      calldata: [to, amount, 0],
+    });
+    await callAnyContract(client, { encryptKey, wallet, calls: [send('0xa1', 1), send('0xa2', 2)] });
+    expect([await balanceOf('0xa1'), await balanceOf('0xa2')]).toEqual([1n, 2n]);
+    const tooMuch = callAnyContract(client, { encryptKey, wallet, calls: [send('0xa1', 1), send('0xa2', 99_000_000)] });
+    await expect(tooMuch).rejects.toMatchObject({ code: 'transaction_reverted' });
+    expect([await balanceOf('0xa1'), await balanceOf('0xa2')]).toEqual([1n, 2n]);
+    await expect(callAnyContract(client, { encryptKey, wallet, calls: [] })).rejects.toThrow(SvcInputError);
+  });
+
+  it('once, however often the same signed calls are sent', async () => {
+    const wallet = await richWallet('sends again');
+    const calls = [{ contractAddress: USDC, entrypoint: 'transfer', calldata: ['0xa3', 1, 0] }];
+    const signed = await signCalls(client, { encryptKey, wallet, calls });
+    const stored = JSON.parse(JSON.stringify(signed)) as typeof signed;
+    const hash = await sendSignedCalls(client, signed);
+    expect(await sendSignedCalls(client, stored)).toBe(hash);
+    expect(await balanceOf('0xa3')).toBe(1n);
+  });
+
+  it('not with a wrong PIN, and nothing that is signed leaves the device', async () => {
+    const wallet = await richWallet('forgetful', { encryptKey: PIN, usePasskey: false });
+    asked = [];
+    const attempt = transfer(client, { encryptKey: '0000', wallet, amount: 1, token: 'USDC', recipient: BOB });
+    await expect(attempt).rejects.toMatchObject({ constructor: SvcKeyError, code: 'decryption_failed' });
+    expect(asked.filter((path) => path.includes('execute'))).toEqual([]);
+    expect(await balanceOf(wallet.publicKey)).toBe(10_000_000n);
+  });
+
+  it("for a user's own token, and for nobody else's", async () => {
+    const { baseUrl, publicKey } = service.server.credentials;
+    const app = createClient({ baseUrl, publicKey });
+    const token = await userToken(service.server, 'jo');
+    const wallet = await createWallet(app, { ...quick(), externalUserId: 'jo', chain: 'STARKNET' }, token);
+    await sandbox.faucet(wallet.publicKey, 'USDC', '1');
+    const wanted = { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa4' } as const;
+    const another = await userToken(service.server, 'eve');
+    await expect(transfer(app, wanted, another)).rejects.toMatchObject({ code: 'wallet_not_found' });
+    await expect(transfer(app, wanted)).rejects.toMatchObject({ code: 'missing_bearer_token' });
+    await transfer(app, wanted, () => Promise.resolve(token));
+    expect(await balanceOf('0xa4')).toBe(1_000_000n);
+  });
+
+  it('after the time of the sandbox was moved, there and back', async () => {
+    const wallet = await richWallet('late');
+    const pay = () => transfer(client, { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa5' });
+    // The service looks at the chain's clock once a second.
+    const paid = () =>
+      eventually(
+        () => pay().catch(String),
+        (answer) => answer.startsWith('0x'),
+      );
+    await sandbox.ask('/starknet/time', { increaseSeconds: 86_400 });
+    const ahead = await paid();
+    await sandbox.ask('/starknet/time', { offsetSeconds: 0 });
+    expect([ahead, await paid()]).toEqual([expect.stringMatching(/^0x/), expect.stringMatching(/^0x/)]);
+    expect(await balanceOf('0xa5')).toBe(2_000_000n);
+  });
+});
+
+describe('an upgrade', () => {
+  it.each([
+    ['the class with policies', { classHash: toHex(classes.svcPolicies) }],
+    ['the class with sessions', { classHash: toHex(classes.svcSessions) }],
+    ['READY', READY],
+  ] as const)('leads from %s to the current class, and the wallet still opens and pays', async (from, params) => {
+    const { encryptKey: opens = encryptKey }: Partial<CreateWalletParams> = params;
+    const wallet = await richWallet(`upgrade from ${from}`, params);
+    const upgraded = await upgradeWallet(client, { encryptKey: opens, wallet });
+    expect(upgraded).toMatchObject({ newClassHash: toHex(classes.svc), newWalletType: 'SVC' });
+    const classNow = () => classHashAt(client, BigInt(wallet.publicKey));
+    expect(await eventually(classNow, (found) => found === classes.svc)).toBe(classes.svc);
+    await transfer(client, { encryptKey: opens, wallet, amount: 1, token: 'USDC', recipient: BOB });
+    expect(await balanceOf(wallet.publicKey)).toBe(9_000_000n);
+  });
+
+  it.each([
+    ['an earlier class', { classHash: toHex(classes.svcSessions) }],
+    ['READY', READY],
+  ] as const)('from %s is signed in a browser and executed by a server', async (from, params) => {
+    const { encryptKey: opens = encryptKey }: Partial<CreateWalletParams> = params;
+    const { publicKey: walletAddress, encryptedPrivateKey } = await newWallet(`signs from ${from}`, params);
+    const { baseUrl, publicKey } = service.server.credentials;
+    const browser = createClient({ baseUrl, publicKey });
+    const { typedData, currentWalletType } = await prepareWalletUpgrade(client, { walletAddress });
+    const wallet = { publicKey: walletAddress, encryptedPrivateKey };
+    const asked = { encryptKey: opens, wallet, typedData, currentWalletType };
+    const other = { ...asked, targetClassHash: toHex(classes.svcPolicies) };
+    await expect(signWalletUpgrade(browser, other)).rejects.toThrow(SvcTypedDataError);
+    const signature = await signWalletUpgrade(browser, asked);
+    const upgraded = await executeWalletUpgrade(client, { walletAddress, typedData, signature });
+    expect(upgraded).toMatchObject({ newClassHash: toHex(classes.svc), newWalletType: 'SVC' });
+  });
+
+  it('leads to another class when asked, needs the right PIN and the secret key', async () => {
+    const wallet = await newWallet('particular', { classHash: toHex(classes.svcSessions) });
+    const targetClassHash = toHex(classes.svcPolicies);
+    const wrong = upgradeWallet(client, { encryptKey: '0000', wallet, targetClassHash });
+    await expect(wrong).rejects.toMatchObject({ code: 'decryption_failed' });
+    const { baseUrl, publicKey } = service.server.credentials;
+    const app = createClient({ baseUrl, publicKey, bearerToken: () => userToken(service.server, 'particular') });
+    await expect(upgradeWallet(app, { encryptKey, wallet })).rejects.toMatchObject({ code: 'secret_key_required' });
+    expect(await upgradeWallet(client, { encryptKey, wallet, targetClassHash })).toMatchObject({
+      newClassHash: targetClassHash,
+    });
+  });
+});
