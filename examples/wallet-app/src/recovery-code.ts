@@ -1,0 +1,15 @@
+/** Without I, L, O and U, which are misread or misheard. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** Five bits each: 120 bits, beyond anyone's guessing. */
+const LENGTH = 24;
+
+export function newRecoveryCode(): string {
+  const letters = Array.from(crypto.getRandomValues(new Uint8Array(LENGTH)), (byte) => ALPHABET[byte % 32]);
+  return letters.join('').replace(/(.{4})(?!$)/g, '$1-');
+}
+
+/** As it was shown, however it was typed. */
+export function readRecoveryCode(text: string): string {
+  const letters = text.toUpperCase().replace(/[^0-9A-Z]/g, '');
+  return letters.replace(/(.{4})(?!$)/g, '$1-');
+}

@@ -1,0 +1,25 @@
+import * as sdk from '@svc/sdk';
+
+interface PageWorker {
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  postMessage(message: unknown): void;
+  terminate(): void;
+}
+const { Worker } = globalThis as unknown as { Worker: new (url: string, options: { type: 'module' }) => PageWorker };
+
+/** Hands a message to a fresh worker with the library in it, and answers what it answers. */
+function askWorker(message: unknown): Promise<unknown> {
+  const worker = new Worker('/worker.js', { type: 'module' });
+  const answer = new Promise((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data);
+  });
+  worker.postMessage(message);
+  return answer.finally(() => worker.terminate());
+}
+
+export interface LibraryPage {
+  readonly sdk: typeof sdk;
+  readonly askWorker: typeof askWorker;
+}
+// The tests call the library from here, in the browser.
+Object.assign(globalThis, { sdk, askWorker } satisfies LibraryPage);

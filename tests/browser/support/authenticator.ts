@@ -1,0 +1,29 @@
+import type { Page } from 'playwright-core';
+
+export interface AuthenticatorOptions {
+  /** Whether it can derive keys. */
+  readonly hasPrf?: boolean;
+  /** Whether the user confirms when asked. */
+  readonly isUserVerified?: boolean;
+}
+
+/** Gives the page a device with passkeys, as a phone or laptop has one, whose user confirms at once. */
+export async function addAuthenticator(
+  page: Page,
+  { hasPrf = true, isUserVerified = true }: AuthenticatorOptions = {},
+): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified,
+      hasPrf,
+      automaticPresenceSimulation: true,
+    },
+  });
+}

@@ -1,0 +1,21 @@
+import path from 'node:path';
+import { build } from 'vite';
+
+const pages = path.resolve(import.meta.dirname, '../pages');
+
+/** One script for the browser, made of a file in `pages/` as an app's bundler would make it. Nothing is written to disk. */
+export async function bundle(file: string): Promise<string> {
+  const result = await build({
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      write: false,
+      target: 'es2022',
+      lib: { entry: path.join(pages, file), formats: ['es'] },
+    },
+  });
+  const [output] = [result].flat();
+  if (!output || !('output' in output)) throw new Error('Vite watches instead of building.');
+  const [chunk] = output.output;
+  return chunk.code;
+}

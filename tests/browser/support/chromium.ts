@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+/** A start takes a second; where the browser has to be installed first, minutes. For `beforeAll`. */
+export const BROWSER_LIMIT_MS = 600_000;
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** On macOS browsers do not stand on the path. */
+const APPLICATIONS = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
+const WHAT_TO_DO = 'Install Chromium or Chrome, or name one with SVC_CHROMIUM=/path/to/chromium.';
+/** Several test files may find it missing at the same moment: one installs, the others wait. */
+const INSTALL = `flock /tmp/svc-install-chromium.lock sh -c '
+  command -v chromium || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy chromium; }'`;
+
+/** A browser of the machine, without a window. */
+export async function openChromium(): Promise<Browser> {
+  const executablePath = findChromium() ?? installChromium();
+  // Chromium's own sandbox needs a user that is not root.
+  return chromium.launch({ executablePath, headless: true, chromiumSandbox: !isRoot() });
+}
+
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { SVC_CHROMIUM: named, PATH = '' } = env;
+  if (named) {
+    if (isExecutable(named)) return named;
+    throw new Error(`SVC_CHROMIUM is ${named}, and there is no program. ${WHAT_TO_DO}`);
+  }
+  const folders = PATH.split(path.delimiter).filter((folder) => folder !== '');
+  const onPath = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)));
+  return [...onPath, ...(process.platform === 'darwin' ? APPLICATIONS : [])].find(isExecutable);
+}
+
+function installChromium(): string {
+  const canInstall = process.platform === 'linux' && isRoot() && isExecutable('/usr/bin/apt-get');
+  if (!canInstall) throw new Error(`The browser tests found no browser. ${WHAT_TO_DO}`);
+  process.stderr.write('No browser found: installing the package chromium with apt-get (once)…\n');
+  const { status, stderr, stdout } = spawnSync('sh', ['-c', INSTALL], { encoding: 'utf8' });
+  const found = findChromium();
+  if (found !== undefined) return found;
+  throw new Error(`apt-get did not install chromium (exit ${status}). ${WHAT_TO_DO}\n${stdout}${stderr}`);
+}
+
+const isRoot = () => process.getuid?.() === 0;
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

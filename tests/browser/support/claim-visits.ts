@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { type RunningServer, startServer } from '../../support/server.ts';
+import { openChromium } from './chromium.ts';
+import { FakeClaims } from './fake-claims.ts';
+
+export const phone = { width: 390, height: 844 };
+export const desktop = { width: 1280, height: 800 };
+
+/** Somebody who opened the claim page. */
+export interface ClaimVisit {
+  readonly page: Page;
+  readonly claims: FakeClaims;
+  /** Requests to elsewhere, broken content policies and errors of scripts: there are to be none. */
+  readonly complaints: readonly string[];
+}
+
+export interface ClaimVisits {
+  readonly server: RunningServer;
+  open(options?: VisitOptions): Promise<ClaimVisit>;
+  stop(): Promise<void>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  readonly path?: string;
+  /** Sets the answers before the page asks. */
+  readonly prepare?: (claims: FakeClaims) => void;
+  /** Runs in the page before anything else. */
+  readonly script?: string;
+  /** False leaves the endpoints to the service. */
+  readonly fake?: boolean;
+}
+
+export async function openClaimVisits(): Promise<ClaimVisits> {
+  const env = { RATE_LIMIT_PER_MINUTE: '1000000', CLAIM_LIMIT_PER_MINUTE: '100000' };
+  const [server, browser] = await Promise.all([startServer({ env }), openChromium()]);
+  return {
+    server,
+    open: (options = {}) => open(browser, server.origin, options),
+    stop: async () => {
+      await browser.close();
+      await server.stop();
+    },
+  };
+}
+
+async function open(browser: Browser, origin: string, options: VisitOptions): Promise<ClaimVisit> {
+  const { path = '/claim/NAVIDAD', prepare, script, fake = true, ...rest } = options;
+  const context = await browser.newContext({ viewport: phone, locale: 'en-US', ...rest });
+  const claims = new FakeClaims();
+  prepare?.(claims);
+  if (fake) await claims.standIn(context);
+  if (script !== undefined) await context.addInitScript(script);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== origin)
+      complaints.push(request.url());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // Chromium writes a line of its own for every answer that is not a success.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text());
+    }
+  });
+  await page.goto(origin + path);
+  return { page, claims, complaints };
+}
+
+const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds wrong with the page as it stands, in words. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(await axe);
+  const found = await page.evaluate('axe.run().then(({ violations }) => violations)');
+  return (found as { id: string; nodes: { html: string }[] }[]).flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${html}`),
+  );
+}
+
+export const fits = (page: Page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
+export const heading = (page: Page) => page.getByRole('heading', { level: 1 });
+export const button = (page: Page, name: string) => page.getByRole('button', { name });

@@ -1,0 +1,27 @@
+import type { CreatedWallet } from '@svc/sdk';
+import type { Page } from 'playwright-core';
+import { Sandbox } from '../../sandbox/support/sandbox.ts';
+import type { RunningServer } from '../../support/server.ts';
+import type { LibraryPage } from '../pages/sdk-page.ts';
+import type { PageOptions } from './library-page.ts';
+
+/** What the page holds: functions that are handed to `evaluate` run there. */
+declare const sdk: LibraryPage['sdk'];
+
+export interface WalletOwner {
+  readonly options: PageOptions;
+  readonly encryptKey: string;
+  readonly externalUserId: string;
+}
+
+/** A wallet that the page created, deployed and with 1,000 USDC. */
+export async function newFilledWallet(server: RunningServer, page: Page, owner: WalletOwner): Promise<CreatedWallet> {
+  const wallet = await page.evaluate(async ({ options, encryptKey, externalUserId }) => {
+    const svc = sdk.createSvc(options);
+    const made = await svc.createWallet({ encryptKey, externalUserId, chain: 'STARKNET' });
+    await svc.waitForTransaction(made.transactionHash, { retryIntervalMs: 100 });
+    return made;
+  }, owner);
+  await new Sandbox(server).faucet(wallet.publicKey, 'USDC', '1000');
+  return wallet;
+}

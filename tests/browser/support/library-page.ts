@@ -1,0 +1,63 @@
+import type { Browser, Page } from 'playwright-core';
+import { userToken } from '../../support/client.ts';
+import { type RunningServer, startServer } from '../../support/server.ts';
+import { bundle } from './bundle.ts';
+import { openChromium } from './chromium.ts';
+import { type Asset, type PageServer, servePages } from './page-server.ts';
+
+/** The part of the library's options that can be handed to a page. */
+export interface PageOptions {
+  readonly baseUrl: string;
+  readonly publicKey: string;
+  readonly bearerToken: string;
+}
+
+/** The service, a browser, and a page in which the library stands ready as `sdk`. */
+export interface LibraryPages {
+  readonly server: RunningServer;
+  /** A page in a window of its own: nothing is shared with other tests. */
+  open(): Promise<Page>;
+  /** What a page creates the library with, for this user. */
+  optionsOf(externalUserId: string): Promise<PageOptions>;
+  stop(): Promise<void>;
+}
+
+const html = '<!doctype html><html lang="en"><title>Test</title><script type="module" src="/sdk.js"></script></html>';
+
+export async function openLibraryPages(): Promise<LibraryPages> {
+  const [server, browser, pages] = await Promise.all([
+    startServer({ env: { RATE_LIMIT_PER_MINUTE: '1000000' } }),
+    openChromium(),
+    serveLibrary(),
+  ]);
+  return {
+    server,
+    open: () => open(browser, pages),
+    optionsOf: async (externalUserId) => ({
+      baseUrl: server.credentials.baseUrl,
+      publicKey: server.credentials.publicKey,
+      bearerToken: await userToken(server, externalUserId),
+    }),
+    stop: async () => {
+      await browser.close();
+      await Promise.all([pages.stop(), server.stop()]);
+    },
+  };
+}
+
+async function serveLibrary(): Promise<PageServer> {
+  const script = async (file: string): Promise<Asset> => ({ type: 'text/javascript', text: await bundle(file) });
+  return servePages(
+    new Map([
+      ['/', { type: 'text/html', text: html }],
+      ['/sdk.js', await script('sdk-page.ts')],
+      ['/worker.js', await script('sdk-worker.ts')],
+    ]),
+  );
+}
+
+async function open(browser: Browser, { origin }: PageServer): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(origin);
+  return page;
+}
