@@ -47,7 +47,7 @@ export async function findHold(db: Db, id: string): Promise<Hold | undefined> {
      where id = ${id}`);
 }
 
-function insufficientCredits(needed: UsdMicros, available: UsdMicros): ApiError {
+export function insufficientCredits(needed: UsdMicros, available: UsdMicros): ApiError {
   return new ApiError(
     'insufficient_credits',
     `This needs ${formatUsd(needed)} USD of credits, and ${formatUsd(available)} USD are available. ` +

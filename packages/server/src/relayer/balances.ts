@@ -1,23 +1,35 @@
 import type { Environment } from '@svc/protocol';
 import { type JobLog, reasonOf } from '../jobs/job.ts';
-import { EMPTY_BALANCE, LOW_BALANCE, raiseNextNonce, storeBalance } from './accounts.ts';
-import type { RelayerKey, RelayerParts } from './parts.ts';
+import { EMPTY_BALANCE, LOW_BALANCE, raiseNextNonce, storeBalance, storeUsdc } from './accounts.ts';
+import { allKeys, type RelayerKey, type RelayerParts } from './parts.ts';
 import { padded } from './spelling.ts';
 
 interface Parts extends RelayerParts {
   readonly log: JobLog;
 }
 
-/** Stores what the relayer accounts have, and warns while there is still time. */
+/** Stores what the accounts have that pay, and warns while there is still time. */
 export async function readBalances(parts: Parts, environment: Environment): Promise<void> {
   const token = parts.networks.token(environment, 'STARKNET', 'STRK');
   const strk = BigInt(token?.address ?? 0);
-  for (const key of parts.keys(environment)) {
+  for (const key of allKeys(parts, environment)) {
     const account = padded(key.address);
     await readBalance(parts, environment, key, strk).catch((error: unknown) =>
       parts.log.warn({ account, reason: reasonOf(error) }, 'the balance of a relayer account could not be read'),
     );
   }
+  await readManager(parts, environment).catch((error: unknown) =>
+    parts.log.warn({ environment, reason: reasonOf(error) }, 'what the manager has in USDC could not be read'),
+  );
+}
+
+async function readManager({ db, networks, managerKey }: Parts, environment: Environment): Promise<void> {
+  const manager = managerKey?.(environment);
+  const usdc = networks.token(environment, 'STARKNET', 'USDC');
+  if (!manager || !usdc) return;
+  const { chain } = networks.starknet(environment);
+  const balance = await chain.balanceOf(BigInt(usdc.address ?? 0), manager.address);
+  await storeUsdc(db, chain.chainId, padded(manager.address), balance);
 }
 
 async function readBalance(

@@ -11,12 +11,16 @@ const AHEAD = 1_000n;
 
 /** What it will cost; a transaction that would revert is refused here, before anything is stored or spent. */
 export async function estimateOrRefuse(chain: StarknetChain, transaction: Transaction): Promise<Estimate> {
+  const estimate = await estimateOrRefusal(chain, transaction);
+  if (estimate.ok) return estimate;
+  throw new ApiError('transaction_reverted', `The transaction would revert, so it was not sent: ${estimate.reason}`);
+}
+
+/** The same, where a transaction that would revert is nothing to complain of. */
+export async function estimateOrRefusal(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
   const ahead = await chain.estimate(unsigned({ ...transaction, nonce: transaction.nonce + AHEAD }));
   const estimate = isAboutNonce(ahead) ? await estimateNow(chain, transaction) : ahead;
-  if (estimate.ok) return estimate;
-  if (FAILS.includes(estimate.code)) {
-    throw new ApiError('transaction_reverted', `The transaction would revert, so it was not sent: ${estimate.reason}`);
-  }
+  if (estimate.ok || FAILS.includes(estimate.code)) return estimate;
   const cause = new Error(`The fee could not be estimated (${estimate.code}): ${estimate.reason}`);
   throw new ChainUnavailableError('STARKNET', { cause });
 }

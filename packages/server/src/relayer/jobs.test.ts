@@ -95,7 +95,14 @@ describe('the balances of relayer accounts', () => {
     const [payer, bob] = [await relayers.begin(), relayers.someone()];
     await run('read-relayer-balances-development');
     const before = await relayerStatus(relayers.db.reads);
-    const well = { low: false, empty: false, openRelays: 0, oldestOpenSeconds: 0, balance: expect.any(BigInt) };
+    const well = {
+      low: false,
+      empty: false,
+      openRelays: 0,
+      oldestOpenSeconds: 0,
+      balance: expect.any(BigInt),
+      usdc: undefined,
+    };
     const addresses = [1, 2].map((number) => padded(relayer(number).address)).sort();
     expect(before).toEqual(addresses.map((address) => ({ ...well, chainId: relayers.chain.chainId, address })));
     await relayers.sponsor.sponsor(await payer.prepared(relayers.sponsor, [transferCall('USDC', bob, 7n)]), nothing);

@@ -14,7 +14,7 @@ import { refuseTooDear, refuseTooLarge } from './refusals.ts';
 import { relayedCalls } from './relayed-calls.ts';
 import { outsidePurpose } from './spelling.ts';
 import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from './sponsor.ts';
-import { type SponsoredOrder, type StoredFirst, storeSponsored } from './store-sponsored.ts';
+import { type FirstOrder, type StoredFirst, storeFirst } from './store-first.ts';
 import { tenderJob } from './tender-job.ts';
 import { createTurns, type Turns } from './turns.ts';
 
@@ -26,6 +26,8 @@ export interface OwnSponsorParts extends RelayerParts {
 
 /** What this process has at a node at the same time: more would only wait there, until it counts as not answered. */
 const MAX_AT_NODE = 16;
+/** The last second that a date can name; executions are bound to an hour by whoever checks them. */
+const MAX_SECONDS = 8_640_000_000_000n;
 
 /** What stages of a request may do at the same time. */
 interface Gates {
@@ -35,7 +37,7 @@ interface Gates {
   readonly send: Turns;
 }
 
-type Asked = Pick<SponsoredOrder, 'sponsorship' | 'keys' | 'chainId' | 'purpose' | 'messageHash'>;
+type Asked = Pick<FirstOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & { readonly sponsorship: Sponsorship };
 
 /** Pays with accounts of the service's own. */
 export function createOwnSponsor(parts: OwnSponsorParts): Sponsor {
@@ -44,7 +46,7 @@ export function createOwnSponsor(parts: OwnSponsorParts): Sponsor {
 
 class OwnSponsor implements Sponsor {
   readonly #parts: OwnSponsorParts;
-  readonly #accounts = createReadyAccounts();
+  readonly #accounts = createReadyAccounts('RELAYER_ACCOUNTS');
   readonly #gates = new Map<Environment, Gates>();
 
   constructor(parts: OwnSponsorParts) {
@@ -92,16 +94,19 @@ class OwnSponsor implements Sponsor {
   /** Undefined when a twin was faster. */
   async #store(asked: Asked, store: StoreWithRelay): Promise<StoredFirst | undefined> {
     const { db, networks, maxFeeFri } = this.#parts;
-    const { sponsorship, keys, chainId } = asked;
-    const { chain } = networks.starknet(sponsorship.environment);
-    const gates = this.#gatesOf(sponsorship.environment);
+    const { sponsorship, ...place } = asked;
+    const { keys, chainId } = place;
+    const { environment, kind, account: wallet, execution } = sponsorship;
+    const { chain } = networks.starknet(environment);
+    const gates = this.#gatesOf(environment);
     const calls = relayedCalls(sponsorship);
     refuseTooLarge(calls);
     const ready = await this.#accounts.ready(db, chain, keys);
     const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls }));
     refuseTooDear(estimate, maxFeeFri);
-    const order = { ...asked, calls, fee: firstFee(estimate) };
-    return gates.store(() => storeSponsored(this.#parts, order, store));
+    const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
+    const order = { ...place, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
+    return gates.store(() => storeFirst(this.#parts, order, store));
   }
 
   async #send(environment: Environment, { id, account, signed }: StoredFirst): Promise<Relayed> {
@@ -130,3 +135,5 @@ class OwnSponsor implements Sponsor {
     throw new ApiError('chain_not_configured', message);
   }
 }
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

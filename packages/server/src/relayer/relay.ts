@@ -18,6 +18,10 @@ export const nextStates: Readonly<Record<RelayState, readonly RelayState[]>> = {
 
 export const isOpen = (state: RelayState): boolean => state === 'STORED' || state === 'SENT';
 
+/** Of these an account executes what somebody else signed, and that can be told from the wallet; the others are its own. */
+export const executesForOthers = (kind: Relay['kind']): boolean =>
+  kind === 'wallet' || kind === 'upgrade' || kind === 'calls';
+
 export interface Relay {
   readonly id: string;
   readonly environment: Environment;
@@ -28,7 +32,7 @@ export interface Relay {
   readonly messageHash: bigint;
   /** Whose execution it is. */
   readonly wallet: bigint;
-  /** After this the wallet refuses the execution. */
+  /** After this the wallet refuses the execution, and only its nonce is still used up. */
   readonly notAfter: Date;
   readonly state: RelayState;
   /** The transaction on the chain, or the one that was signed last; undefined until a paymaster tells it. */

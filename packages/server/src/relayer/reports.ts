@@ -4,6 +4,9 @@ import type { Checks } from '../http/operations.ts';
 import { type RelayerAccountStatus, relayerStatus } from './status.ts';
 
 const FRI_PER_STRK = 1e18;
+const UNITS_PER_USDC = 1e6;
+/** Some dozens of gifts: time for the operator to send more. */
+const LOW_USDC = 100_000_000n;
 
 /** Alarms can be set on these: an account that runs dry, a relay that does not end. */
 export function relayerGauges(reads: Reads): GaugeSource[] {
@@ -26,6 +29,9 @@ export function relayerGauges(reads: Reads): GaugeSource[] {
       balance === undefined ? undefined : Number(balance) / FRI_PER_STRK,
     ),
     gauge('svc_relayer_balance_low', '1 when a relayer account needs more STRK soon', ({ low }) => Number(low)),
+    gauge('svc_manager_balance_usdc', 'What the account that pays out has left to pay with', ({ usdc }) =>
+      usdc === undefined ? undefined : Number(usdc) / UNITS_PER_USDC,
+    ),
     gauge('svc_relays_open', 'Transactions under way of a relayer account', ({ openRelays }) => openRelays),
     gauge(
       'svc_relays_oldest_open_seconds',
@@ -39,9 +45,14 @@ export function relayerGauges(reads: Reads): GaugeSource[] {
 export function relayerChecks(reads: Reads): Checks {
   return {
     relayers: async () => {
-      const accounts = await relayerStatus(reads);
+      const accounts = (await relayerStatus(reads)).filter(({ usdc }) => usdc === undefined);
       if (accounts.length > 0 && accounts.every(({ empty }) => empty)) return 'empty';
       return accounts.some(({ low }) => low) ? 'low' : 'ok';
+    },
+    manager: async () => {
+      const managers = (await relayerStatus(reads)).filter(({ usdc }) => usdc !== undefined);
+      if (managers.some(({ empty, usdc }) => empty || usdc === 0n)) return 'empty';
+      return managers.some(({ low, usdc = 0n }) => low || usdc < LOW_USDC) ? 'low' : 'ok';
     },
   };
 }

@@ -23,10 +23,13 @@ export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
   /** Of the execution, where whoever checked it has computed it already. */
   readonly messageHash?: bigint;
   /** Who is told of the outcome. */
-  readonly kind: RelayKind;
+  readonly kind: SponsoredKind;
 }
 
-export type RelayKind = 'wallet' | 'upgrade' | 'calls';
+export type SponsoredKind = 'wallet' | 'upgrade' | 'calls';
+
+/** `payout` and `burn` are transactions of the manager's own. */
+export type RelayKind = SponsoredKind | 'payout' | 'burn';
 
 export interface StoredRelay {
   readonly id: string;

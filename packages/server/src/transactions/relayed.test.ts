@@ -34,7 +34,8 @@ afterAll(() => house.stop());
 const relayerParts = () => ({ db: house.db, networks: house.networks, crypto: house.crypto, keys: () => [payer], now });
 /** One look of the relayer at what is under way. */
 const look = () => {
-  const outcomes = { ...walletOutcomes(), ...transactionOutcomes() };
+  const nothing = async () => {};
+  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), payout: nothing, burn: nothing };
   return tend({ ...relayerParts(), outcomes, log }, environment, padded(payer.address));
 };
 /** The service's own sponsor, whose waiting is a look of the relayer. */

@@ -126,7 +126,7 @@ export interface StarknetChain {
   /** The same with its hash, in one question. */
   head(): Promise<Head>;
   /** Undefined when there is no such block. */
-  block(at: number | 'latest'): Promise<Block | undefined>;
+  block(at: number | 'latest' | 'l1_accepted'): Promise<Block | undefined>;
   call(call: ViewCall, at?: BlockId): Promise<CallOutcome>;
   /** Undefined where no contract stands. */
   classHashAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;

@@ -76,7 +76,7 @@ export class RpcStarknetChain implements StarknetChain {
     });
   }
 
-  block(at: number | 'latest'): Promise<Block | undefined> {
+  block(at: number | 'latest' | 'l1_accepted'): Promise<Block | undefined> {
     return this.#find(code.blockNotFound, async (provider) => {
       return readBlock((await provider.getBlockWithTxHashes(at)) as RpcBlock);
     });

@@ -1,3 +1,4 @@
+import { predeployed } from '@svc/sandbox';
 import type { Call } from '@svc/starknet';
 import { type Invocation, invoke, payment } from '../../../../sandbox/src/testing/test-node.ts';
 import type { SignedInvoke } from '../starknet/chain.ts';
@@ -5,6 +6,9 @@ import { rawInvoke } from '../starknet/raw-invoke.ts';
 
 export { startSandbox } from '../../../../sandbox/src/testing/sandbox-server.ts';
 export { relayer, transfer } from '../../../../sandbox/src/testing/test-node.ts';
+
+/** The account that pays out in the sandbox. */
+export const manager = predeployed.manager;
 
 /** A transaction of one of the accounts that exist from the start, ready to be sent. */
 export function signed(calls: readonly Call[], options: Invocation): SignedInvoke {

@@ -1,6 +1,7 @@
 import { type Call, decodeOutsideExecution } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Deed } from '../evidence/evidence.ts';
+import { executesForOthers } from '../relay.ts';
 import { readCalls, type StoredCalls } from '../relayed-calls.ts';
 import type { OpenRelay } from './open-relays.ts';
 
@@ -11,12 +12,12 @@ export async function callsOf(db: Db, relayId: string): Promise<Call[]> {
   return readCalls(row.content);
 }
 
-/** What the chain can be asked about a relay; of one that only uses up a nonce, nothing. */
+/** What the chain can be asked about a relay; of one that is not executed for anybody else, nothing. */
 export async function deedOf(
   db: Db,
   { id, kind, wallet, notAfter }: Pick<OpenRelay, 'id' | 'kind' | 'wallet' | 'notAfter'>,
 ): Promise<Deed | undefined> {
-  if (kind === 'gap') return undefined;
+  if (!executesForOthers(kind)) return undefined;
   const calls = await callsOf(db, id);
   const execution = decodeOutsideExecution(calls.at(-1)?.calldata ?? [])?.execution;
   if (!execution) throw new Error(`The execution of the relay ${id} cannot be read.`);

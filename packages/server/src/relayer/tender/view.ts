@@ -3,7 +3,7 @@ import type { StarknetNetwork } from '../../chains/networks.ts';
 import type { JobLog } from '../../jobs/job.ts';
 import { presentTime } from '../clock.ts';
 import type { OutcomeHandlers } from '../outcome.ts';
-import type { RelayerKey, RelayerParts } from '../parts.ts';
+import { allKeys, type RelayerKey, type RelayerParts } from '../parts.ts';
 import { padded } from '../spelling.ts';
 
 export interface TenderParts extends RelayerParts {
@@ -29,7 +29,7 @@ export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | '
 export async function viewOf(parts: TenderParts, environment: Environment, account: string): Promise<View> {
   const { db, crypto, outcomes, log, maxFeeFri, now } = parts;
   const { chain, time } = parts.networks.starknet(environment);
-  const key = parts.keys(environment).find(({ address }) => padded(address) === account);
+  const key = allKeys(parts, environment).find(({ address }) => padded(address) === account);
   const strk = BigInt(parts.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
   const at = await presentTime(db.reads, now);
   return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };

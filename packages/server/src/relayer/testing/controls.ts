@@ -17,8 +17,8 @@ export class Controls {
     return this.#send('POST', '/starknet/block-time', { seconds: 3_600 });
   }
 
-  mine(): Promise<void> {
-    return this.#send('POST', '/starknet/mine', {});
+  mine(blocks = 1): Promise<void> {
+    return this.#send('POST', '/starknet/mine', { blocks });
   }
 
   travel(seconds: number): Promise<void> {

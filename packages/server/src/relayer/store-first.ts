@@ -1,4 +1,4 @@
-import { ApiError } from '@svc/protocol';
+import { ApiError, type Environment } from '@svc/protocol';
 import type { Call } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import type { SignedInvoke } from '../chains/starknet/chain.ts';
@@ -8,19 +8,26 @@ import { type Fee, maxFeeOf } from './fees.ts';
 import type { RelayerKey, RelayerParts } from './parts.ts';
 import { signTransaction } from './sign.ts';
 import { padded } from './spelling.ts';
-import type { Sponsorship, StoreWithRelay } from './sponsor.ts';
+import type { RelayKind, StoreWithRelay } from './sponsor.ts';
 import { insertRelay } from './store-relay.ts';
 import { tenderJob } from './tender-job.ts';
 
-export interface SponsoredOrder {
+/** What the first transaction of a relay is made of. */
+export interface FirstOrder {
+  readonly environment: Environment;
   readonly chainId: bigint;
+  readonly kind: RelayKind;
+  /** The accounts that may send it. */
   readonly keys: readonly RelayerKey[];
   readonly purpose: string;
   readonly messageHash: bigint;
-  readonly sponsorship: Sponsorship;
+  readonly wallet: bigint;
+  readonly notAfter: Date;
   readonly calls: readonly Call[];
   readonly fee: Fee;
 }
+
+type StoreParts = Pick<RelayerParts, 'db' | 'crypto' | 'now'>;
 
 export interface StoredFirst {
   readonly id: string;
@@ -30,8 +37,6 @@ export interface StoredFirst {
 
 /** Should this process die before it sends, the tender begins after so long; sooner it would only do the same twice. */
 const SAFETY_NET_MS = 3_000;
-/** The last second that a date can name; executions are bound to an hour by whoever checks them. */
-const MAX_SECONDS = 8_640_000_000_000n;
 
 /** Rolls the transaction back: what was to be stored is there already. */
 class TwinError extends Error {
@@ -42,9 +47,9 @@ class TwinError extends Error {
  * Gives it a nonce, signs it, and stores it with everything that belongs to it, in one transaction. Nothing is sent before that is
  * done. Undefined when a twin was faster.
  */
-export async function storeSponsored(
-  parts: RelayerParts,
-  order: SponsoredOrder,
+export async function storeFirst(
+  parts: StoreParts,
+  order: FirstOrder,
   store: StoreWithRelay,
 ): Promise<StoredFirst | undefined> {
   try {
@@ -55,14 +60,8 @@ export async function storeSponsored(
   }
 }
 
-async function storeIn(
-  tx: Db,
-  parts: RelayerParts,
-  order: SponsoredOrder,
-  store: StoreWithRelay,
-): Promise<StoredFirst> {
-  const { chainId, keys, calls, sponsorship } = order;
-  const { environment, execution, kind } = sponsorship;
+async function storeIn(tx: Db, parts: StoreParts, order: FirstOrder, store: StoreWithRelay): Promise<StoredFirst> {
+  const { environment, chainId, keys, calls } = order;
   const now = parts.now?.() ?? Date.now();
   const accounts = keys.map(({ address }) => padded(address));
   const maxFee = maxFeeOf(order.fee);
@@ -71,10 +70,9 @@ async function storeIn(
   if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? allBusy() : allPoor();
   const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
   const signed = await signTransaction(parts.crypto, key, transaction, order.fee);
-  const { purpose, messageHash } = order;
+  const { kind, purpose, messageHash, wallet, notAfter } = order;
+  const about = { environment, chainId, kind, purpose, messageHash, wallet, notAfter };
   const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
-  const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
-  const about = { environment, chainId, kind, purpose, messageHash, wallet: sponsorship.account, notAfter };
   const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new TwinError();
   await store(tx, { id, hash: signed.hash });
@@ -92,8 +90,6 @@ function allBusy(): ApiError {
 function allPoor(): ApiError {
   return new ApiError(
     'chain_unavailable',
-    'The relayer accounts lack STRK to pay for this. Nothing was stored or sent. Try again when the operator has sent more.',
+    'The accounts that pay for gas lack STRK for this. Nothing was stored or sent. Try again when the operator has sent more.',
   );
 }
-
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

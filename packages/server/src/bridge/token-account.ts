@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519';
+import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+
+const TOKEN_PROGRAM = programBytes('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+const ASSOCIATED_TOKEN_PROGRAM = programBytes('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
+const MARKER = Buffer.from('ProgramDerivedAddress');
+/** Tried first; about every second one leads to an address without a key. */
+const FIRST_BUMP = 255;
+
+/** The account that holds an owner's units of a token: derived from both, and no key can sign for it. */
+export function tokenAccountOf(owner: SolanaAddress, mint: SolanaAddress): Uint8Array {
+  const seeds = Buffer.concat([solanaAddressBytes(owner), TOKEN_PROGRAM, solanaAddressBytes(mint)]);
+  for (let bump = FIRST_BUMP; bump >= 0; bump -= 1) {
+    const preimage = Buffer.concat([seeds, Uint8Array.of(bump), ASSOCIATED_TOKEN_PROGRAM, MARKER]);
+    const address = Uint8Array.from(createHash('sha256').update(preimage).digest());
+    if (!hasKey(address)) return address;
+  }
+  throw new Error('This owner has no token account.');
+}
+
+/**
+ * Whether somebody can hold the key of an address. Those of token accounts and programs have none: what is sent to the token
+ * account of a token account is lost.
+ */
+export function isSolanaWallet(address: SolanaAddress): boolean {
+  return hasKey(solanaAddressBytes(address));
+}
+
+function hasKey(bytes: Uint8Array): boolean {
+  try {
+    ed25519.ExtendedPoint.fromHex(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function programBytes(text: string): Uint8Array {
+  const address = parseSolanaAddress(text);
+  if (!address.ok) throw new Error(`${text} ${address.reason}.`);
+  return solanaAddressBytes(address.value);
+}

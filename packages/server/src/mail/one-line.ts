@@ -1,0 +1,10 @@
+/** Text from others as part of a line: no line breaks, no control characters, nothing that turns the direction of writing. */
+export function oneLine(text: string, maxCharacters: number): string {
+  const plain = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const characters = [...plain];
+  return characters.length <= maxCharacters ? plain : `${characters.slice(0, maxCharacters - 1).join('')}…`;
+}

@@ -1,0 +1,137 @@
+import { type Html, html } from '../../reference/html.ts';
+import { oneLine } from '../one-line.ts';
+import type { FilledTemplate } from './templates.ts';
+
+export interface GiftContent {
+  readonly code: string;
+  /** What the organisation calls it. */
+  readonly name: string;
+  /** A decimal, such as 25.5. */
+  readonly amountUsd: string;
+  readonly claimUrl: string;
+  /** Who gives it. */
+  readonly orgName: string;
+}
+
+/** Longer names would push the rest out of a subject, or of a small screen. */
+const MAX_NAME_LENGTH = 80;
+
+interface Words {
+  readonly language: string;
+  readonly title: string;
+  readonly sentYou: string;
+  /** For those who have never heard of USDC. */
+  readonly dollars: string;
+  readonly button: string;
+  readonly code: string;
+  readonly warning: string;
+}
+
+/** A recipient's language is not known, so the mail is written in both. */
+const languages: readonly Words[] = [
+  {
+    language: 'es',
+    title: '¡Tienes un regalo!',
+    sentYou: 'te envió',
+    dollars: 'dólares digitales',
+    button: 'Recibir mi regalo',
+    code: 'Tu código',
+    warning: 'Este enlace vale como dinero: quien lo tenga puede cobrar el regalo. No lo compartas.',
+  },
+  {
+    language: 'en',
+    title: 'You have a gift!',
+    sentYou: 'sent you',
+    dollars: 'digital dollars',
+    button: 'Get my gift',
+    code: 'Your code',
+    warning: 'This link is as good as money: whoever has it can take the gift. Do not share it.',
+  },
+];
+const IGNORE = [
+  'Si no esperabas este correo, puedes ignorarlo.',
+  'If you did not expect this mail, you can ignore it.',
+] as const;
+
+/** A gift's claim link, in a mail that says from whom it comes and what is in it. Nothing of it is loaded from elsewhere. */
+export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftContent): FilledTemplate {
+  const gift: Gift = {
+    from: oneLine(orgName, MAX_NAME_LENGTH),
+    name: oneLine(name, MAX_NAME_LENGTH),
+    amount: `${withCents(amountUsd)} USDC`,
+    code,
+    url: claimUrl,
+  };
+  return {
+    subject: `Tu regalo de ${gift.from}: ${gift.amount} / Your gift`,
+    text: [...languages.map((words) => textIn(words, gift)), IGNORE.join('\n')].join('\n\n---\n\n').concat('\n'),
+    html: page(gift).text,
+  };
+}
+
+interface Gift {
+  readonly from: string;
+  readonly name: string;
+  readonly amount: string;
+  readonly code: string;
+  readonly url: string;
+}
+
+/** Two decimals, as money is written; more where there are more. */
+function withCents(amount: string): string {
+  const [whole = '0', decimals = ''] = amount.split('.');
+  return `${whole}.${decimals.padEnd(2, '0')}`;
+}
+
+const textIn = ({ title, sentYou, dollars, button, code, warning }: Words, gift: Gift): string => `${title}
+
+${gift.from} ${sentYou} ${gift.amount} (${dollars}).
+${gift.name}
+
+${button}:
+${gift.url}
+
+${code}: ${gift.code}
+
+${warning}`;
+
+const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const MUTED = '#55616f';
+const BUTTON = `display:inline-block;padding:14px 28px;border-radius:8px;background:#0b5a9d;color:#ffffff;${FONT};font-size:17px;font-weight:600;text-decoration:none`;
+
+// Tables and styles on every element: what the mail programs of the last twenty years agree on.
+const page = (gift: Gift): Html => html`<!doctype html>
+<html lang="es">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light">
+<title>${gift.amount}</title>
+</head>
+<body style="margin:0;padding:0;background:#f5f7f9">
+<div style="display:none;max-height:0;overflow:hidden;opacity:0">${gift.from}: ${gift.amount}. ${languages.map(({ title }) => `${title} `)}</div>
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f5f7f9"><tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;background:#ffffff;border:1px solid #e0e5ea;border-radius:12px">
+${languages.map((words, index) => section(words, gift, index > 0))}
+</table>
+<p style="margin:16px 8px 0;${FONT};font-size:13px;line-height:1.5;color:${MUTED}"><span lang="es">${IGNORE[0]}</span><br><span lang="en">${IGNORE[1]}</span></p>
+</td></tr></table>
+</body>
+</html>
+`;
+
+const section = (
+  words: Words,
+  gift: Gift,
+  ruled: boolean,
+): Html => html`<tr><td lang="${words.language}" align="center" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+<h1 style="margin:0 0 8px;font-size:22px;line-height:1.3">${words.title}</h1>
+<p style="margin:0"><strong><bdi>${gift.from}</bdi></strong> ${words.sentYou}</p>
+<p style="margin:8px 0 0;font-size:34px;line-height:1.2;font-weight:700">${gift.amount}</p>
+<p style="margin:0 0 4px;font-size:14px;color:${MUTED}">${words.dollars}</p>
+<p style="margin:0 0 24px"><bdi>${gift.name}</bdi></p>
+<p style="margin:0 0 20px"><a href="${gift.url}" target="_blank" rel="noopener noreferrer" style="${BUTTON}">${words.button}</a></p>
+<p style="margin:0 0 16px;font-size:14px;color:${MUTED}">${words.code}: <strong style="font-family:ui-monospace,Consolas,monospace;color:#1b232d">${gift.code}</strong></p>
+<p style="margin:0;font-size:14px;color:${MUTED}">${words.warning}</p>
+</td></tr>
+`;

@@ -1,0 +1,68 @@
+import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+
+export interface ReceivedMail {
+  readonly recipients: readonly string[];
+  readonly sender: string;
+  readonly secure: boolean;
+  readonly user: unknown;
+  readonly raw: Buffer;
+}
+
+export interface SmtpStandIn {
+  readonly host: '127.0.0.1';
+  readonly port: number;
+  /** Messages that arrived whole, whatever was answered. */
+  readonly mails: readonly ReceivedMail[];
+  /** Names and passwords that were tried. */
+  readonly logins: readonly string[];
+}
+
+export interface SmtpBehaviour extends SMTPServerOptions {
+  /** What is answered to a whole message, by its number from 1; undefined takes it, and 'hang-up' closes the connection. */
+  readonly answer?: (count: number) => Error | 'hang-up' | undefined | Promise<undefined>;
+}
+
+/** As a server says no: 4xx for now, 5xx for good. */
+export const smtpError = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
+
+/** A real SMTP server for a test, without TLS and login unless told otherwise. */
+export async function startSmtp({ answer = () => undefined, ...options }: SmtpBehaviour = {}): Promise<SmtpStandIn> {
+  const mails: ReceivedMail[] = [];
+  const logins: string[] = [];
+  const server = new SMTPServer({
+    disabledCommands: options.key === undefined ? ['STARTTLS'] : [],
+    authOptional: true,
+    disableReverseLookup: true,
+    onAuth: ({ username, password }, _session, done) => {
+      logins.push(`${username}:${password}`);
+      if (password !== 's3cr%t/pw') return done(smtpError(535, 'Wrong name or password'));
+      return done(null, { user: username });
+    },
+    ...options,
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', async () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        const sender = mailFrom ? mailFrom.address : '';
+        const recipients = rcptTo.map(({ address }) => address);
+        mails.push({ sender, recipients, secure: session.secure, user: session.user, raw: Buffer.concat(chunks) });
+        const said = await answer(mails.length);
+        if (said !== 'hang-up') return done(said ?? null);
+        for (const connection of server.connections) connection._socket.destroy();
+      });
+    },
+  });
+  // Clients that leave in the middle are part of the tests.
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = () => {
+    for (const connection of server.connections) connection._socket.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  onTestFinished(stop);
+  const { port } = server.server.address() as AddressInfo;
+  return { host: '127.0.0.1', port, mails, logins };
+}
