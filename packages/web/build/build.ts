@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import { build } from 'vite';
+import { dist, web } from './places.ts';
+
+const compress = promisify(brotliCompress);
+/** A process that started on an older build has read it by now. */
+const KEPT_MS = 3_600_000;
+
+/** Builds the pages into a folder of this name. Two processes may do so at once: one of them is first, and both are equal. */
+export async function buildPages(name: string): Promise<void> {
+  const draft = path.join(dist, `draft-${process.pid}-${randomUUID()}`);
+  try {
+    await bundle(draft);
+    await compressAssets(path.join(draft, 'assets'));
+    await rename(draft, path.join(dist, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST' && error.code !== 'EPERM') throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  await sweep(name);
+}
+
+async function bundle(outDir: string): Promise<void> {
+  await build({
+    configFile: false,
+    root: web,
+    // Relative, so that the page works below any path that a proxy puts before it.
+    base: './',
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'react' } },
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: 'es2022',
+      // Written into the page it would be a script of no file, which the content policy forbids.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+  });
+}
+
+/** Once here rather than with each request. */
+async function compressAssets(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name);
+    await writeFile(`${file}.br`, await compress(await readFile(file)));
+  }
+}
+
+async function sweep(current: string): Promise<void> {
+  for (const name of await readdir(dist)) {
+    const folder = path.join(dist, name);
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }));
+    if (name !== current && Date.now() - mtimeMs > KEPT_MS) await rm(folder, { recursive: true, force: true });
+  }
+}

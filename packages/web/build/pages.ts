@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { access, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { fingerprint } from './fingerprint.ts';
+import { dist } from './places.ts';
+
+const run = promisify(execFile);
+const BUILDER = path.join(import.meta.dirname, 'main.ts');
+/** It takes two seconds; on a machine that does much else, longer. */
+const BUILD_LIMIT_MS = 180_000;
+
+export interface PageAsset {
+  readonly body: Buffer;
+  readonly brotli: Buffer;
+}
+
+/** The built pages, in memory: a page, and what it loads by name. */
+export interface Pages {
+  readonly html: string;
+  readonly assets: ReadonlyMap<string, PageAsset>;
+}
+
+/** What the operator can mend; the message says how. */
+export class PagesError extends Error {
+  override readonly name = 'PagesError';
+}
+
+/** Reads the pages, and builds them first where that was not done since their sources changed. */
+export async function loadPages(say: (line: string) => void): Promise<Pages> {
+  const name = await fingerprint();
+  const folder = path.join(dist, name);
+  if (!(await exists(folder))) {
+    say('Building the claim page (only when its sources changed)…');
+    await buildInProcessOfItsOwn();
+  }
+  const html = await readFile(path.join(folder, 'index.html'), 'utf8');
+  return { html, assets: await readAssets(path.join(folder, 'assets')) };
+}
+
+/** The builder needs much memory, once: it goes away with its process. */
+async function buildInProcessOfItsOwn(): Promise<void> {
+  await run(process.execPath, [BUILDER], { timeout: BUILD_LIMIT_MS }).catch((error: Error & { stderr?: string }) => {
+    throw new PagesError(
+      `The claim page could not be built. Where nothing may be written to ${dist}, build it before: npm run build:web\n${error.stderr ?? error.message}`,
+    );
+  });
+}
+
+async function readAssets(folder: string): Promise<Map<string, PageAsset>> {
+  const names = (await readdir(folder)).filter((name) => !name.endsWith('.br'));
+  const entries = names.map(async (name) => {
+    const [body, brotli] = await Promise.all([
+      readFile(path.join(folder, name)),
+      readFile(path.join(folder, `${name}.br`)),
+    ]);
+    return [name, { body, brotli }] as const;
+  });
+  return new Map(await Promise.all(entries));
+}
+
+const exists = (place: string) =>
+  access(place).then(
+    () => true,
+    () => false,
+  );

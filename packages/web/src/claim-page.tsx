@@ -1,0 +1,69 @@
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import type { Explorers } from './claim/explorer.ts';
+import type { Screen } from './claim/screen.ts';
+import { type ClaimActions, type ClaimParts, useClaim } from './claim/use-claim.ts';
+import { CurrentStep, titleOf } from './current-step.tsx';
+import { chooseLanguage, keepLanguage, type Language, languages } from './language/language.ts';
+import { PageContext, usePage } from './steps/page-context.ts';
+import { Step } from './steps/step.tsx';
+
+interface ClaimPageProps extends ClaimParts {
+  readonly explorers: Explorers;
+}
+
+export function ClaimPage({ code, client, shelf, explorers }: ClaimPageProps): ReactNode {
+  const parts = useMemo(() => ({ code, client, shelf }), [code, client, shelf]);
+  const [screen, actions] = useClaim(parts);
+  const [language, setLanguage] = useState(() => chooseLanguage(shelf, navigator.languages));
+  const texts = languages[language];
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
+  const change = (wanted: Language) => {
+    keepLanguage(shelf, wanted);
+    setLanguage(wanted);
+  };
+  const context = useMemo(() => ({ texts, explorers }), [texts, explorers]);
+  return (
+    <PageContext value={context}>
+      <header>
+        <LanguageSwitch language={language} onChange={change} />
+      </header>
+      <main>
+        <Shown screen={screen} actions={actions} code={code} />
+      </main>
+    </PageContext>
+  );
+}
+
+interface LanguageSwitchProps {
+  readonly language: Language;
+  readonly onChange: (language: Language) => void;
+}
+
+function LanguageSwitch({ language, onChange }: LanguageSwitchProps): ReactNode {
+  const other = language === 'en' ? 'es' : 'en';
+  return (
+    <button type="button" className="quiet" lang={other} onClick={() => onChange(other)}>
+      {languages[other].language}
+    </button>
+  );
+}
+
+interface ShownProps {
+  readonly screen: Screen;
+  readonly actions: ClaimActions;
+  readonly code: string;
+}
+
+/** The current step under its title. The first thing that a visit shows does not pull the focus. */
+function Shown({ screen, actions, code }: ShownProps): ReactNode {
+  const name = screen.at === 'trouble' ? screen.trouble : screen.at;
+  const first = useRef(name);
+  const { texts } = usePage();
+  return (
+    <Step key={name} title={titleOf(screen, texts)} takesFocus={name !== first.current}>
+      <CurrentStep screen={screen} actions={actions} code={code} />
+    </Step>
+  );
+}

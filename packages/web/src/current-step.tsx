@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import { chainNames, type Screen } from './claim/screen.ts';
+import type { ClaimActions } from './claim/use-claim.ts';
+import type { Texts } from './language/texts.ts';
+import { AddressStep } from './steps/address-step.tsx';
+import { ChainStep } from './steps/chain-step.tsx';
+import { CodeForm } from './steps/code-form.tsx';
+import { ConfirmStep } from './steps/confirm-step.tsx';
+import { DoneStep } from './steps/done-step.tsx';
+import { GiftStep } from './steps/gift-step.tsx';
+import { usePage } from './steps/page-context.ts';
+import { SendingStep } from './steps/sending-step.tsx';
+import { TroubleStep } from './steps/trouble-step.tsx';
+
+interface CurrentStepProps {
+  readonly screen: Screen;
+  readonly actions: ClaimActions;
+  readonly code: string;
+}
+
+/** From what is known to what is shown, and from what is pressed to what happens. */
+export function CurrentStep({ screen, actions, code }: CurrentStepProps): ReactNode {
+  const { show, send, beginAnother } = actions;
+  switch (screen.at) {
+    case 'enterCode':
+      return <CodeEntry />;
+    case 'looking':
+      return <div className="wheel" aria-hidden="true" />;
+    case 'gift':
+      return <GiftStep claim={screen.claim} onNext={() => show({ ...screen, at: 'chain' })} />;
+    case 'chain':
+      return (
+        <ChainStep
+          onChoose={(chain) => show({ ...screen, at: 'address', chain, text: '' })}
+          onBack={() => show({ ...screen, at: 'gift' })}
+        />
+      );
+    case 'address':
+      return (
+        <AddressStep
+          chain={screen.chain}
+          text={screen.text}
+          onText={(text) => show({ ...screen, text })}
+          onChain={(chain, text) => show({ ...screen, chain, text })}
+          onNext={(address) => show({ ...screen, at: 'confirm', address })}
+          onBack={() => show({ at: 'chain', claim: screen.claim })}
+        />
+      );
+    case 'confirm':
+      return (
+        <ConfirmStep
+          {...screen}
+          onSend={() => send(screen.claim, screen.chain, screen.address)}
+          onBack={() => show({ ...screen, at: 'address', text: screen.address })}
+        />
+      );
+    case 'sending':
+      return <SendingStep redeem={screen.redeem} />;
+    case 'done':
+      return <DoneStep redeem={screen.redeem} onAgain={beginAnother} />;
+    case 'trouble':
+      return <TroubleStep {...screen} redeem={screen.redeem} code={code} onAction={() => mend(screen, actions)} />;
+  }
+}
+
+function CodeEntry(): ReactNode {
+  const { texts } = usePage();
+  return (
+    <>
+      <p>{texts.enterCode.body}</p>
+      <CodeForm />
+    </>
+  );
+}
+
+/** A redeem that was stopped goes on; whoever has a gift chooses anew; everybody else looks again. */
+function mend({ trouble, redeem, claim }: Extract<Screen, { at: 'trouble' }>, actions: ClaimActions): void {
+  if (redeem && trouble === 'unclear') actions.beginAnother();
+  else if (redeem) actions.goOn(redeem);
+  else if (claim && CHOOSE_ANEW.has(trouble)) actions.show({ at: 'chain', claim });
+  else actions.lookAgain();
+}
+
+const CHOOSE_ANEW: ReadonlySet<string> = new Set(['noSolana', 'addressRefused', 'walletUsedUp']);
+
+export function titleOf(screen: Screen, texts: Texts): string {
+  switch (screen.at) {
+    case 'looking':
+      return texts.looking;
+    case 'address':
+      return texts.address.title(chainNames[screen.chain]);
+    case 'trouble':
+      return texts.trouble[screen.trouble].title;
+    default:
+      return texts[screen.at].title;
+  }
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { Shelf } from '../claim/kept-redeem.ts';
+import { chooseLanguage, formatAmount, keepLanguage, languages } from './language.ts';
+
+function newShelf(): Shelf {
+  const items = new Map<string, string>();
+  return {
+    getItem: (name) => items.get(name) ?? null,
+    setItem: (name, value) => void items.set(name, value),
+    removeItem: (name) => void items.delete(name),
+  };
+}
+
+describe('the language', () => {
+  it.each([
+    [['es-AR'], 'es'],
+    [['ES'], 'es'],
+    [['fr-FR', 'es-ES', 'en'], 'es'],
+    [['en-GB', 'es'], 'en'],
+    [['de'], 'en'],
+    [[], 'en'],
+  ])("is the first of the browser's that we speak: %j", (preferred, language) => {
+    expect(chooseLanguage(newShelf(), preferred)).toBe(language);
+  });
+
+  it('is the one that was chosen, whatever the browser asks for', () => {
+    const shelf = newShelf();
+    keepLanguage(shelf, 'es');
+    expect(chooseLanguage(shelf, ['en-US'])).toBe('es');
+  });
+
+  it.each([
+    ['5', '5 USDC'],
+    ['2.5', '2.50 USDC'],
+    ['1234.000001', '1,234.000001 USDC'],
+  ])('writes %s as people do', (amount, shown) => {
+    expect(formatAmount(amount, 'USDC', languages.en.locale).replace('\u00a0', ' ')).toBe(shown);
+    expect(formatAmount(amount, 'USDC', languages.es.locale).replace('\u00a0', ' ')).toBe(shown);
+  });
+});

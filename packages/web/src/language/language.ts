@@ -1,0 +1,26 @@
+import type { Shelf } from '../claim/kept-redeem.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import type { Texts } from './texts.ts';
+
+export const languages = { en, es } as const satisfies Record<string, Texts>;
+export type Language = keyof typeof languages;
+
+const NAME = 'svc-language';
+
+/** What the person chose here before, else the first of the browser's languages that we speak, else English. */
+export function chooseLanguage(shelf: Shelf, preferred: readonly string[]): Language {
+  const spoken = [shelf.getItem(NAME) ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase());
+  return spoken.find(isLanguage) ?? 'en';
+}
+
+export const keepLanguage = (shelf: Shelf, language: Language): void => shelf.setItem(NAME, language);
+
+const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text);
+
+/** `5` stays 5, `2.5` becomes 2.50. */
+export function formatAmount(amount: string, token: string, locale: string): string {
+  const decimals = amount.includes('.') ? 2 : 0;
+  const format = new Intl.NumberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: 6 });
+  return `${format.format(Number(amount))}\u00a0${token}`;
+}

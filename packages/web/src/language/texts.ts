@@ -1,0 +1,89 @@
+import type { Trouble } from '../claim/trouble.ts';
+
+export interface TroubleText {
+  readonly title: string;
+  readonly body: string;
+  /** What the button says that helps. */
+  readonly action: string;
+}
+
+/** Every word of the page, in one language. */
+export interface Texts {
+  /** The language's own name, and how to offer it to somebody who reads another. */
+  readonly language: string;
+  readonly locale: string;
+  readonly pageTitle: string;
+  readonly back: string;
+  readonly continue: string;
+  readonly looking: string;
+  readonly enterCode: { title: string; body: string; label: string; button: string; invalid: string };
+  readonly gift: { title: string; from: (orgName: string) => string; worth: string; button: string; note: string };
+  readonly chain: {
+    title: string;
+    body: string;
+    starknet: string;
+    solana: string;
+    whatTitle: string;
+    what: readonly string[];
+  };
+  readonly address: {
+    title: (chain: string) => string;
+    label: (chain: string) => string;
+    hint: Readonly<Record<'starknet' | 'solana', string>>;
+    paste: string;
+    scan: string;
+    helpTitle: string;
+    help: readonly string[];
+    empty: string;
+    incomplete: string;
+    wrong: (chain: string) => string;
+    ethereum: (chain: string) => string;
+    otherChain: (chain: string) => string;
+    switchTo: (chain: string) => string;
+    right: string;
+    pasteFailed: string;
+  };
+  readonly scan: {
+    title: string;
+    aim: string;
+    starting: string;
+    noCamera: string;
+    picture: string;
+    noCode: string;
+    stop: string;
+    loadFailed: string;
+  };
+  readonly confirm: {
+    title: string;
+    amount: string;
+    network: string;
+    address: string;
+    warning: string;
+    button: string;
+    change: string;
+  };
+  readonly sending: {
+    title: string;
+    starknet: string;
+    solana: string;
+    slow: string;
+    keep: string;
+    steps: Readonly<Record<'leaving' | 'crossing' | 'arriving', string>>;
+    stepDone: string;
+    stepNow: string;
+    stepNext: string;
+  };
+  readonly done: {
+    title: string;
+    body: (amount: string, chain: string) => string;
+    wallet: string;
+    proof: string;
+    open: string;
+    newTab: string;
+    copy: string;
+    copied: string;
+    again: string;
+  };
+  readonly trouble: Readonly<Record<Trouble, TroubleText>>;
+  readonly reference: string;
+}

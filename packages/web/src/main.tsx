@@ -1,0 +1,20 @@
+import { createRoot } from 'react-dom/client';
+import { readExplorers } from './claim/explorer.ts';
+import { readCode } from './claim/read-code.ts';
+import { openShelf } from './claim/shelf.ts';
+import { ClaimPage } from './claim-page.tsx';
+import { claimClient } from './client.ts';
+
+const place = document.getElementById('page');
+const explorers = document.querySelector<HTMLMetaElement>('meta[name="svc-explorers"]')?.content ?? '';
+
+if (place) {
+  createRoot(place).render(
+    <ClaimPage
+      code={readCode(location.pathname)}
+      client={claimClient(location.href)}
+      shelf={openShelf(() => localStorage)}
+      explorers={readExplorers(explorers)}
+    />,
+  );
+}

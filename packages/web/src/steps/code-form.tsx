@@ -1,0 +1,40 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { usePage } from './page-context.ts';
+
+const CODE = /^[A-Za-z0-9_-]{4,64}$/;
+
+/** Asks for a code and goes to its page. */
+export function CodeForm({ code = '' }: { readonly code?: string }): ReactNode {
+  const { texts } = usePage();
+  const [text, setText] = useState(code);
+  const [isWrong, setWrong] = useState(false);
+  const open = (event: FormEvent) => {
+    event.preventDefault();
+    const wanted = text.trim();
+    if (!CODE.test(wanted)) return setWrong(true);
+    if (wanted === code) location.reload();
+    else location.assign(wanted);
+  };
+  return (
+    <form onSubmit={open} noValidate>
+      <label htmlFor="code">{texts.enterCode.label}</label>
+      <input
+        id="code"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        autoComplete="off"
+        autoCapitalize="characters"
+        spellCheck={false}
+        maxLength={80}
+        aria-invalid={isWrong}
+        aria-describedby="code-wrong"
+      />
+      <p id="code-wrong" className="said wrong" role="status">
+        {isWrong ? texts.enterCode.invalid : ''}
+      </p>
+      <button type="submit" className="main">
+        {texts.enterCode.button}
+      </button>
+    </form>
+  );
+}

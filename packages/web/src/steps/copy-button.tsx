@@ -1,0 +1,21 @@
+import { type ReactNode, useState } from 'react';
+import { usePage } from './page-context.ts';
+
+/** Copies a text; where the browser does not let us, the text beside it can still be marked by hand. */
+export function CopyButton({ text }: { readonly text: string }): ReactNode {
+  const { texts } = usePage();
+  const [copied, setCopied] = useState(false);
+  const copy = () =>
+    void navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  return (
+    <p className="copy">
+      <button type="button" className="quiet" onClick={copy}>
+        {texts.done.copy}
+      </button>
+      <span role="status">{copied ? texts.done.copied : ''}</span>
+    </p>
+  );
+}

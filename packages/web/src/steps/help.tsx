@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+
+interface HelpProps {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/** An explanation that is there for those who want it. */
+export function Help({ title, lines }: HelpProps): ReactNode {
+  return (
+    <details>
+      <summary>{title}</summary>
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+    </details>
+  );
+}

@@ -1,0 +1,13 @@
+import { createContext, useContext } from 'react';
+import type { Explorers } from '../claim/explorer.ts';
+import { en } from '../language/en.ts';
+import type { Texts } from '../language/texts.ts';
+
+/** What every step of the page may need. */
+export interface PageContext {
+  readonly texts: Texts;
+  readonly explorers: Explorers;
+}
+
+export const PageContext = createContext<PageContext>({ texts: en, explorers: {} });
+export const usePage = (): PageContext => useContext(PageContext);

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildPages } from '../../packages/web/build/build.ts';
+import { fingerprint } from '../../packages/web/build/fingerprint.ts';
+import { loadPages } from '../../packages/web/build/pages.ts';
+import { dist } from '../../packages/web/build/places.ts';
+
+const BUILD_LIMIT_MS = 120_000;
+
+describe('a fingerprint', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'svc-fingerprint-'));
+    await mkdir(path.join(folder, 'src'));
+    await write('src/page.ts', 'one');
+    await write('lock.json', '{}');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
+  const read = () => fingerprint(folder, ['src', 'lock.json']);
+
+  it('is the same for the same sources, tests aside', async () => {
+    const before = await read();
+    await write('src/page.test.ts', 'a test');
+    expect(await read()).toBe(before);
+  });
+
+  it.each([
+    ['a file changes', () => write('src/page.ts', 'two')],
+    ['a file comes', () => write('src/other.ts', '')],
+    ['a version changes', () => write('lock.json', '{"a":1}')],
+  ])('is another when %s', async (_, change) => {
+    const before = await read();
+    await change();
+    expect(await read()).not.toBe(before);
+  });
+});
+
+describe('the pages', () => {
+  it(
+    'are whole when two processes build them at once, and nothing else is left',
+    async () => {
+      const name = `test-${randomUUID()}`;
+      try {
+        await Promise.all([buildPages(name), buildPages(name)]);
+        const files = await readdir(path.join(dist, name, 'assets'));
+        const plain = files.filter((file) => !file.endsWith('.br'));
+        expect(files).toHaveLength(plain.length * 2);
+        expect(plain.map((file) => path.extname(file)).sort()).toEqual(['.css', '.js', '.js']);
+        expect((await readdir(dist)).filter((other) => other.startsWith(`draft-${process.pid}`))).toEqual([]);
+      } finally {
+        await rm(path.join(dist, name), { recursive: true, force: true });
+      }
+    },
+    BUILD_LIMIT_MS,
+  );
+
+  it(
+    'name everything that they load by its content, and hold no script of their own',
+    async () => {
+      const { html, assets } = await loadPages(() => undefined);
+      const named = [...html.matchAll(/(?:src|href)="\.\/assets\/([^"]+)"/g)].map(([, name = '']) => name);
+      expect(named.length).toBeGreaterThan(1);
+      expect(named.filter((name) => !assets.has(name) || !/-[\w-]{8}\.\w+$/.test(name))).toEqual([]);
+      expect(html).not.toMatch(/<script[^>]*>[^<]|<style|\son\w+=|\sstyle=/);
+    },
+    BUILD_LIMIT_MS,
+  );
+});
