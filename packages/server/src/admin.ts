@@ -1,6 +1,7 @@
 import { type Environment, environments } from '@svc/protocol';
 import { connect, type Db, migrate } from '@svc/store';
 import { readConfig } from './config.ts';
+import { resumeRedeem } from './gifts/bridging/resume.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStoreBesideService } from './open-store.ts';
 import type { KeyKind } from './organizations/keys.ts';
@@ -17,6 +18,9 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- keys revoke <key id>
   npm run admin -- settings show <organization id> <production|development>
   npm run admin -- settings set <organization id> <production|development> <name>=<value> ...
+  npm run admin -- resume-redeem <redeem id>
+
+A redeem to Solana that failed after its USDC was burned is sent on by resume-redeem.
 
 Settings: jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey, notificationEmail. An empty value clears one.
 `;
@@ -43,6 +47,15 @@ const commands: Record<string, Command> = {
     changeSettings(db, required(organizationId, 'an organisation id'), readEnvironment(environment), changes),
 };
 
+/** Commands of one word; the rest are its arguments. */
+const shortCommands: Record<string, Command> = {
+  'resume-redeem': async (db, [redeemId]) => {
+    const { ok, ...resumed } = await resumeRedeem(db, required(redeemId, 'a redeem id'));
+    if (ok) return { resumed: redeemId, ...resumed };
+    throw new UsageError('reason' in resumed ? resumed.reason : 'This redeem cannot be resumed.');
+  },
+};
+
 async function createKeys(db: Db, organization: string | undefined, name: string | undefined): Promise<unknown> {
   const organizationId = required(organization, 'an organisation id');
   const environment = readEnvironment(name);
@@ -63,9 +76,16 @@ function readEnvironment(name: string | undefined): Environment {
   return environment;
 }
 
-async function main([group, verb, ...args]: string[]): Promise<void> {
-  const command = commands[`${group} ${verb}`];
-  if (!command) throw new UsageError('There is no such command.');
+function findCommand([group = '', verb = '', ...args]: string[]): { command: Command; args: string[] } {
+  const long = commands[`${group} ${verb}`];
+  if (long) return { command: long, args };
+  const short = Object.hasOwn(shortCommands, group) ? shortCommands[group] : undefined;
+  if (short) return { command: short, args: verb === '' ? args : [verb, ...args] };
+  throw new UsageError('There is no such command.');
+}
+
+async function main(words: string[]): Promise<void> {
+  const { command, args } = findCommand(words);
   const open = await openStoreBesideService(readConfig(process.env));
   try {
     await migrate(open.url, [serverMigrations]);

@@ -12,6 +12,7 @@ import type { Handlers } from './http/call.ts';
 import { allowBrowsers } from './http/cors.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
+import type { Governor } from './http/governor.ts';
 import { addSecurityHeaders, setHeadersOfEarlyAnswer } from './http/headers.ts';
 import { createMetrics, type GaugeSource } from './http/metrics.ts';
 import { type Checks, type Health, registerOperations } from './http/operations.ts';
@@ -19,6 +20,7 @@ import type { RateLimiter } from './http/rate-limit.ts';
 import { readRequestId } from './http/request-id.ts';
 import { logRequests } from './http/request-log.ts';
 import type { Log } from './log.ts';
+import { type PagesParts, registerPages } from './pages/routes.ts';
 import { registerReference } from './reference/routes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -31,17 +33,20 @@ export interface AppParts {
   readonly db: Database;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
+  readonly clientLimiter: RateLimiter;
+  readonly governor: Governor;
   readonly handlers: Handlers;
   readonly gauges: readonly GaugeSource[];
   readonly checks: Checks;
   readonly log: Log;
   readonly health: Health;
-  readonly trustProxy: boolean;
+  /** How many proxies stand before the service. */
+  readonly trustProxy: number;
   readonly metricsToken: string | undefined;
   /** The address that others see; known once the server listens. */
   readonly publicUrl: () => string;
-  /** A process that only runs jobs serves nothing but its own health. */
-  readonly servesInterface: boolean;
+  /** What people see. A process that only runs jobs serves nothing but its own health. */
+  readonly forPeople: PagesParts | undefined;
 }
 
 /** The HTTP application, not listening yet. */
@@ -53,7 +58,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    trustProxy: parts.trustProxy,
+    trustProxy: parts.trustProxy > 0 && ((_, hops) => hops < parts.trustProxy),
     genReqId: readRequestId,
     requestIdHeader: false,
     // A logger of its own for each request costs more than the request's own line, which names the request itself.
@@ -82,8 +87,9 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
 
   const metrics = createMetrics(http, parts.db, parts.gauges);
   registerOperations(http, { ...parts, metrics });
-  if (parts.servesInterface) {
+  if (parts.forPeople) {
     registerReference(http, parts.publicUrl);
+    registerPages(http, parts.forPeople);
     await http.register(async (v1) => registerInterface(v1, parts), { prefix: '/v1' });
   }
   return http;

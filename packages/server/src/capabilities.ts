@@ -2,11 +2,14 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import type { Database, Db } from '@svc/store';
 import type { Logger } from 'pino';
+import type { Bridge } from './bridge/bridge.ts';
+import { createCctpBridge } from './bridge/cctp-bridge.ts';
 import type { Networks } from './chains/networks.ts';
 import { nodeUse } from './chains/node-fetch.ts';
 import { configHandlers } from './chains/routes.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import type { CryptoPool } from './crypto/pool.ts';
+import { depositHandlers } from './deposits/routes.ts';
 import { fixedRates } from './exchanges/fixed-rates.ts';
 import { RateBook } from './exchanges/rate-book.ts';
 import { exchangeHandlers } from './exchanges/routes.ts';
@@ -14,15 +17,34 @@ import { createExchange, type Exchange } from './exchanges/service.ts';
 import { sourcesInOrder } from './exchanges/sources/in-order.ts';
 import { followingJobs } from './following/jobs.ts';
 import { followingHandlers } from './following/routes.ts';
+import { bridgingJobs } from './gifts/bridging/jobs.ts';
+import { burnOutcomes } from './gifts/bridging/outcomes.ts';
+import { bridgingGauges } from './gifts/bridging/reports.ts';
+import { CodeLookup } from './gifts/claims/code-lookup.ts';
+import type { ClaimParts } from './gifts/claims/parts.ts';
+import type { RedeemWaiters } from './gifts/claims/redeem-waiters.ts';
+import { claimHandlers } from './gifts/claims/routes.ts';
+import { giftJobs } from './gifts/management/jobs.ts';
+import type { GiftParts } from './gifts/management/parts.ts';
+import { payoutJobs } from './gifts/payouts/jobs.ts';
+import { payoutOutcomes } from './gifts/payouts/outcomes.ts';
+import { usdcOf } from './gifts/payouts/parts.ts';
+import { payoutGauges } from './gifts/payouts/reports.ts';
+import { giftHandlers } from './gifts/routes.ts';
 import type { Handlers } from './http/call.ts';
 import type { GaugeSource } from './http/metrics.ts';
 import type { Checks } from './http/operations.ts';
 import type { JobHandlers } from './jobs/job.ts';
 import type { RecurringJob } from './jobs/recurring.ts';
+import { mailJobs } from './mail/jobs.ts';
+import type { Mailers } from './mail/mailers.ts';
+import { mailGauges } from './mail/reports.ts';
+import { queueMails } from './mail/send-mail.ts';
 import { type Organizations, organizationHandlers } from './organizations/routes.ts';
 import { relayerJobs } from './relayer/jobs.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
 import { createOwnSponsor } from './relayer/own-sponsor.ts';
+import { createPayer, type Payer } from './relayer/payer.ts';
 import { createPaymasterClient } from './relayer/paymaster/client.ts';
 import { paymasterJobs } from './relayer/paymaster/jobs.ts';
 import { createPaymasterSponsor } from './relayer/paymaster/sponsor.ts';
@@ -45,7 +67,16 @@ export interface CapabilityParts {
   readonly crypto: CryptoPool;
   /** Accounts of ours that pay for gas. */
   readonly relayers: Readonly<Record<Environment, readonly RelayerAccount[]>>;
+  /** Accounts of ours that pay gifts out. */
+  readonly managers: Readonly<Record<Environment, RelayerAccount | undefined>>;
   readonly credentials: Organizations;
+  /** Where the attestation service of the bridge to Solana is; undefined where there is no bridge. */
+  readonly bridgeUrl: (environment: Environment) => string | undefined;
+  /** The address that others see; known once the process listens. */
+  readonly publicUrl: () => string;
+  /** Requests that wait until a redeem is paid. */
+  readonly redeemWaiters: RedeemWaiters;
+  readonly mailers: Mailers;
   readonly log: Logger;
 }
 
@@ -68,12 +99,19 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
   const gas = payForGas(parts, environments);
   const callers = config.paymaster ? ('any' as const) : undefined;
   const common = { db, networks, crypto, sponsor: gas.sponsor, callers };
+  const bridge = createCctpBridge({ networks, url: parts.bridgeUrl });
+  const gifts = giftParts(parts, gas.payer, bridge);
+  const paying = environments.filter((environment) => parts.managers[environment]);
   const work: Jobs[] = [
     { handlers: upkeepHandlers(db), recurring: upkeep },
     gas.jobs,
     { handlers: walletJobs(common), recurring: [] },
     transactionJobs(common),
     followingJobs({ db, networks, log, environments }),
+    giftJobs(gifts),
+    payoutJobs({ db, networks, payer: gas.payer, log, environments: paying }),
+    bridgingJobs({ db, bridge, payer: gas.payer, log }),
+    mailJobs({ db, mailers: parts.mailers, log }),
   ];
   return {
     handlers: {
@@ -84,23 +122,59 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
       ...walletHandlers(common),
       ...transactionHandlers(common),
       ...followingHandlers(common),
+      ...giftHandlers(gifts),
+      ...claimHandlers(claimParts(parts, gas.payer, bridge)),
+      ...depositHandlers({ db, networks, ownAccounts: (environment) => managersOf(parts, environment) }),
     },
     jobs: joined(work),
-    gauges: [...relayerGauges(db.reads), ...ownGauges(crypto)],
+    gauges: [
+      ...relayerGauges(db.reads),
+      ...payoutGauges(db.reads),
+      ...bridgingGauges(db.reads),
+      ...mailGauges(db.reads),
+      ...ownGauges(crypto),
+    ],
     checks: relayerChecks(db.reads),
   };
 }
 
+function claimParts(
+  { config, db, networks, redeemWaiters }: CapabilityParts,
+  payer: Payer,
+  bridge: Bridge,
+): ClaimParts {
+  return {
+    db,
+    networks,
+    manager: payer.manager,
+    canBridge: (environment) => bridge.serves(environment),
+    codes: new CodeLookup(db, config.unknownCodesPerMinute),
+    waiters: redeemWaiters,
+  };
+}
+
+function managersOf({ managers }: CapabilityParts, environment: Environment): bigint[] {
+  const manager = managers[environment];
+  return manager ? [manager.address] : [];
+}
+
 /** Production may leave gas to a paymaster; everything else is paid by accounts of ours. */
 function payForGas(
-  { config, db, networks, crypto, relayers, log }: CapabilityParts,
+  { config, db, networks, crypto, relayers, managers, log }: CapabilityParts,
   environments: readonly Environment[],
-): { readonly sponsor: Sponsor; readonly jobs: Jobs } {
-  const outcomes: OutcomeHandlers = { ...walletOutcomes(), ...transactionOutcomes() };
-  const common = { db, networks, crypto, outcomes, log, maxFeeFri: config.maxFee };
+): { readonly sponsor: Sponsor; readonly payer: Payer; readonly jobs: Jobs } {
+  const outcomes: OutcomeHandlers = {
+    ...walletOutcomes(),
+    ...transactionOutcomes(),
+    ...payoutOutcomes({ networks, log }),
+    ...burnOutcomes({ usdc: (environment) => usdcOf(networks, environment), log }),
+  };
+  const managerKey = (environment: Environment) => managers[environment];
+  const common = { db, networks, crypto, outcomes, log, maxFeeFri: config.maxFee, managerKey };
+  const payer = createPayer(common);
   const keys = (environment: Environment) => relayers[environment];
   const own = { sponsor: createOwnSponsor({ ...common, keys }), jobs: relayerJobs({ ...common, keys, environments }) };
-  if (!config.paymaster) return own;
+  if (!config.paymaster) return { ...own, payer };
   const onHash = async (tx: Db, relayId: string, hash: bigint) => {
     await keepTransactionHash(tx, relayId, hash);
     await setHashOfRelay(tx, relayId, toHex(hash));
@@ -113,6 +187,7 @@ function payForGas(
       prepare: (request) => sponsorOf(request.environment).prepare(request),
       sponsor: (sponsorship, store) => sponsorOf(sponsorship.environment).sponsor(sponsorship, store),
     },
+    payer,
     jobs: joined([own.jobs, paymasterJobs(paymasterParts)]),
   };
 }
@@ -121,6 +196,18 @@ function joined(all: readonly Jobs[]): Jobs {
   return {
     handlers: Object.assign({}, ...all.map(({ handlers }) => handlers)) as JobHandlers,
     recurring: all.flatMap(({ recurring }) => recurring),
+  };
+}
+
+function giftParts({ config, db, credentials, publicUrl }: CapabilityParts, payer: Payer, bridge: Bridge): GiftParts {
+  return {
+    db,
+    organizations: credentials,
+    gas: config.giftGas,
+    manager: payer.manager,
+    bridge,
+    queueMails,
+    publicUrl,
   };
 }
 

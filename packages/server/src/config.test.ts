@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 import { ConfigError } from './variables.ts';
@@ -36,8 +37,40 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'postgres://svc:50%off@127.0.0.1/svc'],
     ['DEV_MXN_PER_USD', '0'],
     ['DEV_MXN_PER_USD', '0.00'],
+    ['SPONSORED_PER_SECOND', '0'],
   ])('refuses %s=%s, which would only fail later', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(name);
+  });
+
+  it('begins more sponsored work in a second the more cores there are, or as many as it is told', () => {
+    expect(readConfig({}).sponsoredPerSecond % availableParallelism()).toBe(0);
+    expect(readConfig({ SPONSORED_PER_SECOND: '3' }).sponsoredPerSecond).toBe(3);
+  });
+
+  it('holds a cent for the gas of a redemption, or what it is told', () => {
+    expect(readConfig({}).giftGas).toBe(10_000n);
+    expect(readConfig({ GIFT_GAS_USD: '0.25' }).giftGas).toBe(250_000n);
+    expect(readConfig({ GIFT_GAS_USD: '0' }).giftGas).toBe(0n);
+  });
+
+  it('sends mail by SMTP where a server and a sender are named, and tells neither name nor password', () => {
+    expect(readConfig({}).mail).toMatchObject({ smtp: undefined, sender: { address: 'no-reply@svc.invalid' } });
+    const env = { SMTP_URL: 'smtp://svc:hunter2@mail.example.com', MAIL_FROM: 'Azul <gifts@example.com>' };
+    expect(readConfig(env).mail).toMatchObject({
+      smtp: { host: 'mail.example.com', login: { user: 'svc', password: 'hunter2' } },
+      sender: { name: 'Azul', address: 'gifts@example.com' },
+    });
+    expect(() => readConfig({ SMTP_URL: env.SMTP_URL })).toThrow('MAIL_FROM must be set too');
+    const wrong = { SMTP_URL: 'smtp://svc:hunter2@', MAIL_FROM: 'gifts' };
+    expect(() => readConfig(wrong)).toThrow(/SMTP_URL[\s\S]*MAIL_FROM/);
+    expect(() => readConfig(wrong)).not.toThrow('hunter2');
+  });
+
+  it('limits those who claim gifts by their address, behind as many proxies as it is told', () => {
+    expect(readConfig({})).toMatchObject({ claimsPerMinute: 100, unknownCodesPerMinute: 10, trustProxy: 0 });
+    expect(readConfig({ TRUST_PROXY: 'on' }).trustProxy).toBe(1);
+    expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
+    expect(() => readConfig({ TRUST_PROXY: 'all' })).toThrow(/TRUST_PROXY/);
   });
 
   it('takes a database address of any form that the driver reads', () => {
@@ -87,6 +120,19 @@ describe('the configuration', () => {
     });
   });
 
+  it('reads who pays gifts out', () => {
+    expect(readConfig(live).manager).toBeUndefined();
+    expect(readConfig({ ...live, MANAGER_ACCOUNT: '0x3:0xc' }).manager).toEqual({ address: 3n, privateKey: 12n });
+  });
+
+  it('bridges by the service that Circle has for the network, another one, or none', () => {
+    expect(readConfig(live).bridgeUrl).toBe('https://iris-api-sandbox.circle.com');
+    expect(readConfig({ ...live, STARKNET_NETWORK: 'mainnet' }).bridgeUrl).toBe('https://iris-api.circle.com');
+    expect(readConfig({ ...live, BRIDGE_URL: 'http://bridge.internal' }).bridgeUrl).toBe('http://bridge.internal');
+    expect(readConfig({ ...live, BRIDGE: 'off' }).bridgeUrl).toBeUndefined();
+    expect(readConfig({ BRIDGE_URL: 'http://bridge.internal' }).bridgeUrl).toBeUndefined();
+  });
+
   it('refuses a live Starknet for which nobody pays the gas', () => {
     expect(() => readConfig({ ...live, RELAYER_ACCOUNTS: '' })).toThrow(
       'RELAYER_ACCOUNTS must be set, or PAYMASTER_URL',
@@ -113,6 +159,8 @@ describe('the configuration', () => {
     ['SVC_CLASS_HASH', `0x${'f'.repeat(64)}`],
     ['PAYMENT_ADDRESS', '0x0'],
     ['BASE_RPC_URLS', 'ws://base.example'],
+    ['MANAGER_ACCOUNT', '0x1'],
+    ['MANAGER_ACCOUNT', '0x1:0xa,0x2:0xb'],
     ['RELAYER_ACCOUNTS', '0x1'],
     ['RELAYER_ACCOUNTS', '0x1:0x0'],
     ['RELAYER_ACCOUNTS', '0x1:0xa:0xb'],
@@ -120,6 +168,9 @@ describe('the configuration', () => {
     ['PAYMASTER_URL', 'paymaster.example'],
     ['SANDBOX_RELAYERS', '5'],
     ['CRYPTO_THREADS', '0'],
+    ['GIFT_GAS_USD', '0.0000001'],
+    ['GIFT_GAS_USD', '-1'],
+    ['GIFT_GAS_USD', '100.000001'],
   ])('refuses %s=%s', (name, value) => {
     expect(() => readConfig({ ...live, [name]: value })).toThrow(new RegExp(`^ {2}${name} (must|is)`, 'm'));
   });

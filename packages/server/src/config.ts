@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import type { UsdMicros } from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
+import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
 import { type RelayerAccount, VariableReader } from './variables.ts';
 
 export type { RelayerAccount };
@@ -21,7 +23,13 @@ export interface Config {
   readonly sandbox: boolean;
   readonly logLevel: string;
   readonly requestsPerMinute: number;
-  readonly trustProxy: boolean;
+  /** For each address from which gifts are claimed, and how many unknown codes may be among them. */
+  readonly claimsPerMinute: number;
+  readonly unknownCodesPerMinute: number;
+  /** How many wallets, sponsored transactions and upgrades begin in a second while other requests are served. */
+  readonly sponsoredPerSecond: number;
+  /** How many proxies stand before the service; each adds to X-Forwarded-For, and what stands before that is a client's own. */
+  readonly trustProxy: number;
   readonly allowLoopbackUrls: boolean;
   readonly metricsToken: string | undefined;
   readonly developmentPublicKey: string | undefined;
@@ -37,15 +45,30 @@ export interface Config {
   readonly chains: ChainSettings;
   /** Who pays for gas in production: accounts of ours, or a paymaster. */
   readonly relayers: readonly RelayerAccount[];
+  /** The attestation service of the bridge to Solana, for production; undefined where there is no bridge. */
+  readonly bridgeUrl: string | undefined;
+  /** Who pays gifts out in production. */
+  readonly manager: RelayerAccount | undefined;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   /** The most that one sponsored transaction may cost, in FRI. */
   readonly maxFee: bigint;
   /** How many of the sandbox's relayers are used in development. */
   readonly sandboxRelayers: number;
   readonly cryptoThreads: number;
+  /** What is held for the gas of one redemption. */
+  readonly giftGas: UsdMicros;
+  readonly mail: MailSettings;
 }
 
+/** On two cores with the chain inside, ten a second left reads just over half of their rate; eight leave some room. */
+const SPONSORED_PER_SECOND_AND_CORE = 4;
+/** More in a row than anybody has. */
+const proxies = { off: 0, on: 1, '1': 1, '2': 2, '3': 3, '4': 4, '5': 5 } as const;
 const FRI_PER_STRK = 10n ** 18n;
+/** A cent, many times what a transfer costs. */
+const GIFT_GAS = 10_000n;
+/** More would be a slip of the pen. */
+const MAX_GIFT_GAS = 100_000_000n;
 /** As many as exist there from the start. */
 const MAX_SANDBOX_RELAYERS = 4;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -54,6 +77,7 @@ const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico
 /** Reads the configuration, or throws one error that names everything that is wrong with it. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const read = new VariableReader(env);
+  const starknet = readStarknet(read);
   const config: Config = {
     host: read.text('HOST') ?? '127.0.0.1',
     port: read.integer('PORT', 8080, 0, 65_535),
@@ -66,7 +90,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     sandbox: read.choice('SANDBOX', ['on', 'off'], 'on') === 'on',
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     requestsPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 100, 1, 1_000_000_000),
-    trustProxy: read.choice('TRUST_PROXY', ['on', 'off'], 'off') === 'on',
+    claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, 1_000_000_000),
+    unknownCodesPerMinute: read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, 1_000_000_000),
+    sponsoredPerSecond: read.integer(
+      'SPONSORED_PER_SECOND',
+      SPONSORED_PER_SECOND_AND_CORE * availableParallelism(),
+      1,
+      100_000,
+    ),
+    trustProxy: proxies[read.choice('TRUST_PROXY', ['off', 'on', '1', '2', '3', '4', '5'], 'off')],
     allowLoopbackUrls: read.choice('ALLOW_LOOPBACK_URLS', ['on', 'off'], 'off') === 'on',
     metricsToken: read.text('METRICS_TOKEN'),
     developmentPublicKey: read.matching('SVC_DEV_PUBLIC_KEY', /^pk_dev_[A-Za-z0-9]{32,128}$/),
@@ -78,12 +110,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       banxicoToken: read.text('BANXICO_TOKEN'),
       developmentMxnPerUsd: read.matching('DEV_MXN_PER_USD', /^(?!0+(\.0+)?$)\d{1,3}(\.\d{1,8})?$/) ?? '18.5',
     },
-    chains: { starknet: readStarknet(read), evmRpcUrls: readEvmUrls(read) },
+    chains: { starknet, evmRpcUrls: readEvmUrls(read) },
     relayers: read.accounts('RELAYER_ACCOUNTS'),
+    bridgeUrl: readBridgeUrl(read, starknet),
+    manager: read.account('MANAGER_ACCOUNT'),
     paymaster: readPaymaster(read),
     maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,
     sandboxRelayers: read.integer('SANDBOX_RELAYERS', MAX_SANDBOX_RELAYERS, 1, MAX_SANDBOX_RELAYERS),
     cryptoThreads: read.integer('CRYPTO_THREADS', Math.max(1, availableParallelism() - 1), 1, 64),
+    giftGas: read.usd('GIFT_GAS_USD', GIFT_GAS, MAX_GIFT_GAS),
+    mail: readMail(read),
   };
   if (config.chains.starknet && !config.paymaster) {
     read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: somebody has to pay for gas on the live Starknet');
@@ -113,11 +149,29 @@ function readStarknet(read: VariableReader): LiveStarknet | undefined {
   return { network, rpcUrls, publicRpcUrl, svcClassHash, paymentAddress };
 }
 
+/** Circle has a service of its own for test networks. */
+const attestationUrls = { mainnet: 'https://iris-api.circle.com', sepolia: 'https://iris-api-sandbox.circle.com' };
+
+/** There is something to bridge only where there is a live Starknet. */
+function readBridgeUrl(read: VariableReader, starknet: LiveStarknet | undefined): string | undefined {
+  const url = read.url('BRIDGE_URL', ['http:', 'https:']);
+  const isOn = read.choice('BRIDGE', ['on', 'off'], 'on') === 'on';
+  return starknet && isOn ? (url ?? attestationUrls[starknet.network]) : undefined;
+}
+
 function readPaymaster(read: VariableReader): Config['paymaster'] {
   const url = read.url('PAYMASTER_URL', ['http:', 'https:']);
   const apiKey = read.text('PAYMASTER_API_KEY');
   read.together(['PAYMASTER_URL', 'PAYMASTER_API_KEY']);
   return url && apiKey ? { url, apiKey } : undefined;
+}
+
+/** Mail servers refuse senders that are not theirs, so there is none by default. */
+function readMail(read: VariableReader): MailSettings {
+  const smtp = read.parsed('SMTP_URL', parseSmtpUrl);
+  const sender = read.parsed('MAIL_FROM', parseSender);
+  if (smtp) read.needed('MAIL_FROM', 'must be set too: mail that goes out has a sender');
+  return { smtp, sender: sender ?? SANDBOX_SENDER };
 }
 
 function readEvmUrls(read: VariableReader): ChainSettings['evmRpcUrls'] {

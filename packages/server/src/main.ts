@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { sandbox } from '@svc/sandbox';
 import { EmbeddedPostgresError } from '@svc/store';
+import { PagesError } from '@svc/web/pages';
 import { banner } from './banner.ts';
 import { WrongTokenError } from './chains/check-tokens.ts';
 import { WrongChainError } from './chains/node-failure.ts';
@@ -27,7 +28,7 @@ const UNREACHABLE = new Set([
 ]);
 
 /** Errors whose message says what to do. */
-const PLAIN = [ConfigError, CatalogueError, EmbeddedPostgresError, WrongChainError, WrongTokenError];
+const PLAIN = [ConfigError, CatalogueError, EmbeddedPostgresError, WrongChainError, WrongTokenError, PagesError];
 
 async function main(): Promise<void> {
   const startedAt = performance.now();

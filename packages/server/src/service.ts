@@ -1,34 +1,49 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
+import { loadPages } from '@svc/web/pages';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
+import { checkBridgeContracts } from './bridge/check-contracts.ts';
 import { type Capabilities, createCapabilities } from './capabilities.ts';
 import { Networks, type SandboxPlace } from './chains/networks.ts';
+import { ChainUnavailableError } from './chains/node-failure.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
 import { startCrypto } from './crypto/pool.ts';
+import { rememberAddresses } from './crypto/remember-addresses.ts';
+import { RedeemWaiters } from './gifts/claims/redeem-waiters.ts';
+import { REDEEMS_CHANNEL } from './gifts/end-redeem.ts';
 import { CredentialCache } from './http/credential-cache.ts';
+import { Governor } from './http/governor.ts';
 import type { Health } from './http/operations.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { UserTokens } from './http/user-token.ts';
 import { startWorkers } from './jobs/workers.ts';
 import { createLog, type Log } from './log.ts';
+import { createMailers } from './mail/mailers.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { type Development, draftKeys, ensureDevelopment } from './organizations/development.ts';
 import { publicOnly } from './outbound/address-guard.ts';
+import { explorersOf } from './pages/explorers.ts';
+import type { PagesParts } from './pages/routes.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
 
 /** The development parts, handed in from outside so that nothing of the service depends on them. */
 export interface Sandbox {
   readonly migrations: MigrationSet;
   readonly keySetPath: string;
+  /** Where its attestation service is. */
+  readonly bridgePath: string;
+  readonly mailboxPath: string;
   /** Where payments go in development. */
   readonly paymentAddress: bigint;
   /** Who pays for gas in development. */
   readonly relayers: readonly RelayerAccount[];
+  /** Who pays gifts out in development. */
+  readonly manager: RelayerAccount;
   mount(app: FastifyInstance, db: Database): Promise<{ ownRpcUrl(): string | undefined }>;
 }
 
@@ -71,6 +86,7 @@ async function start(
   log: Log,
   onStop: OnStop,
 ): Promise<Omit<Service, 'stop'>> {
+  const forPeople = preparePages(config, log);
   const store = await openStore(config, (line) => log.logger.info(line));
   onStop(() => store.close());
   await migrate(store.url, [serverMigrations, ...(sandbox ? [sandbox.migrations] : [])]);
@@ -83,7 +99,7 @@ async function start(
   // A process that only runs jobs has no address for anyone to call.
   const development =
     sandbox && config.role !== 'worker' ? await prepareDevelopment(config, db, credentialsFile) : undefined;
-  const address = await run({ config, sandbox, log, db, onStop });
+  const address = await run({ config, sandbox, log, db, forPeople, onStop });
   if (development?.secretKey !== undefined) {
     await writeCredentials(credentialsFile, {
       baseUrl: `${address}/v1`,
@@ -94,6 +110,20 @@ async function start(
     });
   }
   return { role: config.role, publicUrl: address, database: store.description, development, credentialsFile };
+}
+
+/** Begun first and waited for last: where the pages have to be built, the database starts at the same time. */
+function preparePages(config: Config, log: Log): Promise<PagesParts | undefined> {
+  if (config.role === 'worker') return Promise.resolve(undefined);
+  const explorers = explorersOf(config.chains.starknet, config.sandbox);
+  const say = (line: string) => {
+    log.logger.info(line);
+    log.flush();
+  };
+  const prepared = loadPages(say).then((pages) => ({ pages, explorers }));
+  // Whoever waits for it hears of it; until then it is not an accident.
+  prepared.catch(() => undefined);
+  return prepared;
 }
 
 /** Keys are written down before the database knows them: a start that fails in between loses none. */
@@ -114,6 +144,7 @@ interface Parts {
   readonly sandbox: Sandbox | undefined;
   readonly log: Log;
   readonly db: Database;
+  readonly forPeople: Promise<PagesParts | undefined>;
   readonly onStop: OnStop;
 }
 
@@ -129,19 +160,37 @@ async function run(parts: Parts): Promise<string> {
   const { config, sandbox, log, db, onStop } = parts;
   const address: Address = { local: '', public: '', node: () => undefined };
   const networks = await checkedNetworks(config, log.logger, () => placeOf(sandbox, address));
-  const crypto = startCrypto({ threads: config.cryptoThreads });
+  const crypto = rememberAddresses(startCrypto({ threads: config.cryptoThreads }));
   onStop(() => crypto.stop());
   const credentials = await watchedCredentials(db, onStop);
   const relayers = {
     production: config.relayers,
     development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
   };
-  const capabilities = createCapabilities({ config, db, networks, crypto, relayers, credentials, log: log.logger });
+  const redeemWaiters = await announcedRedeems(parts);
+  const mailers = createMailers(config.mail, () => sandbox && address.local + SANDBOX_PREFIX + sandbox.mailboxPath);
+  onStop(async () => mailers.close());
+  const capabilities = createCapabilities({
+    config,
+    db,
+    networks,
+    crypto,
+    relayers,
+    managers: { production: config.manager, development: sandbox?.manager },
+    bridgeUrl: (environment) =>
+      environment === 'production' ? config.bridgeUrl : sandbox && address.local + SANDBOX_PREFIX + sandbox.bridgePath,
+    credentials,
+    publicUrl: () => address.public,
+    redeemWaiters,
+    mailers,
+    log: log.logger,
+  });
   const health: Health = { stopping: false };
   await listenForRequests({ ...parts, address, credentials, capabilities, health });
   if (config.role !== 'api') await startJobs(parts, capabilities);
   onStop(async () => {
     health.stopping = true;
+    redeemWaiters.stop();
   });
   return address.public;
 }
@@ -170,7 +219,7 @@ interface Listening extends Parts {
 }
 
 async function listenForRequests(parts: Listening): Promise<void> {
-  const { config, sandbox, log, db, onStop, address, credentials, capabilities, health } = parts;
+  const { config, sandbox, log, db, forPeople, onStop, address, credentials, capabilities, health } = parts;
   const userTokens = new UserTokens({
     guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
     sandboxKeySet: () => sandbox && address.local + SANDBOX_PREFIX + sandbox.keySetPath,
@@ -179,6 +228,8 @@ async function listenForRequests(parts: Listening): Promise<void> {
     db,
     authenticator: { credentials, userTokens },
     rateLimiter: new RateLimiter(db, config.requestsPerMinute),
+    clientLimiter: new RateLimiter(db, config.claimsPerMinute),
+    governor: new Governor({ perSecond: config.sponsoredPerSecond }),
     handlers: capabilities.handlers,
     gauges: capabilities.gauges,
     checks: capabilities.checks,
@@ -187,7 +238,7 @@ async function listenForRequests(parts: Listening): Promise<void> {
     trustProxy: config.trustProxy,
     metricsToken: config.metricsToken,
     publicUrl: () => address.public,
-    servesInterface: config.role !== 'worker',
+    forPeople: await forPeople,
   });
   if (sandbox) {
     const mount = async (app: FastifyInstance) => {
@@ -222,6 +273,12 @@ async function checkedNetworks(
     if (trouble !== undefined) log.warn({ host, trouble }, 'a chain node does not answer');
   }
   if (unasked.length > 0) log.warn({ tokens: unasked }, 'the decimals of some tokens could not be checked');
+  if (config.bridgeUrl !== undefined) {
+    await checkBridgeContracts(networks.starknet('production')).catch((error: unknown) => {
+      if (!(error instanceof ChainUnavailableError)) throw error;
+      log.warn("the bridge's contracts could not be looked for");
+    });
+  }
   return networks;
 }
 
@@ -238,4 +295,16 @@ async function watchedCredentials(db: Database, onStop: OnStop): Promise<Credent
   const listener = await listen(db.url, 'svc_credentials', { onMessage: forget, onConnect: forget });
   onStop(() => listener.close());
   return credentials;
+}
+
+/** Who waits for a redeem hears of its end wherever it was paid. */
+async function announcedRedeems({ config, db, onStop }: Parts): Promise<RedeemWaiters> {
+  const waiters = new RedeemWaiters();
+  if (config.role === 'worker') return waiters;
+  const listener = await listen(db.url, REDEEMS_CHANNEL, {
+    onMessage: (id) => waiters.ring(id),
+    onConnect: () => waiters.ringAll(),
+  });
+  onStop(() => listener.close());
+  return waiters;
 }

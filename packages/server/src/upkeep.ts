@@ -1,5 +1,6 @@
 import type { Db } from '@svc/store';
 import { forgetOldKeys } from './http/idempotency.ts';
+import { forgetEndedWindows } from './http/rate-limit.ts';
 import type { JobHandlers } from './jobs/job.ts';
 import type { RecurringJob } from './jobs/recurring.ts';
 
@@ -9,7 +10,13 @@ export function upkeepHandlers(db: Db): JobHandlers {
     'forget-idempotency-keys': async () => {
       await forgetOldKeys(db);
     },
+    'forget-rate-windows': async () => {
+      await forgetEndedWindows(db);
+    },
   };
 }
 
-export const upkeep: readonly RecurringJob[] = [{ task: 'forget-idempotency-keys', everySeconds: 3_600 }];
+export const upkeep: readonly RecurringJob[] = [
+  { task: 'forget-idempotency-keys', everySeconds: 3_600 },
+  { task: 'forget-rate-windows', everySeconds: 600 },
+];

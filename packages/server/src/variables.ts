@@ -1,4 +1,11 @@
-import { parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
+import {
+  formatUsd,
+  type Parsed,
+  parseStarknetAddress,
+  parseUsd,
+  type StarknetAddress,
+  type UsdMicros,
+} from '@svc/protocol';
 import { ADDRESS_BOUND, parseFelt } from '@svc/starknet';
 
 export interface RelayerAccount {
@@ -35,6 +42,15 @@ export class VariableReader {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     return this.#refuse(name, `must be a whole number from ${min} to ${max}`, fallback);
+  }
+
+  /** Dollars, as a plain decimal. */
+  usd(name: string, fallback: UsdMicros, max: UsdMicros): UsdMicros {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const micros = parseUsd(text);
+    if (micros.ok && micros.value <= max) return micros.value;
+    return this.#refuse(name, `must be dollars from 0 to ${formatUsd(max)}, such as 0.01`, fallback);
   }
 
   choice<const T extends string, F extends T | undefined>(name: string, allowed: readonly T[], fallback: F): T | F {
@@ -91,18 +107,27 @@ export class VariableReader {
   /** `address:private key` pairs, separated by commas. */
   accounts(name: string): readonly RelayerAccount[] {
     const pairs = this.text(name)?.split(',') ?? [];
-    const accounts = pairs
-      .map((pair) => pair.trim().split(':'))
-      .map(([address = '', key = '', ...rest]) => {
-        const [parsed, privateKey] = [parseStarknetAddress(address), parseFelt(key)];
-        const good = parsed.ok && privateKey.ok && privateKey.value > 0n && rest.length === 0;
-        return good ? { address: BigInt(parsed.value), privateKey: privateKey.value } : undefined;
-      });
+    const accounts = pairs.map(readAccount);
     const good = accounts.filter((account) => account !== undefined);
     const distinct = new Set(good.map(({ address }) => address)).size;
     if (good.length === accounts.length && distinct === good.length && good.length <= MAX_RELAYERS) return good;
     const form = `1 to ${MAX_RELAYERS} different accounts as 0xADDRESS:0xPRIVATEKEY, with commas between`;
     return this.#refuse(name, `must be ${form}`, []);
+  }
+
+  /** What a parser of its own reads. */
+  parsed<T>(name: string, parse: (text: string) => Parsed<T>): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = parse(text);
+    return value.ok ? value.value : this.#refuse<T | undefined>(name, value.reason);
+  }
+
+  /** One of them. */
+  account(name: string): RelayerAccount | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    return readAccount(text) ?? this.#refuse(name, 'must be an account as 0xADDRESS:0xPRIVATEKEY');
   }
 
   needed(name: string, problem: string): void {
@@ -132,4 +157,12 @@ export class VariableReader {
     this.#problems.push(`  ${name} ${problem}`);
     return fallback as T;
   }
+}
+
+/** `address:private key`. */
+function readAccount(pair: string): RelayerAccount | undefined {
+  const [address = '', key = '', ...rest] = pair.trim().split(':');
+  const [parsed, privateKey] = [parseStarknetAddress(address), parseFelt(key)];
+  const good = parsed.ok && privateKey.ok && privateKey.value > 0n && rest.length === 0;
+  return good ? { address: BigInt(parsed.value), privateKey: privateKey.value } : undefined;
 }

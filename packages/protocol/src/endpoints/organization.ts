@@ -30,7 +30,6 @@ export const createDeposit = endpoint({
   tag: 'Organisation',
   summary: 'Credit a USDC transfer to the payment address, once',
   access: 'secret',
-  planned: true,
   body: schema.CreateDeposit,
   answers: { 200: schema.LedgerEntry },
   errors: [
@@ -39,7 +38,9 @@ export const createDeposit = endpoint({
     'transaction_mismatch',
     'transaction_reverted',
     { code: 'transaction_not_found', status: 400 },
+    'unsupported_chain',
     'chain_not_configured',
+    'chain_unavailable',
   ],
 });
 

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { MOMENT_PATTERN } from '../values/moment.ts';
 
 /** One of a list of words, as a plain JSON Schema `enum`. */
 export function OneOf<const T extends readonly string[]>(values: T, options: Record<string, unknown> = {}) {
@@ -10,6 +11,14 @@ export function Nullable<T extends TSchema>(schema: T) {
 }
 
 export const Timestamp = () => Type.String({ format: 'date-time', maxLength: 40 });
+
+/** A point in time as people write it into a request. */
+export const Moment = (description: string) =>
+  Type.String({
+    pattern: MOMENT_PATTERN,
+    maxLength: 40,
+    description: `${description}: an ISO 8601 date-time with its zone, or a date, which is midnight UTC`,
+  });
 
 /** Longer identifiers are a mistake or an attack; a UUID, an e-mail address and most token subjects fit. */
 export const ExternalUserId = (description: string) => Type.String({ minLength: 1, maxLength: 256, description });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { giftTypes, redeemChains, redeemStatuses } from '../enums.ts';
-import { AddressText, Identifier, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { AddressText, Identifier, Moment, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 
 const GiftTypeName = OneOf(giftTypes);
 const RedeemStatusName = OneOf(redeemStatuses);
@@ -53,8 +53,8 @@ export const CreateGift = Type.Object(
     ...giftChoices,
     maxRedeems: Type.Integer({ minimum: 1, maximum: MAX_REDEEMS }),
     maxRedeemsPerUser: Type.Integer({ minimum: 1, maximum: MAX_REDEEMS }),
-    startsAt: Timestamp(),
-    expiresAt: Type.Optional(Nullable(Timestamp())),
+    startsAt: Moment('When it can be redeemed first'),
+    expiresAt: Type.Optional(Nullable(Moment('From when on it cannot be redeemed'))),
     isActive: Type.Boolean(),
   },
   {
@@ -107,7 +107,7 @@ export const UpdateGift = Type.Object(
   {
     isActive: Type.Optional(Type.Boolean()),
     name: Type.Optional(GiftName),
-    expiresAt: Type.Optional(Nullable(Timestamp())),
+    expiresAt: Type.Optional(Nullable(Moment('From when on it cannot be redeemed'))),
   },
   { examples: [{ isActive: false }] },
 );
@@ -145,6 +145,7 @@ export const GiftRedeem = Type.Object(
   },
   { title: 'GiftRedeem' },
 );
+export type GiftRedeem = Static<typeof GiftRedeem>;
 export const GiftRedeemPage = Page(GiftRedeem, 'GiftRedeemPage');
 
 export const CodeParams = Type.Object({ code: Identifier('The gift code') });

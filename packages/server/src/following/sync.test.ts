@@ -167,7 +167,8 @@ describe('whose wallets can be looked at', () => {
       walletAddress: wallet.address.toUpperCase().replace('X', 'x'),
     };
     const transact = () => Promise.reject(new Error('not needed'));
-    return followingHandlers(world()).syncOnChain({ params: undefined, query: undefined, body, caller, transact });
+    const rest = { params: undefined, query: undefined, client: '127.0.0.1', requestKey: undefined, transact };
+    return followingHandlers(world()).syncOnChain({ ...rest, body, caller });
   };
 
   it('are one’s own alone, by any spelling of their address', async () => {

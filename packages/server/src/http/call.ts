@@ -10,6 +10,10 @@ export interface Call<E extends Endpoint> {
   readonly query: QueryOf<E>;
   readonly body: BodyOf<E>;
   readonly caller: CallerOf<E['access']>;
+  /** Where the request comes from, as limits count it. */
+  readonly client: string;
+  /** The same for every repetition of a request with an Idempotency-Key, and for no other request. */
+  readonly requestKey: string | undefined;
   /**
    * Runs the work in one database transaction whose result is the answer. With an Idempotency-Key the answer is stored
    * in that same transaction: a crash before the commit leaves nothing, a crash after it replays the answer.

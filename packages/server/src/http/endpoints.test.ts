@@ -7,7 +7,8 @@ import type { Authenticator } from './authenticate.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import { replyWithError } from './error-reply.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { Governor } from './governor.ts';
+import { RateLimiter } from './rate-limit.ts';
 
 let database: TestDatabase;
 let app: FastifyInstance;
@@ -27,6 +28,8 @@ beforeAll(async () => {
     db: database.db,
     authenticator: {} as Authenticator,
     rateLimiter: {} as RateLimiter,
+    clientLimiter: new RateLimiter(database.db, 1_000),
+    governor: new Governor({ perSecond: 1 }),
     handlers: handlers as unknown as Handlers,
   });
 });
@@ -58,6 +61,7 @@ describe('a refusal of a request with an Idempotency-Key', () => {
     ['wallet_not_deployed', undefined],
     ['transaction_not_found', 400],
     ['chain_unavailable', undefined],
+    ['rate_limited', undefined],
   ] as const)('is not kept when it says to try again: %s', async (code, status) => {
     expect(await timesHandled(code, status)).toBe(2);
   });

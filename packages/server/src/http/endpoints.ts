@@ -4,7 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticator, authenticate } from './authenticate.ts';
 import { type Call, type Handler, type Handlers, WithStatus } from './call.ts';
 import type { Caller } from './caller.ts';
+import { clientOf } from './client-address.ts';
 import { errorBody } from './error-reply.ts';
+import { type Governor, isExpensive } from './governor.ts';
 import { fingerprintOf, type StoredAnswer, type Turn, takeTurn } from './idempotency.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { findFault, readQuery } from './validation.ts';
@@ -19,6 +21,9 @@ export interface EndpointParts {
   readonly db: Db;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
+  /** For those who need no credentials. */
+  readonly clientLimiter: RateLimiter;
+  readonly governor: Governor;
   readonly handlers: Handlers;
 }
 
@@ -26,6 +31,7 @@ export interface EndpointParts {
 export function registerEndpoints(app: FastifyInstance, parts: EndpointParts): void {
   const handlers = parts.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
   app.decorateRequest('caller', undefined);
+  app.addHook('preClose', async () => parts.governor.stop());
   for (const endpoint of allEndpoints) {
     const handler = handlers[endpoint.operationId];
     if (!handler && !endpoint.planned) throw new Error(`No handler for ${endpoint.operationId}`);
@@ -35,7 +41,7 @@ export function registerEndpoints(app: FastifyInstance, parts: EndpointParts): v
       schema: { response: { ...endpoint.answers, '4xx': ErrorBody, '5xx': ErrorBody } },
       // Before the body is read: a caller without credentials makes us do nothing.
       onRequest: (request, reply) => admit(parts, endpoint, request, reply),
-      handler: (request, reply) => handle(parts.db, endpoint, handler ?? notBuilt, request, reply),
+      handler: (request, reply) => handle(parts, endpoint, handler ?? notBuilt, request, reply),
     });
   }
 }
@@ -51,9 +57,10 @@ async function admit(
   reply: FastifyReply,
 ): Promise<void> {
   const caller = await authenticate(parts.authenticator, endpoint.access, request.headers);
-  if (!caller) return;
   request.caller = caller;
-  const decision = await parts.rateLimiter.take(caller.keyId);
+  const decision = caller
+    ? await parts.rateLimiter.take(caller.keyId)
+    : await parts.clientLimiter.take(`client ${clientOf(request.ip)}`);
   reply.header('ratelimit-limit', decision.limit);
   reply.header('ratelimit-remaining', decision.remaining);
   reply.header('ratelimit-reset', decision.resetSeconds);
@@ -63,13 +70,16 @@ async function admit(
 }
 
 async function handle(
-  db: Db,
+  { db, governor }: EndpointParts,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const input = readInput(endpoint, request);
+  // Before anything is borrowed or leased: whoever waits here is in nobody's way.
+  if (isExpensive(endpoint.operationId)) await governor.start();
+  else governor.served();
   const key = endpoint.method === 'POST' ? readKey(request) : undefined;
   if (key === undefined) return send(reply, await answerOf(db, endpoint, handler, request, input, undefined));
 
@@ -107,6 +117,10 @@ async function answerOf(
   const call = {
     ...input,
     caller: request.caller,
+    get client() {
+      return clientOf(request.ip);
+    },
+    requestKey: turn?.requestKey,
     transact: async (work: (tx: Db) => Promise<unknown>) => {
       const answer = await db.tx(async (tx) => {
         const result = await work(tx);
@@ -123,7 +137,7 @@ async function answerOf(
 }
 
 /** Refusals that ask the caller to wait and try again: kept, they would refuse for the rest of the day. */
-const soonOver: ReadonlySet<ErrorCode> = new Set(['wallet_not_deployed', 'transaction_not_found']);
+const soonOver: ReadonlySet<ErrorCode> = new Set(['wallet_not_deployed', 'transaction_not_found', 'rate_limited']);
 
 /** A refusal is an answer too and is kept; after a fault of ours, or one that time mends, the same request may try again. */
 async function answerOnce(

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { ApiError, type ErrorBody } from '@svc/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { TooManyRequests } from './too-many-requests.ts';
 
 /** Turns whatever was thrown into the Error body. What is not meant for the caller goes to the log and nowhere else. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -8,7 +9,9 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   if (known.status >= 500 && known.code !== 'not_implemented') {
     request.log.error({ err: error, cause: known.cause, reqId: request.id }, known.message);
   }
-  if (known.code === 'rate_limited' && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
+  if (known.code === 'rate_limited' && !reply.hasHeader('retry-after')) {
+    reply.header('retry-after', known instanceof TooManyRequests ? known.retryAfterSeconds : 60);
+  }
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
 }
 

@@ -24,6 +24,8 @@ export interface KeyedRequest {
 
 /** The right to answer a keyed request. `answer` is stored once, in the caller's own transaction where there is one. */
 export interface Turn {
+  /** The same for every repetition of the request, and for no other request. */
+  readonly requestKey: string;
   store(db: Db, answer: StoredAnswer): Promise<void>;
   giveUp(): Promise<void>;
 }
@@ -71,9 +73,13 @@ function find(db: Db, { scope, key }: KeyedRequest): Promise<Row | undefined> {
   return db.one(sql`select fingerprint, status, body from idempotency_keys where scope = ${scope} and key = ${key}`);
 }
 
-function turnOf(db: Db, { scope, key }: KeyedRequest, owner: string): Turn {
+function turnOf(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): Turn {
   const mine = sql`scope = ${scope} and key = ${key} and owner = ${owner} and status is null`;
   return {
+    requestKey: createHash('sha256')
+      .update(JSON.stringify([scope, key]))
+      .update(fingerprint)
+      .digest('hex'),
     async store(within, { status, body }) {
       const stored = await within.run(sql`
         update idempotency_keys set status = ${status}, body = ${JSON.stringify(body)}::jsonb where ${mine}`);

@@ -106,4 +106,9 @@ export class RateLimiter {
   }
 }
 
+/** Anyone can claim a gift, so there may be windows of a great many clients; called by a recurring job. */
+export function forgetEndedWindows(db: Db): Promise<number> {
+  return db.run(sql`delete from rate_windows as w where ${overdue}`);
+}
+
 const overdue = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;

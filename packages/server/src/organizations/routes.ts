@@ -42,7 +42,7 @@ export function organizationHandlers(
   };
 }
 
-function toLedgerEntry(entry: Entry): LedgerEntry {
+export function toLedgerEntry(entry: Entry): LedgerEntry {
   return {
     id: entry.id,
     type: entry.type,
