@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -10,20 +11,26 @@ const packages: Record<string, readonly string[]> = {
   store: [],
   starknet: ['protocol'],
   sandbox: ['protocol', 'starknet', 'store'],
-  server: ['protocol', 'starknet', 'store', 'sandbox'],
+  server: ['protocol', 'starknet', 'store', 'sandbox', 'web'],
+  sdk: ['protocol', 'starknet'],
+  web: ['protocol', 'sdk'],
 };
+/** What runs in browsers and at the edge, too: nothing of Node's own. */
+const runsAnywhere = ['protocol', 'starknet', 'sdk', 'web'];
 
 /** The server's rooms from the ground up: a room may use what stands on a lower floor. Within a floor, nobody uses a neighbour. */
 const floors: readonly (readonly string[])[] = [
   ['ids.ts', 'outbound', 'reference', 'migrations.ts'],
   ['ledger', 'jobs'],
-  ['http', 'organizations'],
+  ['http', 'organizations', 'mail'],
   ['chains', 'crypto'],
   ['relayer'],
+  ['bridge'],
   ['wallets'],
   ['transactions'],
   ['following'],
-  ['skus', 'exchanges'],
+  ['deposits', 'gifts'],
+  ['skus', 'exchanges', 'pages'],
   [
     'config.ts',
     'variables.ts',
@@ -42,7 +49,7 @@ const floors: readonly (readonly string[])[] = [
 /** The two rooms of one floor that may use each other, because a request is authenticated by an organisation's keys. */
 const neighbours = ['http', 'organizations'];
 /** Capabilities reach another capability through its service, never its store; organisations are known to `http` alone. */
-const capabilities = ['organizations', 'skus', 'exchanges', 'wallets', 'transactions'];
+const capabilities = ['organizations', 'skus', 'exchanges', 'wallets', 'transactions', 'deposits', 'gifts'];
 
 interface Arrow {
   readonly from: string;
@@ -51,7 +58,7 @@ interface Arrow {
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
+    .filter((entry) => entry.isFile() && /(?<!\.test)\.tsx?$/.test(entry.name))
     .map((entry) => path.join(entry.parentPath, entry.name))
     .filter((file) => !/[/\\]testing[/\\]|[/\\]fixtures[/\\]/.test(file));
 }
@@ -91,10 +98,17 @@ describe('the packages', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keep what travels on the wire free of input and output', () => {
-    const wrong = sources(path.join(root, 'packages/protocol/src'))
-      .flatMap(arrowsOf)
-      .filter(({ to }) => to.startsWith('node:'));
+  it.each(runsAnywhere)('use nothing of Node where they run anywhere: %s', (name) => {
+    const files = sources(path.join(root, 'packages', name, 'src'));
+    const imports = files.flatMap(arrowsOf).filter(({ to }) => to.startsWith('node:') || isBuiltin(to));
+    const globals = files.filter((file) => /\b(Buffer\.|process\.|require\()/.test(readFileSync(file, 'utf8')));
+    expect([...imports, ...globals]).toEqual([]);
+  });
+
+  it('that go into a bundle take the schemas of the interface as types alone', () => {
+    const wrong = sources(path.join(root, 'packages/sdk/src')).filter((file) =>
+      /^import (?!type)[^;]*(?<!type )\bendpoints\b[^;]*'@svc\/protocol'/m.test(readFileSync(file, 'utf8')),
+    );
     expect(wrong).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ afterAll(() => server.stop());
 describe('the README', () => {
   it('has examples that run as they stand', async () => {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: server.dataDir });
-    const [skus, usd, organization, sku, faucet] = stdout
+    const [skus, usd, organization, sku, faucet, gift] = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -36,6 +36,7 @@ describe('the README', () => {
     expect(organization.balance.totalUsd).toBe(10_000);
     expect(sku.id).toBe('cfe-recibo-hogar');
     expect(faucet.transactionHash).toMatch(/^0x[0-9a-f]+$/);
+    expect(gift).toMatchObject({ code: 'PRUEBA-5', amount: '5' });
   });
 
   it('and the documents link only to files that exist', async () => {
@@ -46,6 +47,7 @@ describe('the README', () => {
       'docs/operations.md',
       'docs/sandbox.md',
       'docs/wallets.md',
+      'docs/sdk.md',
       'docs/security.md',
       'docs/benchmarks.md',
       'docs/dependencies.md',

@@ -28,7 +28,7 @@ const kinds: [string, (headers?: Record<string, string>) => Promise<Awaited<Retu
   ['a 401', (headers = {}) => send(`${baseUrl}/skus`, { headers })],
   ['a 404', (headers = {}) => call('/skus/nothing', { headers })],
   ['a 404 for an unknown route', (headers = {}) => call('/nothing', { headers })],
-  ['a 501', (headers = {}) => call('/gifts/usage', { headers })],
+  ['a 501', (headers = {}) => call('/sku-purchases/txn_1', { headers })],
 ];
 
 describe.each(kinds)('%s', (_, get) => {
@@ -77,7 +77,7 @@ describe('a request id', () => {
 
 describe('the rate limit', () => {
   it('is told on every keyed answer, and on no other', async () => {
-    for (const path of ['/skus?limit=1', '/skus?limit=0', '/skus/nothing', '/gifts/usage']) {
+    for (const path of ['/skus?limit=1', '/skus?limit=0', '/skus/nothing', '/sku-purchases/txn_1']) {
       const { headers } = await call(path);
       expect(headers.get('ratelimit-limit'), path).toBe('1000000');
       expect(Number(headers.get('ratelimit-remaining')), path).toBeGreaterThan(990_000);
@@ -157,8 +157,8 @@ describe('a body', () => {
     }
     expectError(
       await call('/gifts/gift_1', { method: 'DELETE', headers: { 'content-type': 'application/json' } }),
-      501,
-      'not_implemented',
+      404,
+      'gift_not_found',
     );
   });
 

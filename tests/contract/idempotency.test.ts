@@ -74,7 +74,7 @@ describe('an Idempotency-Key', () => {
     const key = newKey();
     expectError(await post(key, { body: { reference: 5 } }), 400, 'invalid_request');
     expectError(await post(key, { headers: {} }), 401, 'missing_credentials');
-    expectError(await post(key, { path: '/gifts/bulk', body: bulk }), 501, 'not_implemented');
+    expectError(await post(key, { path: '/sku-purchases', body: purchase }), 501, 'not_implemented');
     expect(isReplay(await post(key))).toBe(false);
   });
 
@@ -106,7 +106,15 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-const bulk = { name: 'Navidad', amount: 5, recipients: [{ email: 'ana@example.com' }] };
+const purchase = {
+  transactionHash: '0x1',
+  walletAddress: '0x2',
+  skuId: 'pase-recarga',
+  skuReference: 'IMDM28417936',
+  currencyAmount: 500,
+  chain: 'STARKNET',
+  token: 'USDC',
+};
 
 describe('the owner of an Idempotency-Key', () => {
   const asUser = async (sub: string) => ({

@@ -28,7 +28,7 @@ describe('the health of a process', () => {
     expect(await send(`${origin}/healthz`)).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await send(`${origin}/readyz`)).toMatchObject({
       status: 200,
-      body: { status: 'ok', checks: { database: 'ok', stopping: false, relayers: 'ok' } },
+      body: { status: 'ok', checks: { database: 'ok', stopping: false, relayers: 'ok', manager: 'ok' } },
     });
   });
 });
@@ -49,7 +49,7 @@ describe('the metrics', () => {
     const byLabels = new Map(counts.map(([, labels = '', count]) => [labels, Number(count)]));
     expect(byLabels.get('method="GET",route="/v1/skus/:id",status="200"')).toBe(1);
     expect(byLabels.get('method="GET",route="/v1/skus/:id",status="404"')).toBe(1);
-    expect(byLabels.get('method="GET",route="/v1/gifts/claim/:code",status="501"')).toBe(1);
+    expect(byLabels.get('method="GET",route="/v1/gifts/claim/:code",status="200"')).toBe(1);
     expect(byLabels.get('method="GET",route="unknown",status="404"')).toBe(1);
     expect(text).toMatch(/^svc_database_connections\{state="idle"\} \d+$/m);
     expect(text).not.toContain(CODE);

@@ -1,6 +1,7 @@
 import type { Endpoint, endpoints } from '@svc/protocol';
 import { USDC } from '../sandbox/support/client.ts';
 import { transferOf } from '../wallets/support/owner.ts';
+import { giftBody } from './gift-world.ts';
 import { recipient, transferred, type World } from './world.ts';
 
 export interface Example {
@@ -12,9 +13,11 @@ export interface Example {
 
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
 const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
-const gift = { name: 'Navidad', amount: 5 };
 
-/** A request that succeeds, however often it is sent, once its endpoint is built. A new endpoint does not compile without one. */
+/**
+ * A request that succeeds once its endpoint is built, however often it is sent; but of what is made or deleted once, an example serves
+ * once. A new endpoint does not compile without one.
+ */
 const examples: Record<keyof typeof endpoints, (world: World) => Example> = {
   getWalletByUser: ({ user }) => ({ query: `externalUserId=${user}` }),
   prepareWalletCreation: ({ owner }) => ({
@@ -63,31 +66,25 @@ const examples: Record<keyof typeof endpoints, (world: World) => Example> = {
   getSkuPurchase: () => ({ params: { id: 'txn_1' } }),
   getUsdAmount: () => ({ query: 'currencyAmount=185&currency=MXN' }),
 
-  createGift: () => ({
-    body: {
-      ...gift,
-      code: 'NAVIDAD26',
-      maxRedeems: 10,
-      maxRedeemsPerUser: 1,
-      startsAt: '2026-12-01T00:00:00Z',
-      isActive: true,
-    },
-  }),
-  createGiftsBulk: () => ({ body: { ...gift, recipients: [{ email: 'ana@example.com' }] } }),
+  createGift: () => ({ body: giftBody() }),
+  createGiftsBulk: () => ({ body: { name: 'Navidad', amount: 0.5, recipients: [{ email: 'ana@example.com' }] } }),
   listGifts: () => ({}),
   getGiftUsage: () => ({}),
   listGiftRedeems: () => ({}),
-  getGiftRedeem: () => ({ params: { id: 'redeem_1' } }),
-  getGift: () => ({ params: { id: 'gift_1' } }),
-  updateGift: () => ({ params: { id: 'gift_1' }, body: { isActive: false } }),
-  deleteGift: () => ({ params: { id: 'gift_1' } }),
-  claimGift: () => ({ params: { code: 'NAVIDAD26' } }),
-  redeemGift: () => ({ params: { code: 'NAVIDAD26' }, body: { walletAddress: ADDRESS, chain: 'starknet' } }),
-  getRedeemStatus: () => ({ params: { code: 'NAVIDAD26', redeemId: 'redeem_1' } }),
+  getGiftRedeem: ({ gifts }) => ({ params: { id: gifts.redeem.id } }),
+  getGift: ({ gifts }) => ({ params: { id: gifts.gift.id } }),
+  updateGift: ({ gifts }) => ({ params: { id: gifts.gift.id }, body: { name: 'Navidad 2026' } }),
+  deleteGift: ({ gifts }) => ({ params: { id: gifts.disposable.shift()?.id ?? 'none' } }),
+  claimGift: ({ gifts }) => ({ params: { code: gifts.gift.code } }),
+  redeemGift: ({ gifts }) => ({
+    params: { code: gifts.gift.code },
+    body: { walletAddress: ADDRESS, chain: 'starknet' },
+  }),
+  getRedeemStatus: ({ gifts }) => ({ params: { code: gifts.gift.code, redeemId: gifts.redeem.id } }),
 
   getOrganization: () => ({}),
   listLedger: () => ({}),
-  createDeposit: () => ({ body: { transactionHash: HASH, chain: 'STARKNET' } }),
+  createDeposit: ({ gifts }) => ({ body: { transactionHash: gifts.deposit, chain: 'STARKNET' } }),
   getConfig: () => ({}),
 };
 

@@ -5,6 +5,9 @@ import type { Example } from './examples.ts';
 export const builtEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => !endpoint.planned);
 export const plannedEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => endpoint.planned);
 
+/** What an example is answered with. */
+export const successOf = ({ answers }: Endpoint): number => Number(Object.keys(answers)[0]);
+
 /** Sends an example to its endpoint, with these headers and nothing else. */
 export function sendExample(
   baseUrl: string,

@@ -52,7 +52,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   closeSync(file);
   const output = () => readFileSync(outputFile, 'utf8');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await ready(child, output);
+  await ready(child, output).catch((error: unknown) => {
+    // Nobody else knows of it, so nobody else would end it.
+    child.kill('SIGKILL');
+    throw error;
+  });
   const credentials = await readCredentials(dataDir, output());
   const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);

@@ -20,6 +20,8 @@ export async function startService(env: Record<string, string> = {}): Promise<Te
     DATABASE_URL: database.url,
     DATABASE_POOL_SIZE: '5',
     RATE_LIMIT_PER_MINUTE: '1000000',
+    CLAIM_LIMIT_PER_MINUTE: '1000000',
+    UNKNOWN_CODES_PER_MINUTE: '1000000',
     SVC_DEV_PUBLIC_KEY: generateKey('public', 'development'),
     SVC_DEV_SECRET_KEY: generateKey('secret', 'development'),
     ...env,

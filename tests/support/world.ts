@@ -3,13 +3,14 @@ import { USDC } from '../sandbox/support/client.ts';
 import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { App, field, type Headers, hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
 import { keyHeaders } from './client.ts';
+import { type GiftWorld, prepareGifts } from './gift-world.ts';
 import type { RunningServer } from './server.ts';
 
 /** A body that is right in everything, its signature included. */
 export type Signed = Record<string, unknown> & { readonly typedData: TypedData };
 export type TypedData = Record<string, unknown> & { readonly message: Record<string, unknown> };
 
-/** What the examples speak of: one user with three wallets, and things that are signed but not sent. */
+/** What the examples speak of: one user with three wallets, an organisation with gifts, and things that are signed but not sent. */
 export interface World {
   /** With the keys of the organisation that it all belongs to. */
   readonly app: App;
@@ -21,6 +22,7 @@ export interface World {
   readonly upgradeable: Owner;
   /** The hash of a transfer of `owner`, of `transferred` to `recipient`. */
   readonly transfer: string;
+  readonly gifts: GiftWorld;
   /** Each can be sent again and answers the same. */
   readonly signed: Readonly<Record<'creation' | 'execution' | 'upgrade', Signed>>;
 }
@@ -47,12 +49,13 @@ export async function prepareWorld(server: RunningServer, options: WorldOptions 
   for (const one of [owner, upgradeable, upgraded]) await app.createWallet(one, user);
   await sandbox.faucet(owner.address, 'USDC', '100');
   const transfer = hashOf(await app.execute(owner, [transferOf(USDC, recipient, TRANSFERRED_RAW)]));
+  const gifts = await prepareGifts(app, sandbox, owner, recipient);
   const signed = {
     creation: (await app.creation(new Owner(), user)) as Signed,
     execution: await signedTransfer(app, owner, 1n),
     upgrade: await signedUpgrade(app, upgraded),
   };
-  return { app, sandbox, user, owner, upgradeable, transfer, signed };
+  return { app, sandbox, user, owner, upgradeable, transfer, gifts, signed };
 }
 
 /** A body of `executeSponsoredTransaction`. */

@@ -1,4 +1,6 @@
 import { catalogue, type Endpoint, type ErrorCode, type ErrorUse, type endpoints, errorsOf } from '@svc/protocol';
+import { claimRefusals } from './claim-refusals.ts';
+import { giftRefusals } from './gift-refusals.ts';
 import { type Provoke, type RefusalsOf, withParams } from './provoke.ts';
 import { sharedRefusals } from './shared-refusals.ts';
 import { transactionRefusals } from './transaction-refusals.ts';
@@ -12,7 +14,13 @@ const skuRefusals: RefusalsOf = {
   },
 };
 
-const refusals: RefusalsOf = { ...walletRefusals, ...transactionRefusals, ...skuRefusals };
+const refusals: RefusalsOf = {
+  ...walletRefusals,
+  ...transactionRefusals,
+  ...skuRefusals,
+  ...giftRefusals,
+  ...claimRefusals,
+};
 
 /** How to get a refusal out of an endpoint that promises it: in its own way, or as everywhere. */
 export function howToProvoke({ operationId }: Endpoint, code: ErrorCode): Provoke {
@@ -54,11 +62,8 @@ export function refusalsOf(endpoint: Endpoint): { code: ErrorCode; status: numbe
   return all.filter(({ code }, index) => {
     if (all.findIndex((other) => other.code === code) !== index || NOT_FROM_OUTSIDE.includes(code)) return false;
     if (ONLY_WITH_A_PAYMASTER[endpoint.operationId]?.includes(code)) return false;
-    return !endpoint.planned || (BEFORE_BUILDING.includes(code) && applies(endpoint, code));
+    return !endpoint.planned || BEFORE_BUILDING.includes(code);
   });
 }
-
-/** Claim endpoints are throttled by address once they are built. */
-const applies = ({ access }: Endpoint, code: ErrorCode) => !(access === 'none' && code === 'rate_limited');
 
 const withStatus = (use: ErrorUse) => (typeof use === 'string' ? { code: use, status: catalogue[use].status } : use);

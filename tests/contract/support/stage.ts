@@ -3,6 +3,7 @@ import { changeSettings, newKeys, newOrganization } from '../../support/organiza
 import { startService, type TestService } from '../../support/service.ts';
 import { prepareWorld, type World } from '../../support/world.ts';
 import { type Headers, Owner } from '../../wallets/support/owner.ts';
+import { strandedGift } from './stranded-gift.ts';
 
 /** Everything that has to be there for every endpoint to succeed, and to refuse in every way that it knows. */
 export interface Stage {
@@ -10,6 +11,8 @@ export interface Stage {
   readonly callers: Callers;
   /** A process where the key has no request left. */
   readonly exhaustedUrl: string;
+  /** The code of a gift for a live chain, of which there is none any more. */
+  readonly strandedCode: string;
   /** A wallet whose deployment was reverted. */
   readonly failed: { readonly owner: Owner; readonly hash: string };
   stop(): Promise<void>;
@@ -29,6 +32,8 @@ interface Callers {
   readonly unreadable: Headers;
   /** Keys for the live chains, of which there are none. */
   readonly production: Headers;
+  /** Keys of another organisation. */
+  readonly others: Headers;
 }
 
 export async function prepareStage(): Promise<Stage> {
@@ -40,6 +45,7 @@ export async function prepareStage(): Promise<Stage> {
       world,
       callers,
       exhaustedUrl: await exhausted(service, callers.keys),
+      strandedCode: await strandedGift(service),
       failed: await failedWallet(world),
       stop: () => service.stop(),
     };
@@ -64,11 +70,12 @@ async function callersOf({ server, database: { db } }: TestService, user: string
     stranger: withToken(await userToken(server, 'stranger')),
     unreadable: withToken(token, (await newKeys(db, unreadable, 'development')).publicKey),
     production: (await newKeys(db, organizationId, 'production')).headers,
+    others: (await newKeys(db, await newOrganization(db, 'Others'), 'development')).headers,
   };
 }
 
 async function exhausted(service: TestService, headers: Headers): Promise<string> {
-  const { baseUrl } = (await service.another({ RATE_LIMIT_PER_MINUTE: '1' })).credentials;
+  const { baseUrl } = (await service.another({ RATE_LIMIT_PER_MINUTE: '1', CLAIM_LIMIT_PER_MINUTE: '1' })).credentials;
   await send(`${baseUrl}/organization`, { headers });
   return baseUrl;
 }

@@ -1,0 +1,184 @@
+import { endpoints } from '@svc/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditLedger } from '../../packages/server/src/ledger/audit-ledger.ts';
+import { Sandbox } from '../sandbox/support/sandbox.ts';
+import { expectAnswer, expectError } from '../support/answers.ts';
+import { caller, type Reply, send } from '../support/client.ts';
+import { giftBody, newCode } from '../support/gift-world.ts';
+import { newKeys, newOrganization } from '../support/organizations.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let call: ReturnType<typeof caller>;
+beforeAll(async () => {
+  service = await startService();
+  call = caller(service.server);
+});
+afterAll(() => service.stop());
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  call(path, { method: 'POST', body, headers });
+const create = (changes: object = {}) => post('/gifts', giftBody(changes));
+const bodyOf = <T>({ body }: Reply): T => body as T;
+/** What a refusal must not change. */
+async function state(): Promise<unknown> {
+  const replies = await Promise.all(['/organization', '/gifts?limit=1', '/gifts/usage'].map((path) => call(path)));
+  return replies.map(({ text }) => text);
+}
+
+describe('a gift that is made', () => {
+  it('is read, listed, changed and deleted, and its credits come back', async () => {
+    const before = bodyOf<{ balance: object }>(await call('/organization')).balance;
+    const made = await create({ amount: 2.5, maxRedeems: 4, startsAt: '2026-12-01', expiresAt: '2126-12-01' });
+    expectAnswer(made, endpoints.createGift);
+    const gift = bodyOf<{ id: string; code: string; totalHeldUsd: number }>(made);
+    expect(gift).toMatchObject({ amount: '2.5', totalHeldUsd: 10.04, startsAt: '2026-12-01T00:00:00.000Z' });
+    const read = await call(`/gifts/${gift.id}`);
+    expect(read.body).toEqual(gift);
+    expect(bodyOf<{ data: unknown[] }>(await call('/gifts?limit=1')).data).toEqual([gift]);
+    const changed = await call(`/gifts/${gift.id}`, { method: 'PATCH', body: { isActive: false, expiresAt: null } });
+    expectAnswer(changed, endpoints.updateGift);
+    expect(changed.body).toEqual({ ...gift, isActive: false, expiresAt: null });
+    const deleted = await call(`/gifts/${gift.id}`, { method: 'DELETE' });
+    expectAnswer(deleted, endpoints.deleteGift);
+    expect(deleted.body).toEqual({ success: true, releasedUsd: 10.04 });
+    expectError(await call(`/gifts/${gift.id}`), 404, 'gift_not_found');
+    expect(bodyOf<{ balance: object }>(await call('/organization')).balance).toEqual(before);
+  });
+
+  it.each([
+    ['the shortest code', { code: 'a_-4' }],
+    ['the longest code', { code: 'x'.repeat(64) }],
+    ['the smallest amount', { amount: 0.000001 }],
+    ['the largest amount of redeems', { amount: 0.000001, maxRedeems: 100_000, maxRedeemsPerUser: 100_000 }],
+    ['a date-time of another zone', { startsAt: '2026-12-01T00:00:00-06:00', expiresAt: '2126-12-01T00:00:00+14:00' }],
+  ])('can have %s', async (_, changes) => {
+    expectAnswer(await create(changes), endpoints.createGift);
+  });
+
+  it('is made once for one Idempotency-Key', async () => {
+    const body = giftBody({ amount: 1 });
+    const headers = { 'idempotency-key': newCode() };
+    const [first, second] = [await post('/gifts', body, headers), await post('/gifts', body, headers)];
+    expect([first.status, second.text]).toEqual([201, first.text]);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+  });
+});
+
+describe('what is out of bounds is refused by its name, and stores nothing', () => {
+  it.each([
+    ['code', 'abc'],
+    ['code', 'x'.repeat(65)],
+    ['code', 'with space'],
+    ['code', 'ñandú'],
+    ['name', ''],
+    ['name', 'x'.repeat(201)],
+    ['amount', 0],
+    ['amount', -1],
+    ['amount', 10_000.000001],
+    ['amount', 0.1234567],
+    ['amount', '5'],
+    ['token', 'USDT'],
+    ['chain', 'BASE'],
+    ['type', 'OTHER'],
+    ['maxRedeems', 0],
+    ['maxRedeems', 1.5],
+    ['maxRedeems', 1_000_001],
+    ['maxRedeemsPerUser', 0],
+    ['maxRedeemsPerUser', 2],
+    ['startsAt', 'tomorrow'],
+    ['startsAt', '2026-12-01T00:00:00'],
+    ['startsAt', '2026-02-30'],
+    ['expiresAt', '2025-12-31'],
+    ['expiresAt', '2026-01-02'],
+    ['isActive', 'yes'],
+    ['cctpFast', 1],
+  ])('%s: %s', async (field, value) => {
+    const before = await state();
+    const reply = await create({ [field]: value });
+    expectError(reply, 400, 'invalid_request');
+    expect(reply.text).toContain(`body.${field} `);
+    expect(await state()).toEqual(before);
+  });
+
+  it.each([
+    ['no recipients', [], 'body.recipients'],
+    ['501 recipients', Array.from({ length: 501 }, () => ({ email: 'ana@example.com' })), 'body.recipients'],
+    ['no address', [{ email: 'ana' }], 'body.recipients[0].email'],
+    [
+      'a short code',
+      [{ email: 'ana@example.com' }, { email: 'eva@example.com', code: 'x' }],
+      'body.recipients[1].code',
+    ],
+  ])('in bulk: %s', async (_, recipients, field) => {
+    const before = await state();
+    const reply = await post('/gifts/bulk', { name: 'Navidad', amount: 1, recipients });
+    expectError(reply, 400, 'invalid_request');
+    expect(reply.text).toContain(field);
+    expect(await state()).toEqual(before);
+  });
+});
+
+describe('gifts in bulk', () => {
+  it('are made with links to the public address', async () => {
+    const code = newCode();
+    const recipients = [{ email: 'ana@example.com' }, { email: 'eva@example.com', code }];
+    const reply = await post('/gifts/bulk', { name: 'Reyes', amount: 1, cctpFast: false, recipients });
+    expectAnswer(reply, endpoints.createGiftsBulk);
+    expect(reply.status).toBe(201);
+    const { gifts } = bodyOf<{ gifts: { code: string; claimUrl: string }[] }>(reply);
+    expect(reply.body).toMatchObject({ created: 2, campaignName: 'Reyes', totalHeldUsd: 2.02 });
+    expect(gifts.map(({ claimUrl }) => claimUrl)).toEqual(
+      gifts.map((gift) => `${service.server.origin}/claim/${gift.code}`),
+    );
+    expect(gifts[1]).toMatchObject({ code, email: 'eva@example.com' });
+    expect(await call('/gifts?campaignName=Reyes&isActive=true&type=GIFT_CARD')).toMatchObject({ body: { total: 2 } });
+  });
+
+  it('are all made or none, on two processes at once', async () => {
+    const second = caller(await service.another());
+    const codes = Array.from({ length: 50 }, () => ({ email: 'ana@example.com', code: newCode() }));
+    const body = (recipients: object[]) => ({ name: 'Dos', amount: 0.01, cctpFast: false, recipients });
+    const replies = await Promise.all([
+      call('/gifts/bulk', { method: 'POST', body: body(codes) }),
+      second('/gifts/bulk', { method: 'POST', body: body(codes.toReversed()) }),
+    ]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 400]);
+    expect(await call('/gifts?campaignName=Dos')).toMatchObject({ body: { total: 50 } });
+  });
+});
+
+it('gifts of an organisation are nobody else’s', async () => {
+  const { id } = bodyOf<{ id: string }>(await create());
+  const { db } = service.database;
+  const keys = await newKeys(db, await newOrganization(db, 'Otra'), 'development');
+  const ask = (path: string, method: string, body?: unknown) =>
+    send(service.server.credentials.baseUrl + path, { method, headers: keys.headers, ...(body ? { body } : {}) });
+  for (const [method, body] of [['GET'], ['PATCH', { isActive: false }], ['DELETE']] as const) {
+    const [theirs, missing] = [await ask(`/gifts/${id}`, method, body), await ask('/gifts/gift_none', method, body)];
+    expect([theirs.status, theirs.text]).toEqual([404, missing.text]);
+  }
+  expect((await ask('/gifts', 'GET')).body).toMatchObject({ data: [], total: 0 });
+});
+
+it('an expired gift gives its credits back by itself', async () => {
+  const expiresAt = new Date(Date.now() + 1_500).toISOString();
+  const { id } = bodyOf<{ id: string }>(await create({ startsAt: '2026-01-01', expiresAt }));
+  await expect
+    .poll(async () => (await call(`/gifts/${id}`)).body, { timeout: 40_000, interval: 250 })
+    .toMatchObject({ holdLedgerEntryId: null, totalHeldUsd: null });
+}, 60_000);
+
+it('a deposit counts once on two processes at once', async () => {
+  const sandbox = new Sandbox(service.server);
+  const second = caller(await service.another());
+  const { paymentAddress } = bodyOf<{ paymentAddress: string }>(await call('/config'));
+  const transactionHash = await sandbox.faucet(paymentAddress, 'USDC', '12.5');
+  const body = { transactionHash, chain: 'STARKNET' };
+  const offers = [call, second, call, second].map((ask) => ask('/organization/deposits', { method: 'POST', body }));
+  const replies = await Promise.all(offers);
+  for (const reply of replies) expectAnswer(reply, endpoints.createDeposit);
+  expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+  expect(replies[0]?.body).toMatchObject({ type: 'DEPOSIT', amountUsd: 12.5 });
+  expect(await auditLedger(service.database.db)).toEqual([]);
+});
