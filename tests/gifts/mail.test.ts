@@ -1,6 +1,7 @@
 import { sql } from '@svc/store';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { headerOf, readMessage } from '../../packages/sandbox/src/mailbox/read-message.ts';
+import { freePort } from '../../packages/sandbox/src/worker/free-port.ts';
 import { credit } from '../../packages/server/src/ledger/credit.ts';
 import { queueMails } from '../../packages/server/src/mail/send-mail.ts';
 import { content } from '../../packages/server/src/mail/testing/letters.ts';
@@ -16,8 +17,11 @@ const PROCESSES_TIMEOUT_MS = 120_000;
 const PASSWORD = 's3cr%t/pw';
 
 async function startWith(smtp: SmtpStandIn): Promise<TestService> {
+  const port = await freePort();
   const login = `svc:${encodeURIComponent(PASSWORD)}`;
   const service = await startService({
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
     SMTP_URL: `smtp://${login}@${smtp.host}:${smtp.port}`,
     MAIL_FROM: 'Tienda Azul <gifts@shop.example>',
     LOG_LEVEL: 'trace',

@@ -5,6 +5,9 @@ import { startService, type TestService } from '../support/service.ts';
 import { prepareWorld, recipient, type TypedData, transferred, upgradeBody, type World } from '../support/world.ts';
 import { eventually } from '../wallets/support/eventually.ts';
 
+/** What development starts with and a deposit of 800, less a redeem of one cent with one for its gas. */
+const TOTAL_USD = 10_799.98;
+
 let service: TestService;
 let world: World;
 /** As a server uses it, with the secret key. */
@@ -83,10 +86,8 @@ describe.each([
     expect(await as().getTransactionList({ walletAddress, calledFunction: 'approve' })).toMatchObject({ total: 0 });
     expect(await as().getTransactionList({ walletAddress, year: year - 2 })).toMatchObject({ total: 0 });
     const found = await as().getTransactionList({ walletAddress, calledFunction: 'transfer' });
-    expect(found.items.map(({ type, functionName }) => [type, functionName])).toEqual([
-      ['SEND', 'transfer'],
-      ['RECEIVE', 'transfer'],
-    ]);
+    expect(new Set(found.items.map(({ functionName }) => functionName))).toEqual(new Set(['transfer']));
+    expect(new Set(found.items.map(({ type }) => type))).toEqual(new Set(['SEND', 'RECEIVE']));
   });
 
   it('records a transfer, and again the same record', async () => {
@@ -159,7 +160,7 @@ describe.each([
 
 describe('a server', () => {
   it("reads the organisation's credits and their changes", async () => {
-    expect(await svc.getOrganization()).toMatchObject({ balance: { totalUsd: 10_000 } });
+    expect(await svc.getOrganization()).toMatchObject({ balance: { totalUsd: TOTAL_USD } });
     const { items, total } = await svc.listLedger();
     const all = [];
     for await (const entry of svc.ledger({ pageSize: 1 })) all.push(entry);

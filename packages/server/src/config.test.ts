@@ -55,12 +55,17 @@ describe('the configuration', () => {
 
   it('sends mail by SMTP where a server and a sender are named, and tells neither name nor password', () => {
     expect(readConfig({}).mail).toMatchObject({ smtp: undefined, sender: { address: 'no-reply@svc.invalid' } });
-    const env = { SMTP_URL: 'smtp://svc:hunter2@mail.example.com', MAIL_FROM: 'Azul <gifts@example.com>' };
+    const env = {
+      SMTP_URL: 'smtp://svc:hunter2@mail.example.com',
+      MAIL_FROM: 'Azul <gifts@example.com>',
+      PUBLIC_URL: 'https://svc.example.com',
+    };
     expect(readConfig(env).mail).toMatchObject({
       smtp: { host: 'mail.example.com', login: { user: 'svc', password: 'hunter2' } },
       sender: { name: 'Azul', address: 'gifts@example.com' },
     });
     expect(() => readConfig({ SMTP_URL: env.SMTP_URL })).toThrow('MAIL_FROM must be set too');
+    expect(() => readConfig({ ...env, PUBLIC_URL: '' })).toThrow('PUBLIC_URL must be set too');
     const wrong = { SMTP_URL: 'smtp://svc:hunter2@', MAIL_FROM: 'gifts' };
     expect(() => readConfig(wrong)).toThrow(/SMTP_URL[\s\S]*MAIL_FROM/);
     expect(() => readConfig(wrong)).not.toThrow('hunter2');

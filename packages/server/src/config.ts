@@ -170,7 +170,10 @@ function readPaymaster(read: VariableReader): Config['paymaster'] {
 function readMail(read: VariableReader): MailSettings {
   const smtp = read.parsed('SMTP_URL', parseSmtpUrl);
   const sender = read.parsed('MAIL_FROM', parseSender);
-  if (smtp) read.needed('MAIL_FROM', 'must be set too: mail that goes out has a sender');
+  if (smtp) {
+    read.needed('MAIL_FROM', 'must be set too: mail that goes out has a sender');
+    read.needed('PUBLIC_URL', 'must be set too: mail that goes out has links to it');
+  }
   return { smtp, sender: sender ?? SANDBOX_SENDER };
 }
 

@@ -1,5 +1,5 @@
-import { sql } from '@svc/store';
 import { expect } from 'vitest';
+import { compareRelays } from '../../wallets/support/audit.ts';
 import { eventually } from '../../wallets/support/eventually.ts';
 import { hasEnded, isStuck, type RedeemRow, redeemRows } from './redeem-rows.ts';
 import type { SolanaGifts } from './solana.ts';
@@ -29,14 +29,8 @@ async function openRedeems(gifts: SolanaGifts): Promise<RedeemRow[]> {
 
 /** Under way, or ended otherwise than the chain says: a reorganisation that nobody has noticed yet. */
 async function openRelays({ service, sandbox }: SolanaGifts): Promise<object[]> {
-  const relays = await service.database.db.rows<{ id: string; state: string; hash: string }>(sql`
-    select id, state, hash from relays`);
-  const compared = relays.map(async ({ id, state, hash }) => {
-    const { result } = await sandbox.rpc('getTransactionReceipt', [hash]);
-    const { execution_status: chain } = (result ?? {}) as { execution_status?: string };
-    return chain === (state === 'VOIDED' ? 'SUCCEEDED' : state) ? [] : [{ id, state, chain }];
-  });
-  return (await Promise.all(compared)).flat();
+  const compared = await compareRelays(service.database.db, sandbox);
+  return compared.filter(({ state, chain }) => state !== chain);
 }
 
 /** What the operator does about redeems that failed after their burn, once the bridge is well again. Answers how many there were. */

@@ -4,9 +4,9 @@ import { FAST_THRESHOLD, STANDARD_THRESHOLD } from './cctp.ts';
 /** Fees are told in basis points, which may be decimal; ten decimals are finer than any of them. */
 const DECIMALS = 10;
 const PARTS_PER_UNIT = 10_000n * 10n ** BigInt(DECIMALS);
-/** A tenth of the amount, or a hundred dollars for the mint: more is a mistake, and must not reach a burn. */
+/** A tenth of the amount, or three dollars for the mint: more is a mistake or a spike, and must not become part of a gift. */
 const MAX_BASIS_POINTS = 1_000;
-const MAX_FORWARD_FEE = 100_000_000;
+const MAX_FORWARD_FEE = 3_000_000;
 /** A gift that holds nothing at all for the bridge was made while there was none. */
 const LEAST_CEILING = 1n;
 

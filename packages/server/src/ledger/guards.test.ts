@@ -153,7 +153,7 @@ const attacks: Record<string, Record<string, { attack: Attack; refusal: RegExp }
       refusal: /holds change only through entries/,
     },
     'a deleted hold': { attack: () => sql`delete from ledger_holds`, refusal: /a hold stays/ },
-    'truncated holds': { attack: () => sql`truncate ledger_holds`, refusal: /a hold stays/ },
+    'truncated holds': { attack: () => sql`truncate ledger_holds cascade`, refusal: /a hold stays/ },
     'a settlement of more than remains': {
       attack: ({ us, open }) => write(us, { type: 'SETTLE', amount: 201n, holdId: open }),
       refusal: /ledger_holds_never_exceeded/,

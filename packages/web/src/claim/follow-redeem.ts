@@ -2,7 +2,7 @@ import type { Client } from '@svc/sdk';
 import { forgetRedeem, type KeptRedeem, keepRedeem, type Shelf } from './kept-redeem.ts';
 import { runRedeem, UnclearRedeem } from './run-redeem.ts';
 import type { Screen, ValidClaim } from './screen.ts';
-import { isRefusal, type Trouble, troubleOf } from './trouble.ts';
+import { isRefusal, type Trouble, troubleOn } from './trouble.ts';
 
 interface Parts {
   readonly client: Client;
@@ -37,7 +37,7 @@ export async function followRedeem({ client, shelf }: Parts, begun: KeptRedeem, 
   } catch (error) {
     if (error instanceof UnclearRedeem) return stopped('unclear', true);
     // Once it has a number, only its end is the end.
-    return stopped(troubleOf(error), redeem.redeemId === undefined && isRefusal(error));
+    return stopped(troubleOn(redeem.chain, error), redeem.redeemId === undefined && isRefusal(error));
   }
   if (redeem.status === 'SUCCESS') return { at: 'done', redeem };
   return redeem.burnHash === undefined ? stopped('payoutFailed', true) : stopped('stuck', false);

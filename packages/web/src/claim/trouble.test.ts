@@ -1,7 +1,7 @@
 import { catalogue, endpoints } from '@svc/protocol';
 import { SvcApiError, SvcConnectionError } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { isPassing, isRefusal, troubleOf, troubleOfReason } from './trouble.ts';
+import { isPassing, isRefusal, troubleOf, troubleOfReason, troubleOn } from './trouble.ts';
 
 const refusal = (code: string, status: number) => new SvcApiError(code, code, { status });
 const giftCodes = Object.keys(catalogue).filter((code) =>
@@ -22,6 +22,11 @@ describe('trouble', () => {
 
   it('of the connection is trouble of the network', () => {
     expect(troubleOf(new SvcConnectionError('timeout', ''))).toBe('network');
+  });
+
+  it('that Solana is not there is told only to those who chose it', () => {
+    expect(troubleOn('solana', refusal('chain_not_configured', 400))).toBe('noSolana');
+    expect(troubleOn('starknet', refusal('chain_not_configured', 400))).toBe('unknown');
   });
 
   it.each([

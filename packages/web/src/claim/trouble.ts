@@ -1,3 +1,4 @@
+import type { RedeemChain } from '@svc/protocol';
 import { SvcApiError, SvcConnectionError } from '@svc/sdk';
 
 /** Everything that can stand between a person and the gift; each has words of its own. */
@@ -50,6 +51,12 @@ export function troubleOf(error: unknown): Trouble {
   if (error instanceof SvcConnectionError) return 'network';
   if (!(error instanceof SvcApiError)) return 'unknown';
   return codes[error.code] ?? (error.status === 429 ? 'throttled' : 'unknown');
+}
+
+/** Where Starknet itself is not there, choosing Starknet instead is no way out. */
+export function troubleOn(chain: RedeemChain, error: unknown): Trouble {
+  const trouble = troubleOf(error);
+  return trouble === 'noSolana' && chain === 'starknet' ? 'unknown' : trouble;
 }
 
 /**

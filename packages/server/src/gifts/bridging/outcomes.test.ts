@@ -14,13 +14,21 @@ describe('a burn that did not happen', () => {
   it.each([
     ['REVERTED', 'The burn was reverted: out of luck'],
     ['VOIDED', 'The burn was never executed.'],
-    ['SKIPPED', 'The transaction of the burn took nothing.'],
   ] as const)('(%s) gives the redeem back, without the hash of a burn', async (result, reason) => {
     const { id, giftId, caller } = await stored();
     await house.executed(id, result);
     expect(await house.row(id)).toMatchObject({ status: 'FAILED', reason, transactionHash: null });
     expect(await house.places(giftId)).toEqual({ total: 0, redeemed: 0n });
     expect(await house.books(caller)).toMatchObject({ spent: 0n, held: 2n * FAST_SHARE });
+  });
+
+  it('is not what a receipt without the transfer says: nothing changes until one is whole', async () => {
+    const { id } = await stored();
+    const before = await house.row(id);
+    await expect(house.executed(id, 'INCOMPLETE')).rejects.toThrow('lacks its transfer');
+    expect(await house.row(id)).toEqual(before);
+    await house.executed(id);
+    expect((await house.row(id)).facts.burnedAt).toEqual(expect.any(String));
   });
 
   it('is never tried again', async () => {

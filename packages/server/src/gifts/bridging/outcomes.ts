@@ -32,7 +32,7 @@ export function burnOutcomes(parts: BurnOutcomeParts): Pick<OutcomeHandlers, 'bu
   };
 }
 
-/** A transaction's own status is no proof: some account classes skip calls that fail. The token's event is. */
+/** A transaction's own status is no proof that something was taken; the token's event is. */
 function reasonNotBurned({ usdc }: BurnOutcomeParts, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
   const { result, receipt, account, revertReason, environment } = outcome;
   if (result === 'VOIDED') return 'The burn was never executed.';
@@ -42,7 +42,9 @@ function reasonNotBurned({ usdc }: BurnOutcomeParts, redeem: BridgedRedeem, outc
   const taken = (receipt ? transfersIn(receipt) : []).some(
     (transfer) => transfer.token === token && transfer.from === account && transfer.amount === amount,
   );
-  return taken ? undefined : 'The transaction of the burn took nothing.';
+  // What was burned is minted, whatever a receipt leaves out: the burn stays open, and its receipt is read again.
+  if (!taken) throw new Error(`The receipt of the burn of ${redeem.id} lacks its transfer.`);
+  return undefined;
 }
 
 async function burned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, log: JobLog): Promise<void> {

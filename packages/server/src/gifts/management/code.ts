@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** 26^8 codes: whoever may try ten a minute would need millennia for one of a million gifts. */
+/** 2·10^11 codes: at ten tries a minute one address needs 40 years for one of ten thousand gifts. Codes of your own can be longer. */
 const LENGTH = 8;
 const LETTERS = 26;
 

@@ -10,7 +10,6 @@ import { type Due, redeemsOf } from './store.ts';
 
 type Parts = Pick<PayoutParts, 'networks' | 'log'>;
 
-const NO_TRANSFER = 'The payout succeeded, but its receipt shows no such transfer.';
 const REVERTED = 'The payout reverted.';
 
 /** What the end of a payout means for its redeems. It can come again, also with another result, after a reorganisation. */
@@ -24,7 +23,7 @@ export function payoutOutcomes(parts: Parts): Pick<OutcomeHandlers, 'payout'> {
   };
 }
 
-/** The events say who was paid, and nothing else does. */
+/** The events say who was paid, and nothing else does. What throws leaves the payout open, and it is read again. */
 async function settlePaid(tx: Db, parts: Parts, outcome: RelayOutcome, redeems: readonly Due[]): Promise<void> {
   const { relayId, hash, receipt, environment, account } = outcome;
   const { log } = parts;
@@ -38,14 +37,10 @@ async function settlePaid(tx: Db, parts: Parts, outcome: RelayOutcome, redeems: 
       'a payout paid somebody else',
     );
   } else await takeUp(tx, relayId);
-  const unpaid = redeems.filter(({ id }) => !paid.has(id));
-  if (unpaid.length > 0) {
-    log.error({ relayId, redeems: unpaid.map(({ id }) => id) }, 'a payout succeeded without a transfer');
-  }
-  const ends = redeems.map(
-    ({ id }): RedeemEnd =>
-      paid.has(id) ? { id, end: 'SUCCESS', transactionHash: toHex(hash) } : { id, end: 'FAILED', reason: NO_TRANSFER },
-  );
+  const unpaid = redeems.filter(({ id }) => !paid.has(id)).map(({ id }) => id);
+  // A payout that has succeeded has paid everybody: a receipt that shows less is not all of it, and must not make anyone redeem again.
+  if (unpaid.length > 0) throw new Error(`The receipt of ${toHex(hash)} lacks the transfers of ${unpaid.join(', ')}.`);
+  const ends = redeems.map(({ id }): RedeemEnd => ({ id, end: 'SUCCESS', transactionHash: toHex(hash) }));
   await endRedeems(tx, ends, log);
 }
 

@@ -65,6 +65,22 @@ describe('redeems that wait', () => {
   });
 });
 
+describe('a receipt that lacks transfers', () => {
+  it('ends nothing, and the next one that is whole does', async () => {
+    const gift = await waiting(2);
+    await payouts.payOut();
+    const { chain } = payouts.relayers;
+    const receipt: typeof chain.receipt = async (hash) => {
+      const whole = await chain.receipt(hash);
+      return whole && { ...whole, events: [] };
+    };
+    expect(await payouts.look({ receipt })).toBe(true);
+    expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
+  });
+});
+
 describe('a recipient that the token refuses', () => {
   it('harms nobody else: its redeem has failed, and its share is free for another', async () => {
     const gift = await payouts.gift(7);

@@ -95,7 +95,7 @@ export class BridgingHouse {
   }
 
   /** The chain has executed the burn, in a way. */
-  async executed(id: string, result: 'SUCCEEDED' | 'REVERTED' | 'VOIDED' | 'SKIPPED' = 'SUCCEEDED'): Promise<void> {
+  async executed(id: string, result: 'SUCCEEDED' | 'REVERTED' | 'VOIDED' | 'INCOMPLETE' = 'SUCCEEDED'): Promise<void> {
     const { relayId, transactionHash, amount, facts, environment } = await this.row(id);
     const taken = result === 'SUCCEEDED' ? amount + BigInt(facts.maxFee ?? 0) : 0n;
     const hash = result === 'VOIDED' ? undefined : BigInt(transactionHash ?? 0x77);
@@ -103,7 +103,7 @@ export class BridgingHouse {
     const placed = { blockNumber: 1, blockHash: 1n, fee: 0n, accepted: true, revertReason: undefined, events };
     const { burn } = burnOutcomes({ usdc: () => USDC, log: this.parts().log });
     const outcome = { relayId: relayId ?? '', kind: 'burn' as const, environment, account: MANAGER, hash };
-    const state = result === 'SKIPPED' ? 'SUCCEEDED' : result;
+    const state = result === 'INCOMPLETE' ? 'SUCCEEDED' : result;
     await this.db.tx(async (tx) => {
       await tx.run(sql`update relays set state = ${state} where id = ${outcome.relayId}`);
       await burn(tx, {
