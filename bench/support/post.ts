@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 
 export interface Poster {
-  post(body: string): Promise<string>;
+  /** To the path of the address, or to another one of the same server. */
+  post(body: string, path?: string): Promise<string>;
   close(): void;
 }
 
@@ -25,13 +26,13 @@ export async function openPoster(url: string, headers: Record<string, string> = 
   const lines = Object.entries({ host, 'content-type': 'application/json', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
-  const head = `POST ${pathname} HTTP/1.1\r\n${lines.join('')}`;
+  const head = ` HTTP/1.1\r\n${lines.join('')}`;
   return {
-    post: (body) =>
+    post: (body, path = pathname) =>
       new Promise((resolve, reject) => {
         waiting = resolve;
         socket.once('error', reject);
-        socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () =>
+        socket.write(`POST ${path}${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () =>
           socket.removeListener('error', reject),
         );
       }),

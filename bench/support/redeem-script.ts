@@ -1,0 +1,73 @@
+import { type Database, type Sql, sql } from '@svc/store';
+import { CodeLookup } from '../../packages/server/src/gifts/claims/code-lookup.ts';
+import { findByCode } from '../../packages/server/src/gifts/claims/find-code.ts';
+import type { ClaimParts } from '../../packages/server/src/gifts/claims/parts.ts';
+import { reserve } from '../../packages/server/src/gifts/claims/reserve.ts';
+import { endRedeems } from '../../packages/server/src/gifts/end-redeem.ts';
+import { recording, spelled } from './record-statements.ts';
+
+/** More lookups than are made. */
+const NO_LIMIT = 1_000_000_000;
+const CLIENT = '198.51.100.1';
+const ADDRESS = `0x${'b0b'.padStart(64, '0')}`;
+
+/** Nobody is paid here, so nothing is asked of a chain. */
+const chains = {
+  networks: { tokens: () => [], starknet: () => ({ paymentAddress: '0x1' }) } as unknown as ClaimParts['networks'],
+  manager: () => 2n,
+  canBridge: () => false,
+};
+
+export interface RedeemScripts {
+  /** Looks the code up and reserves, as the service does: two transactions. */
+  readonly reserving: string;
+  /** The same, and every row that the end changes, in the second of the two: one commit less than the service needs for one. */
+  readonly whole: string;
+}
+
+/**
+ * Redeems a gift once by the service's own functions and writes down what they asked the database, so that pgbench runs the very
+ * same statements. `codeLine` sets the variable `code`.
+ */
+export async function redeemScripts(db: Database, code: string, codeLine: string): Promise<RedeemScripts> {
+  const looking: Sql[] = [];
+  const reserving: Sql[] = [];
+  const ending: Sql[] = [];
+  const codes = new CodeLookup(recording(db, looking), NO_LIMIT);
+  const gift = await findByCode({ codes }, CLIENT, code);
+  if (!gift) throw new Error(`There is no gift ${code}.`);
+  const destination = { chain: 'starknet', address: ADDRESS, shownAddress: ADDRESS } as const;
+  const parts = { ...chains, db, codes } as unknown as ClaimParts;
+  const redeem = await db.tx(async (tx) => {
+    const id = await reserve(parts, recording(tx, reserving), { giftId: gift.id, destination, requestKey: undefined });
+    await endRedeems(recording(tx, ending), [{ id, end: 'SUCCESS', transactionHash: ADDRESS }]);
+    return id;
+  });
+  const names = new Map<unknown, string>([
+    [code.toLowerCase(), 'code'],
+    [`codes ${CLIENT}`, 'client'],
+    [gift.id, 'id'],
+    [gift.holdId, 'holdId'],
+    [redeem, 'redeem'],
+    [ADDRESS, 'address'],
+  ]);
+  const entry = (value: unknown) => (typeof value === 'string' && value.startsWith('led_') ? 'entry' : undefined);
+  const spell = (query: Sql) => spelled(query, (value) => names.get(value) ?? entry(value));
+  const [lookup = sql``] = looking;
+  const [lock = sql``, ...reservation] = reserving;
+  // What the two have answered are variables of their own: the gift's id and its hold.
+  const begun = [variables(codeLine), `${spell(lookup)} \\gset`, 'begin;', `${spell(lock)} \\gset`];
+  const lines = (queries: readonly Sql[]) => queries.map((query) => `${spell(query)};`);
+  return {
+    reserving: [...begun, ...lines(reservation), 'end;', ''].join('\n'),
+    whole: [...begun, ...lines(reservation), ...lines(ending), 'end;', ''].join('\n'),
+  };
+}
+
+/** Identifiers are numbers here, shorter than the service's. `run` is another for each run, `turn` begins at 0. */
+const variables = (codeLine: string) => `\\set turn :turn + 1
+\\set redeem :run * 1000000000 + :client_id * 1000000 + :turn
+\\set entry :redeem
+\\set address :redeem
+\\set client :client_id
+${codeLine}`;

@@ -1,0 +1,73 @@
+import { connect, type Database, migrate, sql } from '@svc/store';
+import { newId } from '../../packages/server/src/ids.ts';
+import { credit } from '../../packages/server/src/ledger/credit.ts';
+import type { LedgerOwner } from '../../packages/server/src/ledger/entries.ts';
+import { serverMigrations } from '../../packages/server/src/migrations.ts';
+import { stockGifts } from './gift-stock.ts';
+import { pgbench } from './pgbench.ts';
+import { type RedeemScripts, redeemScripts } from './redeem-script.ts';
+
+/** Enough for every redeem of a run. */
+const CREDITS = 1_000_000_000_000n;
+const MANY_REDEEMS = 1_000_000;
+/** Far from each other, so that codes of different uses never meet. */
+const SAMPLE_CODE = 9_000_000_000;
+const FIRST_CODE = 1_000_000_000;
+
+export type Codes = 'many' | 'one';
+export type Extent = keyof RedeemScripts;
+
+/** What pgbench redeems from: the service's own tables in a database where nobody pays anything out. */
+export class RedeemYardstick {
+  readonly db: Database;
+  readonly #owner: LedgerOwner;
+  readonly #scripts: Record<Codes, RedeemScripts>;
+  #nextCode = FIRST_CODE;
+  #runs = 0;
+
+  private constructor(db: Database, owner: LedgerOwner, scripts: Record<Codes, RedeemScripts>) {
+    this.db = db;
+    this.#owner = owner;
+    this.#scripts = scripts;
+  }
+
+  static async open(url: string): Promise<RedeemYardstick> {
+    await migrate(url, [serverMigrations]);
+    const db = connect(url, { max: 2, applicationName: 'bench yardstick' });
+    const owner: LedgerOwner = { organizationId: newId('org'), environment: 'development' };
+    const { organizationId, environment } = owner;
+    await db.run(sql`insert into organizations (id, name) values (${organizationId}, 'Bench')`);
+    await db.run(
+      sql`insert into environments (organization_id, environment) values (${organizationId}, ${environment})`,
+    );
+    await credit(db, { ...owner, type: 'GRANT', amount: CREDITS, reference: 'bench' });
+    const [ofMany, ofOne] = [String(SAMPLE_CODE), String(SAMPLE_CODE + 1)];
+    await stockGifts(db, owner, [ofMany]);
+    await stockGifts(db, owner, [ofOne], MANY_REDEEMS);
+    return new RedeemYardstick(db, owner, {
+      many: await redeemScripts(db, ofMany, '\\set code :first + :client_id * :each + :turn - 1'),
+      one: await redeemScripts(db, ofOne, '\\set code :first'),
+    });
+  }
+
+  /** Redeems a second. */
+  async redeem(codes: Codes, extent: Extent, clients: number, each: number): Promise<number> {
+    const first = this.#nextCode;
+    const count = codes === 'many' ? clients * each : 1;
+    this.#nextCode += count;
+    this.#runs += 1;
+    const wanted = Array.from({ length: count }, (_, place) => String(first + place));
+    await stockGifts(this.db, this.#owner, wanted, codes === 'many' ? 1 : clients * each);
+    return pgbench({
+      url: this.db.url,
+      script: this.#scripts[codes][extent],
+      clients,
+      transactionsEach: each,
+      variables: { first, each, run: this.#runs, turn: 0 },
+    });
+  }
+
+  close(): Promise<void> {
+    return this.db.close();
+  }
+}
