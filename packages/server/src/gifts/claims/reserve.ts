@@ -33,7 +33,7 @@ export async function reserve(parts: ClaimParts, tx: Db, wish: Wish): Promise<st
   requireReachable(parts, gift, wish.destination);
   const id = await insertRedeem(tx, gift, wish);
   if (id === undefined) throw new ApiError('gift_user_limit_reached');
-  await enqueue(tx, wish.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment));
+  await enqueue(tx, wish.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id));
   return id;
 }
 
