@@ -52,7 +52,7 @@ export async function redeemScripts(db: Database, code: string, codeLine: string
     [ADDRESS, 'address'],
   ]);
   const entry = (value: unknown) => (typeof value === 'string' && value.startsWith('led_') ? 'entry' : undefined);
-  const spell = (query: Sql) => spelled(query, (value) => names.get(value) ?? entry(value));
+  const spell = (query: Sql) => inItsLane(spelled(query, (value) => names.get(value) ?? entry(value)));
   const [lookup = sql``] = looking;
   const [lock = sql``, ...reservation] = reserving;
   // What the two have answered are variables of their own: the gift's id and its hold.
@@ -64,10 +64,15 @@ export async function redeemScripts(db: Database, code: string, codeLine: string
   };
 }
 
+/** The payout's job is one of several, chosen by the redeem: so it is here. */
+const inItsLane = (statement: string) =>
+  statement.replace(/(E?'[^']*development )[0-7]([^']*')/, "replace($1@$2, '@', (:lane)::text)");
+
 /** Identifiers are numbers here, shorter than the service's. `run` is another for each run, `turn` begins at 0. */
 const variables = (codeLine: string) => `\\set turn :turn + 1
 \\set redeem :run * 1000000000 + :client_id * 1000000 + :turn
 \\set entry :redeem
+\\set lane :redeem % 8
 \\set address :redeem
 \\set client :client_id
 ${codeLine}`;
