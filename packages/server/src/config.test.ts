@@ -128,6 +128,7 @@ describe('the configuration', () => {
   it('reads who pays gifts out', () => {
     expect(readConfig(live).manager).toBeUndefined();
     expect(readConfig({ ...live, MANAGER_ACCOUNT: '0x3:0xc' }).manager).toEqual({ address: 3n, privateKey: 12n });
+    expect(() => readConfig({ ...live, MANAGER_ACCOUNT: '0x0002:0xc' })).toThrow('must not be among RELAYER_ACCOUNTS');
   });
 
   it('bridges by the service that Circle has for the network, another one, or none', () => {

@@ -124,6 +124,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (config.chains.starknet && !config.paymaster) {
     read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: somebody has to pay for gas on the live Starknet');
   }
+  if (config.relayers.some(({ address }) => address === config.manager?.address)) {
+    read.refuse(
+      'MANAGER_ACCOUNT',
+      'must not be among RELAYER_ACCOUNTS: whoever pays for gas must not hold what gifts pay out',
+    );
+  }
   read.finish();
   return config;
 }

@@ -134,6 +134,11 @@ export class VariableReader {
     if (this.text(name) === undefined) this.#refuse(name, problem);
   }
 
+  /** Says what is wrong with a variable beside others. */
+  refuse(name: string, problem: string): void {
+    this.#refuse(name, problem);
+  }
+
   /** Refuses those that are missing while others of the list are set. */
   together(names: readonly string[]): void {
     const missing = names.filter((name) => this.text(name) === undefined);

@@ -38,7 +38,7 @@ export function failRedeem(tx: Db, id: string, reason: string): Promise<void> {
 
 /**
  * Ends several redeems in the caller's transaction. All gifts are locked before the first credit moves, and ledgers in one
- * order, so that nobody who does the same waits for us in a circle.
+ * order, that of their characters whatever the database's language, so that nobody who does the same waits for us in a circle.
  */
 export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: ErrorLog): Promise<void> {
   const ids = ends.map(({ id }) => id);
@@ -47,7 +47,7 @@ export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: Error
      order by id for no key update`);
   const redeems = await tx.rows<Redeem>(sql`
     select ${redeemColumns} from gift_redeems where id = any(${ids})
-     order by organization_id, environment, id for no key update`);
+     order by organization_id collate "C", environment collate "C", id for no key update`);
   const endOf = new Map(ends.map((end) => [end.id, end]));
   if (redeems.length !== endOf.size) throw new Error('A redeem that is to end does not exist.');
   for (const redeem of redeems) {
