@@ -47,7 +47,10 @@ interface Compared {
   readonly chain: string | undefined;
 }
 
-/** A voided relay keeps the hash that its caller knows; what has its place on the chain is what used up its nonce. */
+/**
+ * A voided relay keeps the hash that its caller knows; what has its place on the chain is what used up its nonce, whether that
+ * reverted or not.
+ */
 export async function compareRelays(db: Db, sandbox: Sandbox): Promise<Compared[]> {
   const relays = await db.rows<{ id: string; state: string; hashes: string[] }>(sql`
     select id, state, case when state = 'VOIDED'
@@ -58,7 +61,7 @@ export async function compareRelays(db: Db, sandbox: Sandbox): Promise<Compared[
     relays.map(async ({ id, state, hashes }) => {
       const found = await Promise.all(hashes.map((hash) => executionOf(sandbox, hash)));
       const chain = found.find((status) => status !== undefined);
-      return { id, state, chain: state === 'VOIDED' && chain === 'SUCCEEDED' ? 'VOIDED' : chain };
+      return { id, state, chain: state === 'VOIDED' && chain !== undefined ? 'VOIDED' : chain };
     }),
   );
 }
