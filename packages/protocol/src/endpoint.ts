@@ -13,7 +13,8 @@ export type Access = 'both' | 'secret' | 'either' | 'public' | 'none';
 
 // biome-ignore format: one line a row
 export type Tag =
-  | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation';
+  | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation'
+  | 'Settings' | 'Webhooks';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -38,6 +39,8 @@ export interface Endpoint {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** Fields of the answer that are shown once: what is kept for a repeated Idempotency-Key has null in their place. */
+  readonly shownOnce?: readonly string[];
   /** Success answers by status. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly errors?: readonly ErrorUse[];

@@ -30,6 +30,22 @@ export type TxType = (typeof txTypes)[number];
 export const txSubTypes = ['TRANSFER', 'MULTICALL', 'SESSION'] as const;
 export type TxSubType = (typeof txSubTypes)[number];
 
+/** What becomes of the payment of a purchase that failed or was cancelled. */
+export const refundStatuses = ['DUE', 'REFUNDING', 'REFUNDED'] as const;
+export type RefundStatus = (typeof refundStatuses)[number];
+
+/** What webhooks tell of. */
+// biome-ignore format: a table reads better than five lines
+export const eventTypes = [
+  'sku-purchase.processing', 'sku-purchase.completed', 'sku-purchase.failed', 'sku-purchase.cancelled', 'webhook.test',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export const deliveryStates = ['WAITING', 'DELIVERED', 'FAILED'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export const keyKinds = ['public', 'secret'] as const;
+
 export const giftTypes = ['GIFT_CARD', 'PROMOTIONAL', 'REFERRAL', 'LOYALTY', 'COMPENSATION'] as const;
 export type GiftType = (typeof giftTypes)[number];
 

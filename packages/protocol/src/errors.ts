@@ -65,7 +65,33 @@ export const catalogue = {
   invalid_reference: { status: 400, message: 'The reference does not have the form that this service expects.' },
   invalid_amount: { status: 400, message: 'The amount is not one that this service accepts.' },
   payment_too_small: { status: 400, message: 'The payment is smaller than the price.' },
+  provider_not_configured: {
+    status: 400,
+    message: 'Nobody delivers services for production on this deployment. Its operator sets FULFILMENT_URL.',
+  },
+  purchase_not_cancellable: {
+    status: 400,
+    message: 'The purchase can no longer be cancelled: its provider was called, or it has ended.',
+  },
+  purchase_not_refundable: { status: 400, message: 'The purchase has no payment that is due for refund.' },
+  refund_failed: { status: 500, message: 'The refund could not be sent. Check the manager wallet balance.' },
   purchase_not_found: { status: 404, message: 'No purchase has this id.' },
+
+  sku_id_taken: { status: 400, message: 'A service with this id exists already. Choose another.' },
+  sku_limit_reached: {
+    status: 400,
+    message: 'There are too many services of your own. Delete one that is not needed.',
+  },
+  invalid_sku: { status: 400, message: 'The service cannot be saved as it is.' },
+  webhook_not_found: { status: 404, message: 'No webhook has this id.' },
+  webhook_limit_reached: { status: 400, message: 'There are too many webhooks. Delete one that is not needed.' },
+  webhook_disabled: { status: 400, message: 'The webhook is switched off. Set isEnabled first.' },
+  invalid_webhook_url: { status: 400, message: 'Webhooks go to public https addresses only.' },
+  delivery_not_found: { status: 404, message: 'No delivery has this id.' },
+  event_not_found: { status: 404, message: 'No event has this id.' },
+  key_not_found: { status: 404, message: 'No key in use has this id.' },
+  key_in_use: { status: 400, message: 'This request was made with the key. Revoke it with another one.' },
+  key_limit_reached: { status: 400, message: 'There are too many keys in use. Revoke one that is not needed.' },
 
   rate_unavailable: { status: 500, message: 'No exchange rate can be had at the moment. Try again in a minute.' },
 

@@ -34,7 +34,15 @@ const INTERFACE = `
   GET /sku-purchases/{id}, GET /exchanges/usd-amount, POST /gifts, POST /gifts/bulk, GET /gifts, GET /gifts/{id},
   PATCH /gifts/{id}, DELETE /gifts/{id}, GET /gifts/usage, GET /gifts/history/redeems, GET /gifts/history/redeems/{id},
   GET /gifts/claim/{code}, POST /gifts/claim/{code}/redeem, GET /gifts/claim/{code}/status/{redeemId},
-  GET /organization, GET /organization/ledger, POST /organization/deposits, GET /config`;
+  GET /organization, GET /organization/ledger, POST /organization/deposits, GET /config,
+  GET /sku-purchases, POST /sku-purchases/{id}/cancel, POST /sku-purchases/{id}/refund, GET /organization/settings,
+  PATCH /organization/settings, GET /organization/keys, POST /organization/keys, DELETE /organization/keys/{id},
+  GET /organization/skus, POST /organization/skus, PATCH /organization/skus/{id}, DELETE /organization/skus/{id},
+  GET /organization/audit-log, POST /organization/webhooks, GET /organization/webhooks,
+  GET /organization/webhooks/{id}, PATCH /organization/webhooks/{id}, DELETE /organization/webhooks/{id},
+  POST /organization/webhooks/{id}/rotate-secret, POST /organization/webhooks/{id}/test,
+  POST /organization/webhooks/{id}/replay, GET /organization/webhooks/{id}/deliveries,
+  GET /organization/webhooks/{id}/deliveries/{deliveryId}, GET /organization/events`;
 
 describe('the OpenAPI document', () => {
   it('is version 3.1 of the format and 14.0.0 of the interface', () => {
@@ -91,9 +99,9 @@ describe('the OpenAPI document', () => {
     const used = new Set(
       allEndpoints.flatMap((endpoint) => errorsOf(endpoint)).map((use) => (typeof use === 'string' ? use : use.code)),
     );
-    // Unknown routes are not tied to one endpoint.
-    const elsewhere = ['not_found'];
-    expect([...used, ...elsewhere].sort()).toEqual(Object.keys(catalogue).sort());
+    // Unknown routes are not tied to one endpoint, and no endpoint may be planned at the moment.
+    const elsewhere = ['not_found', 'not_implemented'];
+    expect([...new Set([...used, ...elsewhere])].sort()).toEqual(Object.keys(catalogue).sort());
   });
 });
 

@@ -21,6 +21,8 @@ const tags: Record<Tag, string> = {
   Gifts: 'Codes that an organisation creates and pays for with its credits.',
   Claims: 'What the holder of a gift code does, without any key.',
   Organisation: 'Your organisation, its credits and what a client needs to know.',
+  Settings: 'Keys, settings and services of an environment, and the log of their changes.',
+  Webhooks: 'Where events are sent, what was sent, and how to have it sent again.',
 };
 
 const security: Record<Access, Json> = {

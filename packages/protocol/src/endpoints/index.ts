@@ -1,11 +1,23 @@
 import type { Endpoint } from '../endpoint.ts';
 import * as gifts from './gifts.ts';
 import * as organization from './organization.ts';
+import * as purchases from './purchases.ts';
+import * as settings from './settings.ts';
 import * as skus from './skus.ts';
 import * as transactions from './transactions.ts';
 import * as wallets from './wallets.ts';
+import * as webhooks from './webhooks.ts';
 
 /** The whole interface, by operation. */
-export const endpoints = { ...wallets, ...transactions, ...skus, ...gifts, ...organization };
+export const endpoints = {
+  ...wallets,
+  ...transactions,
+  ...skus,
+  ...purchases,
+  ...gifts,
+  ...organization,
+  ...settings,
+  ...webhooks,
+};
 
 export const allEndpoints: readonly Endpoint[] = Object.values(endpoints);

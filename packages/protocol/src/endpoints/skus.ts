@@ -1,7 +1,6 @@
 import { endpoint } from '../endpoint.ts';
 import { UsdAmount, UsdAmountQuery } from '../schemas/exchange.ts';
 import * as schema from '../schemas/sku.ts';
-import { Transaction } from '../schemas/transaction.ts';
 
 export const listSkus = endpoint({
   operationId: 'listSkus',
@@ -38,46 +37,6 @@ export const checkSkuReference = endpoint({
   body: schema.CheckReference,
   answers: { 200: schema.ReferenceChecked },
   errors: ['invalid_request', 'reference_check_unavailable', 'sku_not_found'],
-});
-
-export const createSkuPurchase = endpoint({
-  operationId: 'createSkuPurchase',
-  method: 'POST',
-  path: '/sku-purchases',
-  tag: 'SKU purchases',
-  summary: 'Record a purchase that was paid on the chain',
-  access: 'both',
-  planned: true,
-  body: schema.CreateSkuPurchase,
-  answers: { 200: Transaction },
-  errors: [
-    'invalid_request',
-    'invalid_reference',
-    'invalid_amount',
-    'payment_too_small',
-    'token_not_supported',
-    'transaction_already_used',
-    'transaction_mismatch',
-    'transaction_reverted',
-    { code: 'transaction_not_found', status: 400 },
-    'chain_not_configured',
-    'sku_not_found',
-    'wallet_not_found',
-    'rate_unavailable',
-  ],
-});
-
-export const getSkuPurchase = endpoint({
-  operationId: 'getSkuPurchase',
-  method: 'GET',
-  path: '/sku-purchases/{id}',
-  tag: 'SKU purchases',
-  summary: 'Read a purchase, to check its status',
-  access: 'both',
-  planned: true,
-  params: schema.IdParams,
-  answers: { 200: Transaction },
-  errors: ['purchase_not_found'],
 });
 
 export const getUsdAmount = endpoint({

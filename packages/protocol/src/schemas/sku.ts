@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { skuCategories } from '../enums.ts';
-import { AddressText, Identifier, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { Identifier, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import { CurrencyName } from './transaction.ts';
-import { ChainName, ChainTokenName } from './wallet.ts';
 
 /** A SKU id fits a Cairo short string. */
 export const SKU_ID_LENGTH = 31;
@@ -11,7 +10,8 @@ export const PATTERN_LENGTH = 256;
 /** The longest text that is offered to a pattern. */
 export const REFERENCE_LENGTH = 128;
 
-const skuFields = {
+/** What describes a service, in a catalogue file and in the interface. */
+export const skuFields = {
   id: Type.String({ pattern: '^(?=.*[A-Za-z])[\\x21-\\x7e]{1,31}$', maxLength: SKU_ID_LENGTH }),
   providerId: Type.String({ minLength: 1, maxLength: 64 }),
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Display name' }),
@@ -84,15 +84,5 @@ export const ReferenceChecked = Type.Object(
   { valid: Type.Boolean(), reason: Type.Optional(Type.String()) },
   { title: 'ReferenceChecked', examples: [{ valid: true }] },
 );
-
-export const CreateSkuPurchase = Type.Object({
-  transactionHash: AddressText('On-chain hash of the payment'),
-  walletAddress: AddressText('Paying wallet'),
-  skuId: Type.String({ minLength: 1, maxLength: SKU_ID_LENGTH }),
-  skuReference: Type.String({ minLength: 1, maxLength: REFERENCE_LENGTH }),
-  currencyAmount: Type.Number({ exclusiveMinimum: 0 }),
-  chain: ChainName,
-  token: ChainTokenName,
-});
 
 export const IdParams = Type.Object({ id: Identifier('Identifier') });

@@ -1,5 +1,13 @@
 import { type Static, Type } from 'typebox';
-import { currencies, onChainTxStatuses, txStatuses, txSubTypes, txTypes, walletTypes } from '../enums.ts';
+import {
+  currencies,
+  onChainTxStatuses,
+  refundStatuses,
+  txStatuses,
+  txSubTypes,
+  txTypes,
+  walletTypes,
+} from '../enums.ts';
 import { AddressText, Felt, Identifier, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import { ChainName, ChainTokenName, TypedData, WalletTypeName } from './wallet.ts';
 
@@ -28,6 +36,11 @@ export const Transaction = Type.Object(
     skuPurchaseAmount: Type.Optional(Type.Number({ description: 'Amount in local currency' })),
     skuPurchaseCurrency: Type.Optional(CurrencyName),
     skuFileNumber: text('File number from the service provider'),
+    failureReason: text('Why a purchase failed'),
+    refundStatus: Type.Optional(
+      OneOf(refundStatuses, { description: 'Of a purchase whose payment is to be given back' }),
+    ),
+    refundTransactionHash: text('The transfer that gave the payment back'),
     status: OneOf(txStatuses),
     createdAt: Timestamp(),
     confirmedAt: Type.Optional(Timestamp()),

@@ -1,0 +1,126 @@
+import { endpoint } from '../endpoint.ts';
+import { Success } from '../schemas/common.ts';
+import * as schema from '../schemas/settings.ts';
+
+const tag = 'Settings';
+
+export const getSettings = endpoint({
+  operationId: 'getSettings',
+  method: 'GET',
+  path: '/organization/settings',
+  tag,
+  summary: 'Read the settings of this environment',
+  access: 'secret',
+  answers: { 200: schema.Settings },
+});
+
+export const updateSettings = endpoint({
+  operationId: 'updateSettings',
+  method: 'PATCH',
+  path: '/organization/settings',
+  tag,
+  summary: 'Change settings of this environment; null clears one',
+  access: 'secret',
+  body: schema.UpdateSettings,
+  answers: { 200: schema.Settings },
+  errors: ['invalid_request'],
+});
+
+export const listApiKeys = endpoint({
+  operationId: 'listApiKeys',
+  method: 'GET',
+  path: '/organization/keys',
+  tag,
+  summary: 'List the keys of this environment, newest first',
+  access: 'secret',
+  query: schema.ApiKeyQuery,
+  answers: { 200: schema.ApiKeyPage },
+  errors: ['invalid_request'],
+});
+
+export const createApiKey = endpoint({
+  operationId: 'createApiKey',
+  method: 'POST',
+  path: '/organization/keys',
+  tag,
+  summary: 'Make a key',
+  description: 'To rotate a key: make a new one, use it everywhere, then revoke the old one.',
+  access: 'secret',
+  body: schema.CreateApiKey,
+  shownOnce: ['secretKey'],
+  answers: { 201: schema.CreatedApiKey },
+  errors: ['invalid_request', 'key_limit_reached'],
+});
+
+export const revokeApiKey = endpoint({
+  operationId: 'revokeApiKey',
+  method: 'DELETE',
+  path: '/organization/keys/{id}',
+  tag,
+  summary: 'Revoke a key, at once and everywhere',
+  access: 'secret',
+  params: schema.KeyParams,
+  answers: { 200: Success },
+  errors: ['key_not_found', 'key_in_use'],
+});
+
+export const listOfferedSkus = endpoint({
+  operationId: 'listOfferedSkus',
+  method: 'GET',
+  path: '/organization/skus',
+  tag,
+  summary: "List the deployment's services and your own, offered or not",
+  access: 'secret',
+  query: schema.OfferedSkuQuery,
+  answers: { 200: schema.OfferedSkuPage },
+  errors: ['invalid_request'],
+});
+
+export const createOwnSku = endpoint({
+  operationId: 'createOwnSku',
+  method: 'POST',
+  path: '/organization/skus',
+  tag,
+  summary: 'Add a service of your own to the catalogue that your users see',
+  access: 'secret',
+  body: schema.CreateOwnSku,
+  answers: { 201: schema.OfferedSku },
+  errors: ['invalid_request', 'invalid_sku', 'sku_id_taken', 'sku_limit_reached'],
+});
+
+export const updateOwnSku = endpoint({
+  operationId: 'updateOwnSku',
+  method: 'PATCH',
+  path: '/organization/skus/{id}',
+  tag,
+  summary: 'Change a service of your own, or offer a service or not',
+  access: 'secret',
+  params: schema.OwnSkuParams,
+  body: schema.UpdateOwnSku,
+  answers: { 200: schema.OfferedSku },
+  errors: ['invalid_request', 'invalid_sku', 'sku_not_found'],
+});
+
+export const deleteOwnSku = endpoint({
+  operationId: 'deleteOwnSku',
+  method: 'DELETE',
+  path: '/organization/skus/{id}',
+  tag,
+  summary: 'Remove a service of your own; purchases of it stay',
+  access: 'secret',
+  params: schema.OwnSkuParams,
+  answers: { 200: Success },
+  errors: ['sku_not_found'],
+});
+
+export const listAuditLog = endpoint({
+  operationId: 'listAuditLog',
+  method: 'GET',
+  path: '/organization/audit-log',
+  tag,
+  summary: 'List every change of keys, settings, services and webhooks, newest first',
+  access: 'secret',
+  query: schema.AuditQuery,
+  answers: { 200: schema.AuditPage },
+  errors: ['invalid_request'],
+});

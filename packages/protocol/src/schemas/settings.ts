@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox';
+import { environments, keyKinds } from '../enums.ts';
+import { Identifier, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { Sku, skuFields } from './sku.ts';
+
+const settingFields = {
+  notificationEmail: Nullable(
+    Type.String({ format: 'email', maxLength: 254, description: 'Hears of purchases that have ended' }),
+  ),
+  jwksUrl: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: "Where the keys of your users' tokens are; the word sandbox means the development identity provider",
+    }),
+  ),
+  jwtIssuer: Nullable(Type.String({ minLength: 1, maxLength: 2000, description: 'What iss must be' })),
+  jwtAudience: Nullable(Type.String({ minLength: 1, maxLength: 2000, description: 'What aud must contain' })),
+  jwtUserClaim: Type.String({ minLength: 1, maxLength: 200, description: 'The claim that is the externalUserId' }),
+  giftsNeedSecretKey: Type.Boolean({ description: 'Whether gifts are managed with the secret key only' }),
+};
+
+export const Settings = Type.Object(
+  { environment: OneOf(environments), ...settingFields, updatedAt: Timestamp() },
+  { title: 'Settings' },
+);
+export type Settings = Static<typeof Settings>;
+export const UpdateSettings = Type.Partial(Type.Object(settingFields), { minProperties: 1 });
+
+const keyFields = {
+  id: Type.String(),
+  kind: OneOf(keyKinds),
+  key: Type.String({ description: 'A public key whole; of a secret key the beginning and the last four characters' }),
+  createdAt: Timestamp(),
+  revokedAt: Nullable(Timestamp()),
+};
+export const ApiKey = Type.Object(keyFields, { title: 'ApiKey' });
+export type ApiKey = Static<typeof ApiKey>;
+export const ApiKeyPage = Page(ApiKey, 'ApiKeyPage');
+export const ApiKeyQuery = Type.Object(pageQuery);
+export const CreateApiKey = Type.Object({ kind: OneOf(keyKinds) });
+export const CreatedApiKey = Type.Object(
+  {
+    ...keyFields,
+    secretKey: Nullable(Type.String({ description: 'Of a secret key: the whole key, shown this once' })),
+  },
+  { title: 'CreatedApiKey' },
+);
+export const KeyParams = Type.Object({ id: Identifier('Identifier of the key') });
+
+export const OfferedSku = Type.Object(
+  {
+    ...Sku.properties,
+    isOwn: Type.Boolean({ description: "Whether it is your own; others are the deployment's" }),
+    isOffered: Type.Boolean({ description: 'Whether your users see it and can buy it' }),
+  },
+  { title: 'OfferedSku' },
+);
+export type OfferedSku = Static<typeof OfferedSku>;
+export const OfferedSkuPage = Page(OfferedSku, 'OfferedSkuPage');
+export const OfferedSkuQuery = Type.Object(pageQuery);
+export const CreateOwnSku = Type.Object({ ...skuFields, isOffered: Type.Optional(Type.Boolean({ default: true })) });
+const { id: _, ...changeable } = skuFields;
+export const UpdateOwnSku = Type.Partial(
+  Type.Object({
+    ...changeable,
+    fixedAmount: Nullable(Type.Number({ exclusiveMinimum: 0, description: 'null for a variable amount' })),
+    description: Nullable(Type.String({ maxLength: 2000 })),
+    logoUrl: Nullable(Type.String({ maxLength: 2000 })),
+    isOffered: Type.Boolean({ description: "All that can be changed of the deployment's services" }),
+  }),
+  { minProperties: 1 },
+);
+export const OwnSkuParams = Type.Object({ id: Identifier('Identifier of the service') });
+
+export const AuditEntry = Type.Object(
+  {
+    id: Type.String(),
+    action: Type.String({ description: 'Such as settings.updated, key.created or webhook.deleted' }),
+    target: Nullable(Type.String({ description: 'What was changed' })),
+    actor: Type.String({ description: 'The key that it was done with, or operator' }),
+    changes: Type.Record(Type.String(), Type.Unknown(), { description: 'What holds now; never a secret' }),
+    createdAt: Timestamp(),
+  },
+  { title: 'AuditEntry' },
+);
+export type AuditEntry = Static<typeof AuditEntry>;
+export const AuditPage = Page(AuditEntry, 'AuditPage');
+export const AuditQuery = Type.Object(pageQuery);
