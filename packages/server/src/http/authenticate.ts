@@ -36,7 +36,7 @@ export async function authenticate(
   if (bearer.startsWith('sk_')) {
     const secret = await secretKeyOf(authenticator, bearer);
     if (known && !belongTogether(known, secret)) throw new ApiError('invalid_api_key');
-    return caller(known ?? secret, known, 'secret key');
+    return { ...caller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
   }
   if (access === 'secret' || access === 'either' || !known) throw new ApiError('secret_key_required');
   return caller(known, known, 'user token', await userOf(authenticator, known, bearer));

@@ -6,6 +6,8 @@ export interface Caller {
   readonly environment: Environment;
   /** The key that the rate limit counts: the public one where it was sent, else the secret one. */
   readonly keyId: string;
+  /** The secret key, where one was sent. */
+  readonly secretKeyId?: string | undefined;
   /** As sent in x-api-key. */
   readonly apiPublicKey: string | undefined;
   readonly proof: 'public key' | 'secret key' | 'user token';

@@ -9,6 +9,7 @@ import { errorBody } from './error-reply.ts';
 import { type Governor, isExpensive } from './governor.ts';
 import { fingerprintOf, type StoredAnswer, type Turn, takeTurn } from './idempotency.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import { withoutShownOnce } from './shown-once.ts';
 import { findFault, readQuery } from './validation.ts';
 
 declare module 'fastify' {
@@ -25,6 +26,8 @@ export interface EndpointParts {
   readonly clientLimiter: RateLimiter;
   readonly governor: Governor;
   readonly handlers: Handlers;
+  /** Default: the whole interface. */
+  readonly endpoints?: readonly Endpoint[];
 }
 
 /** Registers the whole interface: each endpoint authenticates, counts, validates, and only then handles. */
@@ -32,7 +35,7 @@ export function registerEndpoints(app: FastifyInstance, parts: EndpointParts): v
   const handlers = parts.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
   app.decorateRequest('caller', undefined);
   app.addHook('preClose', async () => parts.governor.stop());
-  for (const endpoint of allEndpoints) {
+  for (const endpoint of parts.endpoints ?? allEndpoints) {
     const handler = handlers[endpoint.operationId];
     if (!handler && !endpoint.planned) throw new Error(`No handler for ${endpoint.operationId}`);
     app.route({
@@ -124,7 +127,7 @@ async function answerOf(
     transact: async (work: (tx: Db) => Promise<unknown>) => {
       const answer = await db.tx(async (tx) => {
         const result = await work(tx);
-        await turn?.store(tx, toAnswer(result));
+        await turn?.store(tx, withoutShownOnce(endpoint, toAnswer(result)));
         return result;
       });
       stored = true;
@@ -132,7 +135,7 @@ async function answerOf(
     },
   } as Call<Endpoint>;
   const answer = toAnswer(await handler(call));
-  if (!stored) await turn?.store(db, answer);
+  if (!stored) await turn?.store(db, withoutShownOnce(endpoint, answer));
   return answer;
 }
 

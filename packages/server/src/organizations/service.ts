@@ -12,6 +12,7 @@ export async function createOrganization(db: Db, name: string): Promise<string> 
 
 export interface IssuedKey {
   readonly id: string;
+  readonly row: store.KeyRow;
   /** The whole key. A secret one is never seen again after this. */
   readonly value: string;
 }
@@ -31,6 +32,7 @@ export async function issueKey(
     prefix: keyPrefix(target.kind, target.environment),
     lastFour: value.slice(-4),
   });
-  if (!stored) throw new Error(`This ${target.kind} key exists already.`);
-  return { id, value };
+  const row = stored ? await store.findKey(db, id) : undefined;
+  if (!row) throw new Error(`This ${target.kind} key exists already.`);
+  return { id, row, value };
 }

@@ -1,59 +1,77 @@
-import type { Environment } from '@svc/protocol';
+import { type BodyOf, type Environment, endpoints, type Settings } from '@svc/protocol';
 import type { Db } from '@svc/store';
+import { type Actor, recordChange } from '../audit/record-change.ts';
+import { findFault } from '../http/validation.ts';
+import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/tenant-url.ts';
 import * as store from './store.ts';
 
 /** The settings of an environment, under the names that people use for them. */
 const columns = {
+  notificationEmail: 'notification_email',
   jwksUrl: 'jwks_url',
   jwtIssuer: 'jwt_issuer',
   jwtAudience: 'jwt_audience',
   jwtUserClaim: 'jwt_user_claim',
   giftsNeedSecretKey: 'gifts_need_secret_key',
-  notificationEmail: 'notification_email',
 } as const satisfies Record<string, keyof store.EnvironmentRow>;
-type SettingName = keyof typeof columns;
+export type SettingName = keyof typeof columns;
+export const settingNames = Object.keys(columns) as SettingName[];
 
-export type Settings = Record<SettingName, string | boolean | null>;
+export type SettingChanges = BodyOf<typeof endpoints.updateSettings>;
 
-export async function showSettings(db: Db, organizationId: string, environment: Environment): Promise<Settings> {
-  const row = await store.findEnvironment(db, organizationId, environment);
-  if (!row) throw new Error('No organisation has this id.');
-  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, row[column]])) as Settings;
-}
-
-/** Applies changes such as `jwksUrl=https://id.example/jwks.json`, all or none, and answers what then holds. */
-export async function changeSettings(
+export async function readSettings(
   db: Db,
-  organizationId: string,
-  environment: Environment,
-  changes: readonly string[],
-): Promise<Settings> {
+  { organizationId, environment }: store.Owner,
+): Promise<Settings | undefined> {
   const row = await store.findEnvironment(db, organizationId, environment);
-  if (!row) throw new Error('No organisation has this id.');
-  const changed: Record<string, unknown> = { ...row };
-  for (const change of changes) {
-    const [name = '', ...rest] = change.split('=');
-    if (!Object.hasOwn(columns, name) || rest.length === 0)
-      throw new Error(`"${change}" is not a setting and its value.`);
-    changed[columns[name as SettingName]] = readSetting(name as SettingName, rest.join('='), environment);
-  }
-  await store.updateEnvironment(db, changed as unknown as store.EnvironmentRow);
-  return showSettings(db, organizationId, environment);
+  return row && toSettings(row);
 }
 
-function readSetting(name: SettingName, text: string, environment: Environment): string | boolean | null {
-  if (name === 'giftsNeedSecretKey') {
-    if (text !== 'true' && text !== 'false') throw new Error('giftsNeedSecretKey must be true or false.');
-    return text === 'true';
+/**
+ * What is wrong with the first bad change, beginning with its name, or undefined. The organisation's own requests and the operator's
+ * commands are both judged by it.
+ */
+export function faultOfSettings(
+  changes: SettingChanges,
+  environment: Environment,
+  options: TenantUrlOptions,
+): string | undefined {
+  const fault = findFault('body', endpoints.updateSettings.body, changes);
+  if (fault) return fault.replace(/^body\.?/, '');
+  const { jwksUrl } = changes;
+  if (jwksUrl === undefined || jwksUrl === null) return undefined;
+  if (jwksUrl === 'sandbox') {
+    const why = 'jwksUrl cannot be sandbox: that identity provider gives a token to whoever asks, for development only';
+    return environment === 'development' ? undefined : why;
   }
-  if (name === 'jwtUserClaim') return text || 'sub';
-  if (name === 'jwksUrl' && text === 'sandbox' && environment !== 'development') {
-    throw new Error('The identity provider of the sandbox gives a token to whoever asks: it is for development only.');
-  }
-  if (name === 'jwksUrl' && text && text !== 'sandbox' && !isWebAddress(text)) {
-    throw new Error('jwksUrl must be an address that starts with https:// (or http://), or the word sandbox.');
-  }
-  return text || null;
+  const urlFault = faultOfTenantUrl(jwksUrl, options);
+  return urlFault && `jwksUrl ${urlFault}`;
 }
 
-const isWebAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Applies changes that were found good, all together, and answers what then holds. What is the same as before is no change. */
+export async function changeSettings(tx: Db, actor: Actor, changes: SettingChanges): Promise<Settings | undefined> {
+  const row = await store.lockEnvironment(tx, actor);
+  if (!row) return undefined;
+  const names = settingNames.filter((name) => changes[name] !== undefined && changes[name] !== row[columns[name]]);
+  if (names.length === 0) return toSettings(row);
+  const changed = Object.fromEntries(names.map((name) => [columns[name], changes[name]]));
+  await store.updateEnvironment(tx, { ...row, ...changed });
+  await recordChange(tx, actor, {
+    action: 'settings.updated',
+    changes: Object.fromEntries(names.map((name) => [name, changes[name]])),
+  });
+  return readSettings(tx, actor);
+}
+
+function toSettings(row: store.StoredEnvironmentRow): Settings {
+  return {
+    environment: row.environment,
+    notificationEmail: row.notification_email,
+    jwksUrl: row.jwks_url,
+    jwtIssuer: row.jwt_issuer,
+    jwtAudience: row.jwt_audience,
+    jwtUserClaim: row.jwt_user_claim,
+    giftsNeedSecretKey: row.gifts_need_secret_key,
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

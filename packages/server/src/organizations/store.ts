@@ -20,6 +20,12 @@ export interface KeyRow {
   readonly revoked_at: Date | null;
 }
 
+/** An environment of an organisation. */
+export interface Owner {
+  readonly organizationId: string;
+  readonly environment: Environment;
+}
+
 export interface EnvironmentRow {
   readonly organization_id: string;
   readonly environment: Environment;
@@ -30,6 +36,16 @@ export interface EnvironmentRow {
   readonly gifts_need_secret_key: boolean;
   readonly notification_email: string | null;
 }
+
+export interface StoredEnvironmentRow extends EnvironmentRow {
+  readonly updated_at: Date;
+}
+
+const keyColumns = sql`
+  id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at`;
+const environmentColumns = sql`
+  organization_id, environment, jwks_url, jwt_issuer, jwt_audience, jwt_user_claim, gifts_need_secret_key,
+  notification_email, updated_at`;
 
 export function insertOrganization(db: Db, id: string, name: string): Promise<number> {
   return db.run(sql`
@@ -81,21 +97,51 @@ export async function insertKey(db: Db, key: NewKey): Promise<boolean> {
 }
 
 export function findPublicKey(db: Db, publicKey: string): Promise<KeyRow | undefined> {
-  return db.one(sql`
-    select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
-    from api_keys where public_key = ${publicKey} and kind = 'public'`);
+  return db.one(sql`select ${keyColumns} from api_keys where public_key = ${publicKey} and kind = 'public'`);
 }
 
 export function findSecretKey(db: Db, secretHash: string): Promise<KeyRow | undefined> {
   return db.one(sql`
-    select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
-    from api_keys where secret_hash = decode(${secretHash}, 'base64') and kind = 'secret'`);
+    select ${keyColumns} from api_keys where secret_hash = decode(${secretHash}, 'base64') and kind = 'secret'`);
+}
+
+export function findKey(db: Db, id: string): Promise<KeyRow | undefined> {
+  return db.one(sql`select ${keyColumns} from api_keys where id = ${id}`);
 }
 
 export function listKeys(db: Db, organizationId: string, limit: number): Promise<KeyRow[]> {
   return db.rows(sql`
-    select id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at
-    from api_keys where organization_id = ${organizationId} order by environment, created_at, id limit ${limit}`);
+    select ${keyColumns} from api_keys where organization_id = ${organizationId}
+    order by environment, created_at, id limit ${limit}`);
+}
+
+/** The keys of one environment, newest first. */
+export async function listKeysOf(
+  db: Db,
+  { organizationId, environment }: Owner,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: KeyRow[]; total: number }> {
+  const matching = sql`from api_keys where organization_id = ${organizationId} and environment = ${environment}`;
+  const [rows, count] = await Promise.all([
+    db.rows<KeyRow>(sql`
+      select ${keyColumns} ${matching} order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`),
+    db.one<{ total: bigint }>(sql`select count(*) as total ${matching}`),
+  ]);
+  return { rows, total: Number(count?.total ?? 0n) };
+}
+
+export async function countKeysInUse(db: Db, { organizationId, environment }: Owner, kind: KeyKind): Promise<number> {
+  const count = await db.one<{ total: bigint }>(sql`
+    select count(*) as total from api_keys
+    where organization_id = ${organizationId} and environment = ${environment} and kind = ${kind} and revoked_at is null`);
+  return Number(count?.total ?? 0n);
+}
+
+/** How many of these are keys in use. */
+export async function countInUse(db: Db, ids: readonly string[]): Promise<number> {
+  const count = await db.one<{ total: bigint }>(sql`
+    select count(*) as total from api_keys where id = any(${ids}::text[]) and revoked_at is null`);
+  return Number(count?.total ?? 0n);
 }
 
 export async function revokeKey(db: Db, id: string): Promise<boolean> {
@@ -107,11 +153,20 @@ export function findEnvironment(
   db: Db,
   organizationId: string,
   environment: Environment,
-): Promise<EnvironmentRow | undefined> {
+): Promise<StoredEnvironmentRow | undefined> {
   return db.one(sql`
-    select organization_id, environment, jwks_url, jwt_issuer, jwt_audience, jwt_user_claim, gifts_need_secret_key,
-           notification_email
-    from environments where organization_id = ${organizationId} and environment = ${environment}`);
+    select ${environmentColumns} from environments
+    where organization_id = ${organizationId} and environment = ${environment}`);
+}
+
+/** Like `findEnvironment`; until the transaction ends, nobody else changes the environment's settings or keys. */
+export function lockEnvironment(
+  tx: Db,
+  { organizationId, environment }: Owner,
+): Promise<StoredEnvironmentRow | undefined> {
+  return tx.one(sql`
+    select ${environmentColumns} from environments
+    where organization_id = ${organizationId} and environment = ${environment} for no key update`);
 }
 
 export async function updateEnvironment(db: Db, row: EnvironmentRow): Promise<boolean> {

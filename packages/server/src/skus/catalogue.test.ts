@@ -24,6 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+const anyone = { organizationId: 'org_1', environment: 'development' } as const;
 const item = (change: Partial<Item> = {}): Item => ({
   id: 'recarga-100',
   providerId: 'p',
@@ -86,22 +87,22 @@ describe('a catalogue file', () => {
     expect(await load(item())).toEqual({ count: 1, changed: true });
     expect(await load(item())).toEqual({ count: 1, changed: false });
     expect(await load(item({ name: 'Otra' }))).toEqual({ count: 1, changed: true });
-    expect((await getSku(database.db, 'recarga-100')).name).toBe('Otra');
+    expect((await getSku(database.db, anyone, 'recarga-100')).name).toBe('Otra');
   });
 
   it('retires what it no longer names and brings it back when it does', async () => {
     await load(item({ id: 'a' }), item({ id: 'b' }));
     await load(item({ id: 'a' }));
-    await expect(getSku(database.db, 'b')).rejects.toMatchObject({ code: 'sku_not_found' });
+    await expect(getSku(database.db, anyone, 'b')).rejects.toMatchObject({ code: 'sku_not_found' });
     expect(await database.db.rows(sql`select id from skus where id = 'b'`)).toHaveLength(1);
     await load(item({ id: 'a' }), item({ id: 'b' }));
-    expect((await getSku(database.db, 'b')).id).toBe('b');
+    expect((await getSku(database.db, anyone, 'b')).id).toBe('b');
   });
 
   it('that is bad leaves what was loaded before', async () => {
     await load(item({ id: 'good' }));
     await expect(load(item({ id: 'worse', referenceRegexValidation: '(' }))).rejects.toThrow(CatalogueError);
-    expect((await getSku(database.db, 'good')).id).toBe('good');
+    expect((await getSku(database.db, anyone, 'good')).id).toBe('good');
   });
 
   it('can be loaded by several replicas at once', async () => {
@@ -110,14 +111,19 @@ describe('a catalogue file', () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => loadCatalogue(database.db, file)));
     expect(results.filter(({ changed }) => changed)).toHaveLength(1);
     expect(
-      (await listSkus(database.db, { category: undefined, provider: undefined, limit: 100, offset: 0 })).total,
+      (await listSkus(database.db, anyone, { category: undefined, provider: undefined, limit: 100, offset: 0 })).total,
     ).toBe(50);
   });
 
   it('as shipped, loads, and every example passes its own check', async () => {
     const { count } = await loadCatalogue(database.db, readConfig({}).skuCatalogue);
     expect(count).toBeGreaterThanOrEqual(60);
-    const { skus } = await listSkus(database.db, { category: undefined, provider: undefined, limit: 100, offset: 0 });
+    const { skus } = await listSkus(database.db, anyone, {
+      category: undefined,
+      provider: undefined,
+      limit: 100,
+      offset: 0,
+    });
     expect(skus[0]).not.toHaveProperty('example');
   });
 });
@@ -125,12 +131,17 @@ describe('a catalogue file', () => {
 describe('a reference', () => {
   it('is checked by its form, for services that offer it', async () => {
     await load(item({ id: 'yes' }), item({ id: 'no', canCheckSkuReference: false }));
-    expect(await checkReference(database.db, 'yes', '5512345678')).toEqual({ valid: true });
-    expect(await checkReference(database.db, 'yes', '55')).toMatchObject({ valid: false, reason: expect.any(String) });
-    await expect(checkReference(database.db, 'no', '5512345678')).rejects.toMatchObject({
+    expect(await checkReference(database.db, anyone, 'yes', '5512345678')).toEqual({ valid: true });
+    expect(await checkReference(database.db, anyone, 'yes', '55')).toMatchObject({
+      valid: false,
+      reason: expect.any(String),
+    });
+    await expect(checkReference(database.db, anyone, 'no', '5512345678')).rejects.toMatchObject({
       code: 'reference_check_unavailable',
     });
-    await expect(checkReference(database.db, 'none', '5512345678')).rejects.toMatchObject({ code: 'sku_not_found' });
+    await expect(checkReference(database.db, anyone, 'none', '5512345678')).rejects.toMatchObject({
+      code: 'sku_not_found',
+    });
   });
 
   it('longer than any reference never matches, whatever the pattern', () => {

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { Catalogue } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { findFault } from '../http/validation.ts';
-import { compilePattern, matchesPattern } from './pattern.ts';
+import { matchesPattern } from './pattern.ts';
+import { problemOfSku } from './problem.ts';
 import * as store from './store.ts';
 
 /** A catalogue of ten thousand services is about 8 MB. */
@@ -47,17 +48,8 @@ export function parseCatalogue(text: string, file: string): Catalogue {
 }
 
 function findProblem(sku: Catalogue['skus'][number]): string | undefined {
-  for (const field of ['referenceRegexValidation', 'amountRegexValidation'] as const) {
-    try {
-      compilePattern(sku[field]);
-    } catch (error) {
-      return `${field}: ${error instanceof Error ? error.message : 'not a pattern'}`;
-    }
-  }
-  if (sku.fixedAmount !== undefined && !matchesPattern(sku.amountRegexValidation, String(sku.fixedAmount))) {
-    return 'fixedAmount does not match amountRegexValidation';
-  }
-  if (!sku.example) return undefined;
+  const problem = problemOfSku(sku);
+  if (problem || !sku.example) return problem;
   if (!matchesPattern(sku.referenceRegexValidation, sku.example.reference)) return 'example.reference does not match';
   if (!matchesPattern(sku.amountRegexValidation, sku.example.amount)) return 'example.amount does not match';
   return undefined;

@@ -1,9 +1,12 @@
 import { PATTERN_LENGTH, REFERENCE_LENGTH } from '@svc/protocol';
 import { RE2JS } from 're2js';
 
-/** Compiled patterns are kept: a catalogue has a few hundred, and each is used again and again. */
-const MAX_COMPILED = 5_000;
+/** Time and memory of a match grow with the pattern's program; this much takes some milliseconds, a hundred times that blocks others. */
+const MAX_PROGRAM_SIZE = 2_000;
+/** Compiled patterns are kept, because a catalogue's are used again and again, up to about a hundred megabytes. */
+const MAX_KEPT_SIZE = 250_000;
 const compiled = new Map<string, RE2JS>();
+let keptSize = 0;
 
 /** Compiles a pattern that came from data, or throws an error that says what is wrong with it. */
 export function compilePattern(pattern: string): RE2JS {
@@ -11,8 +14,14 @@ export function compilePattern(pattern: string): RE2JS {
   if (known) return known;
   if (pattern.length > PATTERN_LENGTH) throw new Error(`the pattern has more than ${PATTERN_LENGTH} characters`);
   const fresh = RE2JS.compile(pattern);
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  const size = fresh.programSize();
+  if (size > MAX_PROGRAM_SIZE) throw new Error('the pattern repeats too much');
+  if (keptSize + size > MAX_KEPT_SIZE) {
+    compiled.clear();
+    keptSize = 0;
+  }
   compiled.set(pattern, fresh);
+  keptSize += size;
   return fresh;
 }
 

@@ -1,17 +1,38 @@
 import type { Database } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
 import { readPage, toPage } from '../http/pages.ts';
-import { checkReference, getSku, listSkus } from './service.ts';
+import { createOwnSku, deleteOwnSku, updateOwnSku } from './own/own-skus.ts';
+import { checkReference, getSku, listOfferedSkus, listSkus } from './service.ts';
 
 export function skuHandlers(db: Database): Pick<Handlers, 'listSkus' | 'getSku' | 'checkSkuReference'> {
   return {
-    listSkus: async ({ query }) => {
+    listSkus: async ({ caller, query }) => {
       const page = readPage(query);
       const category = query.category === 'TELEFONIA' ? 'TELEFONICA' : query.category;
-      const { skus, total } = await listSkus(db, { ...page, category, provider: query.provider });
+      const { skus, total } = await listSkus(db, caller, { ...page, category, provider: query.provider });
       return toPage(skus, total, page);
     },
-    getSku: ({ params }) => getSku(db.reads, params.id),
-    checkSkuReference: ({ params, body }) => checkReference(db.reads, params.id, body.reference),
+    getSku: ({ caller, params }) => getSku(db.reads, caller, params.id),
+    checkSkuReference: ({ caller, params, body }) => checkReference(db.reads, caller, params.id, body.reference),
+  };
+}
+
+/** What an organisation sells, decided with its secret key. */
+export function ownSkuHandlers(
+  db: Database,
+): Pick<Handlers, 'listOfferedSkus' | 'createOwnSku' | 'updateOwnSku' | 'deleteOwnSku'> {
+  return {
+    listOfferedSkus: async ({ caller, query }) => {
+      const page = readPage(query);
+      const { skus, total } = await listOfferedSkus(db, caller, page);
+      return toPage(skus, total, page);
+    },
+    createOwnSku: ({ caller, body, transact }) => transact((tx) => createOwnSku(tx, caller, body)),
+    updateOwnSku: ({ caller, params, body, transact }) => transact((tx) => updateOwnSku(tx, caller, params.id, body)),
+    deleteOwnSku: ({ caller, params, transact }) =>
+      transact(async (tx) => {
+        await deleteOwnSku(tx, caller, params.id);
+        return { success: true };
+      }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Catalogue, Currency, SkuCategory } from '@svc/protocol';
+import type { Catalogue, Currency, Environment, SkuCategory } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
 
 export interface SkuRow {
@@ -19,29 +19,72 @@ export interface SkuRow {
   readonly updated_at: Date;
 }
 
-const columns = sql`id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
+export const columns = sql`id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
   amount_label, fixed_amount, currency, can_check_reference, logo_url, created_at, updated_at`;
 
-export function findSku(reads: Reads, id: string): Promise<SkuRow | undefined> {
-  return reads.one(sql`select ${columns} from skus where id = ${id} and retired_at is null`);
+/** The environment of an organisation in which services are offered. */
+export interface Owner {
+  readonly organizationId: string;
+  readonly environment: Environment;
+}
+
+/** One service that the environment offers: its own, or else the deployment's. Each part is one look into a primary key. */
+export function findOfferedSku(
+  reads: Reads,
+  { organizationId, environment }: Owner,
+  id: string,
+): Promise<SkuRow | undefined> {
+  return reads.one(sql`
+    select ${columns} from (
+      select 1 as turn, ${columns} from own_skus
+      where organization_id = ${organizationId} and environment = ${environment} and id = ${id}
+      union all
+      select 2 as turn, ${columns} from skus where id = ${id} and retired_at is null
+    ) found
+    where not exists (
+      select from hidden_skus h
+      where h.organization_id = ${organizationId} and h.environment = ${environment} and h.sku_id = ${id})
+    order by turn limit 1`);
 }
 
 export interface SkuFilter {
-  readonly category: SkuCategory | undefined;
-  readonly provider: string | undefined;
+  readonly category?: SkuCategory | undefined;
+  readonly provider?: string | undefined;
+  /** Whether services that are not offered are listed too. */
+  readonly withHidden?: boolean;
   readonly limit: number;
   readonly offset: number;
 }
 
-export async function listSkus(db: Db, filter: SkuFilter): Promise<{ rows: SkuRow[]; total: number }> {
+export interface ListedSkuRow extends SkuRow {
+  readonly is_own: boolean;
+  readonly is_offered: boolean;
+}
+
+/** The deployment's services in the catalogue's order, then the environment's own as they were made. */
+export async function listSkus(
+  db: Db,
+  { organizationId, environment }: Owner,
+  filter: SkuFilter,
+): Promise<{ rows: ListedSkuRow[]; total: number }> {
+  const here = sql`organization_id = ${organizationId} and environment = ${environment}`;
+  const isOffered = sql`not exists (select from hidden_skus where ${here} and sku_id = s.id)`;
+  const offered = filter.withHidden ? sql`` : sql`and ${isOffered}`;
   const category = filter.category === undefined ? sql`` : sql`and category = ${filter.category}`;
   const provider = filter.provider === undefined ? sql`` : sql`and provider_id = ${filter.provider}`;
-  const matching = sql`from skus where retired_at is null ${category} ${provider}`;
+  const shared = sql`from skus s where retired_at is null ${category} ${provider} ${offered}
+    and not exists (select from own_skus o where ${here} and o.id = s.id)`;
+  const own = sql`from own_skus s where ${here} ${category} ${provider} ${offered}`;
   const [rows, count] = await Promise.all([
-    db.rows<SkuRow>(
-      sql`select ${columns} ${matching} order by position, id limit ${filter.limit} offset ${filter.offset}`,
-    ),
-    db.one<{ total: bigint }>(sql`select count(*) as total ${matching}`),
+    db.rows<ListedSkuRow>(sql`
+      select ${columns}, is_own, is_offered from (
+        (select ${columns}, false as is_own, position, ${isOffered} as is_offered ${shared}
+         order by position, id limit ${filter.offset + filter.limit})
+        union all
+        select ${columns}, true as is_own, 0 as position, ${isOffered} as is_offered ${own}
+      ) listed
+      order by is_own, position, created_at, id limit ${filter.limit} offset ${filter.offset}`),
+    db.one<{ total: bigint }>(sql`select (select count(*) ${shared}) + (select count(*) ${own}) as total`),
   ]);
   return { rows, total: Number(count?.total ?? 0n) };
 }

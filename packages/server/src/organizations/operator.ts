@@ -1,0 +1,84 @@
+import type { Settings } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import { operatorOf, recordChange } from '../audit/record-change.ts';
+import type { TenantUrlOptions } from '../outbound/tenant-url.ts';
+import { toApiKey } from './api-keys.ts';
+import { issueKey } from './service.ts';
+import { changeSettings, faultOfSettings, readSettings, type SettingName, settingNames } from './settings.ts';
+import * as store from './store.ts';
+
+const NO_ORGANIZATION = 'No organisation has this id.';
+
+export async function showSettings(db: Db, owner: store.Owner): Promise<Settings> {
+  const settings = await readSettings(db, owner);
+  if (!settings) throw new Error(NO_ORGANIZATION);
+  return settings;
+}
+
+/** Applies changes such as `jwksUrl=https://id.example/jwks.json`, all or none, and answers what then holds. */
+export async function setSettings(
+  db: Db,
+  { organizationId, environment }: store.Owner,
+  texts: readonly string[],
+  options: TenantUrlOptions,
+): Promise<Settings> {
+  const changes = Object.fromEntries(texts.map(readChange));
+  const fault = faultOfSettings(changes, environment, options);
+  if (fault) throw new Error(`${fault}.`);
+  const settings = await db.tx((tx) => changeSettings(tx, operatorOf(organizationId, environment), changes));
+  if (!settings) throw new Error(NO_ORGANIZATION);
+  return settings;
+}
+
+/** An empty value clears a setting, or gives it back what it is for everybody. */
+function readChange(text: string): [SettingName, string | boolean | null] {
+  const [, word, value = ''] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
+  const name = settingNames.find((known) => known === word);
+  if (!name) throw new Error(`"${text}" is not a setting and its value.`);
+  if (name === 'giftsNeedSecretKey') {
+    if (value !== 'true' && value !== 'false') throw new Error('giftsNeedSecretKey must be true or false.');
+    return [name, value === 'true'];
+  }
+  if (name === 'jwtUserClaim') return [name, value || 'sub'];
+  return [name, value || null];
+}
+
+/** A key of each kind, both or none. */
+export function createKeys(
+  db: Db,
+  { organizationId, environment }: store.Owner,
+): Promise<{ publicKey: string; secretKey: string }> {
+  return db.tx(async (tx) => {
+    if (!(await store.lockEnvironment(tx, { organizationId, environment }))) throw new Error(NO_ORGANIZATION);
+    const values: string[] = [];
+    for (const kind of ['public', 'secret'] as const) {
+      const { row, value } = await issueKey(tx, { organizationId, environment, kind });
+      await recordKey(tx, 'key.created', row);
+      values.push(value);
+    }
+    const [publicKey = '', secretKey = ''] = values;
+    return { publicKey, secretKey };
+  });
+}
+
+/** Answers whether a key in use has the id. */
+export function revokeKey(db: Db, id: string): Promise<boolean> {
+  return db.tx(async (tx) => {
+    const row = await store.findKey(tx, id);
+    if (!row) return false;
+    // Nobody is making another key with it while it is revoked.
+    await store.lockEnvironment(tx, { organizationId: row.organization_id, environment: row.environment });
+    if (!(await store.revokeKey(tx, id))) return false;
+    await recordKey(tx, 'key.revoked', row);
+    return true;
+  });
+}
+
+async function recordKey(tx: Db, action: string, row: store.KeyRow): Promise<void> {
+  const { kind, key } = toApiKey(row);
+  await recordChange(tx, operatorOf(row.organization_id, row.environment), {
+    action,
+    target: row.id,
+    changes: { kind, key },
+  });
+}
