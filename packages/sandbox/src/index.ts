@@ -7,6 +7,8 @@ import { registerControls } from './controls/routes.ts';
 import { registerEvm } from './evm/routes.ts';
 import { registerIdentity } from './identity/routes.ts';
 import { registerMailbox } from './mailbox/routes.ts';
+import { registerProvider } from './provider/routes.ts';
+import type { ProviderClient } from './provider/tell-results.ts';
 import { registerRpc } from './rpc/routes.ts';
 import { freePort } from './worker/free-port.ts';
 import { NodeThread } from './worker/node-thread.ts';
@@ -22,6 +24,8 @@ export const sandbox = {
   bridgePath: '/bridge',
   /** Below the mount, where mail of development goes. */
   mailboxPath: '/mailbox',
+  /** Below the mount, where orders of development go. */
+  providerPath: '/provider/orders',
   /** Where payments go in development: the manager's account. */
   paymentAddress: predeployed.manager.address,
   /** They pay for others' gas in development. */
@@ -29,13 +33,19 @@ export const sandbox = {
   /** It pays gifts out in development. */
   manager: predeployed.manager,
   /**
-   * Errors are left to the application it is mounted in. The Starknet node opens connections of its own. Answers where this process
-   * itself reaches the node without going through the application, once that works.
+   * Errors are left to the application it is mounted in. The Starknet node opens connections of its own. The provider delivers for
+   * `client`, and is not there without one. Answers where this process itself reaches the node without going through the
+   * application, once that works.
    */
-  async mount(app: FastifyInstance, db: Database): Promise<{ ownRpcUrl: () => string | undefined }> {
+  async mount(
+    app: FastifyInstance,
+    db: Database,
+    client?: ProviderClient,
+  ): Promise<{ ownRpcUrl: () => string | undefined }> {
     registerIdentity(app, db);
     registerBridge(app, db);
     registerMailbox(app, db);
+    if (client) registerProvider(app, db, client);
     const evm = registerEvm(app, db);
     const port = await freePort();
     const node = new NodeThread({ url: db.url, port }, (message) => app.log.error(message));

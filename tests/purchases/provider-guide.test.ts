@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../../packages/sandbox/src/worker/free-port.ts';
+import { trusted } from '../../packages/server/src/outbound/address-guard.ts';
+import { createHttpProvider } from '../../packages/server/src/purchases/providers/http-provider.ts';
+import type { Provider } from '../../packages/server/src/purchases/providers/provider.ts';
+import { endOf, storeOrder } from '../../packages/server/src/purchases/providers/testing/stored-order.ts';
+import { UnknownOutcomeError } from '../../packages/server/src/purchases/providers/unknown-outcome.ts';
+import { send } from '../support/client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { placeOrder } from './support/place-order.ts';
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
+const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/fulfilment.md'), 'utf8');
+const [, example = ''] = /```js\n([\s\S]*?)```/.exec(guide) ?? [];
+const key = randomBytes(32);
+const never = new AbortController().signal;
+
+let fulfilment: ChildProcess;
+let service: TestService;
+let url: string;
+let provider: Provider;
+
+beforeAll(async () => {
+  const [ownPort, port] = [await freePort(), await freePort()];
+  const FULFILMENT_SECRET = `whsec_${key.toString('base64')}`;
+  const env = { PORT: String(port), SVC_URL: `http://127.0.0.1:${ownPort}`, FULFILMENT_SECRET };
+  fulfilment = await startExample(env);
+  url = `http://127.0.0.1:${port}/orders`;
+  provider = createHttpProvider({ url, secret: key }, { guard: trusted() });
+  service = await startService({ PORT: String(ownPort), FULFILMENT_URL: url, FULFILMENT_SECRET });
+});
+afterAll(async () => {
+  fulfilment.kill();
+  await service.stop();
+});
+
+/** As it stands, in a process of its own, until it says that it listens. */
+async function startExample(env: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', example], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.once('data', () => resolve());
+    child.once('exit', (code) => reject(new Error(`the example ended with ${code}`)));
+  });
+  return child;
+}
+
+const production = (reference: string) => storeOrder(service.database.db, { environment: 'production', reference });
+
+describe("the guide's fulfilment service, as it stands", () => {
+  it('delivers what was bought, and tells svc by itself', async () => {
+    const { db } = service.database;
+    const id = await placeOrder(db, { environment: 'production', reference: '5512345678' });
+    await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'SUCCESS' }), PATIENCE);
+    // Looked up it would be half a minute later: it was told.
+    expect(await endOf(db, id)).toMatchObject({ fileNumber: `F-${id.slice(-8)}`, refund: null });
+    expect(await provider.lookUp(id, never)).toEqual({ state: 'completed', fileNumber: `F-${id.slice(-8)}` });
+  });
+
+  it('says why it does not, and the payment is due for refund', async () => {
+    const { db } = service.database;
+    const id = await placeOrder(db, { environment: 'production', reference: '5512345679' });
+    await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'FAILED' }), PATIENCE);
+    expect(await endOf(db, id)).toMatchObject({ reason: 'The number does not exist', refund: 'DUE' });
+  });
+
+  it('answers a repetition with the result, and another order of the same id not at all', async () => {
+    const order = {
+      orderId: await production('5512345678'),
+      environment: 'production',
+      organizationId: 'org_1',
+      providerId: 'telcel',
+      skuId: 'telcel-50',
+      reference: '5512345678',
+      amount: '50',
+      currency: 'MXN',
+    } as const;
+    expect(await provider.lookUp(order.orderId, never)).toEqual({ state: 'unknown' });
+    expect(await provider.order(order, never)).toEqual({ state: 'accepted' });
+    const completed = { state: 'completed', fileNumber: `F-${order.orderId.slice(-8)}` };
+    await vi.waitFor(async () => expect(await provider.order(order, never)).toEqual(completed), PATIENCE);
+    await expect(provider.order({ ...order, amount: '100' }, never)).rejects.toThrow(UnknownOutcomeError);
+  });
+
+  it('takes nothing that is not signed with the secret', async () => {
+    const stranger = createHttpProvider({ url, secret: randomBytes(32) }, { guard: trusted() });
+    await expect(stranger.lookUp('txn_1', never)).rejects.toThrow('HTTP 401');
+    expect((await send(url, { method: 'POST', body: {} })).status).toBe(401);
+  });
+});
+
+it('results are taken at the address that the guide names, which is no part of the interface for apps', async () => {
+  const { origin } = service.server;
+  expect(guide).toContain('POST {svc}/v1/provider/orders/{orderId}/result');
+  const refused = await send(`${origin}/v1/provider/orders/txn_1/result`, { method: 'POST', body: {} });
+  expect([refused.status, refused.body]).toEqual([401, { error: 'invalid_signature', message: expect.any(String) }]);
+  expect((await send(`${origin}/v1/openapi.json`)).text).not.toContain('/provider/');
+});

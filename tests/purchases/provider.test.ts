@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { endOf } from '../../packages/server/src/purchases/providers/testing/stored-order.ts';
+import { send } from '../support/client.ts';
+import { errorLines } from '../support/logs.ts';
+import type { RunningServer } from '../support/server.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { placeOrder } from './support/place-order.ts';
+
+/** A job that failed is due again in two seconds; after a kill it is taken over in some more. */
+const PATIENCE = { timeout: 60_000, interval: 50 };
+const PROCESSES_TIMEOUT_MS = 120_000;
+
+interface Entry {
+  readonly status: string;
+  readonly fileNumber?: string;
+  readonly asked: number;
+  readonly lookedUp: number;
+  readonly delivered: number;
+  readonly told: readonly number[];
+}
+
+const post = async ({ origin }: RunningServer, path: string, body: object) => {
+  const reply = await send(`${origin}/sandbox/provider/${path}`, { method: 'POST', body });
+  expect(reply.status, reply.text).toBe(200);
+};
+const ledger = async ({ origin }: RunningServer, id: string): Promise<Entry | undefined> =>
+  ((await send(`${origin}/sandbox/provider/orders?orderId=${id}`)).body as { orders: Entry[] }).orders[0];
+const buy = ({ database: { db } }: TestService, reference: string) =>
+  placeOrder(db, { environment: 'development', reference });
+const until = ({ database: { db } }: TestService, id: string, status: string) =>
+  vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status }), PATIENCE);
+
+describe('the provider of development', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+    await post(service.server, 'settings', { slowSeconds: 0 });
+  });
+  afterEach(() => send(`${service.server.origin}/sandbox/provider/faults`, { method: 'DELETE' }));
+  afterAll(async () => {
+    expect(errorLines(service.server.output())).toEqual([]);
+    await service.stop();
+  });
+
+  it('delivers at once, fails what ends in 0000, and tells later of what ends in 1111', async () => {
+    const [quick, failing, slow] = [
+      await buy(service, '5512345678'),
+      await buy(service, '5512340000'),
+      await buy(service, '5512341111'),
+    ];
+    await until(service, quick, 'SUCCESS');
+    await until(service, failing, 'FAILED');
+    await until(service, slow, 'SUCCESS');
+    const { db } = service.database;
+    const delivered = await ledger(service.server, quick);
+    expect(delivered).toMatchObject({ status: 'completed', asked: 1, delivered: 1, told: [] });
+    expect(await endOf(db, quick)).toMatchObject({ fileNumber: delivered?.fileNumber });
+    expect(await endOf(db, failing)).toMatchObject({ reason: expect.stringContaining('0000'), refund: 'DUE' });
+    expect(await ledger(service.server, failing)).toMatchObject({ asked: 1, delivered: 0 });
+    expect(await ledger(service.server, slow)).toMatchObject({ asked: 1, delivered: 1, lookedUp: 0, told: [204] });
+  });
+
+  it.each([
+    ['unavailable', { asked: 1 }],
+    ['close', { asked: 1 }],
+    ['deliver-unavailable', { asked: 1, lookedUp: 1 }],
+    ['deliver-close', { asked: 1, lookedUp: 1 }],
+  ])('%s: the outcome is found out, and it delivers once', async (kind, entry) => {
+    await post(service.server, 'faults', { kind });
+    const id = await buy(service, '5512345678');
+    await until(service, id, 'SUCCESS');
+    expect(await ledger(service.server, id)).toMatchObject({ ...entry, delivered: 1 });
+  });
+
+  it.each([
+    ['callback-twice', '5512345678', 'SUCCESS', [204, 204]],
+    ['callback-contradicting', '5512345678', 'SUCCESS', [204, 400]],
+    ['callback-contradicting', '5512340000', 'FAILED', [204, 400]],
+  ])('%s for %s: the first word counts', async (kind, reference, status, told) => {
+    await post(service.server, 'faults', { kind });
+    const id = await buy(service, reference);
+    await until(service, id, status);
+    await vi.waitFor(async () => expect(await ledger(service.server, id)).toMatchObject({ told }), PATIENCE);
+    expect(await endOf(service.database.db, id)).toMatchObject({ status });
+  });
+});
+
+it(
+  'a slow order survives the kill of every process, is delivered once and told by the next one',
+  async () => {
+    const service = await startService();
+    try {
+      await post(service.server, 'settings', { slowSeconds: 2 });
+      const id = await buy(service, '5512341111');
+      await vi.waitFor(
+        async () => expect(await endOf(service.database.db, id)).toMatchObject({ accepted: true }),
+        PATIENCE,
+      );
+      await service.server.end('SIGKILL');
+      expect(await endOf(service.database.db, id)).toMatchObject({ status: 'PROCESSING' });
+      const next = await service.another();
+      await until(service, id, 'SUCCESS');
+      await vi.waitFor(async () => expect((await ledger(next, id))?.told).toEqual([204]), PATIENCE);
+      expect(await ledger(next, id)).toMatchObject({ asked: 1, delivered: 1 });
+    } finally {
+      await service.stop();
+    }
+  },
+  PROCESSES_TIMEOUT_MS,
+);
+
+it(
+  'a process stops while an order hangs, and the next one finds out that it was delivered',
+  async () => {
+    const service = await startService();
+    try {
+      await post(service.server, 'faults', { kind: 'deliver-hang' });
+      const id = await buy(service, '5512345678');
+      await vi.waitFor(async () => expect((await ledger(service.server, id))?.delivered).toBe(1), PATIENCE);
+      expect(await service.server.end()).toBe(0);
+      expect(await endOf(service.database.db, id)).toMatchObject({ status: 'PROCESSING' });
+      const next = await service.another();
+      await until(service, id, 'SUCCESS');
+      expect(await ledger(next, id)).toMatchObject({ asked: 1, delivered: 1 });
+    } finally {
+      await service.stop();
+    }
+  },
+  PROCESSES_TIMEOUT_MS,
+);
+
+it(
+  'one process orders and another is told: jobs and requests may live apart',
+  async () => {
+    const service = await startService({ SVC_ROLE: 'api' });
+    try {
+      const worker = await service.another({ SVC_ROLE: 'worker' });
+      await post(service.server, 'settings', { slowSeconds: 0 });
+      const id = await buy(service, '5512341111');
+      await until(service, id, 'SUCCESS');
+      await vi.waitFor(async () => expect((await ledger(service.server, id))?.told).toEqual([204]), PATIENCE);
+      expect(await ledger(service.server, id)).toMatchObject({ asked: 1, delivered: 1, lookedUp: 0 });
+      expect(errorLines(worker.output())).toEqual([]);
+    } finally {
+      await service.stop();
+    }
+  },
+  PROCESSES_TIMEOUT_MS,
+);
