@@ -24,6 +24,8 @@ create index transactions_refunds_open on transactions (environment) where refun
 create table sku_purchases (
   id text collate "C" primary key references transactions (id),
   provider_id text not null,
+  -- Whose service it was: one of the deployment's catalogue, or one that the organisation sells itself.
+  catalogue text not null check (catalogue in ('deployment', 'organization')),
   -- The name of the service when it was bought, for mails.
   sku_name text not null,
   -- What it cost in millionths of a dollar: the lowest price of the last minutes, of which the payment had to be nearly all.

@@ -8,19 +8,24 @@ create table webhooks (
   -- Null: all.
   event_types text[],
   secret text not null,
-  -- Signs beside the new one for a while.
-  previous_secret text,
-  previous_secret_until timestamptz,
   disabled_reason text check (disabled_reason in ('BY_HAND', 'GONE', 'FAILING')),
   -- Since when nothing was delivered although it was tried; null after a success.
   failing_since timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   deleted_at timestamptz,
-  foreign key (organization_id, environment) references environments (organization_id, environment),
-  constraint webhooks_previous_secret_ends check ((previous_secret is null) = (previous_secret_until is null))
+  foreign key (organization_id, environment) references environments (organization_id, environment)
 );
 create index webhooks_list on webhooks (organization_id, environment, id) where deleted_at is null;
+
+-- Secrets that were replaced and sign beside the new one for a while.
+create table webhook_older_secrets (
+  id bigint generated always as identity primary key,
+  webhook_id text collate "C" not null references webhooks (id) on delete cascade,
+  secret text not null,
+  ends_at timestamptz not null
+);
+create index webhook_older_secrets_list on webhook_older_secrets (webhook_id, id);
 
 -- What happened. A subject has one event of a type, so that a change that is stored twice is told once.
 create table events (
@@ -35,6 +40,7 @@ create table events (
   unique (subject, type)
 );
 create index events_list on events (organization_id, environment, id);
+create index events_type on events (organization_id, environment, type, id);
 create index events_time on events (organization_id, environment, created_at, id);
 -- What is old enough to be forgotten.
 create index events_old on events (created_at);

@@ -18,8 +18,8 @@ end $$;
 create trigger audit_log_permanent before update or delete or truncate on audit_log
   for each statement execute function audit_log_refuse();
 
--- Services that an environment of an organisation sells beside the deployment's. One with the id of a service of the deployment
--- takes its place there.
+-- Services that an environment of an organisation sells beside the deployment's. Where the deployment has one with the same id, this one
+-- is not offered.
 create table own_skus (
   organization_id text not null,
   environment text not null,

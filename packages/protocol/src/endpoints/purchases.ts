@@ -11,7 +11,7 @@ export const createSkuPurchase = endpoint({
   tag,
   summary: 'Record a purchase that was paid on the chain',
   description:
-    'A payment buys once: the same body again answers the same purchase. Payments are made on STARKNET, in USDC, USDC_E, USDT or DAI.',
+    'A payment buys once: the same body again answers the same purchase. Payments are made on STARKNET, in USDC, USDC_E, USDT or DAI, and recorded within ten minutes: of the prices in that time before the recording, the lowest less one percent must be paid.',
   access: 'both',
   body: schema.CreateSkuPurchase,
   answers: { 200: Transaction },

@@ -118,7 +118,9 @@ export const listAuditLog = endpoint({
   method: 'GET',
   path: '/organization/audit-log',
   tag,
-  summary: 'List every change of keys, settings, services and webhooks, newest first',
+  summary: 'List what was changed with your keys or by the operator, newest first',
+  description:
+    'Keys, settings, services, webhooks, and purchases that were cancelled or refunded. A webhook that is switched off by itself is not in it: its disabledReason tells.',
   access: 'secret',
   query: schema.AuditQuery,
   answers: { 200: schema.AuditPage },

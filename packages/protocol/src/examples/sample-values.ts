@@ -6,7 +6,7 @@ const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b
 const RECIPIENT = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';
 const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
 // As the service answers them: the current class of SVC, the two before it, and READY's.
-const CLASS_HASH = '0x4d2934844616e75b27c490522f2d0ca115663c8f81b51350354794dffa3d61';
+const CLASS_HASH = '0xa58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186';
 const EARLIER_CLASS_HASH = '0x484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1';
 const FIRST_CLASS_HASH = '0x53f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2a';
 const READY_CLASS_HASH = '0x36078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927f';
@@ -25,6 +25,8 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   'sku-purchases.id': [TRANSACTION_ID],
   'gifts.id': [GIFT_ID],
   'redeems.id': [REDEEM_ID],
+  'keys.id': ['key_01kxw9h4j5k6m7n8p9q0r1s2t3'],
+  'webhooks.id': ['whk_01kxw9k6m7n8p9q0r1s2t3v4w5'],
 
   'Call.calldata': [[RECIPIENT, '2500000', '0']],
   'Call.contractAddress': [TOKEN],
@@ -75,6 +77,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   currentClassHash: [EARLIER_CLASS_HASH],
   currentWalletType: ['SVC'],
   decimals: [6],
+  deliveryId: ['dlv_01kxw9n8p9q0r1s2t3v4w5x6y7'],
   deviceType: ['phone'],
   email: ['ana@example.com'],
   encryptedPrivateKey: ['svc1.argon2id.…'],

@@ -22,10 +22,27 @@ const settingFields = {
 
 export const Settings = Type.Object(
   { environment: OneOf(environments), ...settingFields, updatedAt: Timestamp() },
-  { title: 'Settings' },
+  {
+    title: 'Settings',
+    examples: [
+      {
+        environment: 'production',
+        notificationEmail: 'ventas@tienda.example',
+        jwksUrl: 'https://id.tienda.example/.well-known/jwks.json',
+        jwtIssuer: 'https://id.tienda.example',
+        jwtAudience: null,
+        jwtUserClaim: 'sub',
+        giftsNeedSecretKey: true,
+        updatedAt: '2026-11-02T18:20:11.000Z',
+      },
+    ],
+  },
 );
 export type Settings = Static<typeof Settings>;
-export const UpdateSettings = Type.Partial(Type.Object(settingFields), { minProperties: 1 });
+export const UpdateSettings = Type.Partial(Type.Object(settingFields), {
+  minProperties: 1,
+  examples: [{ notificationEmail: 'ventas@tienda.example' }],
+});
 
 const keyFields = {
   id: Type.String(),
@@ -34,32 +51,54 @@ const keyFields = {
   createdAt: Timestamp(),
   revokedAt: Nullable(Timestamp()),
 };
-export const ApiKey = Type.Object(keyFields, { title: 'ApiKey' });
+const KEY = {
+  id: 'key_01kxw9h4j5k6m7n8p9q0r1s2t3',
+  kind: 'secret',
+  key: 'sk_prod_…x4Qz',
+  createdAt: '2026-11-02T18:20:11.000Z',
+  revokedAt: null,
+};
+export const ApiKey = Type.Object(keyFields, { title: 'ApiKey', examples: [KEY] });
 export type ApiKey = Static<typeof ApiKey>;
 export const ApiKeyPage = Page(ApiKey, 'ApiKeyPage');
 export const ApiKeyQuery = Type.Object(pageQuery);
-export const CreateApiKey = Type.Object({ kind: OneOf(keyKinds) });
+export const CreateApiKey = Type.Object({ kind: OneOf(keyKinds) }, { examples: [{ kind: 'secret' }] });
 export const CreatedApiKey = Type.Object(
   {
     ...keyFields,
     secretKey: Nullable(Type.String({ description: 'Of a secret key: the whole key, shown this once' })),
   },
-  { title: 'CreatedApiKey' },
+  { title: 'CreatedApiKey', examples: [{ ...KEY, secretKey: 'sk_prod_…' }] },
 );
 export const KeyParams = Type.Object({ id: Identifier('Identifier of the key') });
 
+const OWN_SKU = {
+  id: 'agua-municipal',
+  providerId: 'agua-mx',
+  name: 'Recibo de agua',
+  category: 'GENERAL',
+  referenceRegexValidation: '^[0-9]{12}$',
+  referenceLabel: 'Número de cuenta a 12 dígitos',
+  amountRegexValidation: '^[1-9][0-9]{1,4}(\\.[0-9]{1,2})?$',
+  amountLabel: 'Importe del recibo',
+  currency: 'MXN',
+  canCheckSkuReference: true,
+};
 export const OfferedSku = Type.Object(
   {
     ...Sku.properties,
     isOwn: Type.Boolean({ description: "Whether it is your own; others are the deployment's" }),
     isOffered: Type.Boolean({ description: 'Whether your users see it and can buy it' }),
   },
-  { title: 'OfferedSku' },
+  { title: 'OfferedSku', examples: [{ ...OWN_SKU, isOwn: true, isOffered: true }] },
 );
 export type OfferedSku = Static<typeof OfferedSku>;
 export const OfferedSkuPage = Page(OfferedSku, 'OfferedSkuPage');
 export const OfferedSkuQuery = Type.Object(pageQuery);
-export const CreateOwnSku = Type.Object({ ...skuFields, isOffered: Type.Optional(Type.Boolean({ default: true })) });
+export const CreateOwnSku = Type.Object(
+  { ...skuFields, isOffered: Type.Optional(Type.Boolean({ default: true })) },
+  { examples: [OWN_SKU] },
+);
 const { id: _, ...changeable } = skuFields;
 export const UpdateOwnSku = Type.Partial(
   Type.Object({
@@ -69,7 +108,7 @@ export const UpdateOwnSku = Type.Partial(
     logoUrl: Nullable(Type.String({ maxLength: 2000 })),
     isOffered: Type.Boolean({ description: "All that can be changed of the deployment's services" }),
   }),
-  { minProperties: 1 },
+  { minProperties: 1, examples: [{ isOffered: false }] },
 );
 export const OwnSkuParams = Type.Object({ id: Identifier('Identifier of the service') });
 
@@ -79,10 +118,24 @@ export const AuditEntry = Type.Object(
     action: Type.String({ description: 'Such as settings.updated, key.created or webhook.deleted' }),
     target: Nullable(Type.String({ description: 'What was changed' })),
     actor: Type.String({ description: 'The key that it was done with, or operator' }),
-    changes: Type.Record(Type.String(), Type.Unknown(), { description: 'What holds now; never a secret' }),
+    changes: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What holds now; never a secret, and of an address of a webhook the host alone',
+    }),
     createdAt: Timestamp(),
   },
-  { title: 'AuditEntry' },
+  {
+    title: 'AuditEntry',
+    examples: [
+      {
+        id: 'aud_01kxw9j5k6m7n8p9q0r1s2t3v4',
+        action: 'settings.updated',
+        target: null,
+        actor: 'key_01kxw9h4j5k6m7n8p9q0r1s2t3',
+        changes: { giftsNeedSecretKey: true },
+        createdAt: '2026-11-02T18:20:11.000Z',
+      },
+    ],
+  },
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 export const AuditPage = Page(AuditEntry, 'AuditPage');

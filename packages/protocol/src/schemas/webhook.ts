@@ -16,28 +16,47 @@ const webhookFields = {
   createdAt: Timestamp(),
   updatedAt: Timestamp(),
 };
-const secret = Nullable(Type.String({ description: 'whsec_…, shown this once' }));
+const secret = Nullable(
+  Type.String({ description: 'whsec_…, shown this once: null when a request with an Idempotency-Key is repeated' }),
+);
 
-export const Webhook = Type.Object(webhookFields, { title: 'Webhook' });
+const WEBHOOK = {
+  id: 'whk_01kxw9k6m7n8p9q0r1s2t3v4w5',
+  url: 'https://app.tienda.example/webhooks/svc',
+  description: null,
+  eventTypes: ['sku-purchase.completed', 'sku-purchase.failed'],
+  isEnabled: true,
+  disabledReason: null,
+  createdAt: '2026-11-02T18:20:11.000Z',
+  updatedAt: '2026-11-02T18:20:11.000Z',
+};
+export const Webhook = Type.Object(webhookFields, { title: 'Webhook', examples: [WEBHOOK] });
 export type Webhook = Static<typeof Webhook>;
 export const WebhookPage = Page(Webhook, 'WebhookPage');
-export const WebhookWithSecret = Type.Object({ ...webhookFields, secret }, { title: 'WebhookWithSecret' });
+export const WebhookWithSecret = Type.Object(
+  { ...webhookFields, secret },
+  { title: 'WebhookWithSecret', examples: [{ ...WEBHOOK, secret: 'whsec_…' }] },
+);
 export const WebhookQuery = Type.Object(pageQuery);
 export const WebhookParams = Type.Object({ id: Identifier('Identifier of the webhook') });
 
 const url = Type.String({ minLength: 1, maxLength: 2048, description: 'A public https address' });
 const description = Nullable(Type.String({ maxLength: 200 }));
 const chosenTypes = Nullable(
-  Type.Array(OneOf(eventTypes), { minItems: 1, maxItems: eventTypes.length, description: 'null: all' }),
+  Type.Array(OneOf(eventTypes), {
+    minItems: 1,
+    maxItems: eventTypes.length,
+    uniqueItems: true,
+    description: 'null: all',
+  }),
 );
-export const CreateWebhook = Type.Object({
-  url,
-  description: Type.Optional(description),
-  eventTypes: Type.Optional(chosenTypes),
-});
+export const CreateWebhook = Type.Object(
+  { url, description: Type.Optional(description), eventTypes: Type.Optional(chosenTypes) },
+  { examples: [{ url: WEBHOOK.url }] },
+);
 export const UpdateWebhook = Type.Partial(
   Type.Object({ url, description, eventTypes: chosenTypes, isEnabled: Type.Boolean() }),
-  { minProperties: 1 },
+  { minProperties: 1, examples: [{ isEnabled: false }] },
 );
 
 /** A week is enough to bring a new secret to every place that knows the old one. */
@@ -53,6 +72,7 @@ export const RotateSecret = Type.Object({
   ),
 });
 
+const EVENT_ID = 'evt_01kxw9m7n8p9q0r1s2t3v4w5x6';
 export const Event = Type.Object(
   {
     id: Type.String({ description: 'The webhook-id of its deliveries' }),
@@ -60,7 +80,17 @@ export const Event = Type.Object(
     timestamp: Timestamp(),
     data: Type.Record(Type.String(), Type.Unknown(), { description: 'Of a sku-purchase event, the Transaction' }),
   },
-  { title: 'Event' },
+  {
+    title: 'Event',
+    examples: [
+      {
+        id: EVENT_ID,
+        type: 'sku-purchase.completed',
+        timestamp: '2026-11-02T18:20:11.000Z',
+        data: { id: 'txn_01kxw9a0b1c2d3e4f5g6h7j8k9', status: 'SUCCESS', skuFileNumber: '84120377' },
+      },
+    ],
+  },
 );
 export type Event = Static<typeof Event>;
 export const EventPage = Page(Event, 'EventPage');
@@ -76,7 +106,25 @@ const deliveryFields = {
   createdAt: Timestamp(),
   endedAt: Nullable(Timestamp()),
 };
-export const Delivery = Type.Object(deliveryFields, { title: 'Delivery' });
+const DELIVERY = {
+  id: 'dlv_01kxw9n8p9q0r1s2t3v4w5x6y7',
+  eventId: EVENT_ID,
+  eventType: 'sku-purchase.completed',
+  state: 'WAITING',
+  attempts: 1,
+  nextAttemptAt: '2026-11-02T18:20:16.000Z',
+  createdAt: '2026-11-02T18:20:11.000Z',
+  endedAt: null,
+};
+const ATTEMPT = {
+  number: 1,
+  at: '2026-11-02T18:20:11.000Z',
+  durationMs: 112,
+  status: 503,
+  error: 'The answer was 503.',
+  response: 'Service Unavailable',
+};
+export const Delivery = Type.Object(deliveryFields, { title: 'Delivery', examples: [DELIVERY] });
 export type Delivery = Static<typeof Delivery>;
 export const DeliveryPage = Page(Delivery, 'DeliveryPage');
 export const DeliveryQuery = Type.Object({
@@ -98,15 +146,27 @@ export const DeliveryAttempt = Type.Object({
 });
 export const DeliveryWithAttempts = Type.Object(
   { ...deliveryFields, attemptsMade: Type.Array(DeliveryAttempt) },
-  { title: 'DeliveryWithAttempts' },
+  { title: 'DeliveryWithAttempts', examples: [{ ...DELIVERY, attemptsMade: [ATTEMPT] }] },
 );
 
-export const ReplayEvents = Type.Object({
-  eventId: Type.Optional(Identifier('One event')),
-  from: Type.Optional(Moment('All events from this moment on')),
-  to: Type.Optional(Moment('and before this one')),
-});
+export const ReplayEvents = Type.Object(
+  {
+    eventId: Type.Optional(Identifier('One event')),
+    from: Type.Optional(Moment('All events from this moment on')),
+    to: Type.Optional(Moment('and before this one')),
+  },
+  { examples: [{ from: '2026-11-02T00:00:00.000Z' }] },
+);
 export const ReplayedEvents = Type.Object(
-  { replayed: Type.Integer({ description: 'How many events are delivered again' }) },
-  { title: 'ReplayedEvents' },
+  {
+    replayed: Type.Integer({ description: 'How many events are delivered again: at most 10,000' }),
+    nextFrom: Nullable(
+      Type.String({
+        format: 'date-time',
+        maxLength: 40,
+        description: 'Where there are more, the moment of the first that is left: ask again with it as from',
+      }),
+    ),
+  },
+  { title: 'ReplayedEvents', examples: [{ replayed: 137, nextFrom: null }] },
 );

@@ -27,6 +27,8 @@ export interface WorkersOptions {
   readonly concurrency: number;
   readonly log: JobLog;
   readonly recurring?: readonly RecurringJob[];
+  /** How many connections take and store jobs. */
+  readonly poolSize?: number;
   /** How long `stop` waits for the running jobs before it interrupts them. */
   readonly graceMs?: number;
   readonly timing?: Timing;
@@ -47,7 +49,10 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   };
   const presence = await becomePresent({ url, timing, log, onWake: bell.ring, onLost });
   const { worker } = presence;
-  const db = connect(plannedEachTime(url), { max: POOL_SIZE, applicationName: WORKERS_APPLICATION });
+  const db = connect(plannedEachTime(url), {
+    max: options.poolSize ?? POOL_SIZE,
+    applicationName: WORKERS_APPLICATION,
+  });
   const runner = createRunner({ db, worker, handlers, log, onFree: bell.ring });
   const stopping = new AbortController();
   const working = work({ ...options, timing, db, presence, runner, bell, stopping: stopping.signal });

@@ -1,8 +1,14 @@
 import { type GiftContent, giftMail } from './gift.ts';
+import { type PurchaseContent, purchaseMail } from './purchase.ts';
+import { type WebhookDisabledContent, webhookDisabledMail } from './webhook-disabled.ts';
 
 /** What every template is filled with, by its name. */
 export interface TemplateContent {
   readonly gift: GiftContent;
+  readonly 'purchase-completed': PurchaseContent;
+  readonly 'purchase-failed': PurchaseContent;
+  readonly 'purchase-cancelled': PurchaseContent;
+  readonly 'webhook-disabled': WebhookDisabledContent;
 }
 export type TemplateName = keyof TemplateContent;
 
@@ -14,10 +20,15 @@ export interface FilledTemplate {
 
 const templates: { readonly [T in TemplateName]: (content: TemplateContent[T]) => FilledTemplate } = {
   gift: giftMail,
+  'purchase-completed': purchaseMail('completed'),
+  'purchase-failed': purchaseMail('failed'),
+  'purchase-cancelled': purchaseMail('cancelled'),
+  'webhook-disabled': webhookDisabledMail,
 };
 
 /** Fills a template with what was stored for it. */
 export function fillTemplate(name: string, content: unknown): FilledTemplate {
   if (!Object.hasOwn(templates, name)) throw new Error(`There is no template ${name}.`);
-  return templates[name as TemplateName](content as TemplateContent[TemplateName]);
+  const fill = templates[name as TemplateName] as (content: unknown) => FilledTemplate;
+  return fill(content);
 }

@@ -1,0 +1,93 @@
+import { type Html, html } from '../../reference/html.ts';
+import { oneLine } from '../one-line.ts';
+import { FONT, framed, MUTED } from './frame.ts';
+import { languages, type PurchaseEnd } from './purchase-words.ts';
+import type { FilledTemplate } from './templates.ts';
+
+export interface PurchaseContent {
+  readonly purchaseId: string;
+  /** What the service was called when it was bought. */
+  readonly service: string;
+  readonly reference: string;
+  /** A decimal, such as 25.5. */
+  readonly amount: string;
+  readonly currency: string;
+  /** The organisation that sold it. */
+  readonly orgName: string;
+  /** Of the provider, where it delivered. */
+  readonly fileNumber?: string;
+  /** Why it failed. */
+  readonly reason?: string;
+  /** Whether the payment is to be given back. */
+  readonly refundDue: boolean;
+}
+
+/** Longer ones would push the rest out of a subject, or of a small screen. */
+const MAX_NAME_LENGTH = 80;
+const MAX_VALUE_LENGTH = 300;
+
+type Words = (typeof languages)[number];
+type Row = readonly [label: string, value: string];
+
+/** Tells an organisation how a purchase ended. Nothing of it is loaded from elsewhere. */
+export function purchaseMail(end: PurchaseEnd): (content: PurchaseContent) => FilledTemplate {
+  return (content) => {
+    const service = oneLine(content.service, MAX_NAME_LENGTH);
+    const titles = languages.map(({ titles }) => titles[end]);
+    const what = `${service}, ${withCents(content.amount)} ${content.currency}`;
+    const all = languages.map((words) => ({ words, title: words.titles[end], rows: rowsIn(words, end, content) }));
+    return {
+      subject: `${titles[0]}: ${what} / ${titles[1]}`,
+      text: all
+        .map(({ title, rows }) => textOf(title, rows))
+        .join('\n\n---\n\n')
+        .concat('\n'),
+      html: framed({
+        title: titles.join(' / '),
+        preview: `${oneLine(content.orgName, MAX_NAME_LENGTH)}: ${what}`,
+        sections: all.map(({ words, title, rows }, index) => section(words.language, title, rows, index > 0)),
+      }).text,
+    };
+  };
+}
+
+function rowsIn(words: Words, end: PurchaseEnd, content: PurchaseContent): Row[] {
+  const rows: (Row | undefined)[] = [
+    [words.service, content.service],
+    [words.reference, content.reference],
+    [words.amount, `${withCents(content.amount)} ${content.currency}`],
+    content.fileNumber === undefined ? undefined : [words.fileNumber, content.fileNumber],
+    content.reason === undefined ? undefined : [words.reason, content.reason],
+    [words.purchase, content.purchaseId],
+    end === 'completed' ? undefined : [words.refund, content.refundDue ? words.refundDue : words.notDue[end]],
+  ];
+  return rows.flatMap((row) => (row ? [[row[0], oneLine(row[1], MAX_VALUE_LENGTH)] as const] : []));
+}
+
+/** Two decimals, as money is written; more where there are more. */
+function withCents(amount: string): string {
+  const [whole = '0', decimals = ''] = amount.split('.');
+  return `${whole}.${decimals.padEnd(2, '0')}`;
+}
+
+const textOf = (title: string, rows: readonly Row[]): string =>
+  [title, '', ...rows.map(([label, value]) => `${label}: ${value}`)].join('\n');
+
+const section = (
+  language: string,
+  title: string,
+  rows: readonly Row[],
+  ruled: boolean,
+): Html => html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${title}</h1>
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+${rows.map(row)}
+</table>
+</td></tr>
+`;
+
+const row = ([label, value]: Row): Html => html`<tr>
+<td style="padding:4px 16px 4px 0;${FONT};font-size:14px;vertical-align:top;color:${MUTED}">${label}</td>
+<td style="padding:4px 0;${FONT};font-size:16px;vertical-align:top;color:#1b232d;word-break:break-word"><bdi>${value}</bdi></td>
+</tr>
+`;
