@@ -9,11 +9,13 @@ import { createHttpProvider } from '../../packages/server/src/purchases/provider
 import type { Provider } from '../../packages/server/src/purchases/providers/provider.ts';
 import { endOf, storeOrder } from '../../packages/server/src/purchases/providers/testing/stored-order.ts';
 import { UnknownOutcomeError } from '../../packages/server/src/purchases/providers/unknown-outcome.ts';
+import { abortRequest, floodRequest } from '../support/bad-requests.ts';
 import { send } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { placeOrder } from './support/place-order.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 50 };
+const MEBIBYTE = 2 ** 20;
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/fulfilment.md'), 'utf8');
 const [, example = ''] = /```js\n([\s\S]*?)```/.exec(guide) ?? [];
 const key = randomBytes(32);
@@ -75,6 +77,7 @@ describe("the guide's fulfilment service, as it stands", () => {
       orderId: await production('5512345678'),
       environment: 'production',
       organizationId: 'org_1',
+      catalogue: 'deployment',
       providerId: 'telcel',
       skuId: 'telcel-50',
       reference: '5512345678',
@@ -92,6 +95,13 @@ describe("the guide's fulfilment service, as it stands", () => {
     const stranger = createHttpProvider({ url, secret: randomBytes(32) }, { guard: trusted() });
     await expect(stranger.lookUp('txn_1', never)).rejects.toThrow('HTTP 401');
     expect((await send(url, { method: 'POST', body: {} })).status).toBe(401);
+  });
+
+  it('outlives requests that break off or never end', async () => {
+    for (let times = 0; times < 3; times++) await abortRequest(url);
+    expect(await floodRequest(url, MEBIBYTE, 64)).toBeLessThan(64 * MEBIBYTE);
+    expect((await send(url, { method: 'POST', body: {} })).status).toBe(401);
+    expect([fulfilment.exitCode, fulfilment.signalCode]).toEqual([null, null]);
   });
 });
 

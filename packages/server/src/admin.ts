@@ -1,13 +1,13 @@
 import { type Environment, environments } from '@svc/protocol';
 import { connect, type Db, migrate } from '@svc/store';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { resumeRedeem } from './gifts/bridging/resume.ts';
 import { serverMigrations } from './migrations.ts';
 import { openStoreBesideService } from './open-store.ts';
-import type { KeyKind } from './organizations/keys.ts';
-import { createOrganization, issueKey } from './organizations/service.ts';
-import { changeSettings, showSettings } from './organizations/settings.ts';
+import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
+import { createOrganization } from './organizations/service.ts';
 import * as store from './organizations/store.ts';
+import { cancelByHand, type EndedByHand, endByHand, stuckPurchases } from './purchases/fulfilment/by-hand.ts';
 
 const USAGE = `The operator's commands, on the same database as the service (running or not):
 
@@ -19,8 +19,14 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- settings show <organization id> <production|development>
   npm run admin -- settings set <organization id> <production|development> <name>=<value> ...
   npm run admin -- resume-redeem <redeem id>
+  npm run admin -- purchases stuck
+  npm run admin -- purchases complete <purchase id> "<file number>"
+  npm run admin -- purchases fail <purchase id> "<reason>"
+  npm run admin -- purchases cancel <purchase id>
 
 A redeem to Solana that failed after its USDC was burned is sent on by resume-redeem.
+A purchase whose provider cannot be reached is ended by your word. Ask the provider first: what it has delivered must not
+fail, because the payment of a failed purchase is given back.
 
 Settings: jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey, notificationEmail. An empty value clears one.
 `;
@@ -30,21 +36,34 @@ const LIST_LIMIT = 1_000;
 
 class UsageError extends Error {}
 
-type Command = (db: Db, args: string[]) => Promise<unknown>;
+type Command = (db: Db, args: string[], config: Config) => Promise<unknown>;
 
 const commands: Record<string, Command> = {
   'organizations list': (db) => store.listOrganizations(db, LIST_LIMIT),
   'organizations create': async (db, [name]) => ({ id: await createOrganization(db, required(name, 'a name')) }),
   'keys list': (db, [organizationId]) => store.listKeys(db, required(organizationId, 'an organisation id'), LIST_LIMIT),
-  'keys create': (db, [organizationId, environment]) => createKeys(db, organizationId, environment),
+  'keys create': async (db, [organizationId, environment]) => ({
+    ...(await createKeys(db, readOwner(organizationId, environment))),
+    note: 'The secret key is shown this once.',
+  }),
   'keys revoke': async (db, [keyId]) => {
-    if (await store.revokeKey(db, required(keyId, 'a key id'))) return { revoked: keyId };
+    if (await revokeKey(db, required(keyId, 'a key id'))) return { revoked: keyId };
     throw new UsageError('No key in use has this id.');
   },
-  'settings show': (db, [organizationId, environment]) =>
-    showSettings(db, required(organizationId, 'an organisation id'), readEnvironment(environment)),
-  'settings set': (db, [organizationId, environment, ...changes]) =>
-    changeSettings(db, required(organizationId, 'an organisation id'), readEnvironment(environment), changes),
+  'settings show': (db, [organizationId, environment]) => showSettings(db, readOwner(organizationId, environment)),
+  'settings set': (db, [organizationId, environment, ...changes], { allowLoopbackUrls }) => {
+    const owner = readOwner(organizationId, environment);
+    required(changes[0], 'a setting and its value');
+    return setSettings(db, owner, changes, { allowLoopback: allowLoopbackUrls });
+  },
+  'purchases stuck': (db) => stuckPurchases(db, LIST_LIMIT),
+  'purchases complete': (db, [id, fileNumber]) =>
+    endPurchase(id, (known) =>
+      endByHand(db, known, { state: 'completed', fileNumber: required(fileNumber, 'a file number') }),
+    ),
+  'purchases fail': (db, [id, reason]) =>
+    endPurchase(id, (known) => endByHand(db, known, { state: 'failed', reason: required(reason, 'a reason') })),
+  'purchases cancel': (db, [id]) => endPurchase(id, (known) => cancelByHand(db, known)),
 };
 
 /** Commands of one word; the rest are its arguments. */
@@ -56,13 +75,14 @@ const shortCommands: Record<string, Command> = {
   },
 };
 
-async function createKeys(db: Db, organization: string | undefined, name: string | undefined): Promise<unknown> {
-  const organizationId = required(organization, 'an organisation id');
-  const environment = readEnvironment(name);
-  if (!(await store.findOrganization(db, organizationId))) throw new UsageError('No organisation has this id.');
-  const issue = (kind: KeyKind) => issueKey(db, { organizationId, environment, kind });
-  const [publicKey, secretKey] = [await issue('public'), await issue('secret')];
-  return { publicKey: publicKey.value, secretKey: secretKey.value, note: 'The secret key is shown this once.' };
+async function endPurchase(id: string | undefined, end: (id: string) => Promise<EndedByHand>): Promise<object> {
+  const ended = await end(required(id, 'a purchase id'));
+  if (!ended.ok) throw new UsageError(ended.reason);
+  return { purchase: id, status: ended.status };
+}
+
+function readOwner(organizationId: string | undefined, environment: string | undefined): store.Owner {
+  return { organizationId: required(organizationId, 'an organisation id'), environment: readEnvironment(environment) };
 }
 
 function required(value: string | undefined, what: string): string {
@@ -86,12 +106,13 @@ function findCommand([group = '', verb = '', ...args]: string[]): { command: Com
 
 async function main(words: string[]): Promise<void> {
   const { command, args } = findCommand(words);
-  const open = await openStoreBesideService(readConfig(process.env));
+  const config = readConfig(process.env);
+  const open = await openStoreBesideService(config);
   try {
     await migrate(open.url, [serverMigrations]);
     const db = connect(open.url, { max: 1, applicationName: 'svc admin' });
     try {
-      process.stdout.write(`${JSON.stringify(await command(db, args), null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify(await command(db, args, config), null, 2)}\n`);
     } finally {
       await db.close();
     }

@@ -21,6 +21,8 @@ import { readRequestId } from './http/request-id.ts';
 import { logRequests } from './http/request-log.ts';
 import type { Log } from './log.ts';
 import { type PagesParts, registerPages } from './pages/routes.ts';
+import { registerProviderCallback } from './purchases/providers/callback-routes.ts';
+import type { Fulfilment } from './purchases/providers/providers.ts';
 import { registerReference } from './reference/routes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -45,6 +47,8 @@ export interface AppParts {
   readonly metricsToken: string | undefined;
   /** The address that others see; known once the server listens. */
   readonly publicUrl: () => string;
+  /** Who delivers purchases, and tells their results by itself. */
+  readonly fulfilment: Fulfilment;
   /** What people see. A process that only runs jobs serves nothing but its own health. */
   readonly forPeople: PagesParts | undefined;
 }
@@ -98,6 +102,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
 function registerInterface(v1: FastifyInstance, parts: AppParts): void {
   v1.get('/openapi.json', async () => openApiDocument(`${parts.publicUrl()}/v1`));
   registerEndpoints(v1, parts);
+  v1.register(async (scope) => registerProviderCallback(scope, parts));
 }
 
 /** HTTP/1.1 asks for it, and whoever leaves it out is not a client that we know. */

@@ -10,6 +10,9 @@ import { configHandlers } from './chains/routes.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import type { CryptoPool } from './crypto/pool.ts';
 import { depositHandlers } from './deposits/routes.ts';
+import { deliveryJobs, webhookJobs } from './events/jobs.ts';
+import { webhookGauges } from './events/reports.ts';
+import { webhookHandlers } from './events/routes.ts';
 import { fixedRates } from './exchanges/fixed-rates.ts';
 import { RateBook } from './exchanges/rate-book.ts';
 import { exchangeHandlers } from './exchanges/routes.ts';
@@ -40,7 +43,14 @@ import { mailJobs } from './mail/jobs.ts';
 import type { Mailers } from './mail/mailers.ts';
 import { mailGauges } from './mail/reports.ts';
 import { queueMails } from './mail/send-mail.ts';
+import { managementHandlers } from './organizations/management-routes.ts';
 import { type Organizations, organizationHandlers } from './organizations/routes.ts';
+import { fulfilmentJobs } from './purchases/fulfilment/jobs.ts';
+import { purchaseGauges } from './purchases/fulfilment/reports.ts';
+import type { Providers } from './purchases/providers/provider.ts';
+import { refundJobs } from './purchases/refunds/jobs.ts';
+import { refundOutcomes } from './purchases/refunds/outcomes.ts';
+import { purchaseHandlers } from './purchases/routes.ts';
 import { relayerJobs } from './relayer/jobs.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
 import { createOwnSponsor } from './relayer/own-sponsor.ts';
@@ -50,7 +60,7 @@ import { paymasterJobs } from './relayer/paymaster/jobs.ts';
 import { createPaymasterSponsor } from './relayer/paymaster/sponsor.ts';
 import { relayerChecks, relayerGauges } from './relayer/reports.ts';
 import type { Sponsor } from './relayer/sponsor.ts';
-import { skuHandlers } from './skus/routes.ts';
+import { ownSkuHandlers, skuHandlers } from './skus/routes.ts';
 import { transactionJobs } from './transactions/jobs.ts';
 import { transactionOutcomes } from './transactions/outcomes.ts';
 import { setHashOfRelay } from './transactions/relay-hash.ts';
@@ -69,9 +79,11 @@ export interface CapabilityParts {
   readonly relayers: Readonly<Record<Environment, readonly RelayerAccount[]>>;
   /** Accounts of ours that pay gifts out. */
   readonly managers: Readonly<Record<Environment, RelayerAccount | undefined>>;
-  readonly credentials: Organizations;
+  readonly credentials: Organizations & { forget(): void };
   /** Where the attestation service of the bridge to Solana is; undefined where there is no bridge. */
   readonly bridgeUrl: (environment: Environment) => string | undefined;
+  /** Who delivers what was bought. */
+  readonly providers: Providers;
   /** The address that others see; known once the process listens. */
   readonly publicUrl: () => string;
   /** Requests that wait until a redeem is paid. */
@@ -89,6 +101,8 @@ interface Jobs {
 export interface Capabilities {
   readonly handlers: Handlers;
   readonly jobs: Jobs;
+  /** Sending of webhooks, for workers and a pool of connections of its own. */
+  readonly deliveries: (db: Database) => Jobs;
   readonly gauges: readonly GaugeSource[];
   readonly checks: Checks;
 }
@@ -101,6 +115,7 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
   const common = { db, networks, crypto, sponsor: gas.sponsor, callers };
   const bridge = createCctpBridge({ networks, url: parts.bridgeUrl });
   const gifts = giftParts(parts, gas.payer, bridge);
+  const exchange = createRates(config, db, log);
   const paying = environments.filter((environment) => parts.managers[environment]);
   const work: Jobs[] = [
     { handlers: upkeepHandlers(db), recurring: upkeep },
@@ -112,13 +127,24 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
     payoutJobs({ db, networks, payer: gas.payer, log, environments: paying }),
     bridgingJobs({ db, bridge, payer: gas.payer, log }),
     mailJobs({ db, mailers: parts.mailers, log }),
+    webhookJobs(db),
+    fulfilmentJobs({ db, networks, providers: parts.providers, log }),
+    refundJobs({ db, networks, payer: gas.payer, log, environments: paying }),
   ];
   return {
     handlers: {
       ...skuHandlers(db),
-      ...exchangeHandlers(createRates(config, db, log)),
+      ...ownSkuHandlers(db),
+      ...exchangeHandlers(exchange),
+      ...purchaseHandlers({ db, networks, exchange, providers: parts.providers, payer: gas.payer, log }),
       ...organizationHandlers(db, parts.credentials),
+      ...managementHandlers({
+        db,
+        allowLoopback: config.allowLoopbackUrls,
+        forget: () => parts.credentials.forget(),
+      }),
       ...configHandlers(networks),
+      ...webhookHandlers({ db, allowLoopback: config.allowLoopbackUrls }),
       ...walletHandlers(common),
       ...transactionHandlers(common),
       ...followingHandlers(common),
@@ -127,11 +153,14 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
       ...depositHandlers({ db, networks, ownAccounts: (environment) => managersOf(parts, environment) }),
     },
     jobs: joined(work),
+    deliveries: (pool) => deliveryJobs({ db: pool, log, allowLoopback: config.allowLoopbackUrls }),
     gauges: [
       ...relayerGauges(db.reads),
       ...payoutGauges(db.reads),
       ...bridgingGauges(db.reads),
       ...mailGauges(db.reads),
+      ...webhookGauges(db.reads),
+      ...purchaseGauges(db.reads),
       ...ownGauges(crypto),
     ],
     checks: relayerChecks(db.reads),
@@ -168,6 +197,7 @@ function payForGas(
     ...transactionOutcomes(),
     ...payoutOutcomes({ networks, log }),
     ...burnOutcomes({ usdc: (environment) => usdcOf(networks, environment), log }),
+    ...refundOutcomes({ networks, log }),
   };
   const managerKey = (environment: Environment) => managers[environment];
   const common = { db, networks, crypto, outcomes, log, maxFeeFri: config.maxFee, managerKey };

@@ -71,6 +71,18 @@ describe('the configuration', () => {
     expect(() => readConfig(wrong)).not.toThrow('hunter2');
   });
 
+  it('has purchases of production delivered where an address and a secret are set, both or none', () => {
+    const [url, bytes] = ['https://fulfilment.example.com/orders', Buffer.alloc(32, 1)];
+    const env = { FULFILMENT_URL: url, FULFILMENT_SECRET: `whsec_${bytes.toString('base64')}` };
+    expect(readConfig({}).fulfilment).toBeUndefined();
+    expect(readConfig(env).fulfilment).toEqual({ url, secret: bytes });
+    expect(() => readConfig({ ...env, FULFILMENT_SECRET: '' })).toThrow('FULFILMENT_SECRET must be set too');
+    expect(() => readConfig({ ...env, FULFILMENT_URL: '' })).toThrow('FULFILMENT_URL must be set too');
+    const wrong = { FULFILMENT_URL: 'http://8.8.8.8/hunter2', FULFILMENT_SECRET: 'whsec_hunter2' };
+    expect(() => readConfig(wrong)).toThrow(/FULFILMENT_URL must start with https[\s\S]*FULFILMENT_SECRET must be/);
+    expect(() => readConfig(wrong)).not.toThrow('hunter2');
+  });
+
   it('limits those who claim gifts by their address, behind as many proxies as it is told', () => {
     expect(readConfig({})).toMatchObject({ claimsPerMinute: 100, unknownCodesPerMinute: 10, trustProxy: 0 });
     expect(readConfig({ TRUST_PROXY: 'on' }).trustProxy).toBe(1);

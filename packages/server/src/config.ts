@@ -4,6 +4,7 @@ import type { UsdMicros } from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
+import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/providers/settings.ts';
 import { type RelayerAccount, VariableReader } from './variables.ts';
 
 export type { RelayerAccount };
@@ -58,6 +59,8 @@ export interface Config {
   /** What is held for the gas of one redemption. */
   readonly giftGas: UsdMicros;
   readonly mail: MailSettings;
+  /** Who delivers purchases of production; undefined where nobody does. */
+  readonly fulfilment: FulfilmentAccess | undefined;
 }
 
 /** On two cores with the chain inside, ten a second left reads just over half of their rate; eight leave some room. */
@@ -120,6 +123,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     cryptoThreads: read.integer('CRYPTO_THREADS', Math.max(1, availableParallelism() - 1), 1, 64),
     giftGas: read.usd('GIFT_GAS_USD', GIFT_GAS, MAX_GIFT_GAS),
     mail: readMail(read),
+    fulfilment: readFulfilment(read),
   };
   if (config.chains.starknet && !config.paymaster) {
     read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: somebody has to pay for gas on the live Starknet');
@@ -170,6 +174,14 @@ function readPaymaster(read: VariableReader): Config['paymaster'] {
   const apiKey = read.text('PAYMASTER_API_KEY');
   read.together(['PAYMASTER_URL', 'PAYMASTER_API_KEY']);
   return url && apiKey ? { url, apiKey } : undefined;
+}
+
+/** Without the secret nobody could tell our orders from a stranger's. */
+function readFulfilment(read: VariableReader): Config['fulfilment'] {
+  const url = read.parsed('FULFILMENT_URL', parseFulfilmentUrl);
+  const secret = read.parsed('FULFILMENT_SECRET', parseFulfilmentSecret);
+  read.together(['FULFILMENT_URL', 'FULFILMENT_SECRET']);
+  return url !== undefined && secret !== undefined ? { url, secret } : undefined;
 }
 
 /** Mail servers refuse senders that are not theirs, so there is none by default. */

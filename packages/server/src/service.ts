@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
@@ -29,6 +30,7 @@ import { type Development, draftKeys, ensureDevelopment } from './organizations/
 import { publicOnly } from './outbound/address-guard.ts';
 import { explorersOf } from './pages/explorers.ts';
 import type { PagesParts } from './pages/routes.ts';
+import { createProviders, type Fulfilment } from './purchases/providers/providers.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
 
 /** The development parts, handed in from outside so that nothing of the service depends on them. */
@@ -38,13 +40,23 @@ export interface Sandbox {
   /** Where its attestation service is. */
   readonly bridgePath: string;
   readonly mailboxPath: string;
+  /** Where orders of development go. */
+  readonly providerPath: string;
   /** Where payments go in development. */
   readonly paymentAddress: bigint;
   /** Who pays for gas in development. */
   readonly relayers: readonly RelayerAccount[];
   /** Who pays gifts out in development. */
   readonly manager: RelayerAccount;
-  mount(app: FastifyInstance, db: Database): Promise<{ ownRpcUrl(): string | undefined }>;
+  mount(app: FastifyInstance, db: Database, service: SandboxClient): Promise<{ ownRpcUrl(): string | undefined }>;
+}
+
+/** What the sandbox's provider has to know of the service that orders from it. */
+export interface SandboxClient {
+  /** Both sides sign with it. */
+  readonly providerSecret: Uint8Array;
+  /** Results are posted to `/{orderId}/result` below it; undefined before it listens, and where it takes none. */
+  readonly ordersUrl: () => string | undefined;
 }
 
 export interface Service {
@@ -60,6 +72,12 @@ type OnStop = (step: () => Promise<unknown>) => void;
 
 const SANDBOX_PREFIX = '/sandbox';
 const SWEEP_MS = 50;
+const PROVIDER_SECRET_BYTES = 32;
+/** Sending waits for others nearly all of its time; each webhook has up to four requests under way, of some kilobytes. */
+const WEBHOOKS_AT_ONCE = 64;
+const DELIVERY_POOL_SIZE = 4;
+const DELIVERY_QUEUE_POOL_SIZE = 2;
+const DELIVERY_GRACE_MS = 2_000;
 
 /** Starts everything in order: database, application, workers. `stop` undoes it in the opposite order. */
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
@@ -170,6 +188,8 @@ async function run(parts: Parts): Promise<string> {
   const redeemWaiters = await announcedRedeems(parts);
   const mailers = createMailers(config.mail, () => sandbox && address.local + SANDBOX_PREFIX + sandbox.mailboxPath);
   onStop(async () => mailers.close());
+  const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
+  const fulfilment = fulfilmentOf(parts, address, providerSecret);
   const capabilities = createCapabilities({
     config,
     db,
@@ -179,6 +199,7 @@ async function run(parts: Parts): Promise<string> {
     managers: { production: config.manager, development: sandbox?.manager },
     bridgeUrl: (environment) =>
       environment === 'production' ? config.bridgeUrl : sandbox && address.local + SANDBOX_PREFIX + sandbox.bridgePath,
+    providers: createProviders(fulfilment),
     credentials,
     publicUrl: () => address.public,
     redeemWaiters,
@@ -186,13 +207,27 @@ async function run(parts: Parts): Promise<string> {
     log: log.logger,
   });
   const health: Health = { stopping: false };
-  await listenForRequests({ ...parts, address, credentials, capabilities, health });
-  if (config.role !== 'api') await startJobs(parts, capabilities);
+  await listenForRequests({ ...parts, address, credentials, capabilities, health, fulfilment, providerSecret });
+  if (config.role !== 'api') {
+    await startJobs(parts, capabilities);
+    await startDeliveries(parts, capabilities);
+  }
   onStop(async () => {
     health.stopping = true;
     redeemWaiters.stop();
   });
   return address.public;
+}
+
+/**
+ * Development is delivered by this process's own sandbox, with a secret that nobody else has. The sandbox keeps its orders in the
+ * database, so that any process may tell their results, to itself.
+ */
+function fulfilmentOf({ config, sandbox }: Parts, address: Address, secret: Uint8Array): Fulfilment {
+  return (environment) => {
+    if (environment === 'production') return config.fulfilment;
+    return sandbox && { url: address.local + SANDBOX_PREFIX + sandbox.providerPath, secret };
+  };
 }
 
 function placeOf(sandbox: Sandbox | undefined, address: Address): SandboxPlace | undefined {
@@ -211,11 +246,29 @@ async function startJobs({ config, log, db, onStop }: Parts, { jobs }: Capabilit
   onStop(() => workers.stop());
 }
 
+/** Receivers of webhooks may be slow or hang: they take no place and no connection from jobs that move money. */
+async function startDeliveries({ log, db, onStop }: Parts, { deliveries }: Capabilities): Promise<void> {
+  const pool = connect(db.url, { max: DELIVERY_POOL_SIZE, applicationName: 'svc webhooks' });
+  onStop(() => pool.close());
+  const workers = await startWorkers({
+    url: db.url,
+    ...deliveries(pool),
+    concurrency: WEBHOOKS_AT_ONCE,
+    poolSize: DELIVERY_QUEUE_POOL_SIZE,
+    // What is cut off is sent again by whoever comes next.
+    graceMs: DELIVERY_GRACE_MS,
+    log: log.logger,
+  });
+  onStop(() => workers.stop());
+}
+
 interface Listening extends Parts {
   readonly address: Address;
   readonly credentials: CredentialCache;
   readonly capabilities: Capabilities;
   readonly health: Health;
+  readonly fulfilment: Fulfilment;
+  readonly providerSecret: Uint8Array;
 }
 
 async function listenForRequests(parts: Listening): Promise<void> {
@@ -238,11 +291,12 @@ async function listenForRequests(parts: Listening): Promise<void> {
     trustProxy: config.trustProxy,
     metricsToken: config.metricsToken,
     publicUrl: () => address.public,
+    fulfilment: parts.fulfilment,
     forPeople: await forPeople,
   });
   if (sandbox) {
     const mount = async (app: FastifyInstance) => {
-      const mounted = await sandbox.mount(app, db);
+      const mounted = await sandbox.mount(app, db, sandboxClient(parts));
       address.node = () => mounted.ownRpcUrl();
     };
     await http.register(mount, { prefix: SANDBOX_PREFIX });
@@ -253,6 +307,15 @@ async function listenForRequests(parts: Listening): Promise<void> {
   const port = bound !== null && typeof bound === 'object' ? bound.port : config.port;
   address.local = `http://${reachable(config.host)}:${port}`;
   address.public = config.publicUrl ?? address.local;
+}
+
+/** A process that only runs jobs has no interface to tell results to; another one does it. */
+function sandboxClient({ config, address, providerSecret }: Listening): SandboxClient {
+  const takesResults = config.role !== 'worker';
+  return {
+    providerSecret,
+    ordersUrl: () => (takesResults && address.local !== '' ? `${address.local}/v1/provider/orders` : undefined),
+  };
 }
 
 /** Where this machine reaches a server that listens on the given host. */

@@ -6,6 +6,7 @@ export interface Order {
   readonly orderId: string;
   readonly environment: string;
   readonly organizationId: string;
+  readonly catalogue: string;
   readonly providerId: string;
   readonly skuId: string;
   readonly reference: string;
@@ -23,6 +24,7 @@ const fields = [
   'orderId',
   'environment',
   'organizationId',
+  'catalogue',
   'providerId',
   'skuId',
   'reference',

@@ -20,6 +20,7 @@ const orderOf = (reference: string): Order => ({
   orderId: `txn_${++count}`,
   environment: 'development',
   organizationId: 'org_1',
+  catalogue: 'deployment',
   providerId: 'telcel',
   skuId: 'telcel-50',
   reference,
@@ -193,6 +194,21 @@ describe('a fault', () => {
     const ends = reference.endsWith('0000') ? 'failed' : 'completed';
     expect((await provider.lookUp(one.orderId)).body.status).toBe(ends);
     expect(await provider.ledger(one.orderId)).toMatchObject({ delivered: ends === 'completed' ? 1 : 0, asked: 2 });
+  });
+
+  it('keeps its second word when two processes tell the first one at the same time', async () => {
+    const one = orderOf('5512345678');
+    await fault({ kind: 'callback-contradicting' });
+    await provider.order(one);
+    await provider.pass(one.orderId);
+    provider.service.answers.push(async () => {
+      await provider.pass(one.orderId);
+      await provider.tell();
+    });
+    await provider.tell();
+    expect(await provider.ledger(one.orderId)).toMatchObject({ told: [204] });
+    await provider.tell();
+    expect(told()).toEqual(['completed', 'completed', 'failed']);
   });
 
   it.each([

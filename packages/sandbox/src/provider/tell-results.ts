@@ -28,10 +28,12 @@ interface Telling {
   readonly file_number: string | null;
   readonly reason: string | null;
   readonly word: Word;
+  /** How many were told before it. */
+  readonly place: number;
 }
 
 /**
- * Delivers what is due and tells the results. A word is taken by moving its next turn away, so that processes do not tell it at the same
+ * Delivers what is due and tells the results. A word is taken by moving its next turn away, so that processes seldom tell it at the same
  * time and a killed one does not lose it.
  */
 export async function tellResults(
@@ -60,14 +62,15 @@ function takeWords(db: Db): Promise<Telling[]> {
                          where to_tell <> '{}' and state <> 'accepted' and tell_at <= clock_timestamp()
                            and tried < ${MAX_TRIES}
                          order by tell_at limit ${MAX_WORDS} for update skip locked)
-    returning order_id, file_number, reason, to_tell[1] as word`);
+    returning order_id, file_number, reason, to_tell[1] as word, cardinality(told) as place`);
 }
 
-async function keepTold(db: Db, { order_id: orderId }: Telling, status: number): Promise<void> {
+/** An answer may take longer than the next turn of a word; who told it besides has then kept it already. */
+async function keepTold(db: Db, { order_id: orderId, place }: Telling, status: number): Promise<void> {
   await db.run(sql`
     update sandbox.provider_orders
        set told = told || ${status}::integer, to_tell = to_tell[2:], tried = 0, tell_at = clock_timestamp()
-     where order_id = ${orderId}`);
+     where order_id = ${orderId} and cardinality(told) = ${place}`);
 }
 
 function resultOf({ file_number: fileNumber, reason, word }: Telling): object {

@@ -2,6 +2,7 @@ import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode } from
 import type { Db } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticator, authenticate } from './authenticate.ts';
+import { faultOfBody, readBody } from './body.ts';
 import { type Call, type Handler, type Handlers, WithStatus } from './call.ts';
 import type { Caller } from './caller.ts';
 import { clientOf } from './client-address.ts';
@@ -96,12 +97,13 @@ type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
 
 function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
   const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>);
+  const body = readBody(endpoint, request.body);
   const fault =
     (endpoint.params && findFault('path', endpoint.params, request.params)) ??
     (endpoint.query && findFault('query', endpoint.query, query)) ??
-    (endpoint.body && findFault('body', endpoint.body, request.body));
+    faultOfBody(endpoint, body);
   if (fault) throw new ApiError('invalid_request', `${fault}.`);
-  return { params: request.params, query, body: endpoint.body && request.body } as Input;
+  return { params: request.params, query, body } as Input;
 }
 
 /** Runs the handler; `turn` is the right to store its answer for an Idempotency-Key. */

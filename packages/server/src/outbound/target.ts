@@ -1,7 +1,7 @@
 import { OutboundError } from './outbound-error.ts';
 
 // Longer ones are refused by many servers anyway.
-const MAX_URL_LENGTH = 2048;
+export const MAX_URL_LENGTH = 2048;
 
 /**
  * Reads an address that a request may go to. The WHATWG parser turns every spelling of an IPv4 address

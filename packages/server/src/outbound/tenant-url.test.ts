@@ -35,6 +35,23 @@ describe('an address that a tenant gives', () => {
     expect(onOneMachine(url)).toMatch(/https/);
   });
 
+  it.each([
+    ' https://id.example',
+    'https://id.example/a b',
+    'https://id.example/\n',
+    'https://id.exa\tmple',
+    '\0https://a',
+  ])('has no blanks, which a reader would drop or change: %j', (url) => {
+    expect(strict(url)).toMatch(/blanks/);
+    expect(onOneMachine(url)).toMatch(/blanks/);
+  });
+
+  it('is no longer than a request may be sent to', () => {
+    const sized = (length: number) => 'https://id.example/'.padEnd(length, 'x');
+    expect(strict(sized(2_048))).toBeUndefined();
+    expect(strict(sized(2_049))).toMatch(/at most 2048 characters/);
+  });
+
   it('carries neither user nor password, on one machine too', () => {
     for (const url of ['https://user:pass@id.example', 'https://user@id.example', 'http://a:b@127.0.0.1']) {
       expect(onOneMachine(url), url).toMatch(/user or password/);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isForbiddenAddress, isLoopbackAddress } from './forbidden-addresses.ts';
-import { hostOf } from './target.ts';
+import { hostOf, MAX_URL_LENGTH } from './target.ts';
 
 export interface TenantUrlOptions {
   /** Whether addresses of this machine will do, over http too. */
@@ -16,6 +16,9 @@ const NOT_HTTPS = 'must be an address that starts with https://';
  * can never work; what a name leads to is judged whenever it is connected to.
  */
 export function faultOfTenantUrl(text: string, { allowLoopback }: TenantUrlOptions): string | undefined {
+  // Readers of URLs drop some of them without a word.
+  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain blanks';
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(text)) return NOT_HTTPS;
   const target = new URL(text);
   if (target.protocol !== 'https:' && target.protocol !== 'http:') return NOT_HTTPS;

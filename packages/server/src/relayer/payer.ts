@@ -18,7 +18,7 @@ import { tenderJob } from './tender-job.ts';
 /** A transaction of the account that holds the service's own money. */
 export interface PayOrder {
   readonly environment: Environment;
-  readonly kind: 'payout' | 'burn';
+  readonly kind: 'payout' | 'burn' | 'refund';
   /** What must not happen twice. */
   readonly purpose: string;
   readonly calls: readonly Call[];

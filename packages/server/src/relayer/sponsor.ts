@@ -28,8 +28,8 @@ export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
 
 export type SponsoredKind = 'wallet' | 'upgrade' | 'calls';
 
-/** `payout` and `burn` are transactions of the manager's own. */
-export type RelayKind = SponsoredKind | 'payout' | 'burn';
+/** `payout`, `burn` and `refund` are transactions of the manager's own. */
+export type RelayKind = SponsoredKind | 'payout' | 'burn' | 'refund';
 
 export interface StoredRelay {
   readonly id: string;

@@ -46,7 +46,7 @@ function toWatch(db: Db, chainId: bigint, notBefore: Date): Promise<Row[]> {
      where state in ('REVERTED', 'VOIDED') and id in (
        select id from relays
         where chain_id = ${toHex(chainId)} and state in ('REVERTED', 'VOIDED') and account is not null
-          and kind not in ('gap', 'payout', 'burn') and not_after > ${notBefore}
+          and kind not in ('gap', 'payout', 'burn', 'refund') and not_after > ${notBefore}
         order by looked_at nulls first, not_after limit ${MAX_WATCHED})
     returning id, kind, wallet, not_after`);
 }

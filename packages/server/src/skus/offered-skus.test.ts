@@ -61,16 +61,19 @@ describe('what an environment offers', () => {
     expect((await shop.listed(us)).ids).toEqual(['a', 'b', 'c', 'ours']);
   });
 
-  it('has an own service in place of one that the deployment brings in later under the same id', async () => {
+  it('has the service that the deployment brings in in place of an own one with the same id', async () => {
     const us = await newCaller(database.db);
-    await shop.create(us, { id: 'later', name: 'Ours' });
+    await shop.create(us, { id: 'later', name: 'Ours', fixedAmount: 1 });
+    expect(await findOfferedSku(database.db, us, 'later')).toMatchObject({ name: 'Ours', is_own: true });
     await shop.load('a', 'b', 'c', 'later');
-    expect((await findOfferedSku(database.db, us, 'later')).name).toBe('Ours');
+    const theirs = { name: 'Recarga propia', is_own: false, fixed_amount: null };
+    expect(await findOfferedSku(database.db, us, 'later')).toMatchObject(theirs);
     expect(await shop.listed(us)).toEqual({ ids: ['a', 'b', 'c', 'later'], total: 4 });
-    expect(await shop.offered(us)).toEqual(['a', 'b', 'c', 'later own']);
-    await shop.remove(us, 'later');
-    expect((await findOfferedSku(database.db, us, 'later')).name).toBe('Recarga propia');
+    expect(await shop.offered(us)).toEqual(['a', 'b', 'c', 'later']);
+    await expect(shop.update(us, 'later', { name: 'Ours again' })).rejects.toMatchObject({ code: 'invalid_request' });
     await shop.load('a', 'b', 'c');
+    expect(await findOfferedSku(database.db, us, 'later')).toMatchObject({ name: 'Ours', is_own: true });
+    await shop.remove(us, 'later');
     await expect(findOfferedSku(database.db, us, 'later')).rejects.toMatchObject(missing);
   });
 

@@ -3,14 +3,14 @@ import type { Db, Reads } from '@svc/store';
 import { matchesPattern } from './pattern.ts';
 import * as store from './store.ts';
 
-export type { Owner, SkuRow } from './store.ts';
+export type { OfferedSkuRow, Owner, SkuRow } from './store.ts';
 
 export async function getSku(reads: Reads, owner: store.Owner, id: string): Promise<Sku> {
   return toSku(await findOfferedSku(reads, owner, id));
 }
 
 /** A service that the environment offers. One that is hidden there or retired is as good as none. */
-export async function findOfferedSku(reads: Reads, owner: store.Owner, id: string): Promise<store.SkuRow> {
+export async function findOfferedSku(reads: Reads, owner: store.Owner, id: string): Promise<store.OfferedSkuRow> {
   const row = await store.findOfferedSku(reads, owner, id);
   if (!row) throw new ApiError('sku_not_found');
   return row;

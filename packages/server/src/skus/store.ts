@@ -28,23 +28,30 @@ export interface Owner {
   readonly environment: Environment;
 }
 
-/** One service that the environment offers: its own, or else the deployment's. Each part is one look into a primary key. */
+export interface OfferedSkuRow extends SkuRow {
+  readonly is_own: boolean;
+}
+
+/**
+ * One service that the environment offers: the deployment's, or else its own, so that nobody sells under a name of the deployment's at a
+ * price of their own. Each part is one look into a primary key.
+ */
 export function findOfferedSku(
   reads: Reads,
   { organizationId, environment }: Owner,
   id: string,
-): Promise<SkuRow | undefined> {
+): Promise<OfferedSkuRow | undefined> {
   return reads.one(sql`
-    select ${columns} from (
-      select 1 as turn, ${columns} from own_skus
-      where organization_id = ${organizationId} and environment = ${environment} and id = ${id}
+    select ${columns}, is_own from (
+      select false as is_own, ${columns} from skus where id = ${id} and retired_at is null
       union all
-      select 2 as turn, ${columns} from skus where id = ${id} and retired_at is null
+      select true as is_own, ${columns} from own_skus
+      where organization_id = ${organizationId} and environment = ${environment} and id = ${id}
     ) found
     where not exists (
       select from hidden_skus h
       where h.organization_id = ${organizationId} and h.environment = ${environment} and h.sku_id = ${id})
-    order by turn limit 1`);
+    order by is_own limit 1`);
 }
 
 export interface SkuFilter {
@@ -56,8 +63,7 @@ export interface SkuFilter {
   readonly offset: number;
 }
 
-export interface ListedSkuRow extends SkuRow {
-  readonly is_own: boolean;
+export interface ListedSkuRow extends OfferedSkuRow {
   readonly is_offered: boolean;
 }
 
@@ -72,9 +78,9 @@ export async function listSkus(
   const offered = filter.withHidden ? sql`` : sql`and ${isOffered}`;
   const category = filter.category === undefined ? sql`` : sql`and category = ${filter.category}`;
   const provider = filter.provider === undefined ? sql`` : sql`and provider_id = ${filter.provider}`;
-  const shared = sql`from skus s where retired_at is null ${category} ${provider} ${offered}
-    and not exists (select from own_skus o where ${here} and o.id = s.id)`;
-  const own = sql`from own_skus s where ${here} ${category} ${provider} ${offered}`;
+  const shared = sql`from skus s where retired_at is null ${category} ${provider} ${offered}`;
+  const own = sql`from own_skus s where ${here} ${category} ${provider} ${offered}
+    and not exists (select from skus d where d.id = s.id and d.retired_at is null)`;
   const [rows, count] = await Promise.all([
     db.rows<ListedSkuRow>(sql`
       select ${columns}, is_own, is_offered from (

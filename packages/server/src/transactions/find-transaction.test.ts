@@ -7,7 +7,7 @@ import { refusal } from '../wallets/testing/wallet-house.ts';
 import { findTransaction } from './find-transaction.ts';
 import type { NewRecord } from './record.ts';
 import { insertRecords } from './records.ts';
-import { aRecord } from './test-records.ts';
+import { aRecord, purchaseOf } from './test-records.ts';
 import { openTransactionHouse, stranger, type TransactionHouse, transferOf } from './testing/house.ts';
 
 let house: TransactionHouse;
@@ -94,6 +94,20 @@ describe('a transaction', () => {
     expect(await find(transactionHash, house.caller('ana'))).toMatchObject({ id: first?.id });
     expect(await find(transactionHash, house.caller('luis'))).toMatchObject({ id: received?.id });
     expect(second?.id).toBeDefined();
+  });
+
+  it('that paid for a purchase is the purchase, for whoever may see it', async () => {
+    const [ana, luis] = [await house.funded('ana'), await house.funded('luis')];
+    const sent = { transactionHash: unpadded(), senderAddress: ana.address, callIndex: 0, eventIndex: 0 };
+    const [payment] = await store(sent);
+    if (!payment) throw new Error('There is no payment.');
+    const [purchase] = await insertRecords(house.db, [purchaseOf(payment)]);
+    for (const caller of [house.caller(), house.caller('ana')]) {
+      expect(await find(sent.transactionHash, caller)).toMatchObject({ id: purchase?.id, type: 'SKU_PURCHASE' });
+      expect(await find(payment.id, caller)).toMatchObject({ id: payment.id, type: 'SEND' });
+    }
+    await missing(sent.transactionHash, house.caller('luis'));
+    expect(luis.address).not.toBe(ana.address);
   });
 
   it('is found by the hash of an earlier attempt whose fee was raised, by its own organisation', async () => {

@@ -16,7 +16,10 @@ export interface FindParts {
   readonly networks: Pick<Networks, 'starknet'>;
 }
 
-/** By id, or by hash. Of several records of one transaction, that of what the caller's wallet sent, with its first call. */
+/**
+ * By id, or by hash. Of several records of one transaction, the purchase that it paid for, else that of what the caller's wallet sent,
+ * with its first call.
+ */
 export async function findTransaction(parts: FindParts, caller: Caller, hashOrId: string): Promise<Transaction> {
   const found = await find(parts, caller, hashOrId);
   const known = found.filter(({ transactionHash }) => transactionHash !== undefined);
@@ -36,7 +39,7 @@ async function find(parts: FindParts, caller: Caller, hashOrId: string): Promise
   if (felt.ok) spellings.push(['STARKNET', toHex(felt.value)]);
   if (evmHash.ok) spellings.push(...evmChainNames.map((chain) => [chain, evmHash.value] as const));
   const byHash = await Promise.all(
-    spellings.map(([chain, hash]) => recordsByHash(reads, ownerOf(caller), chain, hash)),
+    spellings.map(([chain, hash]) => recordsByHash(reads, { ...ownerOf(caller), withPurchase: true }, chain, hash)),
   );
   const records = byHash.flat();
   return records.length === 0 && felt.ok ? ofReplaced(parts, caller, felt.value) : records;
@@ -82,8 +85,10 @@ async function inView(
       ? records.filter((record) => own.has(record.senderAddress) || own.has(record.destinationAddress))
       : records;
   const side = ({ senderAddress }: TransactionRecord) => (own.has(senderAddress) ? 0 : 1);
+  const kind = ({ type }: TransactionRecord) => (type === 'SKU_PURCHASE' ? 0 : 1);
   return visible.toSorted(
     (one, other) =>
+      kind(one) - kind(other) ||
       side(one) - side(other) ||
       (one.callIndex ?? 0) - (other.callIndex ?? 0) ||
       (one.eventIndex ?? 0) - (other.eventIndex ?? 0),

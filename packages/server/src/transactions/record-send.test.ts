@@ -13,6 +13,7 @@ import { refusal } from '../wallets/testing/wallet-house.ts';
 import type { TransactionParts } from './parts.ts';
 import { recordSend } from './record-send.ts';
 import { changeRecord, insertRecords } from './records.ts';
+import { purchaseOf } from './test-records.ts';
 import {
   httpCall,
   openTransactionHouse,
@@ -190,6 +191,19 @@ describe('the same transfer', () => {
       status: 'SUCCESS',
       confirmedAt: expect.any(String),
     });
+  });
+
+  it('is not the purchase that it paid for, although that tells of the same', async () => {
+    const [body, other] = [await sent(), house.caller(undefined, await house.newOrganization())];
+    await record(body, other);
+    const [payment] = await house.records(body.transactionHash, other);
+    if (!payment) throw new Error('There is no record.');
+    const { organizationId } = house.caller();
+    const [purchase] = await insertRecords(house.db, [purchaseOf({ ...payment, organizationId })]);
+    const answer = await record(body);
+    expect(answer).toMatchObject({ type: 'SEND', status: 'PENDING' });
+    expect(await record(body)).toMatchObject({ id: answer.id });
+    expect(answer.id).not.toBe(purchase?.id);
   });
 
   it('that counted as lost is a success again when the chain shows it', async () => {

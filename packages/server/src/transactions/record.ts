@@ -1,7 +1,25 @@
-import type { Chain, ChainToken, Environment, TxStatus, TxSubType, TxType } from '@svc/protocol';
+import type {
+  Chain,
+  ChainToken,
+  Currency,
+  Environment,
+  RefundStatus,
+  TxStatus,
+  TxSubType,
+  TxType,
+} from '@svc/protocol';
+
+/** What a purchase has beside the transfer that paid for it. */
+export interface SkuFields {
+  readonly skuId?: string | undefined;
+  readonly skuReference?: string | undefined;
+  /** A plain decimal, exact. */
+  readonly skuPurchaseAmount?: string | undefined;
+  readonly skuPurchaseCurrency?: Currency | undefined;
+}
 
 /** A transaction of the history as it is first stored. Addresses and hashes are in their normal form. */
-export interface NewRecord {
+export interface NewRecord extends SkuFields {
   readonly organizationId: string;
   readonly environment: Environment;
   readonly apiPublicKey: string;
@@ -37,4 +55,10 @@ export interface NewRecord {
 export interface TransactionRecord extends NewRecord {
   readonly id: string;
   readonly updatedAt: Date;
+  /** Of a purchase, from its provider. */
+  readonly skuFileNumber?: string | undefined;
+  readonly revertReason?: string | undefined;
+  /** Of a purchase whose payment is to be given back. */
+  readonly refundStatus?: RefundStatus | undefined;
+  readonly refundTransactionHash?: string | undefined;
 }

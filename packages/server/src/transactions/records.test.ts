@@ -1,7 +1,9 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { newId } from '../ids.ts';
 import * as store from './records.ts';
-import { aRecord, newFelt, newOwner, testRecords } from './test-records.ts';
+import { recordsByHashes } from './records-by-hashes.ts';
+import { aRecord, newFelt, newOwner, purchaseOf, testRecords } from './test-records.ts';
 
 const records = testRecords();
 // Storing them takes long enough for callers to meet.
@@ -34,6 +36,28 @@ describe('a stored record', () => {
     expect(record).toMatchObject(given);
     expect(record.id).toMatch(/^txn_/);
     expect(await store.recordById(records.db(), owner, record.id)).toEqual(record);
+  });
+
+  it('of a purchase is read back with what was bought, under the id that it was given', async () => {
+    const owner = await newOwner(records.db());
+    const given = purchaseOf(aRecord(owner));
+    const record = await store.insertRecordAs(records.db(), newId('txn'), given);
+    expect(record).toMatchObject({ ...given, id: expect.stringMatching(/^txn_/) });
+    expect(await store.recordById(records.db(), owner, record.id)).toEqual(record);
+  });
+
+  it('of a purchase is not among what its transaction moved', async () => {
+    const { owner, record } = await stored({ eventIndex: 0 });
+    const { transactionHash = '', chain } = record;
+    const [purchase] = await store.insertRecords(records.db(), [purchaseOf(record)]);
+    const found = async (options: { withPurchase?: boolean }) => {
+      const all = await store.recordsByHash(records.db(), { ...owner, ...options }, chain, transactionHash);
+      return all.map(({ id }) => id);
+    };
+    expect(await found({})).toEqual([record.id]);
+    expect(await found({ withPurchase: true })).toEqual(expect.arrayContaining([record.id, purchase?.id]));
+    const many = await recordsByHashes(records.db(), owner.environment, [BigInt(transactionHash)]);
+    expect(many.every(({ type }) => type === 'SEND')).toBe(true);
   });
 
   it('leaves undefined what was not given', async () => {

@@ -24,29 +24,45 @@ const MAX_REVERT_REASON = 4_000;
 export async function insertRecords(tx: Db, records: readonly NewRecord[]): Promise<TransactionRecord[]> {
   const stored: TransactionRecord[] = [];
   for (let start = 0; start < records.length; start += MAX_RECORDS_A_STATEMENT) {
-    stored.push(...(await insertSome(tx, records.slice(start, start + MAX_RECORDS_A_STATEMENT))));
+    const some = records.slice(start, start + MAX_RECORDS_A_STATEMENT);
+    stored.push(
+      ...(await insertSome(
+        tx,
+        some.map((record) => ({ ...record, id: newId('txn') })),
+      )),
+    );
   }
   return stored;
 }
 
-async function insertSome(tx: Db, records: readonly NewRecord[]): Promise<TransactionRecord[]> {
-  const given = records.map((record) => ({ ...record, id: newId('txn'), amount: record.amount?.toString() }));
+/** Adds a record whose id is known already. */
+export async function insertRecordAs(tx: Db, id: string, record: NewRecord): Promise<TransactionRecord> {
+  const [stored] = await insertSome(tx, [{ ...record, id }]);
+  if (!stored) throw new Error('A record was not stored.');
+  return stored;
+}
+
+async function insertSome(tx: Db, records: readonly (NewRecord & { id: string })[]): Promise<TransactionRecord[]> {
+  const given = records.map((record) => ({ ...record, amount: record.amount?.toString() }));
   // In one order, so that two callers who add the same events do not wait for each other in a circle.
   const added = await tx.rows<Row>(sql`
     insert into transactions (id, organization_id, environment, api_public_key, type, sub_type, chain, transaction_hash,
       event_index, relay_id, call_index, sender_address, destination_address, contract_address, contract_name,
-      function_name, function_selector, token, token_address, amount, status, block_number, sender_wallet_id,
-      destination_wallet_id, created_at, confirmed_at, updated_at)
+      function_name, function_selector, token, token_address, amount, sku_id, sku_reference, sku_purchase_amount,
+      sku_purchase_currency, status, block_number, sender_wallet_id, destination_wallet_id, created_at, confirmed_at,
+      updated_at)
     select id, "organizationId", environment, "apiPublicKey", type, "subType", chain, "transactionHash", "eventIndex",
       "relayId", "callIndex", "senderAddress", "destinationAddress", "contractAddress", "contractName", "functionName",
-      "functionSelector", token, "tokenAddress", amount, status, "blockNumber", "senderWalletId", "destinationWalletId",
-      "createdAt", "confirmedAt", greatest("createdAt", now())
+      "functionSelector", token, "tokenAddress", amount, "skuId", "skuReference", "skuPurchaseAmount",
+      "skuPurchaseCurrency", status, "blockNumber", "senderWalletId", "destinationWalletId", "createdAt", "confirmedAt",
+      greatest("createdAt", now())
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (
       id text, "organizationId" text, environment text, "apiPublicKey" text, type text, "subType" text, chain text,
       "transactionHash" text, "eventIndex" integer, "relayId" text, "callIndex" integer, "senderAddress" text,
       "destinationAddress" text, "contractAddress" text, "contractName" text, "functionName" text,
-      "functionSelector" text, token text, "tokenAddress" text, amount numeric, status text, "blockNumber" bigint,
-      "senderWalletId" text, "destinationWalletId" text, "createdAt" timestamptz, "confirmedAt" timestamptz)
+      "functionSelector" text, token text, "tokenAddress" text, amount numeric, "skuId" text, "skuReference" text,
+      "skuPurchaseAmount" numeric, "skuPurchaseCurrency" text, status text, "blockNumber" bigint, "senderWalletId" text,
+      "destinationWalletId" text, "createdAt" timestamptz, "confirmedAt" timestamptz)
     order by "transactionHash", "eventIndex", chain, environment, "organizationId", id
     on conflict (transaction_hash, event_index, chain, environment, organization_id) do nothing
     returning ${recordColumns}`);
@@ -95,17 +111,25 @@ export async function recordsOfRelay(reads: Reads, relayId: string): Promise<Tra
   return rows.map(fromRow);
 }
 
-/** Without an organisation: of all that know the transaction. */
+interface OfHash {
+  readonly environment: Environment;
+  /** Left out: of all that know the transaction. */
+  readonly organizationId?: string | undefined;
+  /** Whether the purchase that the transaction paid for is wanted too: it tells of none of its transfers. */
+  readonly withPurchase?: boolean;
+}
+
 export async function recordsByHash(
   reads: Reads,
-  { environment, organizationId }: { environment: Environment; organizationId?: string | undefined },
+  { environment, organizationId, withPurchase = false }: OfHash,
   chain: Chain,
   hash: string,
 ): Promise<TransactionRecord[]> {
   const owned = organizationId === undefined ? sql`` : sql`and organization_id = ${organizationId}`;
+  const wanted = withPurchase ? sql`` : sql`and type <> 'SKU_PURCHASE'`;
   const rows = await reads.rows<Row>(sql`
     select ${recordColumns} from transactions
-    where transaction_hash = ${hash} and chain = ${chain} and environment = ${environment} ${owned}
+    where transaction_hash = ${hash} and chain = ${chain} and environment = ${environment} ${owned} ${wanted}
     order by organization_id, call_index, event_index, id limit ${MAX_RECORDS_OF_ONE}`);
   return rows.map(fromRow);
 }

@@ -35,7 +35,7 @@ const relayerParts = () => ({ db: house.db, networks: house.networks, crypto: ho
 /** One look of the relayer at what is under way. */
 const look = () => {
   const nothing = async () => {};
-  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), payout: nothing, burn: nothing };
+  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), payout: nothing, burn: nothing, refund: nothing };
   return tend({ ...relayerParts(), outcomes, log }, environment, padded(payer.address));
 };
 /** The service's own sponsor, whose waiting is a look of the relayer. */

@@ -6,34 +6,54 @@ import type { SeenTransfer } from './seen-transaction.ts';
 /** More would not help anyone to see the mistake. */
 const MAX_NAMED = 3;
 
+/** What requests call the parts of a transfer. */
+export interface FieldNames {
+  readonly token: string;
+  readonly sender: string;
+  readonly recipient: string;
+}
+
+const EXPECTED: FieldNames = { token: 'expectedToken', sender: 'expectedSender', recipient: 'expectedRecipient' };
+
 /** The first transfer that is as expected, or a `transaction_mismatch` that names the first field that is not, and what was found. */
 export function requireTransfer(
   expected: ExpectedTransfer,
   transfers: readonly SeenTransfer[],
   tokens: readonly Token[],
 ): SeenTransfer {
-  const { chain, token, sender, recipient, amount } = expected;
+  const { token, amount } = expected;
+  const between = requireTransfers(expected, transfers, tokens, EXPECTED);
+  const found = between.find((transfer) => transfer.amount === amount);
+  if (found) return found;
+  const amounts = between.map((transfer) => formatTokenAmount(transfer.amount, token.decimals));
+  return mismatch('expectedAmount', `the transaction moved ${named(amounts)} ${token.token}`);
+}
+
+/** Every transfer of the token from the one to the other, at least one, whatever its amount. */
+export function requireTransfers(
+  { chain, token, sender, recipient }: Omit<ExpectedTransfer, 'hash' | 'amount'>,
+  transfers: readonly SeenTransfer[],
+  tokens: readonly Token[],
+  fields: FieldNames,
+): SeenTransfer[] {
   const coin = token.token;
   const ofToken = transfers.filter((transfer) => transfer.token === numberOf(token));
   if (ofToken.length === 0) {
     const others = named(transfers.map((transfer) => nameOf(chain, transfer.token, tokens)));
     mismatch(
-      'expectedToken',
+      fields.token,
       others ? `the transaction moves ${others}, not ${coin}` : `the transaction moves no ${coin}`,
     );
   }
   const fromSender = ofToken.filter(({ from }) => from === BigInt(sender));
   if (fromSender.length === 0) {
-    mismatch('expectedSender', `the ${coin} came from ${named(ofToken.map(({ from }) => addressText(chain, from)))}`);
+    mismatch(fields.sender, `the ${coin} came from ${named(ofToken.map(({ from }) => addressText(chain, from)))}`);
   }
   const toRecipient = fromSender.filter(({ to }) => to === BigInt(recipient));
   if (toRecipient.length === 0) {
-    mismatch('expectedRecipient', `the ${coin} went to ${named(fromSender.map(({ to }) => addressText(chain, to)))}`);
+    mismatch(fields.recipient, `the ${coin} went to ${named(fromSender.map(({ to }) => addressText(chain, to)))}`);
   }
-  const found = toRecipient.find((transfer) => transfer.amount === amount);
-  if (found) return found;
-  const amounts = toRecipient.map((transfer) => formatTokenAmount(transfer.amount, token.decimals));
-  return mismatch('expectedAmount', `the transaction moved ${named(amounts)} ${coin}`);
+  return toRecipient;
 }
 
 const numberOf = ({ address }: Token) => (address === null ? undefined : BigInt(address));

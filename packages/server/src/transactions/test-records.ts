@@ -66,6 +66,20 @@ export function aRecord(owner: RecordOwner, given: Partial<NewRecord> = {}): New
   };
 }
 
+/** What the purchase that a transfer paid for is stored as: all that tells it from the transfer is its type. */
+export function purchaseOf(payment: NewRecord): NewRecord {
+  const { organizationId, environment, chain, transactionHash, senderAddress, destinationAddress } = payment;
+  const { token, tokenAddress, amount } = payment;
+  return aRecord(
+    { organizationId, environment },
+    {
+      ...{ type: 'SKU_PURCHASE', subType: undefined, functionName: undefined, chain, transactionHash },
+      ...{ senderAddress, destinationAddress, token, tokenAddress, amount },
+      ...{ skuId: 'agua', skuReference: '1', skuPurchaseAmount: '46.25', skuPurchaseCurrency: 'MXN' },
+    },
+  );
+}
+
 /** Histories whose counts and uncounted entries do not add up to their entries, place by place. */
 export function wrongCounts(reads: Reads): Promise<unknown[]> {
   return reads.rows(sql`

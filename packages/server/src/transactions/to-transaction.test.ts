@@ -57,6 +57,24 @@ describe('a transaction as callers see it', () => {
     expect(ajv.validate(Transaction, transaction)).toBe(true);
   });
 
+  it('that is a purchase has what was bought, how it ended and what became of the payment', () => {
+    const bought = { skuId: 'pase-recarga', skuReference: 'IMDM28417936', skuPurchaseCurrency: 'MXN' } as const;
+    const ended = { revertReason: 'Tag unknown', refundStatus: 'REFUNDED', refundTransactionHash: '0x5' } as const;
+    const record = { ...stored({ type: 'SKU_PURCHASE', ...bought, skuPurchaseAmount: '185.5' }), ...ended };
+    expect(toTransaction({ ...record, skuFileNumber: '17' })).toMatchObject({
+      ...bought,
+      skuPurchaseAmount: 185.5,
+      skuFileNumber: '17',
+      failureReason: 'Tag unknown',
+      refundStatus: 'REFUNDED',
+      refundTransactionHash: '0x5',
+    });
+  });
+
+  it('that is no purchase keeps to itself why it was reverted', () => {
+    expect(toTransaction({ ...stored({}), revertReason: 'out of luck' })).not.toHaveProperty('failureReason');
+  });
+
   it('has a hash: a record without one has no such form', () => {
     expect(() => toTransaction(stored({ transactionHash: undefined }))).toThrow('no hash');
   });

@@ -19,6 +19,7 @@ export function toTransaction(record: TransactionRecord): Transaction {
     ...(record.token !== undefined && { token: record.token }),
     ...(record.tokenAddress !== undefined && { tokenAddress: record.tokenAddress }),
     ...(record.amount !== undefined && { amount: record.amount.toString() }),
+    ...(record.type === 'SKU_PURCHASE' && purchaseFields(record)),
     status: record.status,
     createdAt: record.createdAt.toISOString(),
     ...(record.confirmedAt !== undefined && { confirmedAt: record.confirmedAt.toISOString() }),
@@ -26,5 +27,19 @@ export function toTransaction(record: TransactionRecord): Transaction {
     apiPublicKey: record.apiPublicKey,
     ...(record.senderWalletId !== undefined && { svcWalletId: record.senderWalletId }),
     ...(record.destinationWalletId !== undefined && { destinationSvcWalletId: record.destinationWalletId }),
+  };
+}
+
+function purchaseFields(record: TransactionRecord): Partial<Transaction> {
+  const { skuPurchaseAmount, revertReason } = record;
+  return {
+    ...(record.skuId !== undefined && { skuId: record.skuId }),
+    ...(record.skuReference !== undefined && { skuReference: record.skuReference }),
+    ...(skuPurchaseAmount !== undefined && { skuPurchaseAmount: Number(skuPurchaseAmount) }),
+    ...(record.skuPurchaseCurrency !== undefined && { skuPurchaseCurrency: record.skuPurchaseCurrency }),
+    ...(record.skuFileNumber !== undefined && { skuFileNumber: record.skuFileNumber }),
+    ...(revertReason !== undefined && { failureReason: revertReason }),
+    ...(record.refundStatus !== undefined && { refundStatus: record.refundStatus }),
+    ...(record.refundTransactionHash !== undefined && { refundTransactionHash: record.refundTransactionHash }),
   };
 }

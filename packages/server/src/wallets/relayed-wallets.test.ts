@@ -29,7 +29,7 @@ const relays = async () => (await house.db.one<{ n: bigint }>(sql`select count(*
 async function tendOnce(): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const nothing = async () => {};
-  const outcomes = { ...walletOutcomes(), calls: nothing, payout: nothing, burn: nothing };
+  const outcomes = { ...walletOutcomes(), calls: nothing, payout: nothing, burn: nothing, refund: nothing };
   await tend({ ...house, keys: () => [account], outcomes, log }, 'development', padded(account.address));
 }
 

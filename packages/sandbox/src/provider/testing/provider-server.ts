@@ -85,16 +85,17 @@ export async function startProvider() {
   };
 }
 
-/** Answers results with 204, or with what it is told to. */
+/** Answers results with 204, at once or after something else has happened, or with what it is told to. */
 async function startService() {
   const told: Told[] = [];
-  const answers: (number | 'close')[] = [];
+  const answers: (number | 'close' | (() => Promise<void>))[] = [];
   const server = createServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Record<string, unknown>;
     told.push({ path: request.url ?? '', body, headers: request.headers as Record<string, string> });
     const answer = answers.shift() ?? 204;
+    if (typeof answer === 'function') await answer();
     if (answer === 'close') response.destroy();
-    else response.writeHead(answer).end();
+    else response.writeHead(typeof answer === 'function' ? 204 : answer).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stop = () => {

@@ -15,6 +15,7 @@ const order: ProviderOrder = {
   orderId: 'txn_01',
   environment: 'production',
   organizationId: 'org_01',
+  catalogue: 'deployment',
   providerId: 'telcel',
   skuId: 'telcel-50',
   reference: '5512345678',

@@ -60,8 +60,9 @@ export function urlOfOrder(url: string, orderId: string): string {
 
 /** Field by field: what else an order may one day have here is not for others. */
 function bodyOf(order: ProviderOrder): string {
-  const { orderId, environment, organizationId, providerId, skuId, reference, amount, currency } = order;
-  return JSON.stringify({ orderId, environment, organizationId, providerId, skuId, reference, amount, currency });
+  const { orderId, environment, organizationId, catalogue, providerId, skuId, reference, amount, currency } = order;
+  const bought = { catalogue, providerId, skuId, reference, amount, currency };
+  return JSON.stringify({ orderId, environment, organizationId, ...bought });
 }
 
 function believed({ status, body }: OutboundResponse): OrderAnswer {

@@ -4,7 +4,7 @@ import type { OrderResult } from './provider.ts';
 export type OrderAnswer = OrderResult | { readonly state: 'unknown' };
 
 /** As long as the record of a purchase has room for. It is cut nowhere: half a number finds nothing. */
-const MAX_FILE_NUMBER_LENGTH = 255;
+export const MAX_FILE_NUMBER_LENGTH = 255;
 /** A sentence or two for people; what is longer is cut. */
 const MAX_REASON_LENGTH = 500;
 
@@ -34,7 +34,7 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
   }
 }
 
-function isFileNumber(value: unknown): value is string {
+export function isFileNumber(value: unknown): value is string {
   if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_FILE_NUMBER_LENGTH) return false;
   return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value);
 }

@@ -1,11 +1,15 @@
 import type { Currency, Environment } from '@svc/protocol';
 
+export type SkuCatalogue = 'deployment' | 'organization';
+
 /** What a provider is asked to deliver. The id makes repeating it safe: it is one order however often it is sent. */
 export interface ProviderOrder {
   /** The purchase's. */
   readonly orderId: string;
   readonly organizationId: string;
   readonly environment: Environment;
+  /** Whose service it is: the price of one that the organisation sells itself is the organisation's own word. */
+  readonly catalogue: SkuCatalogue;
   readonly providerId: string;
   readonly skuId: string;
   readonly reference: string;

@@ -166,7 +166,7 @@ describe('a process that ends', () => {
     const crash = async () => {
       throw new Error('killed');
     };
-    const outcomes = { wallet: crash, upgrade: crash, calls: crash, payout: crash, burn: crash };
+    const outcomes = { wallet: crash, upgrade: crash, calls: crash, payout: crash, burn: crash, refund: crash };
     await expect(harness.runJobs({ outcomes })).rejects.toThrow('killed');
     expect(await payment.state()).toBe('SENT');
     await harness.rest();

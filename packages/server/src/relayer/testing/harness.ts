@@ -72,7 +72,7 @@ export class Relayers {
       networks: this.networksWith({}),
       crypto: testCrypto,
       keys: () => keys,
-      outcomes: { wallet: tell, upgrade: tell, calls: tell, payout: tell, burn: tell },
+      outcomes: { wallet: tell, upgrade: tell, calls: tell, payout: tell, burn: tell, refund: tell },
       log,
       now: () => Date.now() + this.#aheadMs,
     };

@@ -1,10 +1,13 @@
 import { PATTERN_LENGTH } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { whileOpen } from '../../ledger/test-ledger.ts';
 import { newCaller } from '../../organizations/testing/organization.ts';
 import { serverDatabase } from '../../testing/database.ts';
 import { getSku } from '../service.ts';
 import { type Creation, missing, Shop, skuBody } from '../testing/shop.ts';
+import { createOwnSku } from './own-skus.ts';
 
 let database: TestDatabase;
 let shop: Shop;
@@ -42,6 +45,18 @@ describe("a service of one's own", () => {
     expect(updated).toMatchObject({ action: 'sku.updated', target: 'propio' });
     expect(updated?.changes).toEqual({ name: 'Otra', fixedAmount: null, description: null, isOffered: false });
     expect(created?.changes).toMatchObject({ name: 'Recarga propia', fixedAmount: 100, isOffered: true });
+  });
+
+  it('is one of five hundred at most, even when two are made at once', async () => {
+    const us = await newCaller(database.db);
+    await database.db.run(sql`
+      insert into own_skus (organization_id, environment, id, provider_id, name, category, reference_pattern,
+        reference_label, amount_pattern, amount_label, currency, can_check_reference)
+      select ${us.organizationId}, ${us.environment}, 'many-' || n, 'p', 'n', 'LUZ', '', '', '', '', 'MXN', true
+      from generate_series(1, 499) n`);
+    const last = (tx: Db) => createOwnSku(tx, us, skuBody({ id: 'last' }));
+    const tooMany = whileOpen(database.db, last, () => shop.create(us, { id: 'too-many' }));
+    await expect(tooMany).rejects.toMatchObject({ code: 'sku_limit_reached' });
   });
 
   it('changes nothing, and logs nothing, when nothing differs', async () => {

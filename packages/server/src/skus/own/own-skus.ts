@@ -19,7 +19,7 @@ export async function createOwnSku(tx: Db, actor: Actor, body: Creation): Promis
   const { isOffered = true } = body;
   const sku = withChanges({ id: body.id }, body);
   refuseUnsellable(sku);
-  if ((await store.countOwnSkus(tx, actor)) >= MAX_OWN_SKUS) throw new ApiError('sku_limit_reached');
+  if ((await store.lockCount(tx, actor)) >= MAX_OWN_SKUS) throw new ApiError('sku_limit_reached');
   const isTaken = (await store.findSharedSku(tx, sku.id)) !== undefined;
   if (isTaken || !(await store.insertOwnSku(tx, actor, sku))) throw new ApiError('sku_id_taken');
   // The id may have been that of a service of the deployment, hidden and meanwhile gone.
@@ -32,7 +32,8 @@ export async function createOwnSku(tx: Db, actor: Actor, body: Creation): Promis
 /** Changes concern later purchases only: a purchase keeps what it was made with. */
 export async function updateOwnSku(tx: Db, actor: Actor, id: string, body: Changes): Promise<OfferedSku> {
   const own = await store.lockOwnSku(tx, actor, id);
-  if (!own) return updateSharedSku(tx, actor, id, body);
+  // What the deployment has under this id by now is what is offered.
+  if (!own || (await store.findSharedSku(tx, id))) return updateSharedSku(tx, actor, id, body);
   const before = toSku(own);
   const names = fields.filter((name) => body[name] !== undefined && body[name] !== (before[name] ?? null));
   if (names.length > 0) {

@@ -37,8 +37,12 @@ export async function deleteOwnSku(tx: Db, { organizationId, environment }: Owne
   return deleted === 1;
 }
 
-export async function countOwnSkus(db: Db, { organizationId, environment }: Owner): Promise<number> {
-  const count = await db.one<{ total: bigint }>(sql`
+/** How many there are. The environment is locked, so that two that are made at once are counted one after the other. */
+export async function lockCount(tx: Db, { organizationId, environment }: Owner): Promise<number> {
+  await tx.run(sql`
+    select from environments
+    where organization_id = ${organizationId} and environment = ${environment} for no key update`);
+  const count = await tx.one<{ total: bigint }>(sql`
     select count(*) as total from own_skus where organization_id = ${organizationId} and environment = ${environment}`);
   return Number(count?.total ?? 0n);
 }

@@ -35,8 +35,8 @@ export async function storeOrder(db: Db, { environment, isOrdered = true, refere
         ${word('a11ce')}, 'USDC', ${word('cafe')}, 2700000, 'telcel-50', ${reference}, 50, 'MXN', 'PROCESSING',
         ${now}, ${now})`);
     await tx.run(sql`
-      insert into sku_purchases (id, provider_id, sku_name, price_micros, paid_at, block_time, ordered_at)
-      values (${id}, 'telcel', 'Telcel 50', 2700000, ${now}, ${now}, ${isOrdered ? now : null})`);
+      insert into sku_purchases (id, provider_id, catalogue, sku_name, price_micros, paid_at, block_time, ordered_at)
+      values (${id}, 'telcel', 'deployment', 'Telcel 50', 2700000, ${now}, ${now}, ${isOrdered ? now : null})`);
   });
   return id;
 }

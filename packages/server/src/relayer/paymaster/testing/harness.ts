@@ -73,7 +73,7 @@ export async function startHarness(): Promise<Harness> {
     networks,
     crypto: testCrypto,
     paymaster: createPaymasterClient({ url: server.url, apiKey: API_KEY }),
-    outcomes: { wallet: tell, upgrade: tell, calls: tell, payout: tell, burn: tell },
+    outcomes: { wallet: tell, upgrade: tell, calls: tell, payout: tell, burn: tell, refund: tell },
     onHash: async (_tx, relayId, hash) => void hashes.push({ relayId, hash }),
     log,
   };

@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Received, status } from '../../packages/server/src/events/testing/open-receiver.ts';
+import { startReceiver } from '../../packages/server/src/events/testing/receiver.ts';
+import { send } from '../support/client.ts';
+import { errorLines } from '../support/logs.ts';
+import { changeSettings } from '../support/organizations.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { eventually } from '../wallets/support/eventually.ts';
+import { Webhooks } from '../webhooks/support/webhooks.ts';
+import { references, Shop } from './support/shop.ts';
+
+const run = promisify(execFile);
+const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
+const NOTIFIED = 'ventas@shop.example';
+const PATIENCE_MS = 60_000;
+/** Each word of the operator is a process of its own. */
+const OPERATOR_MS = 180_000;
+
+let service: TestService;
+let shop: Shop;
+beforeAll(async () => {
+  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
+  shop = await Shop.open(service);
+  const { organizationId } = service.server.credentials;
+  await changeSettings(service.database.db, organizationId, 'development', { notification_email: NOTIFIED });
+  await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
+});
+afterAll(async () => {
+  const errors = errorLines(service.server.output());
+  await service.stop();
+  expect(errors).toEqual([]);
+});
+
+interface Told {
+  readonly type: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** What a receiver heard of a purchase, once it has heard so much. */
+async function toldOf(received: readonly Received[], id: string, count: number): Promise<Told[]> {
+  const read = async () => received.map(({ body }) => JSON.parse(body) as Told).filter(({ data }) => data.id === id);
+  return eventually(read, (told) => told.length >= count, PATIENCE_MS);
+}
+
+const byType = (one: Told, other: Told) => one.type.localeCompare(other.type);
+
+async function admin<T>(...args: string[]): Promise<T> {
+  const env = {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: service.database.url,
+    SVC_DATA_DIR: service.server.dataDir,
+  };
+  const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
+  return JSON.parse(stdout) as T;
+}
+
+describe('a purchase', () => {
+  it('that is paid for is delivered, and its app hears of it by webhook and mail', async () => {
+    const receiver = await startReceiver(status(204));
+    await new Webhooks(service).create(receiver.url);
+    const recorded = await shop.buy(references.quick);
+    expect(recorded).toMatchObject({ type: 'SKU_PURCHASE', status: 'PENDING', skuReference: references.quick });
+    const ended = await shop.ended(recorded.id);
+    const ordered = await shop.ordered(recorded.id);
+    expect(ordered).toMatchObject({ status: 'completed', delivered: 1 });
+    expect(ended).toMatchObject({
+      status: 'SUCCESS',
+      skuFileNumber: ordered?.fileNumber,
+      confirmedAt: expect.any(String),
+    });
+    expect(ended).not.toHaveProperty('refundStatus');
+    const told = (await toldOf(receiver.received, recorded.id, 2)).toSorted(byType);
+    expect(told).toMatchObject([
+      { type: 'sku-purchase.completed', data: ended },
+      { type: 'sku-purchase.processing', data: { status: 'PROCESSING' } },
+    ]);
+    const [mail, ...others] = await shop.mails(NOTIFIED, recorded.id, 1);
+    expect(others).toEqual([]);
+    expect(mail?.subject).toContain('Compra entregada: Totalplay');
+    expect(mail?.text).toContain(`Folio: ${ordered?.fileNumber}`);
+  });
+
+  it('that its provider refuses has failed for that reason, and its payment is due for refund', async () => {
+    const receiver = await startReceiver(status(204));
+    await new Webhooks(service).create(receiver.url, { eventTypes: ['sku-purchase.failed'] });
+    const ended = await shop.bought(references.failing);
+    expect(ended).toMatchObject({
+      status: 'FAILED',
+      refundStatus: 'DUE',
+      failureReason: expect.stringContaining('0000'),
+    });
+    expect(await toldOf(receiver.received, ended.id, 1)).toMatchObject([{ type: 'sku-purchase.failed', data: ended }]);
+    const [mail] = await shop.mails(NOTIFIED, ended.id, 1);
+    expect(mail?.text).toContain('The payment is due for refund');
+    const due = await shop.app.get('/sku-purchases?refundStatus=DUE');
+    expect(due.body).toMatchObject({ data: [{ id: ended.id }] });
+  });
+
+  it('that its provider delivers later is PROCESSING until then', async () => {
+    await shop.sandbox.ask('/provider/settings', { slowSeconds: 3 });
+    const { id } = await shop.buy(references.slow);
+    expect(await shop.until(id, ({ status }) => status !== 'PENDING')).toMatchObject({ status: 'PROCESSING' });
+    expect(await shop.ended(id)).toMatchObject({ status: 'SUCCESS' });
+    expect(await shop.ordered(id)).toMatchObject({ delivered: 1 });
+    await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
+  });
+});
+
+describe('a purchase whose provider cannot be reached', () => {
+  it(
+    'waits, shows in the metrics, and is ended by the operator’s word, which is written down',
+    async () => {
+      const reference = '5500000001';
+      await shop.sandbox.ask('/provider/faults', { kind: 'unavailable', reference, seconds: 3_600 });
+      await shop.sandbox.ask('/provider/faults', { kind: 'unavailable', request: 'look-up', seconds: 3_600 });
+      const [{ id }, { id: other }] = [await shop.buy(reference), await shop.buy(reference)];
+      for (const one of [id, other]) await shop.until(one, ({ status }) => status === 'PROCESSING');
+      const metrics = (await send(`${service.server.origin}/metrics`)).text;
+      expect(metrics).toContain('svc_purchases_open{environment="development",status="PROCESSING"} 2');
+      expect(metrics).toMatch(/svc_purchases_oldest_processing_seconds\{environment="development"\} [\d.]+/);
+      expect(metrics).toMatch(/svc_refunds_open\{environment="development",status="DUE"\} \d/);
+
+      await service.database.db.run(sql`update sku_purchases set paid_at = now() - interval '1 hour' where id = ${id}`);
+      expect(await admin('purchases', 'stuck')).toMatchObject([{ id, status: 'PROCESSING', sku_reference: reference }]);
+      expect(await admin('purchases', 'complete', id, 'F-77')).toEqual({ purchase: id, status: 'SUCCESS' });
+      expect(await admin('purchases', 'fail', other, 'The provider is gone.')).toEqual({
+        purchase: other,
+        status: 'FAILED',
+      });
+      await expect(admin('purchases', 'fail', id, 'too late')).rejects.toThrow(/is SUCCESS/);
+      await expect(admin('purchases', 'complete', id)).rejects.toThrow(/needs a file number/);
+      await expect(admin('purchases', 'cancel', id)).rejects.toThrow(/only one that is PENDING/);
+      expect(await shop.read(id)).toMatchObject({ status: 'SUCCESS', skuFileNumber: 'F-77' });
+      expect(await shop.read(other)).toMatchObject({
+        status: 'FAILED',
+        failureReason: 'The provider is gone.',
+        refundStatus: 'DUE',
+      });
+      const audited = await service.database.db.rows(sql`
+        select target, action, actor from audit_log where target in (${id}, ${other}) order by id`);
+      expect(audited).toEqual([
+        { target: id, action: 'sku-purchase.completed', actor: 'operator' },
+        { target: other, action: 'sku-purchase.failed', actor: 'operator' },
+      ]);
+      await shop.sandbox.ask('/provider/faults', undefined, 'DELETE');
+    },
+    OPERATOR_MS,
+  );
+});

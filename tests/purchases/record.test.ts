@@ -1,0 +1,142 @@
+import type { Transaction } from '@svc/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError } from '../support/answers.ts';
+import { type Reply, userToken } from '../support/client.ts';
+import { errorLines } from '../support/logs.ts';
+import { newKeys, newOrganization } from '../support/organizations.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { eventually } from '../wallets/support/eventually.ts';
+import { App } from '../wallets/support/owner.ts';
+import { PRICE_RAW, references, Shop } from './support/shop.ts';
+
+let service: TestService;
+let shop: Shop;
+/** The user whose wallet it is, and another one. */
+let [buyer, stranger]: App[] = [];
+/** Another organisation. */
+let others: App;
+beforeAll(async () => {
+  service = await startService();
+  shop = await Shop.open(service);
+  const { server, database } = service;
+  const as = async (sub: string) =>
+    new App(server, {
+      'x-api-key': server.credentials.publicKey,
+      authorization: `Bearer ${await userToken(server, sub)}`,
+    });
+  [buyer, stranger] = [await as('buyer'), await as('stranger')];
+  const keys = await newKeys(database.db, await newOrganization(database.db, 'Otra Tienda'), 'development');
+  others = new App(server, keys.headers);
+});
+afterAll(async () => {
+  const errors = errorLines(service.server.output());
+  await service.stop();
+  expect(errors).toEqual([]);
+});
+
+const the = (app: App | undefined): App => {
+  if (!app) throw new Error('Nobody is there yet.');
+  return app;
+};
+const record = (app: App, body: object) => app.post('/sku-purchases', body);
+const list = async (query = '', app: App = shop.app) =>
+  (await app.get(`/sku-purchases${query}`)).body as { data: Transaction[]; total: number };
+const bodyOf = ({ status, body }: Reply): Transaction => {
+  expect(status).toBe(200);
+  return body as Transaction;
+};
+
+describe('a purchase', () => {
+  it('is recorded with what was paid and what was bought', async () => {
+    const transactionHash = await shop.pay();
+    const recorded = bodyOf(await record(shop.app, shop.body(transactionHash, references.quick)));
+    expect(recorded).toMatchObject({
+      type: 'SKU_PURCHASE',
+      chain: 'STARKNET',
+      transactionHash,
+      token: 'USDC',
+      amount: String(PRICE_RAW),
+      skuId: 'totalplay-recibo',
+      skuReference: references.quick,
+      skuPurchaseAmount: 50,
+      skuPurchaseCurrency: 'MXN',
+      status: 'PENDING',
+      apiPublicKey: service.server.credentials.publicKey,
+    });
+    expect(BigInt(recorded.senderAddress)).toBe(BigInt(shop.buyer.address));
+    expect(BigInt(recorded.destinationAddress)).toBe(BigInt(shop.paymentAddress));
+  });
+
+  it('is recorded and read by the user whose wallet paid, and by no other', async () => {
+    const body = shop.body(await shop.pay(), references.quick);
+    expectError(await record(the(stranger), body), 404, 'wallet_not_found');
+    const { id } = bodyOf(await record(the(buyer), body));
+    expect(bodyOf(await the(buyer).get(`/sku-purchases/${id}`))).toMatchObject({ id });
+    expect(bodyOf(await shop.app.get(`/sku-purchases/${id}`))).toMatchObject({ id });
+    const foreign = [await the(stranger).get(`/sku-purchases/${id}`), await others.get(`/sku-purchases/${id}`)];
+    const missing = await others.get('/sku-purchases/txn_nothing');
+    expectError(missing, 404, 'purchase_not_found');
+    expect(foreign.map(({ status, text }) => [status, text])).toEqual(
+      foreign.map(() => [missing.status, missing.text]),
+    );
+  });
+
+  it('is listed for its own organisation, newest first, with the secret key only', async () => {
+    const [first, second] = [await shop.buy(references.quick), await shop.buy(references.quick)];
+    const { data, total } = await list('?limit=2');
+    expect(data.map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect(total).toBeGreaterThan(1);
+    expect(await list('', others)).toMatchObject({ data: [], total: 0 });
+    expectError(await the(buyer).get('/sku-purchases'), 401, 'secret_key_required');
+  });
+
+  it('is listed by its status and by what is due', async () => {
+    const [delivered, failed] = [await shop.bought(references.quick), await shop.bought(references.failing)];
+    const ids = async (query: string) => (await list(query)).data.map(({ id }) => id);
+    expect(await ids('?limit=100&status=SUCCESS')).toContain(delivered.id);
+    expect(await ids('?limit=100&status=SUCCESS')).not.toContain(failed.id);
+    expect(await ids('?limit=100&refundStatus=DUE')).toContain(failed.id);
+    expect(await ids('?limit=100&refundStatus=DUE')).not.toContain(delivered.id);
+    expectError(await shop.app.get('/sku-purchases?status=LOST'), 400, 'invalid_request');
+  });
+
+  it('stands in the history beside the transfer that paid for it, and is what its hash means', async () => {
+    const { id, transactionHash } = await shop.buy(references.quick);
+    const ofHash = async () => {
+      const { data } = bodyOf(
+        await shop.app.get(`/transactions/transaction-list?walletAddress=${shop.buyer.address}&limit=100`),
+      ) as unknown as { data: Transaction[] };
+      return data.filter((one) => one.transactionHash === transactionHash);
+    };
+    expect((await ofHash()).map(({ type }) => type).toSorted()).toEqual(['SEND', 'SKU_PURCHASE']);
+    expect(bodyOf(await shop.app.get(`/transactions/${transactionHash}`))).toMatchObject({ id });
+    expect(bodyOf(await shop.app.get(`/transactions/${id}`))).toMatchObject({ id, type: 'SKU_PURCHASE' });
+    const done = await eventually(ofHash, (all) => all.every(({ status }) => status === 'SUCCESS'));
+    expect(done.map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS']);
+  });
+
+  it('leaves the transfer that paid for it to be recorded as one', async () => {
+    const { id, transactionHash } = await shop.buy(references.quick);
+    const sent = bodyOf(
+      await shop.app.post('/transactions/record-send', {
+        transactionHash,
+        expectedSender: shop.buyer.address,
+        expectedRecipient: shop.paymentAddress,
+        expectedToken: 'USDC',
+        expectedAmount: '2.702703',
+        chain: 'STARKNET',
+      }),
+    );
+    expect(sent).toMatchObject({ type: 'SEND', transactionHash });
+    expect(sent.id).not.toBe(id);
+  });
+
+  it('is answered to the same Idempotency-Key as it was first', async () => {
+    const body = shop.body(await shop.pay(), references.quick);
+    const headers = { 'idempotency-key': 'one purchase' };
+    const first = await shop.app.post('/sku-purchases', body, headers);
+    await shop.ended(bodyOf(first).id);
+    const again = await shop.app.post('/sku-purchases', body, headers);
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+  });
+});

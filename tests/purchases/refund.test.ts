@@ -1,0 +1,110 @@
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { USDC } from '../sandbox/support/client.ts';
+import { keyHeaders, send, userToken } from '../support/client.ts';
+import { errorLines } from '../support/logs.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { field, hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
+import { PRICE_RAW, references, Shop } from './support/shop.ts';
+
+/** Two processes, and the machine may be busy. */
+const PROCESSES_MS = 120_000;
+
+let service: TestService;
+let shop: Shop;
+beforeAll(async () => {
+  service = await startService();
+  shop = await Shop.open(service);
+});
+afterAll(async () => {
+  // That a refund could not be sent is for the operator to know.
+  const isExpected = ({ msg }: Record<string, unknown>) => /manager wallet balance/.test(String(msg));
+  const errors = errorLines(service.server.output()).filter((line) => !isExpected(line));
+  await service.stop();
+  expect(errors).toEqual([]);
+});
+
+/** A purchase that failed. */
+const failed = async () => (await shop.bought(references.failing)).id;
+const refunded = (id: string) => shop.until(id, ({ refundStatus }) => refundStatus === 'REFUNDED');
+
+describe('a refund', () => {
+  it(
+    'gives the payer back what was paid, once, however often and wherever it is asked for at once',
+    async () => {
+      const before = await shop.balance();
+      const id = await failed();
+      expect(await shop.balance()).toBe(before - PRICE_RAW);
+      const other = await service.another();
+      const servers = [service.server, other, service.server, other, service.server, other];
+      const answers = await Promise.all(servers.map((server) => shop.refund(id, {}, server)));
+      for (const { status, body } of answers) {
+        expect([status, body]).toMatchObject([200, { id, refundStatus: expect.stringMatching(/^REFUND(ING|ED)$/) }]);
+      }
+      const ended = await refunded(id);
+      expect(ended).toMatchObject({ status: 'FAILED', refundTransactionHash: expect.stringMatching(/^0x/) });
+      expect((await shop.refund(id)).body).toEqual(ended);
+      expect(await shop.balance()).toBe(before);
+      const { result } = await shop.sandbox.rpc('getTransactionReceipt', [ended.refundTransactionHash]);
+      expect(result).toMatchObject({ execution_status: 'SUCCEEDED' });
+      expect(
+        await service.database.db.rows(sql`select state from relays where purpose like ${`refund ${id} %`}`),
+      ).toEqual([{ state: 'SUCCEEDED' }]);
+      await other.stop();
+    },
+    PROCESSES_MS,
+  );
+
+  it('may be a transfer of the organisation’s own, and one transfer is one refund', async () => {
+    const treasurer = new Owner();
+    await shop.app.createWallet(treasurer, 'treasurer');
+    await shop.sandbox.faucet(treasurer.address, 'USDC', '100');
+    const [id, other] = [await failed(), await failed()];
+    const give = async (amount: bigint) =>
+      hashOf(await shop.app.execute(treasurer, [transferOf(USDC, shop.buyer.address, amount)]));
+    const tooLittle = await shop.refund(id, { transactionHash: await give(PRICE_RAW - 1n) });
+    expect([tooLittle.status, tooLittle.body]).toMatchObject([400, { error: 'transaction_mismatch' }]);
+    const hash = await give(PRICE_RAW);
+    const before = await shop.balance();
+    const answer = await shop.refund(id, { transactionHash: hash });
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { refundStatus: 'REFUNDED', refundTransactionHash: hash },
+    ]);
+    const again = await shop.refund(other, { transactionHash: hash });
+    expect([again.status, again.body]).toMatchObject([400, { error: 'transaction_already_used' }]);
+    expect((await shop.refund(id)).body).toEqual(answer.body);
+    expect(await shop.balance()).toBe(before);
+    // Nor is the payment itself, or a transfer that was a refund, a payment for something else.
+    const deposit = await shop.app.post('/organization/deposits', { transactionHash: hash, chain: 'STARKNET' });
+    expect(deposit.status).toBe(400);
+  });
+
+  it('is refused for what was delivered, and where the manager has too little nothing is stored', async () => {
+    const delivered = await shop.bought(references.quick);
+    const refused = await shop.refund(delivered.id);
+    expect([refused.status, refused.body]).toMatchObject([400, { error: 'purchase_not_refundable' }]);
+    // More than the manager has.
+    await shop.sandbox.faucet(shop.buyer.address, 'USDC', '1000000000');
+    const body = shop.body(await shop.pay(1_000_000_000_000_000n), references.failing);
+    const id = field<string>(await shop.app.post('/sku-purchases', body), 'id');
+    await shop.ended(id);
+    const poor = await shop.refund(id);
+    expect([poor.status, poor.body]).toMatchObject([500, { error: 'refund_failed' }]);
+    expect(await shop.read(id)).toMatchObject({ refundStatus: 'DUE' });
+    expect(await service.database.db.rows(sql`select from relays where purpose like ${`refund ${id} %`}`)).toEqual([]);
+  });
+
+  it('needs the secret key', async () => {
+    const id = await failed();
+    const { 'x-api-key': key, authorization: _ } = keyHeaders(service.server) as Record<string, string>;
+    const token = await userToken(service.server, 'buyer');
+    for (const headers of [{ 'x-api-key': key ?? '' }, { 'x-api-key': key ?? '', authorization: `Bearer ${token}` }]) {
+      for (const action of ['refund', 'cancel']) {
+        const url = `${shop.app.baseUrl}/sku-purchases/${id}/${action}`;
+        expect((await send(url, { method: 'POST', headers, body: {} })).status).toBe(401);
+      }
+    }
+    expect(await shop.read(id)).toMatchObject({ refundStatus: 'DUE' });
+  });
+});
