@@ -46,7 +46,7 @@ beforeAll(async () => {
   };
   await revoke(db, cast.revokedPublic.publicKeyId);
   await revoke(db, cast.revokedSecret.secretKeyId);
-  world = await prepareWorld(service.server, { headers: cast.ours.headers, user: USER });
+  world = await prepareWorld(service, { headers: cast.ours.headers, user: USER });
 });
 afterAll(async () => {
   await service.stop();

@@ -22,7 +22,7 @@ let world: World;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 beforeAll(async () => {
   service = await startService();
-  world = await prepareWorld(service.server);
+  world = await prepareWorld(service);
 });
 afterAll(async () => {
   const { server } = service;

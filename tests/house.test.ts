@@ -21,9 +21,9 @@ const runsAnywhere = ['protocol', 'starknet', 'sdk', 'web'];
 /** The server's rooms from the ground up: a room may use what stands on a lower floor. Within a floor, nobody uses a neighbour. */
 const floors: readonly (readonly string[])[] = [
   ['ids.ts', 'outbound', 'reference', 'migrations.ts'],
-  ['ledger', 'jobs'],
+  ['ledger', 'jobs', 'audit'],
   ['http', 'organizations', 'mail'],
-  ['chains', 'crypto'],
+  ['chains', 'crypto', 'events'],
   ['relayer'],
   ['bridge'],
   ['wallets'],
@@ -31,6 +31,7 @@ const floors: readonly (readonly string[])[] = [
   ['following'],
   ['deposits', 'gifts'],
   ['skus', 'exchanges', 'pages'],
+  ['purchases'],
   [
     'config.ts',
     'variables.ts',
@@ -49,7 +50,16 @@ const floors: readonly (readonly string[])[] = [
 /** The two rooms of one floor that may use each other, because a request is authenticated by an organisation's keys. */
 const neighbours = ['http', 'organizations'];
 /** Capabilities reach another capability through its service, never its store; organisations are known to `http` alone. */
-const capabilities = ['organizations', 'skus', 'exchanges', 'wallets', 'transactions', 'deposits', 'gifts'];
+const capabilities = [
+  'organizations',
+  'skus',
+  'exchanges',
+  'wallets',
+  'transactions',
+  'deposits',
+  'gifts',
+  'purchases',
+];
 
 interface Arrow {
   readonly from: string;

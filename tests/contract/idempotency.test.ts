@@ -74,7 +74,6 @@ describe('an Idempotency-Key', () => {
     const key = newKey();
     expectError(await post(key, { body: { reference: 5 } }), 400, 'invalid_request');
     expectError(await post(key, { headers: {} }), 401, 'missing_credentials');
-    expectError(await post(key, { path: '/sku-purchases', body: purchase }), 501, 'not_implemented');
     expect(isReplay(await post(key))).toBe(false);
   });
 
@@ -105,16 +104,6 @@ describe('an Idempotency-Key', () => {
     expectError(await post(key, { baseUrl, body: INVALID }), 400, 'idempotency_key_reused');
   });
 });
-
-const purchase = {
-  transactionHash: '0x1',
-  walletAddress: '0x2',
-  skuId: 'pase-recarga',
-  skuReference: 'IMDM28417936',
-  currencyAmount: 500,
-  chain: 'STARKNET',
-  token: 'USDC',
-};
 
 describe('the owner of an Idempotency-Key', () => {
   const asUser = async (sub: string) => ({

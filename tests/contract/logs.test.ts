@@ -64,7 +64,7 @@ afterAll(() => service.stop());
 
 /** Wallets are created and used, and the requests of one are refused. */
 async function useWallets(app: App): Promise<void> {
-  await prepareWorld(service.server, { headers: app.headers, user: USER });
+  await prepareWorld(service, { headers: app.headers, user: USER });
   const creation = { ...(await app.creation(new Owner(), USER)), encryptedPrivateKey: CIPHERTEXT };
   for (const chain of ['BASE', 'nowhere', 'STARKNET']) await app.post('/svc-wallets', { ...creation, chain });
   const change = { externalUserId: USER, newEncryptedPrivateKey: CIPHERTEXT };

@@ -33,7 +33,7 @@ beforeAll(async () => {
   // The program looks for the keys where a user's own start leaves them, and for the library among the dependencies.
   await symlink(dataDir, path.join(dataDir, '.svc'));
   await symlink(path.join(root, 'node_modules'), path.join(dataDir, 'node_modules'));
-  world = await prepareExampleWorld(service.server);
+  world = await prepareExampleWorld(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {
   vi.unstubAllGlobals();

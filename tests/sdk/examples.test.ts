@@ -3,7 +3,7 @@
 // An example is plain JavaScript, without imports and types. It may name everything that the library exports, and without
 // further ado `svc`, `client`, `baseUrl`, `publicKey`, `secretKey`, `bearerToken`, `nodeUrl`, `externalUserId`, `wallet`, `encryptKey`,
 // `credentialId` (of the wallet's passkey), `recipient`, `spender`, `tokenAddress`, `transactionHash` (of 1.5 USDC to `recipient`),
-// `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, and `payload` with `headers` of a webhook. More goes
+// `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, `webhook`, `ownSku`, and `payload` with `headers` of a webhook. More goes
 // into support/example-scope.ts. Users are `ana`, who has a wallet, and the `externalUserId` of `wallet`.
 import path from 'node:path';
 import { createSvc } from '@svc/sdk';
@@ -27,7 +27,7 @@ let world: ExampleWorld;
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
   service = await startService();
-  world = await prepareExampleWorld(service.server);
+  world = await prepareExampleWorld(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {
   vi.unstubAllGlobals();

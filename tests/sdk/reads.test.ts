@@ -18,7 +18,7 @@ let mine: Svc;
 beforeAll(async () => {
   service = await startService();
   const { server } = service;
-  world = await prepareWorld(server);
+  world = await prepareWorld(service);
   const { baseUrl, publicKey, secretKey } = server.credentials;
   svc = createSvc({ baseUrl, publicKey, secretKey });
   // What came in shows up by itself, a moment later.

@@ -2,6 +2,8 @@ import type { Endpoint, endpoints } from '@svc/protocol';
 import { USDC } from '../sandbox/support/client.ts';
 import { transferOf } from '../wallets/support/owner.ts';
 import { giftBody } from './gift-world.ts';
+import { inTurn } from './in-turn.ts';
+import { ownSkuBody, WEBHOOK_URL } from './settings-world.ts';
 import { recipient, transferred, type World } from './world.ts';
 
 export interface Example {
@@ -12,7 +14,6 @@ export interface Example {
 }
 
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
-const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
 
 /**
  * A request that succeeds once its endpoint is built, however often it is sent; but of what is made or deleted once, an example serves
@@ -52,18 +53,11 @@ const examples: Record<keyof typeof endpoints, (world: World) => Example> = {
   listSkus: () => ({}),
   getSku: () => ({ params: { id: 'pase-recarga' } }),
   checkSkuReference: () => ({ params: { id: 'pase-recarga' }, body: { reference: 'IMDM28417936' } }),
-  createSkuPurchase: () => ({
-    body: {
-      transactionHash: HASH,
-      walletAddress: ADDRESS,
-      skuId: 'pase-recarga',
-      skuReference: 'IMDM28417936',
-      currencyAmount: 500,
-      chain: 'STARKNET',
-      token: 'USDC',
-    },
-  }),
-  getSkuPurchase: () => ({ params: { id: 'txn_1' } }),
+  createSkuPurchase: ({ purchases }) => ({ body: purchases.body }),
+  getSkuPurchase: ({ purchases }) => ({ params: { id: purchases.id } }),
+  listSkuPurchases: () => ({}),
+  cancelSkuPurchase: ({ purchases }) => ({ params: { id: inTurn(purchases.pending) } }),
+  refundSkuPurchase: ({ purchases }) => ({ params: { id: inTurn(purchases.refundable) }, body: {} }),
   getUsdAmount: () => ({ query: 'currencyAmount=185&currency=MXN' }),
 
   createGift: () => ({ body: giftBody() }),
@@ -86,6 +80,29 @@ const examples: Record<keyof typeof endpoints, (world: World) => Example> = {
   listLedger: () => ({}),
   createDeposit: ({ gifts }) => ({ body: { transactionHash: gifts.deposit, chain: 'STARKNET' } }),
   getConfig: () => ({}),
+
+  getSettings: () => ({}),
+  updateSettings: () => ({ body: { notificationEmail: 'avisos@tienda.example' } }),
+  listApiKeys: () => ({}),
+  createApiKey: () => ({ body: { kind: 'secret' } }),
+  revokeApiKey: ({ settings }) => ({ params: { id: inTurn(settings.disposable.keys) } }),
+  listOfferedSkus: () => ({}),
+  createOwnSku: () => ({ body: ownSkuBody() }),
+  updateOwnSku: ({ settings }) => ({ params: { id: settings.ownSku }, body: { name: 'Recarga al instante' } }),
+  deleteOwnSku: ({ settings }) => ({ params: { id: inTurn(settings.disposable.skus) } }),
+  listAuditLog: () => ({}),
+
+  createWebhook: () => ({ body: { url: WEBHOOK_URL } }),
+  listWebhooks: () => ({}),
+  getWebhook: ({ settings }) => ({ params: { id: settings.webhook } }),
+  updateWebhook: ({ settings }) => ({ params: { id: settings.webhook }, body: { description: 'Caja' } }),
+  deleteWebhook: ({ settings }) => ({ params: { id: inTurn(settings.disposable.webhooks) } }),
+  rotateWebhookSecret: ({ settings }) => ({ params: { id: settings.webhook }, body: {} }),
+  testWebhook: ({ settings }) => ({ params: { id: settings.webhook } }),
+  replayWebhook: ({ settings }) => ({ params: { id: settings.webhook }, body: { eventId: settings.event } }),
+  listDeliveries: ({ settings }) => ({ params: { id: settings.webhook } }),
+  getDelivery: ({ settings }) => ({ params: { id: settings.webhook, deliveryId: settings.delivery } }),
+  listEvents: () => ({}),
 };
 
 export const exampleOf = (endpoint: Endpoint, world: World): Example =>

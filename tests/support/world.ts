@@ -4,13 +4,18 @@ import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { App, field, type Headers, hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
 import { keyHeaders } from './client.ts';
 import { type GiftWorld, prepareGifts } from './gift-world.ts';
-import type { RunningServer } from './server.ts';
+import { type PurchaseWorld, preparePurchases } from './purchase-world.ts';
+import type { TestService } from './service.ts';
+import { prepareSettings, type SettingsWorld } from './settings-world.ts';
 
 /** A body that is right in everything, its signature included. */
 export type Signed = Record<string, unknown> & { readonly typedData: TypedData };
 export type TypedData = Record<string, unknown> & { readonly message: Record<string, unknown> };
 
-/** What the examples speak of: one user with three wallets, an organisation with gifts, and things that are signed but not sent. */
+/**
+ * What the examples speak of: one user with three wallets, an organisation with gifts, purchases and webhooks, and things that are
+ * signed but not sent.
+ */
 export interface World {
   /** With the keys of the organisation that it all belongs to. */
   readonly app: App;
@@ -23,6 +28,8 @@ export interface World {
   /** The hash of a transfer of `owner`, of `transferred` to `recipient`. */
   readonly transfer: string;
   readonly gifts: GiftWorld;
+  readonly purchases: PurchaseWorld;
+  readonly settings: SettingsWorld;
   /** Each can be sent again and answers the same. */
   readonly signed: Readonly<Record<'creation' | 'execution' | 'upgrade', Signed>>;
 }
@@ -36,7 +43,10 @@ export interface WorldOptions {
   readonly user?: string;
 }
 
-export async function prepareWorld(server: RunningServer, options: WorldOptions = {}): Promise<World> {
+export async function prepareWorld(
+  { server, database }: Pick<TestService, 'server' | 'database'>,
+  options: WorldOptions = {},
+): Promise<World> {
   const { headers = keyHeaders(server), user = 'user-1' } = options;
   const app = new App(server, headers);
   const sandbox = new Sandbox(server);
@@ -50,12 +60,14 @@ export async function prepareWorld(server: RunningServer, options: WorldOptions 
   await sandbox.faucet(owner.address, 'USDC', '100');
   const transfer = hashOf(await app.execute(owner, [transferOf(USDC, recipient, TRANSFERRED_RAW)]));
   const gifts = await prepareGifts(app, sandbox, owner, recipient);
+  const purchases = await preparePurchases(database.db, app, sandbox, upgraded);
+  const settings = await prepareSettings(app);
   const signed = {
     creation: (await app.creation(new Owner(), user)) as Signed,
     execution: await signedTransfer(app, owner, 1n),
     upgrade: await signedUpgrade(app, upgraded),
   };
-  return { app, sandbox, user, owner, upgradeable, transfer, gifts, signed };
+  return { app, sandbox, user, owner, upgradeable, transfer, gifts, purchases, settings, signed };
 }
 
 /** A body of `executeSponsoredTransaction`. */

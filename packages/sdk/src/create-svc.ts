@@ -25,9 +25,13 @@ import { ledger } from './organization/ledger.ts';
 import { listLedger } from './organization/list-ledger.ts';
 import { changeToPasskey } from './passkeys/change-to-passkey.ts';
 import { unlock } from './passkeys/unlock.ts';
+import { cancelSkuPurchase } from './purchases/cancel-sku-purchase.ts';
 import { createSkuPurchase } from './purchases/create-sku-purchase.ts';
 import { getSkuPurchase } from './purchases/get-sku-purchase.ts';
+import { listSkuPurchases } from './purchases/list-sku-purchases.ts';
 import { purchaseSku } from './purchases/purchase-sku.ts';
+import { refundSkuPurchase } from './purchases/refund-sku-purchase.ts';
+import { skuPurchases } from './purchases/sku-purchases.ts';
 import { waitForPurchase } from './purchases/wait-for-purchase.ts';
 import { addSessionKeyToContract } from './sessions/add-session-key-to-contract.ts';
 import { createSessionKey } from './sessions/create-session-key.ts';
@@ -38,6 +42,19 @@ import { removeSpendingPolicy } from './sessions/remove-spending-policy.ts';
 import { revokeSessionKey } from './sessions/revoke-session-key.ts';
 import { setSpendingPolicy } from './sessions/set-spending-policy.ts';
 import { setupSession } from './sessions/setup-session.ts';
+import { apiKeys } from './settings/api-keys.ts';
+import { auditLog } from './settings/audit-log.ts';
+import { createApiKey } from './settings/create-api-key.ts';
+import { createOwnSku } from './settings/create-own-sku.ts';
+import { deleteOwnSku } from './settings/delete-own-sku.ts';
+import { getSettings } from './settings/get-settings.ts';
+import { listApiKeys } from './settings/list-api-keys.ts';
+import { listAuditLog } from './settings/list-audit-log.ts';
+import { listOfferedSkus } from './settings/list-offered-skus.ts';
+import { offeredSkus } from './settings/offered-skus.ts';
+import { revokeApiKey } from './settings/revoke-api-key.ts';
+import { updateOwnSku } from './settings/update-own-sku.ts';
+import { updateSettings } from './settings/update-settings.ts';
 import { checkSkuReference } from './skus/check-sku-reference.ts';
 import { getSku } from './skus/get-sku.ts';
 import { listSkus } from './skus/list-skus.ts';
@@ -58,6 +75,20 @@ import { prepareWalletUpgrade } from './wallets/prepare-wallet-upgrade.ts';
 import { recoverCredential } from './wallets/recover-credential.ts';
 import { signWalletUpgrade } from './wallets/sign-wallet-upgrade.ts';
 import { upgradeWallet } from './wallets/upgrade-wallet.ts';
+import { createWebhook } from './webhooks/create-webhook.ts';
+import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import { deliveries } from './webhooks/deliveries.ts';
+import { events } from './webhooks/events.ts';
+import { getDelivery } from './webhooks/get-delivery.ts';
+import { getWebhook } from './webhooks/get-webhook.ts';
+import { listDeliveries } from './webhooks/list-deliveries.ts';
+import { listEvents } from './webhooks/list-events.ts';
+import { listWebhooks } from './webhooks/list-webhooks.ts';
+import { replayWebhook } from './webhooks/replay-webhook.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from './webhooks/test-webhook.ts';
+import { updateWebhook } from './webhooks/update-webhook.ts';
+import { webhooks } from './webhooks/webhooks.ts';
 
 export type Svc = ReturnType<typeof createSvc>;
 
@@ -80,6 +111,8 @@ export function createSvc(options: SvcOptions) {
     sessions: sessionOperations(on),
     passkeys: passkeyOperations(on),
     gifts: giftOperations(on),
+    settings: settingsOperations(on),
+    webhooks: webhookOperations(on),
   };
 }
 
@@ -118,6 +151,10 @@ const skuOperations = (on: Bind) => ({
   createSkuPurchase: on(createSkuPurchase),
   getSkuPurchase: on(getSkuPurchase),
   waitForPurchase: on(waitForPurchase),
+  listSkuPurchases: on(listSkuPurchases),
+  skuPurchases: on(skuPurchases),
+  cancelSkuPurchase: on(cancelSkuPurchase),
+  refundSkuPurchase: on(refundSkuPurchase),
 });
 
 const organizationOperations = (on: Bind) => ({
@@ -159,4 +196,37 @@ const giftOperations = (on: Bind) => ({
   redeemGift: on(redeemGift),
   getRedeemStatus: on(getRedeemStatus),
   waitForRedeem: on(waitForRedeem),
+});
+
+const settingsOperations = (on: Bind) => ({
+  getSettings: on(getSettings),
+  updateSettings: on(updateSettings),
+  listApiKeys: on(listApiKeys),
+  apiKeys: on(apiKeys),
+  createApiKey: on(createApiKey),
+  revokeApiKey: on(revokeApiKey),
+  listOfferedSkus: on(listOfferedSkus),
+  offeredSkus: on(offeredSkus),
+  createOwnSku: on(createOwnSku),
+  updateOwnSku: on(updateOwnSku),
+  deleteOwnSku: on(deleteOwnSku),
+  listAuditLog: on(listAuditLog),
+  auditLog: on(auditLog),
+});
+
+const webhookOperations = (on: Bind) => ({
+  createWebhook: on(createWebhook),
+  listWebhooks: on(listWebhooks),
+  webhooks: on(webhooks),
+  getWebhook: on(getWebhook),
+  updateWebhook: on(updateWebhook),
+  deleteWebhook: on(deleteWebhook),
+  rotateWebhookSecret: on(rotateWebhookSecret),
+  testWebhook: on(testWebhook),
+  replayWebhook: on(replayWebhook),
+  listDeliveries: on(listDeliveries),
+  deliveries: on(deliveries),
+  getDelivery: on(getDelivery),
+  listEvents: on(listEvents),
+  events: on(events),
 });

@@ -1,19 +1,29 @@
 export type {
+  ApiKey,
+  AuditEntry,
   Chain,
   ChainToken,
   Currency,
+  Delivery,
+  DeliveryState,
+  Event as SvcEvent,
+  EventType,
   Gift,
   GiftType,
   LedgerEntry,
+  OfferedSku,
   OnChainTxStatus,
   Organization,
   RedeemStatus,
+  RefundStatus,
+  Settings,
   Sku,
   SkuCategory,
   Transaction,
   TxStatus,
   Wallet,
   WalletType,
+  Webhook,
 } from '@svc/protocol';
 export { type BearerToken, type Client, createClient, type Fetch, type SvcOptions } from './client/client.ts';
 export * from './client/errors.ts';
@@ -62,11 +72,19 @@ export { type UnlockParams, unlock } from './passkeys/unlock.ts';
 export { type UnlockWithPasskeyParams, unlockWithPasskey } from './passkeys/unlock-with-passkey.ts';
 export type { Credentials } from './passkeys/web-authn.ts';
 export type { PollOptions } from './polling/poll-until.ts';
+export { type CancelSkuPurchaseParams, cancelSkuPurchase } from './purchases/cancel-sku-purchase.ts';
 export { type CreateSkuPurchaseParams, createSkuPurchase } from './purchases/create-sku-purchase.ts';
 export { type GetSkuPurchaseParams, getSkuPurchase } from './purchases/get-sku-purchase.ts';
+export {
+  type ListSkuPurchasesParams,
+  listSkuPurchases,
+  type SkuPurchaseFilters,
+} from './purchases/list-sku-purchases.ts';
 export { type PurchaseErrorCode, SvcPurchaseError } from './purchases/purchase-error.ts';
 export { type PurchaseSkuParams, purchaseSku } from './purchases/purchase-sku.ts';
 export type { PurchaseAsked, PurchaseState } from './purchases/purchase-state.ts';
+export { type RefundSkuPurchaseParams, refundSkuPurchase } from './purchases/refund-sku-purchase.ts';
+export { type SkuPurchasesParams, skuPurchases } from './purchases/sku-purchases.ts';
 export { type WaitForPurchaseParams, waitForPurchase } from './purchases/wait-for-purchase.ts';
 export { type AddSessionKeyParams, addSessionKeyToContract } from './sessions/add-session-key-to-contract.ts';
 export { type CreateSessionKeyParams, createSessionKey } from './sessions/create-session-key.ts';
@@ -87,6 +105,19 @@ export type { SessionConfig } from './sessions/session-config.ts';
 export { type SetSpendingPolicyParams, setSpendingPolicy } from './sessions/set-spending-policy.ts';
 export { type SetupSessionParams, setupSession } from './sessions/setup-session.ts';
 export type { SpendingLimits, SpendingPolicyConfig } from './sessions/spending-policy-config.ts';
+export { apiKeys } from './settings/api-keys.ts';
+export { auditLog } from './settings/audit-log.ts';
+export { type CreateApiKeyParams, type CreatedApiKey, createApiKey } from './settings/create-api-key.ts';
+export { type CreateOwnSkuParams, createOwnSku, type OwnSkuFields } from './settings/create-own-sku.ts';
+export { type DeleteOwnSkuParams, deleteOwnSku, type OwnSkuDeleted } from './settings/delete-own-sku.ts';
+export { getSettings } from './settings/get-settings.ts';
+export { type ListApiKeysParams, listApiKeys } from './settings/list-api-keys.ts';
+export { type ListAuditLogParams, listAuditLog } from './settings/list-audit-log.ts';
+export { type ListOfferedSkusParams, listOfferedSkus } from './settings/list-offered-skus.ts';
+export { offeredSkus } from './settings/offered-skus.ts';
+export { type ApiKeyRevoked, type RevokeApiKeyParams, revokeApiKey } from './settings/revoke-api-key.ts';
+export { type UpdateOwnSkuParams, updateOwnSku } from './settings/update-own-sku.ts';
+export { type UpdateSettingsParams, updateSettings } from './settings/update-settings.ts';
 export type { ContractCall } from './signing/to-call.ts';
 export type { SvcWallet } from './signing/wallet.ts';
 export { type CheckSkuReferenceParams, checkSkuReference, type ReferenceChecked } from './skus/check-sku-reference.ts';
@@ -129,5 +160,19 @@ export {
 } from './wallets/recover-credential.ts';
 export { type SignWalletUpgradeParams, signWalletUpgrade } from './wallets/sign-wallet-upgrade.ts';
 export { type UpgradeWalletParams, upgradeWallet } from './wallets/upgrade-wallet.ts';
+export { type CreateWebhookParams, createWebhook, type WebhookWithSecret } from './webhooks/create-webhook.ts';
+export { type DeleteWebhookParams, deleteWebhook, type WebhookDeleted } from './webhooks/delete-webhook.ts';
+export { type DeliveriesParams, deliveries } from './webhooks/deliveries.ts';
+export { type EventsParams, events } from './webhooks/events.ts';
+export { type DeliveryWithAttempts, type GetDeliveryParams, getDelivery } from './webhooks/get-delivery.ts';
+export { type GetWebhookParams, getWebhook } from './webhooks/get-webhook.ts';
+export { type DeliveryFilters, type ListDeliveriesParams, listDeliveries } from './webhooks/list-deliveries.ts';
+export { type EventFilters, type ListEventsParams, listEvents } from './webhooks/list-events.ts';
+export { type ListWebhooksParams, listWebhooks } from './webhooks/list-webhooks.ts';
 export type { WebhookHeaders } from './webhooks/read-webhook-headers.ts';
+export { type ReplayedEvents, type ReplayWebhookParams, replayWebhook } from './webhooks/replay-webhook.ts';
+export { type RotateWebhookSecretParams, rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+export { type TestWebhookParams, testWebhook } from './webhooks/test-webhook.ts';
+export { type UpdateWebhookParams, updateWebhook } from './webhooks/update-webhook.ts';
 export { type VerifyWebhookOptions, verifyWebhook, type WebhookEvent } from './webhooks/verify-webhook.ts';
+export { webhooks } from './webhooks/webhooks.ts';

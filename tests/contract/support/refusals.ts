@@ -2,9 +2,12 @@ import { catalogue, type Endpoint, type ErrorCode, type ErrorUse, type endpoints
 import { claimRefusals } from './claim-refusals.ts';
 import { giftRefusals } from './gift-refusals.ts';
 import { type Provoke, type RefusalsOf, withParams } from './provoke.ts';
+import { purchaseRefusals } from './purchase-refusals.ts';
+import { settingsRefusals } from './settings-refusals.ts';
 import { sharedRefusals } from './shared-refusals.ts';
 import { transactionRefusals } from './transaction-refusals.ts';
 import { walletRefusals } from './wallet-refusals.ts';
+import { webhookRefusals } from './webhook-refusals.ts';
 
 const skuRefusals: RefusalsOf = {
   getSku: { sku_not_found: withParams({ id: 'nothing' }) },
@@ -20,6 +23,9 @@ const refusals: RefusalsOf = {
   ...skuRefusals,
   ...giftRefusals,
   ...claimRefusals,
+  ...purchaseRefusals,
+  ...settingsRefusals,
+  ...webhookRefusals,
 };
 
 /** How to get a refusal out of an endpoint that promises it: in its own way, or as everywhere. */
@@ -31,13 +37,14 @@ export function howToProvoke({ operationId }: Endpoint, code: ErrorCode): Provok
 
 /**
  * Refusals that no request brings about by itself: a fault of ours, a rate source that is down, a request that hangs, gas that costs
- * more than a deployment pays.
+ * more than a deployment pays, a live chain for which nobody delivers.
  */
 const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
   'internal_error',
   'rate_unavailable',
   'idempotency_key_in_progress',
   'fee_too_high',
+  'provider_not_configured',
 ];
 /** A paymaster may say already when it prepares that calls would revert; none serves here. */
 const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {

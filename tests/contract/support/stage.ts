@@ -1,6 +1,7 @@
 import { keyHeaders, send, userToken } from '../../support/client.ts';
 import { changeSettings, newKeys, newOrganization } from '../../support/organizations.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { storePurchase } from '../../support/stored-purchase.ts';
 import { prepareWorld, type World } from '../../support/world.ts';
 import { type Headers, Owner } from '../../wallets/support/owner.ts';
 import { strandedGift } from './stranded-gift.ts';
@@ -13,6 +14,8 @@ export interface Stage {
   readonly exhaustedUrl: string;
   /** The code of a gift for a live chain, of which there is none any more. */
   readonly strandedCode: string;
+  /** The same of a purchase that is due for refund: its id. */
+  readonly strandedPurchase: string;
   /** A wallet whose deployment was reverted. */
   readonly failed: { readonly owner: Owner; readonly hash: string };
   stop(): Promise<void>;
@@ -39,13 +42,14 @@ interface Callers {
 export async function prepareStage(): Promise<Stage> {
   const service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
   try {
-    const world = await prepareWorld(service.server);
+    const world = await prepareWorld(service);
     const callers = await callersOf(service, world.user);
     return {
       world,
       callers,
       exhaustedUrl: await exhausted(service, callers.keys),
       strandedCode: await strandedGift(service),
+      strandedPurchase: await strandedPurchase(service),
       failed: await failedWallet(world),
       stop: () => service.stop(),
     };
@@ -78,6 +82,12 @@ async function exhausted(service: TestService, headers: Headers): Promise<string
   const { baseUrl } = (await service.another({ RATE_LIMIT_PER_MINUTE: '1', CLAIM_LIMIT_PER_MINUTE: '1' })).credentials;
   await send(`${baseUrl}/organization`, { headers });
   return baseUrl;
+}
+
+function strandedPurchase({ server, database: { db } }: TestService): Promise<string> {
+  const { organizationId } = server.credentials;
+  const place = { organizationId, environment: 'production', buyer: '0x1', paymentAddress: '0x2' } as const;
+  return storePurchase(db, { ...place, status: 'FAILED' });
 }
 
 async function failedWallet({ app, sandbox, user }: World): Promise<Stage['failed']> {

@@ -3,12 +3,14 @@ import * as sdk from '@svc/sdk';
 import { classes, toHex } from '@svc/starknet';
 import { Sandbox } from '../../sandbox/support/sandbox.ts';
 import { userToken } from '../../support/client.ts';
-import type { RunningServer } from '../../support/server.ts';
-import { withPlanned } from './planned.ts';
+import type { TestService } from '../../support/service.ts';
+import { storePurchase } from '../../support/stored-purchase.ts';
 
 const ENCRYPT_KEY = '481516';
 const USER = 'luis';
 const WEBHOOK_SECRET = 'c3ZjLWV4YW1wbGUtc2VjcmV0LWZvci1kb2Nz';
+/** Nothing listens there, and nobody can ever have the name. */
+const WEBHOOK_URL = 'https://app.tienda.example/webhooks';
 const RECIPIENT = '0xb0b';
 
 /** Two wallets, each with its key stretched, and a transfer: seconds, and on a busy machine many. */
@@ -20,14 +22,16 @@ export const EXAMPLE_LIMIT_MS = 120_000;
 export interface ExampleWorld {
   readonly svc: sdk.Svc;
   readonly wallet: sdk.CreatedWallet;
+  readonly service: TestService;
   /** The same for all examples. */
   readonly common: Readonly<Record<string, unknown>>;
 }
 
 /** A user `luis` with money and a wallet that opens with a passkey or the PIN, and a user `ana` with a wallet that opens with the PIN. */
-export async function prepareExampleWorld(server: RunningServer): Promise<ExampleWorld> {
+export async function prepareExampleWorld(service: TestService): Promise<ExampleWorld> {
+  const { server } = service;
   const { baseUrl, publicKey, secretKey, rpcUrl: nodeUrl } = server.credentials;
-  const options = { baseUrl, publicKey, secretKey, fetch: withPlanned(baseUrl) };
+  const options = { baseUrl, publicKey, secretKey };
   const svc = sdk.createSvc(options);
   const newWallet = { encryptKey: ENCRYPT_KEY, chain: 'STARKNET' } as const;
   await svc.createWallet({ ...newWallet, externalUserId: 'ana' });
@@ -46,7 +50,7 @@ export async function prepareExampleWorld(server: RunningServer): Promise<Exampl
     tokenAddress: tokens.find(({ chain, token }) => chain === 'STARKNET' && token === 'USDC')?.address,
     ...{ storage: { setItem: () => undefined }, console: { log: () => undefined } },
   };
-  return { svc, wallet, common };
+  return { svc, wallet, service, common };
 }
 
 /** What an example changes is made for it alone: `session`, `earlierWallet`, `gift` and the like. */
@@ -58,8 +62,11 @@ export async function scopeOf(world: ExampleWorld, code: string): Promise<Record
     ...(has('session') && { session: await newSession(world) }),
     ...(has('earlierWallet') && (await newEarlierWallet(world))),
     ...(has('gift', 'redeemId') && (await newGift(world))),
-    ...(has('purchase') && { purchase: await newPurchase(world) }),
+    ...(has('purchase') && { purchase: await newPurchase(world, code) }),
+    ...(code.includes('createSkuPurchase(') && { transactionHash: await newPayment(world) }),
     ...(has('payload') && newWebhook()),
+    ...(has('webhook') && { webhook: await world.svc.webhooks.createWebhook({ url: WEBHOOK_URL }) }),
+    ...(has('ownSku') && { ownSku: await newOwnSku(world) }),
   };
 }
 
@@ -102,9 +109,43 @@ async function newGift({ svc }: ExampleWorld) {
   return { gift, redeemId: giftRedeem.id };
 }
 
-function newPurchase({ svc, wallet }: ExampleWorld): Promise<sdk.Transaction> {
+async function newPurchase(world: ExampleWorld, code: string): Promise<{ readonly id: string }> {
+  const { svc, wallet, service } = world;
+  // What is to be cancelled must not be delivered meanwhile, and what is to be refunded must have failed.
+  const status = code.includes('cancelSkuPurchase(') ? 'PENDING' : 'FAILED';
+  if (status === 'PENDING' || code.includes('refundSkuPurchase(')) {
+    const { paymentAddress } = await svc.getConfig();
+    const { organizationId } = service.server.credentials;
+    const stored = { organizationId, buyer: wallet.publicKey, paymentAddress, status } as const;
+    if (status === 'PENDING') return { id: await storePurchase(service.database.db, stored) };
+    const hash = await newPayment(world);
+    await svc.waitForTransaction(hash, { retryIntervalMs: 50 });
+    return { id: await storePurchase(service.database.db, { ...stored, hash }) };
+  }
   const asked = { skuId: 'telcel-recarga-100', skuReference: '5512345678' };
   return svc.purchaseSku({ encryptKey: ENCRYPT_KEY, wallet, ...asked, onProgress: () => undefined });
+}
+
+function newOwnSku({ svc }: ExampleWorld): Promise<sdk.OfferedSku> {
+  return svc.settings.createOwnSku({
+    id: `propio-${Math.random().toString(36).slice(2, 12)}`,
+    providerId: 'propio',
+    name: 'Recarga propia',
+    category: 'RECARGAS',
+    referenceRegexValidation: '^[0-9]{10}$',
+    referenceLabel: 'Celular',
+    amountRegexValidation: '^[0-9]+$',
+    amountLabel: 'Monto',
+    currency: 'MXN',
+    canCheckSkuReference: true,
+  });
+}
+
+/** Of what 100 pesos cost. */
+async function newPayment({ svc, wallet }: ExampleWorld): Promise<string> {
+  const { paymentAddress } = await svc.getConfig();
+  const payment = { encryptKey: ENCRYPT_KEY, wallet, amount: '5.405406', token: 'USDC' } as const;
+  return svc.transfer({ ...payment, recipient: paymentAddress });
 }
 
 function newWebhook() {

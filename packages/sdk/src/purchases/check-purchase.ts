@@ -1,8 +1,10 @@
-import { parseUsd, type Sku } from '@svc/protocol';
+import { parseDecimal, type Sku } from '@svc/protocol';
 import { SvcInputError } from '../client/errors.ts';
 
+/** Pesos and dollars have hundredths; what is finer the service refuses, and would refuse it after the payment. */
+const MONEY_DECIMALS = 2;
 /** The most of a currency that the service converts at once. */
-const MAX_AMOUNT = 1_000_000_000_000_000n;
+const MAX_AMOUNT = 100_000_000_000n;
 /** The longest reference that the service reads. */
 const MAX_REFERENCE_LENGTH = 128;
 
@@ -10,9 +12,9 @@ const MAX_REFERENCE_LENGTH = 128;
 export function purchaseAmount(sku: Sku, asked: number | undefined): number {
   const amount = asked ?? sku.fixedAmount;
   if (amount === undefined) refuse(`currencyAmount is required: ${sku.name} has no fixed amount`);
-  const micros = parseUsd(amount);
-  if (!micros.ok) refuse(`currencyAmount ${micros.reason}`);
-  if (micros.value === 0n || micros.value > MAX_AMOUNT) refuse('currencyAmount must be above 0 and at most a billion');
+  const cents = parseDecimal(String(amount), MONEY_DECIMALS);
+  if (!cents.ok) refuse(`currencyAmount ${cents.reason}`);
+  if (cents.value === 0n || cents.value > MAX_AMOUNT) refuse('currencyAmount must be above 0 and at most a billion');
   if (sku.fixedAmount !== undefined && amount !== sku.fixedAmount) {
     refuse(`currencyAmount must be ${sku.fixedAmount}, the fixed amount of ${sku.name}`);
   }

@@ -139,6 +139,7 @@ describe('purchaseSku refuses before anything is signed', () => {
     ],
     ['no amount where none is fixed', { currencyAmount: undefined }, () => {}],
     ['an amount of zero', { currencyAmount: 0 }, () => {}],
+    ['an amount finer than money', { currencyAmount: 100.001 }, () => {}],
     ['an amount that is no number', { currencyAmount: Number.NaN }, () => {}],
     ['another chain', { chain: 'BASE' }, () => {}],
     ['a token that is no dollar', { token: 'ETH' }, () => {}],

@@ -33,6 +33,18 @@ describe('verifyWebhook', () => {
     expect(await verify(headersOf(sign(payload)))).toEqual({ ...event, id: 'msg_1' });
   });
 
+  it('knows what each type of event brings', async () => {
+    const data = { webhookId: 'whk_1', message: 'This is a test.' };
+    const test = JSON.stringify({ ...event, type: 'webhook.test', data });
+    const seen: unknown[] = [];
+    for (const body of [payload, test]) {
+      const got = await verify(headersOf(sign(body)), body);
+      // The compiler is the judge: of a test there is no purchase, and of a purchase no message.
+      seen.push(got.type === 'webhook.test' ? [got.data.webhookId, got.data.message] : got.data.skuFileNumber);
+    }
+    expect(seen).toEqual(['Ñ-1', ['whk_1', 'This is a test.']]);
+  });
+
   it('agrees with a signature that was made elsewhere', async () => {
     // openssl: printf 'msg_1.1793642400.{"type":"t","timestamp":"x","data":{}}' | openssl dgst -sha256 -hmac … -binary | base64
     const body = '{"type":"t","timestamp":"x","data":{}}';

@@ -1,4 +1,4 @@
-import type { Transaction } from '@svc/protocol';
+import type { EventType, Transaction } from '@svc/protocol';
 import { SvcWebhookError } from '../client/errors.ts';
 import { defaultRuntime, type Runtime } from '../client/runtime.ts';
 import { readEvent } from './read-event.ts';
@@ -6,20 +6,21 @@ import { readSecret } from './read-secret.ts';
 import { readWebhookHeaders, type WebhookHeaders } from './read-webhook-headers.ts';
 import { isSigned } from './signature.ts';
 
-/** What happened. Webhooks come at least once: remember `id`, and let a second one with the same go. */
-export interface WebhookEvent {
+interface EventOf<Type, Data> {
   readonly id: string;
-  readonly type:
-    | 'sku-purchase.processing'
-    | 'sku-purchase.completed'
-    | 'sku-purchase.failed'
-    | 'sku-purchase.cancelled'
-    | (string & {});
+  readonly type: Type;
   /** When it happened, ISO 8601. */
   readonly timestamp: string;
-  /** Of a `sku-purchase` event, the purchase. */
-  readonly data: Transaction;
+  readonly data: Data;
 }
+
+/**
+ * What happened: with a purchase, or nothing but that you asked for a test. Webhooks come at least once: remember `id`, and let a
+ * second one with the same go. A later service may know more types: let those go, too.
+ */
+export type WebhookEvent =
+  | EventOf<Exclude<EventType, 'webhook.test'>, Transaction>
+  | EventOf<'webhook.test', { readonly webhookId: string; readonly message: string }>;
 
 export interface VerifyWebhookOptions {
   /** How far the sender's clock and yours may be apart. Default: 300. */
