@@ -10,7 +10,7 @@ interface Operation {
   operationId: string;
   summary: string;
   security: Record<string, string[]>[];
-  requestBody?: { content: Record<string, unknown> };
+  requestBody?: { required: boolean; content: Record<string, unknown> };
   responses: Record<string, { description: string; content: Record<string, unknown> }>;
 }
 const document = openApiDocument('https://svc.example/v1') as unknown as {
@@ -89,6 +89,17 @@ describe('the OpenAPI document', () => {
     ]);
     expect(contents.length).toBeGreaterThan(100);
     for (const { content } of contents) expect(content['application/json']).toHaveProperty('example');
+  });
+
+  it('wants a body where something in it is needed: a field, or a change', () => {
+    const bodied = operations.filter(({ operation }) => operation.requestBody);
+    const free = bodied.filter(({ operation }) => !operation.requestBody?.required);
+    const names = free.map(({ operation }) => operation.operationId);
+    expect(names).toContain('rotateWebhookSecret');
+    expect(bodied.length).toBeGreaterThan(names.length);
+    for (const { method } of free) expect(method).toBe('post');
+    const needed = Object.values(endpoints).filter(({ operationId }) => names.includes(operationId));
+    for (const { body } of needed as { body?: { required?: string[] } }[]) expect(body?.required ?? []).toEqual([]);
   });
 
   it('names operations as the endpoint table does', () => {

@@ -84,9 +84,17 @@ function operation(endpoint: Endpoint, components: JsonObject): JsonObject {
       ...parameters(endpoint.query, 'query', components),
       ...(endpoint.method === 'POST' ? [idempotencyKey] : []),
     ],
-    ...(endpoint.body && { requestBody: { required: true, content: json(endpoint.body, components) } }),
+    ...(endpoint.body && {
+      requestBody: { required: needsBody(endpoint), content: json(endpoint.body, components) },
+    }),
     responses: responses(endpoint, components),
   };
+}
+
+/** None at all counts as an empty one, which will do where no field is required; but a change changes something. */
+function needsBody({ method, body }: Endpoint): boolean {
+  const { required = [] } = (body ?? {}) as { required?: readonly string[] };
+  return method === 'PATCH' || required.length > 0;
 }
 
 const idempotencyKey: Json = {

@@ -109,7 +109,7 @@ export const UpdateGift = Type.Object(
     name: Type.Optional(GiftName),
     expiresAt: Type.Optional(Nullable(Moment('From when on it cannot be redeemed'))),
   },
-  { examples: [{ isActive: false }] },
+  { minProperties: 1, examples: [{ isActive: false }] },
 );
 
 export const GiftDeleted = Type.Object(
