@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { hash } from 'starknet';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,7 +15,16 @@ import { starkKey } from './signature.ts';
 
 const owner = starkKey(0x1234n);
 
+const compiled = path.resolve(import.meta.dirname, '../../../contracts/compiled');
+const read = (file: string) => readFileSync(path.join(compiled, file), 'utf8');
+
 describe('wallet classes', () => {
+  it('have for current one the contract that is compiled', () => {
+    const computed = hash.computeContractClassHash(JSON.parse(read('svc_account.json')));
+    expect(toHex(classes.svc)).toBe(toHex(BigInt(computed)));
+    expect(BigInt(read('class-hash.txt').trim())).toBe(classes.svc);
+  });
+
   it('are the four known ones, one of each type current', () => {
     const table = walletClasses.map((known) => [toHex(known.classHash), known.walletType, known.current]);
     expect(table).toEqual([

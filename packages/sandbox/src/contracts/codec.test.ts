@@ -17,6 +17,7 @@ import {
   u256,
   type Value,
 } from './codec.ts';
+import { Panic } from './panic.ts';
 
 function roundTrip<T>(codec: Codec<T>, value: T): T {
   const reader = new Reader(codec.write(value));
@@ -72,5 +73,13 @@ describe('codecs', () => {
     ['an option that is neither', option(felt), [2n]],
   ] as const)('refuse %s', (_name, codec: Codec<unknown>, felts) => {
     expect(() => codec.read(new Reader(felts))).toThrow(Malformed);
+  });
+
+  it('panic over a span of felts that ends early, as slicing does in Cairo', () => {
+    const early = () => span(felt).read(new Reader([2n, 1n]));
+    expect(early).toThrow(Panic);
+    expect(() => span(felt).read(new Reader([2n ** 32n, 1n]))).toThrow(Malformed);
+    expect(() => span(u8).read(new Reader([2n, 1n]))).toThrow(Malformed);
+    expect(() => span(felt).read(new Reader([]))).toThrow(Malformed);
   });
 });

@@ -1,5 +1,6 @@
 import { ADDRESS_BOUND, PRIME } from '@svc/starknet';
 import { byteArrayBytes, byteArrayFelts } from './byte-array.ts';
+import { require } from './panic.ts';
 
 /** The felts are not what the type says. The caller turns it into Cairo's deserialization panic. */
 export class Malformed extends Error {}
@@ -39,6 +40,11 @@ export class Reader {
     const length = this.next();
     if (length > BigInt(this.left)) throw new Malformed();
     return Number(length);
+  }
+
+  /** The next felt, which stays the next. */
+  peek(): bigint | undefined {
+    return this.#felts[this.#position];
   }
 
   get left(): number {
@@ -139,7 +145,23 @@ export function array<T>(of: Codec<T>): Codec<readonly T[]> {
 export function span<T>(of: Codec<T>): Codec<readonly T[]> {
   const type = `core::array::Span::<${of.type}>`;
   const members = [{ name: 'snapshot', type: `@core::array::Array::<${of.type}>` }];
-  return { type, definitions: [...of.definitions, { type: 'struct', name: type, members }], ...listOf(of) };
+  const list = listOf(of);
+  return {
+    type,
+    definitions: [...of.definitions, { type: 'struct', name: type, members }],
+    ...list,
+    read(reader) {
+      if (of.type === felt.type) requireSlice(reader);
+      return list.read(reader);
+    },
+  };
+}
+
+/** A span of felts is a slice of what was sent, and Cairo's slicing panics by itself where others are only malformed. */
+function requireSlice(reader: Reader): void {
+  const length = reader.peek();
+  if (length === undefined || length >= 1n << 32n) return;
+  require(length < BigInt(reader.left), 'Index out of bounds');
 }
 
 export type Fields = Readonly<Record<string, Codec<unknown>>>;

@@ -18,6 +18,7 @@ import { require } from '../panic.ts';
 import { OwnerAdded, OwnerRemoved, ownerFunctions, requireOwnerSignature, setOwner } from './owner.ts';
 import { policyFunctions, SpendingPolicyRemoved, SpendingPolicySet, spend } from './policies.ts';
 import { requireSession, SessionKeyAdded, SessionKeyRevoked, sessionFunctions, useSession } from './sessions.ts';
+import { setPublicKey } from './set-public-key.ts';
 import { performUpgrade, Upgraded, upgrade } from './upgrade.ts';
 
 const OUTSIDE_TEXTS = {
@@ -50,15 +51,48 @@ async function requireOwner(frame: Frame): Promise<bigint> {
   return VALID;
 }
 
-/** The classes differ in two things: whether they know policies, and what a failing call does to the others. */
-function executionFunctions({ policies, atomicMulticall }: WalletClass): ContractFunction[] {
-  const execute = atomicMulticall ? executeAll : executeEach;
-
-  async function charge(frame: Frame, { sessionKey }: SessionSignature, list: readonly Call[]): Promise<void> {
+/** The classes differ in policies, in what a failing call does to the others, and in who signs transactions. */
+function executionFunctions(known: WalletClass): ContractFunction[] {
+  const execute = known.atomicMulticall ? executeAll : executeEach;
+  const charge = async (frame: Frame, { sessionKey }: SessionSignature, list: readonly Call[]) => {
     await useSession(frame, sessionKey);
-    if (policies) await spend(frame, sessionKey, list);
-  }
+    if (known.policies) await spend(frame, sessionKey, list, known.current);
+  };
+  return [
+    ...(known.current ? ownersTransactions : transactionsOfAll(execute, charge)),
+    external(
+      'execute_from_outside_v2',
+      { outside_execution: outsideExecution, signature: span(felt) },
+      results,
+      async (frame, { outside_execution, signature }) => {
+        const execution = readOutsideExecution(outside_execution);
+        await admitOutsideExecution(frame, execution, OUTSIDE_TEXTS);
+        const hash = outsideExecutionHash(2, execution, frame.address, frame.block.chainId);
+        const session = await authorize(frame, hash, signature, execution.calls);
+        if (session) await charge(frame, session, execution.calls);
+        return execute(frame, execution.calls);
+      },
+    ),
+  ];
+}
 
+/**
+ * A transaction of the account is paid by the account, at a price that its signer names: neither a policy nor a number
+ * of calls bounds that, so sessions come from outside alone, where the sender pays.
+ */
+const ownersTransactions: readonly ContractFunction[] = [
+  external('__validate__', { calls }, felt, requireOwner),
+  external('__execute__', { calls }, results, (frame, args) => {
+    requireProtocol(frame);
+    return executeAll(frame, args.calls);
+  }),
+];
+
+type Execute = typeof executeAll;
+type Charge = (frame: Frame, session: SessionSignature, list: readonly Call[]) => Promise<void>;
+
+/** The earlier classes take a session's transactions, too. */
+function transactionsOfAll(execute: Execute, charge: Charge): readonly ContractFunction[] {
   return [
     external('__validate__', { calls }, felt, async (frame, args) => {
       const { hash, signature } = frame.transaction;
@@ -75,19 +109,6 @@ function executionFunctions({ policies, atomicMulticall }: WalletClass): Contrac
       }
       return execute(frame, args.calls);
     }),
-    external(
-      'execute_from_outside_v2',
-      { outside_execution: outsideExecution, signature: span(felt) },
-      results,
-      async (frame, { outside_execution, signature }) => {
-        const execution = readOutsideExecution(outside_execution);
-        await admitOutsideExecution(frame, execution, OUTSIDE_TEXTS);
-        const hash = outsideExecutionHash(2, execution, frame.address, frame.block.chainId);
-        const session = await authorize(frame, hash, signature, execution.calls);
-        if (session) await charge(frame, session, execution.calls);
-        return execute(frame, execution.calls);
-      },
-    ),
   ];
 }
 
@@ -120,7 +141,8 @@ export function svcAccount(name: string, known: WalletClass): Contract {
       ...executionFunctions(known),
       ...lifeCycle,
       ...ownerFunctions,
-      ...sessionFunctions,
+      setPublicKey(known),
+      ...sessionFunctions(known),
       ...(known.policies ? policyFunctions : []),
       ...(known.current ? [performUpgrade] : []),
     ],

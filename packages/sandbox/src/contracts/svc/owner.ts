@@ -1,9 +1,9 @@
 import { interfaceIds, VALID } from '@svc/starknet';
-import { isSignedBy, requireSelf } from '../account-rules.ts';
+import { isSignedBy } from '../account-rules.ts';
 import { array, bool, felt } from '../codec.ts';
 import { event, key } from '../event.ts';
 import type { Frame } from '../frame.ts';
-import { action, type ContractFunction, view } from '../function.ts';
+import { type ContractFunction, view } from '../function.ts';
 import { require } from '../panic.ts';
 import { variable } from '../storage.ts';
 
@@ -36,9 +36,4 @@ export const ownerFunctions: readonly ContractFunction[] = [
   ),
   view('supports_interface', { interface_id: felt }, bool, (_frame, args) => INTERFACES.includes(args.interface_id)),
   view('get_public_key', {}, felt, (frame) => ownerKey.read(frame)),
-  action('set_public_key', { new_public_key: felt }, async (frame, { new_public_key }) => {
-    requireSelf(frame);
-    OwnerRemoved.emit(frame, { removed_owner_guid: await ownerKey.read(frame) });
-    await setOwner(frame, new_public_key);
-  }),
 ];

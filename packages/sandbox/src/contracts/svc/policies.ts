@@ -39,15 +39,30 @@ export const SpendingPolicyRemoved = event('SpendingPolicyRemoved', { session_ke
 /** What gives tokens away, or the right to take them. */
 const SPENDING_ENTRYPOINTS = ['transfer', 'approve', 'increase_allowance', 'increaseAllowance'];
 const spending = new Set(SPENDING_ENTRYPOINTS.map((name) => selector(name)));
+/** With the account as sender it is `transfer` by another name: some tokens ask for no allowance then. */
+const movingForOthers = new Set(['transfer_from', 'transferFrom'].map((name) => selector(name)));
+
+/** How many parties stand before the amount in the calldata; undefined for what is no spending. */
+function partiesOf(frame: Frame, { selector, calldata }: Call, countsOwnMoves: boolean): number | undefined {
+  if (spending.has(selector)) return 1;
+  const ownMove = countsOwnMoves && movingForOthers.has(selector) && calldata[0] === frame.address;
+  return ownMove ? 2 : undefined;
+}
 
 /** Counts every spending call against its token's policy, in order, so that calls of one transaction add up. */
-export async function spend(frame: Frame, sessionKey: bigint, calls: readonly Call[]): Promise<void> {
-  for (const { to: token, selector, calldata } of calls) {
-    if (!spending.has(selector)) continue;
-    const current = await policies.read(frame, sessionKey, token);
+export async function spend(
+  frame: Frame,
+  sessionKey: bigint,
+  calls: readonly Call[],
+  countsOwnMoves: boolean,
+): Promise<void> {
+  for (const call of calls) {
+    const parties = partiesOf(frame, call, countsOwnMoves);
+    if (parties === undefined) continue;
+    const current = await policies.read(frame, sessionKey, call.to);
     if (current.window_seconds === 0n) continue;
-    const updated = spendOnce(current, amountOf(calldata), frame.block.timestamp);
-    await policies.write(frame, [sessionKey, token], updated);
+    const updated = spendOnce(current, amountOf(call.calldata, parties), frame.block.timestamp);
+    await policies.write(frame, [sessionKey, call.to], updated);
   }
 }
 
@@ -61,11 +76,10 @@ function spendOnce(current: Policy, amount: bigint, now: bigint): Policy {
   return { ...current, spent_in_window: spent + amount, window_start: ended ? now : current.window_start };
 }
 
-/** Exactly a party and an amount: what cannot be measured is not let through. */
-function amountOf(calldata: readonly bigint[]): bigint {
-  const reader = new Reader(calldata);
+/** Exactly the parties and an amount: what cannot be measured is not let through. */
+function amountOf(calldata: readonly bigint[], parties: number): bigint {
+  const reader = new Reader(calldata.slice(parties));
   try {
-    felt.read(reader);
     const amount = u256.read(reader);
     if (reader.left === 0) return amount;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Call, type SessionSignature, selector } from '@svc/starknet';
+import { type Call, type SessionSignature, selector, type WalletClass } from '@svc/starknet';
 import { requireSelf } from '../account-rules.ts';
 import { array, bool, felt, tuple, u32, u64, type Value } from '../codec.ts';
 import { event, key } from '../event.ts';
@@ -6,6 +6,7 @@ import type { Frame } from '../frame.ts';
 import { action, type ContractFunction, view } from '../function.ts';
 import { require } from '../panic.ts';
 import { map } from '../storage.ts';
+import { ownerKey } from './owner.ts';
 
 const session = tuple({ valid_until: u64, max_calls: u32, calls_used: u32, allowed_entrypoints_len: u32 });
 
@@ -61,12 +62,19 @@ export async function useSession(frame: Frame, sessionKey: bigint): Promise<void
   await sessions.write(frame, [sessionKey], { ...current, calls_used: current.calls_used + 1n });
 }
 
-const addOrUpdate = action(
-  'add_or_update_session_key',
-  { session_key: felt, valid_until: u64, max_calls: u32, allowed_entrypoints: array(felt) },
-  async (frame, { session_key, valid_until, max_calls, allowed_entrypoints }) => {
+export async function isRegistered(frame: Frame, sessionKey: bigint): Promise<boolean> {
+  return (await sessions.read(frame, sessionKey)).valid_until !== 0n;
+}
+
+const newSession = { session_key: felt, valid_until: u64, max_calls: u32, allowed_entrypoints: array(felt) };
+
+/** In the current class the owner's key is no session's: what it signs within limits could be sent without them. */
+function addOrUpdate({ current }: WalletClass): ContractFunction {
+  return action('add_or_update_session_key', newSession, async (frame, args) => {
+    const { session_key, valid_until, max_calls, allowed_entrypoints } = args;
     requireSelf(frame);
     require(session_key !== 0n, 'Session: invalid key');
+    require(!current || session_key !== (await ownerKey.read(frame)), 'Session: invalid key');
     require(frame.block.timestamp < valid_until, 'Session: expired');
     const epoch = (await epochs.read(frame, session_key)) + 1n;
     await epochs.write(frame, [session_key], epoch);
@@ -77,8 +85,8 @@ const addOrUpdate = action(
     const allowed_entrypoints_len = BigInt(allowed_entrypoints.length);
     await sessions.write(frame, [session_key], { valid_until, max_calls, calls_used: 0n, allowed_entrypoints_len });
     SessionKeyAdded.emit(frame, { session_key, valid_until, max_calls });
-  },
-);
+  });
+}
 
 const revoke = action('revoke_session_key', { session_key: felt }, async (frame, { session_key }) => {
   requireSelf(frame);
@@ -86,9 +94,11 @@ const revoke = action('revoke_session_key', { session_key: felt }, async (frame,
   SessionKeyRevoked.emit(frame, { session_key });
 });
 
-export const sessionFunctions: readonly ContractFunction[] = [
-  addOrUpdate,
-  revoke,
+export function sessionFunctions(known: WalletClass): readonly ContractFunction[] {
+  return [addOrUpdate(known), revoke, ...sessionReads];
+}
+
+const sessionReads: readonly ContractFunction[] = [
   view('get_session_data', { session_key: felt }, session, (frame, args) => sessions.read(frame, args.session_key)),
   view('get_session_allowed_entrypoint_at', { session_key: felt, index: u32 }, felt, async (frame, args) => {
     const { allowed_entrypoints_len } = await sessions.read(frame, args.session_key);

@@ -109,6 +109,13 @@ describe('an upgrade from READY', () => {
     expect(outcome.revertReason).toContain('Account: guardian is set');
   });
 
+  it('is refused with data that nobody would obey', async () => {
+    const wallet = await TestWallet.open(classes.ready, readyCalldata);
+    const upgrade = call(wallet.address, 'upgrade', [classes.svc, 1n, 7n]);
+    expect((await wallet.chain.simulate(wallet.address, [upgrade])).revertReason).toContain('Account: unexpected data');
+    expect(await wallet.chain.classHashAt(wallet.address)).toBe(classes.ready);
+  });
+
   it('cannot be played on an SVC account', async () => {
     const wallet = await TestWallet.open();
     const again = await wallet.own('perform_upgrade', [classes.svc, 0n]);

@@ -24,12 +24,14 @@ export const upgrade = action('upgrade', { new_class_hash: classHash }, async (f
 export const performUpgrade = action(
   'perform_upgrade',
   { new_implementation: classHash, data: span(felt) },
-  async (frame, { new_implementation }) => {
+  async (frame, { new_implementation, data }) => {
     requireSelf(frame);
     const owner = await readyOwner.read(frame);
     require(owner !== 0n, 'Account: no legacy owner');
     // Two keys guard such an account; one alone must not come out of it.
     require((await readyGuardian.read(frame)) === 0n, 'Account: guardian is set');
+    // Calls that the owner signed for; dropping them in silence would be worse.
+    require(data.length === 0, 'Account: unexpected data');
     await ownerKey.write(frame, owner);
     await readyOwner.write(frame, 0n);
     await replaceClass(frame, new_implementation);

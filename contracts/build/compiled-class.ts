@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { hash } from 'starknet';
+import { places, shown } from './places.ts';
+
+export interface CompiledClass {
+  /** What is committed: the class as it is declared, without the names of types and functions, which nobody hashes. */
+  readonly json: string;
+  readonly classHash: string;
+}
+
+/** Takes what the compiler wrote. */
+export function compiledClass(written: string): CompiledClass {
+  const { sierra_program_debug_info: _names, ...declared } = JSON.parse(written);
+  const classHash = BigInt(hash.computeContractClassHash(declared));
+  return { json: `${JSON.stringify(declared)}\n`, classHash: `0x${classHash.toString(16).padStart(64, '0')}` };
+}
+
+function files({ json, classHash }: CompiledClass): [file: string, content: string][] {
+  return [
+    [places.compiledClass, json],
+    [places.classHash, `${classHash}\n`],
+  ];
+}
+
+export function writeCompiled(compiled: CompiledClass): void {
+  for (const [file, content] of files(compiled)) writeFileSync(file, content);
+}
+
+/** The files that are not what the source compiles to. */
+export function staleFiles(compiled: CompiledClass): string[] {
+  return files(compiled)
+    .filter(([file, content]) => read(file) !== content)
+    .map(([file]) => shown(file));
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

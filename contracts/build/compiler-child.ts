@@ -1,0 +1,49 @@
+// One run of the compiler. A process of its own, as WebAssembly never gives memory back: a second run would need twice as much.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import start, { compileStarknetContract, runTests } from 'wasm-cairo';
+import type { CompilerAnswer, CompilerTask } from './compiler-messages.ts';
+import { findDiagnostics, findReports } from './memory-texts.ts';
+
+const WASM = fileURLToPath(import.meta.resolve('wasm-cairo/wasm-cairo_bg.wasm'));
+
+function run(task: CompilerTask): string {
+  // Warnings are allowed and names of types and functions are kept in the class: its hash is the same for everybody.
+  if (task.kind === 'compile') return compileStarknetContract(task.source, true, true);
+  const [includeIgnored, onlyIgnored, starknet, profiler, withoutGas, resources] = [
+    false,
+    false,
+    true,
+    '',
+    false,
+    false,
+  ];
+  const { source, filter } = task;
+  return runTests(source, true, filter, includeIgnored, onlyIgnored, starknet, profiler, withoutGas, resources);
+}
+
+async function answer(task: CompilerTask): Promise<CompilerAnswer> {
+  const { memory } = await start({ module_or_path: readFileSync(WASM) });
+  const { output, broken } = attempt(() => run(task));
+  const bytes = new Uint8Array(memory.buffer);
+  return {
+    output,
+    broken,
+    diagnostics: findDiagnostics(bytes),
+    reports: task.kind === 'test' ? findReports(bytes) : [],
+    peakMb: Math.round(process.resourceUsage().maxRSS / 1000),
+  };
+}
+
+function attempt(body: () => string): { output: string; broken: boolean } {
+  try {
+    return { output: body(), broken: false };
+  } catch (error) {
+    return { output: error instanceof Error ? (error.stack ?? error.message) : String(error), broken: true };
+  }
+}
+
+process.once('message', async (task: CompilerTask) => {
+  const told = await answer(task);
+  process.send?.(told, () => process.disconnect?.());
+});

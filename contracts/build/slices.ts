@@ -1,0 +1,24 @@
+import { readdirSync } from 'node:fs';
+import { scenarios } from '../scenarios/all.ts';
+import { scenarioSlices } from '../scenarios/cairo/slices.ts';
+import { type CairoModule, testModule } from './bundle.ts';
+import { places } from './places.ts';
+
+/** Tests that run in one process of the compiler: it takes 1 GB, some 20 MB for each contract that they enter, 4 GB at most. */
+export interface Slice {
+  readonly name: string;
+  readonly modules: readonly CairoModule[];
+}
+
+/** A slice for each file of contracts/tests, then the scenarios. */
+export function allSlices(): Slice[] {
+  return [...testSlices(), ...scenarioSlices(scenarios)];
+}
+
+const SHARED = 'support';
+
+function testSlices(): Slice[] {
+  const names = readdirSync(places.tests).flatMap((file) => /^(\w+)\.cairo$/.exec(file)?.[1] ?? []);
+  const tests = names.filter((name) => name !== SHARED).sort();
+  return tests.map((name) => ({ name, modules: [testModule(SHARED), testModule(name)] }));
+}

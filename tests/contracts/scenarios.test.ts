@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scenarios } from '../../contracts/scenarios/all.ts';
+import { startSandbox } from '../sandbox/support/sandbox.ts';
+import { Chain } from './support/chain.ts';
+import { type Accounts, firstDifference, Player } from './support/play.ts';
+
+let chain: Chain;
+let accounts: Accounts;
+let stop: (() => Promise<void>) | undefined;
+
+beforeAll(async () => {
+  const started = await startSandbox();
+  stop = started.stop;
+  chain = new Chain(started.sandbox);
+  // Every transaction sees the second that a scenario sets.
+  await started.sandbox.freeze();
+  const account = (label: string) => started.sandbox.account(label);
+  accounts = {
+    relayer: await account('relayer 4'),
+    stranger: await account('relayer 3'),
+    faucet: await account('faucet'),
+  };
+});
+afterAll(() => stop?.());
+
+describe('in the sandbox', () => {
+  it.each(scenarios.map((scenario, index) => [scenario.name, scenario, index + 1] as const))(
+    '%s',
+    async (_name, scenario, number) => {
+      expect(await firstDifference(new Player(chain, accounts, number), scenario)).toBeUndefined();
+    },
+  );
+});

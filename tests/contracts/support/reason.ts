@@ -1,0 +1,26 @@
+import type { RpcAnswer } from '../../sandbox/support/sandbox.ts';
+
+const FELT = /0x[0-9a-f]+ \('([^']*)'\)/g;
+/** READY says which of its calls failed, and only then why. */
+const READY_MULTICALL = 'argent/multicall-failed';
+const ENTRYPOINT_NOT_FOUND = 21;
+
+/** The words of the innermost refusal, out of what a node writes about it; the whole text where there are none. */
+export function reasonOf(text: string): string {
+  const last = text.trimEnd().split('\n').at(-1) ?? '';
+  const words = [...last.matchAll(FELT)].map(([, spelt = '']) => spelt);
+  const reason = words[0] === READY_MULTICALL ? words[2] : words[0];
+  return reason ?? text;
+}
+
+interface Nested {
+  readonly error: Nested | string;
+}
+
+/** The same of a call that only asked. */
+export function reasonOfCall({ code, data }: NonNullable<RpcAnswer['error']>): string {
+  if (code === ENTRYPOINT_NOT_FOUND) return 'ENTRYPOINT_NOT_FOUND';
+  let error = (data as { revert_error: Nested | string }).revert_error;
+  while (typeof error !== 'string') error = error.error;
+  return reasonOf(error);
+}
