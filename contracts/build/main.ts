@@ -3,10 +3,10 @@
 //   npm run contracts                       all of it
 //   npm run contracts -- --write            writes contracts/compiled in place of comparing
 //   npm run contracts -- policies upgrade   of the tests only these slices
-import { contractBundle, testBundle } from './bundle.ts';
+import { contractBundle } from './bundle.ts';
 import { compile } from './compile.ts';
 import { compiledClass, staleFiles, writeCompiled } from './compiled-class.ts';
-import { runTests } from './run-tests.ts';
+import { runSlice } from './run-slice.ts';
 import { allSlices, type Slice } from './slices.ts';
 
 /** One process after another: two at once would need twice the memory. */
@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 
   for (const { name, modules } of slices) {
-    const tests = await runTests(testBundle(modules));
+    const tests = await runSlice(modules);
     totals.passed += tests.passed;
     console.log(`${name}: ${tests.passed} of ${tests.expected} tests passed (${count(tests)})`);
     for (const problem of tests.problems) console.error(`  ${problem}`);
