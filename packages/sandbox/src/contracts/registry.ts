@@ -3,7 +3,12 @@ import { erc20 } from './erc20.ts';
 import { messageTransmitter } from './message-transmitter.ts';
 import { plainAccount } from './plain-account.ts';
 import { readyAccount } from './ready-account.ts';
-import { currentSvcAccount, svcAccountWithPolicies, svcAccountWithSessions } from './svc-account.ts';
+import {
+  currentSvcAccount,
+  svcAccountWithPolicies,
+  svcAccountWithSessions,
+  uncompiledSvcAccount,
+} from './svc-account.ts';
 import { tokenMessenger } from './token-messenger.ts';
 import { universalDeployer } from './universal-deployer.ts';
 
@@ -13,6 +18,7 @@ export const contracts: readonly Contract[] = [
   universalDeployer,
   plainAccount,
   currentSvcAccount,
+  uncompiledSvcAccount,
   svcAccountWithPolicies,
   svcAccountWithSessions,
   readyAccount,

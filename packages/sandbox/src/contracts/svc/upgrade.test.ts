@@ -4,6 +4,7 @@ import { outside, ownerSignature, relay, relayer } from '../../execution/testing
 import { call, STRK, TestChain, transfer, USDC } from '../../execution/testing/test-chain.ts';
 import type { Executed } from '../../execution/types.ts';
 import { erc20 } from '../erc20.ts';
+import { uncompiledSvcAccount } from '../svc-account.ts';
 import { BOB, OWNER_KEY, SESSION, TestWallet } from '../testing/wallet.ts';
 
 const pay = (amount = 1n) => transfer(USDC, BOB, amount);
@@ -13,6 +14,7 @@ const readyCalldata = constructorCalldata('READY', PUBLIC_KEY);
 describe.each([
   ['with policies', classes.svcPolicies],
   ['with sessions', classes.svcSessions],
+  ['of the time before the contract was compiled', uncompiledSvcAccount.classHash],
 ])('an upgrade from the earlier class %s', (_name, classHash) => {
   it('keeps address, owner, balance, sessions and spent nonces, and makes multicalls atomic', async () => {
     const wallet = await TestWallet.open(classHash);
