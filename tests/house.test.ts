@@ -36,6 +36,8 @@ const floors: readonly (readonly string[])[] = [
     'config.ts',
     'variables.ts',
     'capabilities.ts',
+    'background.ts',
+    'checked-networks.ts',
     'credentials-file.ts',
     'banner.ts',
     'app.ts',

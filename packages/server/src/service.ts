@@ -4,12 +4,11 @@ import path from 'node:path';
 import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
 import { loadPages } from '@svc/web/pages';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import { checkBridgeContracts } from './bridge/check-contracts.ts';
+import { type OnStop, startDeliveries, startJobs } from './background.ts';
 import { type Capabilities, createCapabilities } from './capabilities.ts';
-import { Networks, type SandboxPlace } from './chains/networks.ts';
-import { ChainUnavailableError } from './chains/node-failure.ts';
+import type { SandboxPlace } from './chains/networks.ts';
+import { checkedNetworks } from './checked-networks.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
 import { startCrypto } from './crypto/pool.ts';
@@ -21,7 +20,6 @@ import { Governor } from './http/governor.ts';
 import type { Health } from './http/operations.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { UserTokens } from './http/user-token.ts';
-import { startWorkers } from './jobs/workers.ts';
 import { createLog, type Log } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
 import { serverMigrations } from './migrations.ts';
@@ -68,16 +66,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-type OnStop = (step: () => Promise<unknown>) => void;
-
 const SANDBOX_PREFIX = '/sandbox';
 const SWEEP_MS = 50;
 const PROVIDER_SECRET_BYTES = 32;
-/** Sending waits for others nearly all of its time; each webhook has up to four requests under way, of some kilobytes. */
-const WEBHOOKS_AT_ONCE = 64;
-const DELIVERY_POOL_SIZE = 4;
-const DELIVERY_QUEUE_POOL_SIZE = 2;
-const DELIVERY_GRACE_MS = 2_000;
 
 /** Starts everything in order: database, application, workers. `stop` undoes it in the opposite order. */
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
@@ -236,32 +227,6 @@ function placeOf(sandbox: Sandbox | undefined, address: Address): SandboxPlace |
   return { url, publicUrl, nodeUrl: address.node(), paymentAddress: sandbox.paymentAddress };
 }
 
-async function startJobs({ config, log, db, onStop }: Parts, { jobs }: Capabilities): Promise<void> {
-  const workers = await startWorkers({
-    url: db.url,
-    ...jobs,
-    concurrency: config.workerConcurrency,
-    log: log.logger,
-  });
-  onStop(() => workers.stop());
-}
-
-/** Receivers of webhooks may be slow or hang: they take no place and no connection from jobs that move money. */
-async function startDeliveries({ log, db, onStop }: Parts, { deliveries }: Capabilities): Promise<void> {
-  const pool = connect(db.url, { max: DELIVERY_POOL_SIZE, applicationName: 'svc webhooks' });
-  onStop(() => pool.close());
-  const workers = await startWorkers({
-    url: db.url,
-    ...deliveries(pool),
-    concurrency: WEBHOOKS_AT_ONCE,
-    poolSize: DELIVERY_QUEUE_POOL_SIZE,
-    // What is cut off is sent again by whoever comes next.
-    graceMs: DELIVERY_GRACE_MS,
-    log: log.logger,
-  });
-  onStop(() => workers.stop());
-}
-
 interface Listening extends Parts {
   readonly address: Address;
   readonly credentials: CredentialCache;
@@ -322,27 +287,6 @@ function sandboxClient({ config, address, providerSecret }: Listening): SandboxC
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::' || host === 'localhost') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-/** A node of a wrong chain and a token unlike its contract stop the start; a node that does not answer may come back. */
-async function checkedNetworks(
-  config: Config,
-  log: Logger,
-  sandbox: ConstructorParameters<typeof Networks>[1],
-): Promise<Networks> {
-  const networks = new Networks(config.chains, sandbox);
-  const { nodes, unasked } = await networks.check();
-  for (const { host, trouble } of nodes) {
-    if (trouble !== undefined) log.warn({ host, trouble }, 'a chain node does not answer');
-  }
-  if (unasked.length > 0) log.warn({ tokens: unasked }, 'the decimals of some tokens could not be checked');
-  if (config.bridgeUrl !== undefined) {
-    await checkBridgeContracts(networks.starknet('production')).catch((error: unknown) => {
-      if (!(error instanceof ChainUnavailableError)) throw error;
-      log.warn("the bridge's contracts could not be looked for");
-    });
-  }
-  return networks;
 }
 
 /** Lets requests in flight finish; connections that only wait for a next request are closed as soon as they are idle. */
