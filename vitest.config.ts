@@ -7,6 +7,6 @@ export default defineConfig({
     // Two cores: more workers only make the servers and databases of the tests wait for one another.
     maxWorkers: 2,
     testTimeout: 30_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
-/** A start takes about a second; on a busy machine several. */
-const START_LIMIT_MS = 30_000;
+/** A start takes about a second; on a machine that is busy with other work it took 25. */
+const START_LIMIT_MS = 90_000;
 const STOP_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 
