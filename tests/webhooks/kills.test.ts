@@ -54,9 +54,10 @@ describe('a process that is killed while it delivers', () => {
         await died;
         wire.close();
       }
-      await service.another({ SVC_ROLE: 'worker' });
+      const survivor = await service.another({ SVC_ROLE: 'worker' });
       expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: KILLS * EVENTS });
       await expectAll(webhook, arrived);
+      await survivor.stop();
     },
     LIMIT_MS,
   );
@@ -74,11 +75,12 @@ describe('a process that is killed while it delivers', () => {
       const webhook = await webhooks.create(receiver.url);
       await webhooks.test(webhook);
       await died;
-      await service.another({ SVC_ROLE: 'worker' });
+      const survivor = await service.another({ SVC_ROLE: 'worker' });
       await receiver.until(2);
       const [first, second] = receiver.received;
       expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
       expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: 1 });
+      await survivor.stop();
     },
     LIMIT_MS,
   );
