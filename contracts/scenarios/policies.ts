@@ -1,5 +1,6 @@
 import { encodeU256 } from '@svc/starknet';
-import type { Outcome, Scenario } from './model.ts';
+import type { Scenario } from './model.ts';
+import { PER_CALL, paid, pay, WINDOW } from './payments.ts';
 import {
   addSession,
   byOwner,
@@ -24,16 +25,7 @@ import {
 } from './words.ts';
 import { START } from './world.ts';
 
-const PER_CALL = reverts('Spending: exceeds per-call');
-const WINDOW = reverts('Spending: exceeds window limit');
 const BAD_CALLDATA = reverts('Spending: bad calldata');
-const paid = (...amounts: readonly bigint[]): Outcome =>
-  done(
-    amounts.map(() => TRUE),
-    amounts.map((amount) => events.transfer(amount)),
-  );
-const pay = (nonce: bigint, amount: bigint, outcome: Outcome = paid(amount)) =>
-  bySession({ nonce }, [transfer(amount)], outcome);
 
 /** What a policy counts, and for whom it holds. The policy is 50 a call, 80 in 100 seconds. */
 export const policyScenarios: readonly Scenario[] = [

@@ -1,4 +1,5 @@
-import type { Outcome, Scenario } from './model.ts';
+import type { Scenario } from './model.ts';
+import { PER_CALL, paid, pay, WINDOW } from './payments.ts';
 import {
   byOwner,
   bySession,
@@ -15,16 +16,6 @@ import {
   withSession,
 } from './words.ts';
 import { START } from './world.ts';
-
-const PER_CALL = reverts('Spending: exceeds per-call');
-const WINDOW = reverts('Spending: exceeds window limit');
-const paid = (...amounts: readonly bigint[]): Outcome =>
-  done(
-    amounts.map(() => TRUE),
-    amounts.map((amount) => events.transfer(amount)),
-  );
-const pay = (nonce: bigint, amount: bigint, outcome: Outcome = paid(amount)) =>
-  bySession({ nonce }, [transfer(amount)], outcome);
 
 /** How much a policy lets through, and when its window ends. The policy is 50 a call, 80 in 100 seconds. */
 export const windowScenarios: readonly Scenario[] = [
