@@ -6,11 +6,10 @@
 //   npm run bench:list
 import { rm } from 'node:fs/promises';
 import { connect, type Database, migrate, sql, startEmbedded } from '@svc/store';
-import { newId } from '../packages/server/src/ids.ts';
-import { serverMigrations } from '../packages/server/src/migrations.ts';
-import { countHistory } from '../packages/server/src/transactions/count-history.ts';
-import { type ListQuery, listTransactions } from '../packages/server/src/transactions/list.ts';
-import type { RecordOwner } from '../packages/server/src/transactions/records.ts';
+import { serverMigrations } from '../packages/server/src/database.ts';
+import { countHistory, type ListQuery, listTransactions } from '../packages/server/src/transactions/history.ts';
+import type { RecordOwner } from '../packages/server/src/transactions/record-store.ts';
+import { newId } from '../packages/server/src/util/ids.ts';
 import { newDataDir } from '../tests/support/server.ts';
 import { addressOf, CROWDED_DAY, fillTransactions, QUIET_RECORDS } from './support/fill-transactions.ts';
 import { median } from './support/median.ts';

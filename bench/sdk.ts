@@ -5,7 +5,7 @@
 //   npm run bench:sdk
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { type Client, createClient, createWallet } from '@svc/sdk';
-import { DEFAULT_STRETCHING, stretch } from '../packages/sdk/src/keys/stretch.ts';
+import { DEFAULT_STRETCHING, stretch } from '../packages/sdk/src/keys/cipher.ts';
 import { FakeAuthenticator } from '../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
 import { startServer } from '../tests/support/server.ts';
 import { App, Owner } from '../tests/wallets/support/owner.ts';

@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
-import { type NewEvent, publishEvent } from '../packages/server/src/events/publish-event.ts';
+import { type NewEvent, publishEvent } from '../packages/server/src/events/events.ts';
 import {
   type Behaviour,
   openReceiver,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { RecordOwner } from '../../packages/server/src/transactions/records.ts';
+import type { RecordOwner } from '../../packages/server/src/transactions/record-store.ts';
 
 /** What a database is filled with: wallets whose lists are measured, among the transactions of others. */
 export interface Filling {

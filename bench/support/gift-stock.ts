@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@svc/store';
-import { type NewGift, storeGifts } from '../../packages/server/src/gifts/management/store-gifts.ts';
-import type { LedgerOwner } from '../../packages/server/src/ledger/entries.ts';
+import { type NewGift, storeGifts } from '../../packages/server/src/gifts/create-gifts.ts';
+import type { LedgerOwner } from '../../packages/server/src/ledger/ledger.ts';
 
 /** As many as are made at once through the interface. */
 const AT_ONCE = 500;

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import pg from 'pg';
-import type { PageOf } from '../../packages/server/src/http/pages.ts';
-import { type ListQuery, readPeriod } from '../../packages/server/src/transactions/list.ts';
-import type { RecordOwner } from '../../packages/server/src/transactions/records.ts';
+import type { PageOf } from '../../packages/server/src/http/call.ts';
+import { type ListQuery, readPeriod } from '../../packages/server/src/transactions/history.ts';
+import type { RecordOwner } from '../../packages/server/src/transactions/record-store.ts';
 
 /** Finds the same page by looking at every entry of the wallet, and compares. */
 export async function checkAnswer(

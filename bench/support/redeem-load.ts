@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, sql } from '@svc/store';
-import { endRedeems } from '../../packages/server/src/gifts/end-redeem.ts';
+import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
 import type { RunningServer } from '../../tests/support/server.ts';
 import { openPoster, type Poster } from './post.ts';
 

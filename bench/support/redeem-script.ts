@@ -1,9 +1,6 @@
 import { type Database, type Sql, sql } from '@svc/store';
-import { CodeLookup } from '../../packages/server/src/gifts/claims/code-lookup.ts';
-import { findByCode } from '../../packages/server/src/gifts/claims/find-code.ts';
-import type { ClaimParts } from '../../packages/server/src/gifts/claims/parts.ts';
-import { reserve } from '../../packages/server/src/gifts/claims/reserve.ts';
-import { endRedeems } from '../../packages/server/src/gifts/end-redeem.ts';
+import { type ClaimParts, CodeLookup, findByCode, reserve } from '../../packages/server/src/gifts/claim.ts';
+import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
 import { recording, spelled } from './record-statements.ts';
 
 /** More lookups than are made. */

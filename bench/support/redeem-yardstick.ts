@@ -1,8 +1,7 @@
 import { connect, type Database, migrate, sql } from '@svc/store';
-import { newId } from '../../packages/server/src/ids.ts';
-import { credit } from '../../packages/server/src/ledger/credit.ts';
-import type { LedgerOwner } from '../../packages/server/src/ledger/entries.ts';
-import { serverMigrations } from '../../packages/server/src/migrations.ts';
+import { serverMigrations } from '../../packages/server/src/database.ts';
+import { credit, type LedgerOwner } from '../../packages/server/src/ledger/ledger.ts';
+import { newId } from '../../packages/server/src/util/ids.ts';
 import { stockGifts } from './gift-stock.ts';
 import { pgbench } from './pgbench.ts';
 import { type RedeemScripts, redeemScripts } from './redeem-script.ts';

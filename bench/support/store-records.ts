@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@svc/store';
-import { countHistory } from '../../packages/server/src/transactions/count-history.ts';
+import { countHistory } from '../../packages/server/src/transactions/history.ts';
 import type { NewRecord } from '../../packages/server/src/transactions/record.ts';
-import { insertRecords, type RecordOwner } from '../../packages/server/src/transactions/records.ts';
+import { insertRecords, type RecordOwner } from '../../packages/server/src/transactions/record-store.ts';
 
 const WRITERS = 8;
 const ROUNDS = 5;

@@ -111,7 +111,7 @@ describe('the server of the example app', () => {
     expect([page, source, library, protocol].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(page.body).toContain('/src/main.ts');
     const [hashWasm = ''] =
-      /\/[^"']*hash-wasm\.js[^"']*/.exec((await ask(`/@fs${root}/packages/sdk/src/keys/stretch.ts`)).body) ?? [];
+      /\/[^"']*hash-wasm\.js[^"']*/.exec((await ask(`/@fs${root}/packages/sdk/src/keys/cipher.ts`)).body) ?? [];
     expect((await ask(hashWasm)).body).toContain('argon2id');
   });
 });

@@ -1,6 +1,6 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { credit } from '../../packages/server/src/ledger/credit.ts';
+import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { type Keys, newKeys, newOrganization } from '../support/organizations.ts';

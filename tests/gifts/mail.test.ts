@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { headerOf, readMessage } from '../../packages/sandbox/src/mailbox/read-message.ts';
-import { freePort } from '../../packages/sandbox/src/worker/free-port.ts';
-import { credit } from '../../packages/server/src/ledger/credit.ts';
-import { queueMails } from '../../packages/server/src/mail/send-mail.ts';
+import { headerOf, readMessage } from '../../packages/sandbox/src/mailbox/message.ts';
+import { freePort } from '../../packages/sandbox/src/worker/node-thread.ts';
+import { credit } from '../../packages/server/src/ledger/ledger.ts';
+import { queueMails } from '../../packages/server/src/mail/mail.ts';
 import { content } from '../../packages/server/src/mail/testing/letters.ts';
 import { type SmtpStandIn, startSmtp } from '../../packages/server/src/mail/testing/smtp-server.ts';
 import { caller, send } from '../support/client.ts';

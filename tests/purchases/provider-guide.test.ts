@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freePort } from '../../packages/sandbox/src/worker/free-port.ts';
+import { freePort } from '../../packages/sandbox/src/worker/node-thread.ts';
 import { trusted } from '../../packages/server/src/outbound/address-guard.ts';
-import { createHttpProvider } from '../../packages/server/src/purchases/providers/http-provider.ts';
-import type { Provider } from '../../packages/server/src/purchases/providers/provider.ts';
+import {
+  createHttpProvider,
+  type Provider,
+  UnknownOutcomeError,
+} from '../../packages/server/src/purchases/provider.ts';
 import { endOf, storeOrder } from '../../packages/server/src/purchases/providers/testing/stored-order.ts';
-import { UnknownOutcomeError } from '../../packages/server/src/purchases/providers/unknown-outcome.ts';
 import { abortRequest, floodRequest } from '../support/bad-requests.ts';
 import { send } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -1,16 +1,18 @@
 import type { Transaction } from '@svc/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../packages/sdk/src/client/client.ts';
-import { getConfig } from '../../packages/sdk/src/client/get-config.ts';
-import { callContract } from '../../packages/sdk/src/node/call-contract.ts';
-import { cancelSkuPurchase } from '../../packages/sdk/src/purchases/cancel-sku-purchase.ts';
-import { getSkuPurchase } from '../../packages/sdk/src/purchases/get-sku-purchase.ts';
-import { listSkuPurchases } from '../../packages/sdk/src/purchases/list-sku-purchases.ts';
+import { getConfig } from '../../packages/sdk/src/client/config.ts';
+import { callContract } from '../../packages/sdk/src/node/reads.ts';
 import { type PurchaseSkuParams, purchaseSku } from '../../packages/sdk/src/purchases/purchase-sku.ts';
-import type { PurchaseState } from '../../packages/sdk/src/purchases/purchase-state.ts';
-import { refundSkuPurchase } from '../../packages/sdk/src/purchases/refund-sku-purchase.ts';
-import { skuPurchases } from '../../packages/sdk/src/purchases/sku-purchases.ts';
-import { waitForPurchase } from '../../packages/sdk/src/purchases/wait-for-purchase.ts';
+import {
+  cancelSkuPurchase,
+  getSkuPurchase,
+  listSkuPurchases,
+  refundSkuPurchase,
+  skuPurchases,
+  waitForPurchase,
+} from '../../packages/sdk/src/purchases/purchases.ts';
+import type { PurchaseState } from '../../packages/sdk/src/purchases/state.ts';
 import { USDC } from '../sandbox/support/client.ts';
 import { eventually } from '../wallets/support/eventually.ts';
 import { encryptKey, SessionHouse } from './support/session-house.ts';

@@ -1,13 +1,15 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../packages/sdk/src/client/client.ts';
-import { addSessionKeyToContract } from '../../packages/sdk/src/sessions/add-session-key-to-contract.ts';
-import { createSessionKey } from '../../packages/sdk/src/sessions/create-session-key.ts';
-import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/execute-transaction-with-session.ts';
-import { getSessionData } from '../../packages/sdk/src/sessions/get-session-data.ts';
-import { revokeSessionKey } from '../../packages/sdk/src/sessions/revoke-session-key.ts';
-import type { Session } from '../../packages/sdk/src/sessions/session.ts';
-import type { ContractCall } from '../../packages/sdk/src/signing/to-call.ts';
+import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/execute-with-session.ts';
+import type { Session } from '../../packages/sdk/src/sessions/session-wallet.ts';
+import {
+  addSessionKeyToContract,
+  createSessionKey,
+  getSessionData,
+  revokeSessionKey,
+} from '../../packages/sdk/src/sessions/sessions.ts';
+import type { ContractCall } from '../../packages/sdk/src/signing/calls.ts';
 import { USDC } from '../sandbox/support/client.ts';
 import { encryptKey, pay, SessionHouse, type TestWallet } from './support/session-house.ts';
 

@@ -1,13 +1,13 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
-import { getSessionData } from '../../packages/sdk/src/sessions/get-session-data.ts';
-import { getSpendingPolicy } from '../../packages/sdk/src/sessions/get-spending-policy.ts';
-import { removeSpendingPolicy } from '../../packages/sdk/src/sessions/remove-spending-policy.ts';
-import type { Session } from '../../packages/sdk/src/sessions/session.ts';
-import { setSpendingPolicy } from '../../packages/sdk/src/sessions/set-spending-policy.ts';
-import { setupSession } from '../../packages/sdk/src/sessions/setup-session.ts';
-import type { SpendingLimits } from '../../packages/sdk/src/sessions/spending-policy-config.ts';
+import type { Session, SpendingLimits } from '../../packages/sdk/src/sessions/session-wallet.ts';
+import { getSessionData, setupSession } from '../../packages/sdk/src/sessions/sessions.ts';
+import {
+  getSpendingPolicy,
+  removeSpendingPolicy,
+  setSpendingPolicy,
+} from '../../packages/sdk/src/sessions/spending-policies.ts';
 import { STRK, USDC } from '../sandbox/support/client.ts';
 import { encryptKey, pay, SessionHouse, type TestWallet } from './support/session-house.ts';
 

@@ -1,6 +1,6 @@
 import { selector, toHex } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { defaultRuntime, type Runtime } from '../../packages/sdk/src/client/runtime.ts';
+import { defaultRuntime, type Runtime } from '../../packages/sdk/src/client/client.ts';
 import { waitForTransaction, waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
 import { USDC } from '../sandbox/support/client.ts';
 import { hashOf, Owner, transferOf } from '../wallets/support/owner.ts';

@@ -2,20 +2,17 @@ import { classes, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { SvcApiError, SvcInputError, SvcKeyError, SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
-import { callContract } from '../../packages/sdk/src/node/call-contract.ts';
-import { classHashAt } from '../../packages/sdk/src/node/class-hash-at.ts';
+import { callContract, classHashAt } from '../../packages/sdk/src/node/reads.ts';
 import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
-import { sendSignedCalls } from '../../packages/sdk/src/signing/send-signed-calls.ts';
-import { signCalls } from '../../packages/sdk/src/signing/sign-calls.ts';
-import { callAnyContract } from '../../packages/sdk/src/transfers/call-any-contract.ts';
-import { transfer } from '../../packages/sdk/src/transfers/transfer.ts';
-import { type CreateWalletParams, createWallet } from '../../packages/sdk/src/wallets/create-wallet.ts';
-import { executeWalletUpgrade } from '../../packages/sdk/src/wallets/execute-wallet-upgrade.ts';
-import { getTokenBalance } from '../../packages/sdk/src/wallets/get-token-balance.ts';
-import { getWallet } from '../../packages/sdk/src/wallets/get-wallet.ts';
-import { prepareWalletUpgrade } from '../../packages/sdk/src/wallets/prepare-wallet-upgrade.ts';
-import { signWalletUpgrade } from '../../packages/sdk/src/wallets/sign-wallet-upgrade.ts';
-import { upgradeWallet } from '../../packages/sdk/src/wallets/upgrade-wallet.ts';
+import { sendSignedCalls, signCalls } from '../../packages/sdk/src/signing/calls.ts';
+import { callAnyContract, transfer } from '../../packages/sdk/src/transfers.ts';
+import {
+  executeWalletUpgrade,
+  prepareWalletUpgrade,
+  signWalletUpgrade,
+  upgradeWallet,
+} from '../../packages/sdk/src/wallet-upgrades.ts';
+import { type CreateWalletParams, createWallet, getTokenBalance, getWallet } from '../../packages/sdk/src/wallets.ts';
 import { USDC } from '../sandbox/support/client.ts';
 import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { userToken } from '../support/client.ts';

@@ -1,7 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import { createOrganization, issueKey } from '../../packages/server/src/organizations/service.ts';
-import * as store from '../../packages/server/src/organizations/store.ts';
+import { createOrganization, issueKey } from '../../packages/server/src/organizations/api-keys.ts';
+import * as store from '../../packages/server/src/organizations/organization-store.ts';
 import { send } from './client.ts';
 
 export interface Keys {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
-import { newId } from '../../packages/server/src/ids.ts';
+import { newId } from '../../packages/server/src/util/ids.ts';
 import { USDC } from '../sandbox/support/client.ts';
 
 export interface StoredPurchase {

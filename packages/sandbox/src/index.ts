@@ -4,14 +4,13 @@ import type { FastifyInstance } from 'fastify';
 import { registerBridge } from './bridge/routes.ts';
 import { predeployed } from './contracts/predeployed.ts';
 import { registerControls } from './controls/routes.ts';
-import { registerEvm } from './evm/routes.ts';
-import { registerIdentity } from './identity/routes.ts';
-import { registerMailbox } from './mailbox/routes.ts';
+import { registerEvm } from './evm/chains.ts';
+import { registerIdentity } from './identity.ts';
+import { registerMailbox } from './mailbox/mailbox.ts';
+import type { ProviderClient } from './provider/results.ts';
 import { registerProvider } from './provider/routes.ts';
-import type { ProviderClient } from './provider/tell-results.ts';
 import { registerRpc } from './rpc/routes.ts';
-import { freePort } from './worker/free-port.ts';
-import { NodeThread } from './worker/node-thread.ts';
+import { freePort, NodeThread } from './worker/node-thread.ts';
 
 export { type PredeployedAccount, predeployed } from './contracts/predeployed.ts';
 

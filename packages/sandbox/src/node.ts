@@ -1,11 +1,9 @@
 import { connect } from '@svc/store';
-import { begin } from './chain/begin.ts';
-import { StateCache } from './chain/state-cache.ts';
-import { Ticker } from './chain/ticker.ts';
-import { Writer } from './chain/writer.ts';
+import { StateCache } from './chain/state.ts';
+import { begin, Ticker, Writer } from './chain/writer.ts';
 import { type Command, run } from './controls/commands.ts';
-import { answerRpc, type RpcAnswer } from './rpc/answer.ts';
 import type { SpecVersion } from './rpc/context.ts';
+import { answerRpc, type RpcAnswer } from './rpc/rpc.ts';
 
 /** One writes, the others read; the service's own pool is another one. */
 const POOL_SIZE = 3;

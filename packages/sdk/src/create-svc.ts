@@ -1,94 +1,82 @@
-import { type Bind, bind } from './client/bind.ts';
-import { createClient, type SvcOptions } from './client/client.ts';
-import { getConfig } from './client/get-config.ts';
-import { getUsdAmount } from './exchanges/get-usd-amount.ts';
-import { claimGift } from './gifts/claim-gift.ts';
-import { createGift } from './gifts/create-gift.ts';
-import { createGiftsBulk } from './gifts/create-gifts-bulk.ts';
-import { deleteGift } from './gifts/delete-gift.ts';
-import { getGift } from './gifts/get-gift.ts';
-import { getGiftRedeem } from './gifts/get-gift-redeem.ts';
-import { getGiftUsage } from './gifts/get-gift-usage.ts';
-import { getRedeemStatus } from './gifts/get-redeem-status.ts';
-import { giftRedeems } from './gifts/gift-redeems.ts';
-import { gifts } from './gifts/gifts.ts';
-import { listGiftRedeems } from './gifts/list-gift-redeems.ts';
-import { listGifts } from './gifts/list-gifts.ts';
-import { redeemGift } from './gifts/redeem-gift.ts';
-import { updateGift } from './gifts/update-gift.ts';
-import { waitForRedeem } from './gifts/wait-for-redeem.ts';
+import { type Client, createClient, type SvcOptions } from './client/client.ts';
+import { getConfig } from './client/config.ts';
+import { getUsdAmount } from './exchanges.ts';
+import { claimGift, getRedeemStatus, redeemGift, waitForRedeem } from './gift-claims.ts';
+import {
+  createGift,
+  deleteGift,
+  getGift,
+  getGiftRedeem,
+  getGiftUsage,
+  giftRedeems,
+  gifts,
+  listGiftRedeems,
+  listGifts,
+  updateGift,
+} from './gifts.ts';
+import { createGiftsBulk } from './gifts-bulk.ts';
 import { changeEncryptKey } from './keys/change-encrypt-key.ts';
 import { waitForTransactionOf } from './node/wait-for-transaction.ts';
-import { createDeposit } from './organization/create-deposit.ts';
-import { getOrganization } from './organization/get-organization.ts';
-import { ledger } from './organization/ledger.ts';
-import { listLedger } from './organization/list-ledger.ts';
-import { changeToPasskey } from './passkeys/change-to-passkey.ts';
-import { unlock } from './passkeys/unlock.ts';
-import { cancelSkuPurchase } from './purchases/cancel-sku-purchase.ts';
-import { createSkuPurchase } from './purchases/create-sku-purchase.ts';
-import { getSkuPurchase } from './purchases/get-sku-purchase.ts';
-import { listSkuPurchases } from './purchases/list-sku-purchases.ts';
+import { createDeposit, getOrganization, ledger, listLedger } from './organization.ts';
+import { createOwnSku, deleteOwnSku, listOfferedSkus, offeredSkus, updateOwnSku } from './own-skus.ts';
 import { purchaseSku } from './purchases/purchase-sku.ts';
-import { refundSkuPurchase } from './purchases/refund-sku-purchase.ts';
-import { skuPurchases } from './purchases/sku-purchases.ts';
-import { waitForPurchase } from './purchases/wait-for-purchase.ts';
-import { addSessionKeyToContract } from './sessions/add-session-key-to-contract.ts';
-import { createSessionKey } from './sessions/create-session-key.ts';
-import { executeTransactionWithSession } from './sessions/execute-transaction-with-session.ts';
-import { getSessionData } from './sessions/get-session-data.ts';
-import { getSpendingPolicy } from './sessions/get-spending-policy.ts';
-import { removeSpendingPolicy } from './sessions/remove-spending-policy.ts';
-import { revokeSessionKey } from './sessions/revoke-session-key.ts';
-import { setSpendingPolicy } from './sessions/set-spending-policy.ts';
-import { setupSession } from './sessions/setup-session.ts';
-import { apiKeys } from './settings/api-keys.ts';
-import { auditLog } from './settings/audit-log.ts';
-import { createApiKey } from './settings/create-api-key.ts';
-import { createOwnSku } from './settings/create-own-sku.ts';
-import { deleteOwnSku } from './settings/delete-own-sku.ts';
-import { getSettings } from './settings/get-settings.ts';
-import { listApiKeys } from './settings/list-api-keys.ts';
-import { listAuditLog } from './settings/list-audit-log.ts';
-import { listOfferedSkus } from './settings/list-offered-skus.ts';
-import { offeredSkus } from './settings/offered-skus.ts';
-import { revokeApiKey } from './settings/revoke-api-key.ts';
-import { updateOwnSku } from './settings/update-own-sku.ts';
-import { updateSettings } from './settings/update-settings.ts';
-import { checkSkuReference } from './skus/check-sku-reference.ts';
-import { getSku } from './skus/get-sku.ts';
-import { listSkus } from './skus/list-skus.ts';
-import { skus } from './skus/skus.ts';
-import { getTransaction } from './transactions/get-transaction.ts';
-import { getTransactionList } from './transactions/get-transaction-list.ts';
-import { getTransactionStatus } from './transactions/get-transaction-status.ts';
-import { recordSend } from './transactions/record-send.ts';
-import { syncOnChain } from './transactions/sync-on-chain.ts';
-import { transactions } from './transactions/transactions.ts';
-import { callAnyContract } from './transfers/call-any-contract.ts';
-import { transfer } from './transfers/transfer.ts';
-import { createWallet } from './wallets/create-wallet.ts';
-import { executeWalletUpgrade } from './wallets/execute-wallet-upgrade.ts';
-import { getTokenBalance } from './wallets/get-token-balance.ts';
-import { getWallet } from './wallets/get-wallet.ts';
-import { prepareWalletUpgrade } from './wallets/prepare-wallet-upgrade.ts';
-import { recoverCredential } from './wallets/recover-credential.ts';
-import { signWalletUpgrade } from './wallets/sign-wallet-upgrade.ts';
-import { upgradeWallet } from './wallets/upgrade-wallet.ts';
-import { createWebhook } from './webhooks/create-webhook.ts';
-import { deleteWebhook } from './webhooks/delete-webhook.ts';
-import { deliveries } from './webhooks/deliveries.ts';
-import { events } from './webhooks/events.ts';
-import { getDelivery } from './webhooks/get-delivery.ts';
-import { getWebhook } from './webhooks/get-webhook.ts';
-import { listDeliveries } from './webhooks/list-deliveries.ts';
-import { listEvents } from './webhooks/list-events.ts';
-import { listWebhooks } from './webhooks/list-webhooks.ts';
-import { replayWebhook } from './webhooks/replay-webhook.ts';
-import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
-import { testWebhook } from './webhooks/test-webhook.ts';
-import { updateWebhook } from './webhooks/update-webhook.ts';
-import { webhooks } from './webhooks/webhooks.ts';
+import {
+  cancelSkuPurchase,
+  createSkuPurchase,
+  getSkuPurchase,
+  listSkuPurchases,
+  refundSkuPurchase,
+  skuPurchases,
+  waitForPurchase,
+} from './purchases/purchases.ts';
+import { executeTransactionWithSession } from './sessions/execute-with-session.ts';
+import {
+  addSessionKeyToContract,
+  createSessionKey,
+  getSessionData,
+  revokeSessionKey,
+  setupSession,
+} from './sessions/sessions.ts';
+import { getSpendingPolicy, removeSpendingPolicy, setSpendingPolicy } from './sessions/spending-policies.ts';
+import {
+  apiKeys,
+  auditLog,
+  createApiKey,
+  getSettings,
+  listApiKeys,
+  listAuditLog,
+  revokeApiKey,
+  updateSettings,
+} from './settings.ts';
+import { checkSkuReference, getSku, listSkus, skus } from './skus.ts';
+import {
+  getTransaction,
+  getTransactionList,
+  getTransactionStatus,
+  recordSend,
+  syncOnChain,
+  transactions,
+} from './transactions.ts';
+import { callAnyContract, transfer } from './transfers.ts';
+import { changeToPasskey, unlock } from './wallet-passkeys.ts';
+import { executeWalletUpgrade, prepareWalletUpgrade, signWalletUpgrade, upgradeWallet } from './wallet-upgrades.ts';
+import { createWallet, getTokenBalance, getWallet, recoverCredential } from './wallets.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  deliveries,
+  events,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listEvents,
+  listWebhooks,
+  replayWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+  webhooks,
+} from './webhooks.ts';
 
 export type Svc = ReturnType<typeof createSvc>;
 
@@ -230,3 +218,14 @@ const webhookOperations = (on: Bind) => ({
   listEvents: on(listEvents),
   events: on(events),
 });
+
+/** Makes operations of `client` into functions that need not be told of it. */
+export type Bind = <Args extends unknown[], Result>(
+  operation: (client: Client, ...args: Args) => Result,
+) => (...args: Args) => Result;
+
+export const bind =
+  (client: Client): Bind =>
+  (operation) =>
+  (...args) =>
+    operation(client, ...args);

@@ -1,13 +1,12 @@
 import { type Environment, environments } from '@svc/protocol';
 import { connect, type Db, migrate } from '@svc/store';
 import { type Config, readConfig } from './config.ts';
-import { resumeRedeem } from './gifts/bridging/resume.ts';
-import { serverMigrations } from './migrations.ts';
-import { openStoreBesideService } from './open-store.ts';
+import { openStoreBesideService, serverMigrations } from './database.ts';
+import { resumeRedeem } from './gifts/operator.ts';
+import { createOrganization } from './organizations/api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
-import { createOrganization } from './organizations/service.ts';
-import * as store from './organizations/store.ts';
-import { cancelByHand, type EndedByHand, endByHand, stuckPurchases } from './purchases/fulfilment/by-hand.ts';
+import * as store from './organizations/organization-store.ts';
+import { cancelByHand, type EndedByHand, endByHand, stuckPurchases } from './purchases/operator.ts';
 
 const USAGE = `The operator's commands, on the same database as the service (running or not):
 

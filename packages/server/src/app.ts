@@ -7,23 +7,25 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Authenticator } from './http/authenticate.ts';
+import type { Authenticator } from './auth/authenticate.ts';
+import { type PagesParts, registerPages } from './claim-page.ts';
+import type { Governor } from './http/admission.ts';
 import type { Handlers } from './http/call.ts';
-import { allowBrowsers } from './http/cors.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
-import type { Governor } from './http/governor.ts';
-import { addSecurityHeaders, setHeadersOfEarlyAnswer } from './http/headers.ts';
-import { createMetrics, type GaugeSource } from './http/metrics.ts';
-import { type Checks, type Health, registerOperations } from './http/operations.ts';
+import { type Checks, createMetrics, type GaugeSource, type Health, registerOperations } from './http/monitoring.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
-import { readRequestId } from './http/request-id.ts';
-import { logRequests } from './http/request-log.ts';
+import {
+  addSecurityHeaders,
+  allowBrowsers,
+  logRequests,
+  readRequestId,
+  setHeadersOfEarlyAnswer,
+} from './http/request-hooks.ts';
 import type { Log } from './log.ts';
-import { type PagesParts, registerPages } from './pages/routes.ts';
-import { registerProviderCallback } from './purchases/providers/callback-routes.ts';
-import type { Fulfilment } from './purchases/providers/providers.ts';
-import { registerReference } from './reference/routes.ts';
+import type { Fulfilment } from './purchases/provider.ts';
+import { registerProviderCallback } from './purchases/provider-callback.ts';
+import { registerReference } from './reference/page.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Longer than any identifier of the interface, so that a long one is answered by its schema. */

@@ -1,8 +1,8 @@
 import { connect, type Database } from '@svc/store';
-import type { Capabilities } from './capabilities.ts';
 import type { Config } from './config.ts';
 import { startWorkers } from './jobs/workers.ts';
 import type { Log } from './log.ts';
+import type { Capabilities } from './modules.ts';
 
 /** Takes a step that is taken back when the service stops, the last first. */
 export type OnStop = (step: () => Promise<unknown>) => void;

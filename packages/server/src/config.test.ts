@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
-import { ConfigError } from './variables.ts';
+import { ConfigError } from './env-reader.ts';
 
 describe('the configuration', () => {
   it('needs nothing: the default is the embedded service on localhost', () => {

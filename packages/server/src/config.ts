@@ -3,9 +3,9 @@ import path from 'node:path';
 import type { UsdMicros } from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
+import { type RelayerAccount, VariableReader } from './env-reader.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
-import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/providers/settings.ts';
-import { type RelayerAccount, VariableReader } from './variables.ts';
+import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/provider.ts';
 
 export type { RelayerAccount };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newId } from './ids.ts';
+import { newId } from './util/ids.ts';
 
 const MOMENT = Date.parse('2026-03-14T15:09:26.535Z');
 

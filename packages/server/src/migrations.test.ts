@@ -2,7 +2,7 @@ import { sandbox } from '@svc/sandbox';
 import { migrate, sql } from '@svc/store';
 import { createTestDatabase, everyPrefix, schemaOf } from '@svc/store/testing';
 import { describe, expect, it } from 'vitest';
-import { serverMigrations } from './migrations.ts';
+import { serverMigrations } from './database.ts';
 
 const sets = [serverMigrations, sandbox.migrations];
 

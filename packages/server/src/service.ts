@@ -4,31 +4,29 @@ import path from 'node:path';
 import { connect, type Database, type Db, listen, type MigrationSet, migrate } from '@svc/store';
 import { loadPages } from '@svc/web/pages';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { createApp } from './app.ts';
+import { CredentialCache } from './auth/authenticate.ts';
+import { UserTokens } from './auth/user-tokens.ts';
 import { type OnStop, startDeliveries, startJobs } from './background.ts';
-import { type Capabilities, createCapabilities } from './capabilities.ts';
-import type { SandboxPlace } from './chains/networks.ts';
-import { checkedNetworks } from './checked-networks.ts';
+import { checkBridgeContracts } from './bridge/cctp-bridge.ts';
+import { Networks, type SandboxPlace } from './chains/networks.ts';
+import { ChainUnavailableError } from './chains/node-fetch.ts';
+import { explorersOf, type PagesParts } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
-import { readCredentials, writeCredentials } from './credentials-file.ts';
-import { startCrypto } from './crypto/pool.ts';
-import { rememberAddresses } from './crypto/remember-addresses.ts';
-import { RedeemWaiters } from './gifts/claims/redeem-waiters.ts';
-import { REDEEMS_CHANNEL } from './gifts/end-redeem.ts';
-import { CredentialCache } from './http/credential-cache.ts';
-import { Governor } from './http/governor.ts';
-import type { Health } from './http/operations.ts';
+import { rememberAddresses, startCrypto } from './crypto/pool.ts';
+import { openStore, serverMigrations } from './database.ts';
+import { readCredentials, writeCredentials } from './dev-credentials.ts';
+import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
+import { Governor } from './http/admission.ts';
+import type { Health } from './http/monitoring.ts';
 import { RateLimiter } from './http/rate-limit.ts';
-import { UserTokens } from './http/user-token.ts';
 import { createLog, type Log } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
-import { serverMigrations } from './migrations.ts';
-import { openStore } from './open-store.ts';
+import { type Capabilities, createCapabilities } from './modules.ts';
 import { type Development, draftKeys, ensureDevelopment } from './organizations/development.ts';
 import { publicOnly } from './outbound/address-guard.ts';
-import { explorersOf } from './pages/explorers.ts';
-import type { PagesParts } from './pages/routes.ts';
-import { createProviders, type Fulfilment } from './purchases/providers/providers.ts';
+import { createProviders, type Fulfilment } from './purchases/provider.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
 
 /** The development parts, handed in from outside so that nothing of the service depends on them. */
@@ -314,4 +312,25 @@ async function announcedRedeems({ config, db, onStop }: Parts): Promise<RedeemWa
   });
   onStop(() => listener.close());
   return waiters;
+}
+
+/** A node of a wrong chain and a token unlike its contract stop the start; a node that does not answer may come back. */
+export async function checkedNetworks(
+  config: Config,
+  log: Logger,
+  sandbox: ConstructorParameters<typeof Networks>[1],
+): Promise<Networks> {
+  const networks = new Networks(config.chains, sandbox);
+  const { nodes, unasked } = await networks.check();
+  for (const { host, trouble } of nodes) {
+    if (trouble !== undefined) log.warn({ host, trouble }, 'a chain node does not answer');
+  }
+  if (unasked.length > 0) log.warn({ tokens: unasked }, 'the decimals of some tokens could not be checked');
+  if (config.bridgeUrl !== undefined) {
+    await checkBridgeContracts(networks.starknet('production')).catch((error: unknown) => {
+      if (!(error instanceof ChainUnavailableError)) throw error;
+      log.warn("the bridge's contracts could not be looked for");
+    });
+  }
+  return networks;
 }

@@ -1,5 +1,5 @@
-import { storeGifts } from '../../../packages/server/src/gifts/management/store-gifts.ts';
-import { credit } from '../../../packages/server/src/ledger/credit.ts';
+import { storeGifts } from '../../../packages/server/src/gifts/create-gifts.ts';
+import { credit } from '../../../packages/server/src/ledger/ledger.ts';
 import { newCode } from '../../support/gift-world.ts';
 import { newOrganization } from '../../support/organizations.ts';
 import type { TestService } from '../../support/service.ts';

@@ -1,8 +1,7 @@
 import type { Db } from '@svc/store';
-import { enqueue } from '../../../packages/server/src/jobs/enqueue.ts';
-import { orderJob } from '../../../packages/server/src/purchases/fulfilment/order-job.ts';
-import { findPurchase } from '../../../packages/server/src/purchases/fulfilment/purchase.ts';
+import { enqueue } from '../../../packages/server/src/jobs/job.ts';
 import { type StoredOrder, storeOrder } from '../../../packages/server/src/purchases/providers/testing/stored-order.ts';
+import { findPurchase, orderJob } from '../../../packages/server/src/purchases/purchase.ts';
 
 /** A purchase whose payment was just confirmed: its provider is called next. Answers its id. */
 export async function placeOrder(db: Db, order: Omit<StoredOrder, 'isOrdered'>): Promise<string> {

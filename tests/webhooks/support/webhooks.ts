@@ -1,5 +1,5 @@
 import { type Db, sql } from '@svc/store';
-import { type NewEvent, publishEvent } from '../../../packages/server/src/events/publish-event.ts';
+import { type NewEvent, publishEvent } from '../../../packages/server/src/events/events.ts';
 import { caller, type Reply } from '../../support/client.ts';
 import type { RunningServer } from '../../support/server.ts';
 import type { TestService } from '../../support/service.ts';

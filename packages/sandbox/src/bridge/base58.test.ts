@@ -1,7 +1,7 @@
 import { parseSolanaAddress, solanaAddressBytes } from '@svc/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeBase58 } from './base58.ts';
+import { encodeBase58 } from './solana-address.ts';
 
 describe('base58', () => {
   it('writes 32 bytes so that reading them gives the same, leading zeros too', () => {

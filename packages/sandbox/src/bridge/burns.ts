@@ -1,6 +1,13 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { selector, toHex } from '@svc/starknet';
 import { type Db, type Sql, sql } from '@svc/store';
-import type { BurnFault } from './faults.ts';
-import { type BurnFields, decodeMessage } from './message.ts';
+import { MESSAGE_TRANSMITTER_ADDRESS, SOLANA_DOMAIN, TOKEN_MESSENGER_ADDRESS } from '../contracts/cctp.ts';
+import { byteArray, Reader, toBytes } from '../contracts/codec.ts';
+import { type BurnFields, decodeMessage, feeOf, isFast, readForwardHook } from './cctp-message.ts';
+import { type BurnFault, takeFaultOfBurn, takeFaultOfNewBurn } from './faults.ts';
+import { type BridgeSettings, lockSettings } from './settings.ts';
+import { encodeBase58, slotAt, usdcTokenAccount } from './solana-address.ts';
 
 export type ForwardState = 'PENDING' | 'CONFIRMED' | 'COMPLETE' | 'FAILED';
 
@@ -91,4 +98,227 @@ function attestationOf({ completed_at, fee_executed, expiration_block }: Row): A
     feeExecuted: BigInt(fee_executed),
     expirationBlock: expiration_block,
   };
+}
+
+/** More than the largest transaction can send, so that a page never ends within its first one. */
+const PAGE = 10_000;
+const MESSAGE_SENT = toHex(selector('MessageSent'));
+
+interface Sent {
+  readonly version: number;
+  readonly transaction_hash: string;
+  readonly data: readonly string[];
+}
+
+/** Takes up the burns of sealed blocks that the service has not heard of. The caller holds the lock of the settings. */
+export async function discoverBurns(tx: Db): Promise<void> {
+  for (;;) {
+    const place = await tx.one<{ seen: number; sealed: number }>(sql`
+      select b.seen_version as seen, c.sealed_version as sealed from sandbox.bridge b, sandbox.chain c`);
+    if (!place || place.sealed <= place.seen) return;
+    const page = await sentBetween(tx, place.seen, place.sealed);
+    const full = page.length === PAGE;
+    // The last transaction of a full page may go on behind it.
+    const last = full ? (page.at(-1)?.version ?? place.sealed) - 1 : place.sealed;
+    await takeUp(
+      tx,
+      page.filter(({ version }) => version <= last),
+    );
+    await tx.run(sql`update sandbox.bridge set seen_version = ${last}`);
+    if (!full) return;
+  }
+}
+
+function sentBetween(tx: Db, seen: number, sealed: number): Promise<Sent[]> {
+  return tx.rows<Sent>(sql`
+    select e.version, t.hash as transaction_hash, e.data
+      from sandbox.events e join sandbox.transactions t on t.version = e.version
+     where e.from_address = ${toHex(MESSAGE_TRANSMITTER_ADDRESS)} and e.keys[1] = ${MESSAGE_SENT}
+       and e.version > ${seen} and e.version <= ${sealed}
+     order by e.version, e.index limit ${PAGE}`);
+}
+
+async function takeUp(tx: Db, page: readonly Sent[]): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const sent of page) {
+    const message = byteArray.read(new Reader(sent.data.map(BigInt)));
+    const fields = decodeMessage(message);
+    // Anyone may send messages; only what the token messenger sends stands for burned tokens.
+    if (fields?.sender !== TOKEN_MESSENGER_ADDRESS) continue;
+    const ordinal = counts.get(sent.transaction_hash) ?? 0;
+    counts.set(sent.transaction_hash, ordinal + 1);
+    await insertBurn(tx, sent, { message, ordinal, mintRecipient: fields.mintRecipient });
+  }
+}
+
+interface Found {
+  readonly message: Uint8Array;
+  readonly ordinal: number;
+  readonly mintRecipient: bigint;
+}
+
+/** A burn that comes back after a reorganisation has the same nonce, so it is still minted once. */
+async function insertBurn(tx: Db, { transaction_hash, version }: Sent, found: Found): Promise<void> {
+  const nonce = nonceOf(transaction_hash, found.ordinal);
+  const recipient = encodeBase58(toBytes(found.mintRecipient, 32) ?? new Uint8Array());
+  const returned = await tx.run(sql`
+    update sandbox.bridge_burns set version = ${version}, message = ${Buffer.from(found.message)},
+      mint_recipient = ${recipient} where nonce = ${nonce}`);
+  if (returned > 0) return;
+  const fault = await takeFaultOfNewBurn(tx, transaction_hash, version);
+  await tx.run(sql`
+    insert into sandbox.bridge_burns (nonce, transaction_hash, ordinal, version, message, mint_recipient, fault)
+    values (${nonce}, ${transaction_hash}, ${found.ordinal}, ${version}, ${Buffer.from(found.message)}, ${recipient},
+      ${fault ? JSON.stringify(fault) : null}::json)`);
+}
+
+/** Follows from the burn alone, so that every process gives it the same. */
+export function nonceOf(transactionHash: string, ordinal: number): string {
+  return `0x${createHash('sha256').update(`svc sandbox burn ${transactionHash} ${ordinal}`).digest('hex')}`;
+}
+
+/**
+ * Brings the burns in question to where they stand at this second of the chain's time, and answers those that the service
+ * knows of. Nothing happens between questions, and nobody can tell: whoever looks moves things on first.
+ */
+export function advanceBurns(db: Db, which: Sql, now: number): Promise<Burn[]> {
+  return db.tx(async (tx) => {
+    const settings = await lockSettings(tx);
+    await discoverBurns(tx);
+    const burns: Burn[] = [];
+    for (const burn of await findBurns(tx, which)) burns.push(await advance(tx, burn, settings, now));
+    return burns.filter((burn) => isIndexed(burn, settings, now));
+  });
+}
+
+/** Renews the attestation of a burn where that is needed. Answers undefined where the service knows no such nonce. */
+export function reattest(db: Db, nonce: string, now: number): Promise<Burn | undefined> {
+  return db.tx(async (tx) => {
+    const settings = await lockSettings(tx);
+    await discoverBurns(tx);
+    const [found] = await findBurns(tx, sql`m.nonce = ${nonce}`);
+    const burn = found && (await advance(tx, found, settings, now));
+    if (!burn || !isIndexed(burn, settings, now)) return undefined;
+    const renewed = renew(burn, now);
+    return renewed === burn ? burn : store(tx, burn, progress(renewed, settings, now));
+  });
+}
+
+async function advance(tx: Db, found: Burn, settings: BridgeSettings, now: number): Promise<Burn> {
+  const burn = found.fault ? found : { ...found, fault: await takeFaultOfBurn(tx, found.transactionHash) };
+  return store(tx, found, progress(burn, settings, now));
+}
+
+async function store(tx: Db, before: Burn, after: Burn): Promise<Burn> {
+  // Most questions find nothing new, and those should cost no write.
+  if (isDeepStrictEqual(before, after)) return after;
+  await saveBurn(tx, after);
+  const { attestation } = after;
+  if (!attestation || !isMinted(after) || isMinted(before)) return after;
+  return { ...after, forwardTxHash: await mint(tx, after, attestation) };
+}
+
+/** A day of slots, as long as a fast attestation is good for. */
+const LIFETIME_SLOTS = 216_000n;
+
+/** Whether the service knows of the burn at all. */
+export function isIndexed({ fault, attestation, burnedAt }: Burn, settings: BridgeSettings, now: number): boolean {
+  if (fault?.kind === 'never-indexed') return false;
+  return attestation !== undefined || now >= burnedAt + settings.indexedSeconds;
+}
+
+/** How far a burn has come at a time. What was reached stays, also when settings change or the clock is set back. */
+export function progress(burn: Burn, settings: BridgeSettings, now: number): Burn {
+  if (burn.fault?.kind === 'never-indexed') return burn;
+  const attestation = burn.attestation ?? attestationAt(burn, settings, now);
+  if (!attestation) return burn;
+  const attested = { ...burn, attestation: obeyExpiry(burn, attestation) };
+  return { ...attested, forwardState: forwardStateAt(attested, attested.attestation, settings, now) };
+}
+
+/** Attests anew what was too old or not forwarded; anything else stays as it is. */
+export function renew(burn: Burn, now: number): Burn {
+  const { attestation, fault } = burn;
+  if (!attestation || isMinted(burn)) return burn;
+  const expired = isExpired(attestation, now);
+  if (!expired && fault?.kind !== 'forward-failed') return burn;
+  const expirationBlock = attestation.expirationBlock === 0n ? 0n : slotAt(now) + LIFETIME_SLOTS;
+  return {
+    ...burn,
+    fault: fault?.kind === 'expired' || fault?.kind === 'forward-failed' ? undefined : fault,
+    attestation: { ...attestation, completedAt: now, expirationBlock },
+    forwardState: undefined,
+  };
+}
+
+function attestationAt(burn: Burn, settings: BridgeSettings, now: number): Attestation | undefined {
+  const { amount, maxFee, minFinalityThreshold, hookData } = burn.sent;
+  const fast = isFast(minFinalityThreshold);
+  const wait = Math.max(settings.indexedSeconds, fast ? settings.fastSeconds : settings.standardSeconds);
+  const completedAt = burn.burnedAt + wait + (burn.fault?.delaySeconds ?? 0);
+  if (now < completedAt) return undefined;
+  const forwarded = readForwardHook(hookData).kind !== 'none';
+  return {
+    completedAt,
+    feeExecuted: feeOf({ amount, maxFee, fast, forwarded }, settings),
+    expirationBlock: fast ? slotAt(completedAt) + LIFETIME_SLOTS : 0n,
+  };
+}
+
+function obeyExpiry(burn: Burn, attestation: Attestation): Attestation {
+  if (burn.fault?.kind !== 'expired' || isMinted(burn)) return attestation;
+  return { ...attestation, expirationBlock: slotAt(attestation.completedAt) - 1n };
+}
+
+function isExpired({ expirationBlock }: Attestation, at: number): boolean {
+  return expirationBlock !== 0n && expirationBlock < slotAt(at);
+}
+
+function forwardStateAt(
+  burn: Burn,
+  attestation: Attestation,
+  { forwardSeconds }: BridgeSettings,
+  now: number,
+): ForwardState | undefined {
+  if (burn.forwardState === 'COMPLETE') return 'COMPLETE';
+  const passed = now - attestation.completedAt;
+  if (burn.forwardState === 'CONFIRMED') return passed >= forwardSeconds ? 'COMPLETE' : 'CONFIRMED';
+  const hook = readForwardHook(burn.sent.hookData);
+  if (hook.kind === 'none') return undefined;
+  // The forwarder sets out at once, so what counts is whether the attestation was good then.
+  const refused =
+    hook.kind === 'malformed' || !mayMint(burn, hook.owner) || isExpired(attestation, attestation.completedAt);
+  if (refused || burn.fault?.kind === 'forward-failed') return 'FAILED';
+  if (passed >= forwardSeconds) return 'COMPLETE';
+  return passed * 2 >= forwardSeconds ? 'CONFIRMED' : 'PENDING';
+}
+
+/** The money goes to the account of the owner that the hook names, or nowhere. */
+function mayMint({ sent }: Burn, owner: Uint8Array): boolean {
+  if (sent.destinationDomain !== SOLANA_DOMAIN || sent.destinationCaller !== 0n) return false;
+  const recipient = toBytes(sent.mintRecipient, 32);
+  return recipient !== undefined && Buffer.compare(usdcTokenAccount(owner), recipient) === 0;
+}
+
+/** Credits the recipient on the sandbox's Solana with what is left after the fee. Answers the signature. */
+export async function mint(tx: Db, burn: Burn, { feeExecuted, completedAt }: Attestation): Promise<string> {
+  const hook = readForwardHook(burn.sent.hookData);
+  if (hook.kind !== 'owner') throw new Error(`Burn ${burn.nonce} names no owner to mint for.`);
+  const account = encodeBase58(usdcTokenAccount(hook.owner));
+  const amount = burn.sent.amount - feeExecuted;
+  const signature = signatureOf(burn.nonce);
+  await tx.run(sql`
+    insert into sandbox.solana_accounts (token_account, owner, balance)
+    values (${account}, ${encodeBase58(hook.owner)}, ${amount})
+    on conflict (token_account) do update set balance = sandbox.solana_accounts.balance + excluded.balance`);
+  // A second mint of one nonce fails here and takes the credit above back with it.
+  await tx.run(sql`
+    insert into sandbox.solana_transactions (signature, nonce, token_account, amount, slot, block_time)
+    values (${signature}, ${burn.nonce}, ${account}, ${amount}, ${slotAt(completedAt)}, ${completedAt})`);
+  return signature;
+}
+
+/** 64 bytes, as long as a signature of Solana, that follow from the nonce. */
+function signatureOf(nonce: string): string {
+  return encodeBase58(createHash('sha512').update(`svc sandbox mint ${nonce}`).digest());
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { feeOf, isFast, showFees } from './fees.ts';
+import { feeOf, isFast, showFees } from './cctp-message.ts';
 import { testSettings } from './testing/settings.ts';
 
 const charge = { amount: 1_000_000n, maxFee: 500n, fast: true, forwarded: false };

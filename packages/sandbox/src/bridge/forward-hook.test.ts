@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readForwardHook } from './forward-hook.ts';
+import { readForwardHook } from './cctp-message.ts';
 import { HOOK, OWNER_HEX } from './testing/vectors.ts';
 
 const changed = (at: number, value: number) => {

@@ -2,8 +2,8 @@ import { secp256k1 } from '@noble/curves/secp256k1';
 import { keccak_256 } from '@noble/hashes/sha3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SandboxServer, startSandbox } from '../testing/sandbox-server.ts';
-import { attesterPublicKey } from './attester.ts';
-import { decodeMessage } from './message.ts';
+import { attesterPublicKey } from './attestation.ts';
+import { decodeMessage } from './cctp-message.ts';
 import { Burner } from './testing/burning.ts';
 import { HOOK, OWNER, TOKEN_ACCOUNT } from './testing/vectors.ts';
 

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
-import { admit } from './limit.ts';
+import { admit } from './attestation.ts';
 
 const T = 1_800_000_000;
 let database: TestDatabase;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { changeMessage, decodeMessage } from './message.ts';
-import { showDecoded } from './show-message.ts';
-import { tamper } from './tamper.ts';
+import { showDecoded } from './attestation.ts';
+import { changeMessage, decodeMessage, tamper } from './cctp-message.ts';
 import { ATTESTED } from './testing/vectors.ts';
 
 describe('a bridge message', () => {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { toInteger } from '../contracts/byte-array.ts';
-import { bridgeMessageBytes, burnMessageBytes } from '../contracts/cctp/message.ts';
-import type { Burn } from './burns.ts';
-import { slotAt } from './clock.ts';
+import { bridgeMessageBytes, burnMessageBytes } from '../contracts/cctp.ts';
+import { toInteger } from '../contracts/codec.ts';
+import { type Burn, isIndexed, progress, renew } from './burns.ts';
+import { decodeMessage } from './cctp-message.ts';
 import type { BurnFault } from './faults.ts';
-import { decodeMessage } from './message.ts';
-import { isIndexed, progress, renew } from './progress.ts';
+import { slotAt } from './solana-address.ts';
 import { testSettings } from './testing/settings.ts';
 import { HOOK, TOKEN_ACCOUNT_HALVES } from './testing/vectors.ts';
 

@@ -1,4 +1,15 @@
+import { ApiError } from '@svc/protocol';
+import { parseFelt, toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
+import { type Body, readBody, readOneOf, readOptionalWhole, readText, readWhole } from '../controls/body.ts';
+import {
+  bridgeRequests,
+  burnFaultKinds,
+  type FaultParameters,
+  type NewBridgeFault,
+  requestFaultKinds,
+  tamperedFields,
+} from './faults.ts';
 
 export interface BridgeSettings {
   /** From the burn's block until the service has heard of it. */
@@ -61,4 +72,81 @@ function settingsOf(row: Row | undefined): BridgeSettings {
     forwardFee: Number(row.forward_fee),
     requestsPerSecond: row.requests_per_second,
   };
+}
+
+/** Nobody means to break a bridge for longer than a day. */
+const MAX_FAULT_SECONDS = 86_400;
+const DEFAULT_FAULT_SECONDS = 3_600;
+const MAX_FAULT_COUNT = 10_000;
+/** A hash in any spelling is shorter. */
+const MAX_HASH_LENGTH = 80;
+/** Longer than any bridge takes, short enough to be added to any time. */
+const MAX_SECONDS = 30 * 86_400;
+/** A tenth of the amount: no bridge takes more. */
+const MAX_FEE_PER_MILLION = 100_000;
+/** In the smallest unit: 100 USDC. */
+const MAX_FORWARD_FEE = 100_000_000;
+/** Far more than the machine answers. */
+const MAX_REQUESTS_PER_SECOND = 1_000_000;
+
+const limits = {
+  indexedSeconds: [0, MAX_SECONDS],
+  fastSeconds: [0, MAX_SECONDS],
+  standardSeconds: [0, MAX_SECONDS],
+  forwardSeconds: [0, MAX_SECONDS],
+  fastFeePerMillion: [0, MAX_FEE_PER_MILLION],
+  forwardFee: [0, MAX_FORWARD_FEE],
+  requestsPerSecond: [1, MAX_REQUESTS_PER_SECOND],
+} as const satisfies Record<keyof BridgeSettings, readonly [number, number]>;
+
+/** `POST /bridge/settings`: any of the settings; the others stay. */
+export function readSettingsChange(value: unknown): Partial<BridgeSettings> {
+  const body = readBody(value);
+  const unknown = Object.keys(body).find((name) => !Object.hasOwn(limits, name));
+  if (unknown !== undefined) throw new ApiError('invalid_request', 'The body has a field that is no setting.');
+  const given = Object.entries(limits).filter(([name]) => body[name] !== undefined);
+  return Object.fromEntries(given.map(([name, [min, max]]) => [name, readWhole(body, name, min, max)]));
+}
+
+/**
+ * `POST /bridge/faults` `{kind, transactionHash?, count?, seconds?}`, for requests also `request`, and what the kind takes:
+ * `delaySeconds` or `field`. Without count and seconds it happens once, within an hour.
+ */
+export function readBridgeFault(value: unknown): NewBridgeFault {
+  const body = readBody(value);
+  const kind = readOneOf(body, 'kind', [...burnFaultKinds, ...requestFaultKinds]);
+  const ofRequests = requestFaultKinds.some((one) => one === kind);
+  if (body.request !== undefined && !ofRequests) {
+    throw new ApiError('invalid_request', 'body.request goes with faults of requests only.');
+  }
+  const count = readOptionalWhole(body, 'count', 1, MAX_FAULT_COUNT);
+  const seconds = readOptionalWhole(body, 'seconds', 1, MAX_FAULT_SECONDS);
+  const times = count ?? (seconds === undefined ? 1 : undefined);
+  return {
+    kind,
+    ...(body.transactionHash !== undefined && { transactionHash: readHash(body) }),
+    ...(body.request !== undefined && { request: readOneOf(body, 'request', bridgeRequests) }),
+    ...(times !== undefined && { count: times }),
+    seconds: seconds ?? DEFAULT_FAULT_SECONDS,
+    ...readParameters(kind, body),
+  };
+}
+
+/** A transaction hash as the chain writes it, from any spelling; undefined where it is none. */
+export function normalHash(text: unknown): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  const hash = parseFelt(text.replace(/^0X/, '0x'));
+  return hash.ok ? toHex(hash.value) : undefined;
+}
+
+function readHash(body: Body): string {
+  const hash = normalHash(readText(body, 'transactionHash', MAX_HASH_LENGTH));
+  if (hash === undefined) throw new ApiError('invalid_request', 'body.transactionHash must be a transaction hash.');
+  return hash;
+}
+
+function readParameters(kind: NewBridgeFault['kind'], body: Body): FaultParameters {
+  if (kind === 'delayed') return { delaySeconds: readWhole(body, 'delaySeconds', 1, MAX_SECONDS) };
+  if (kind !== 'tampered-message') return {};
+  return { field: body.field === undefined ? 'amount' : readOneOf(body, 'field', tamperedFields) };
 }

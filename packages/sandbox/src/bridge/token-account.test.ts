@@ -1,8 +1,7 @@
 import { parseSolanaAddress, solanaAddressBytes } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { encodeBase58 } from './base58.ts';
+import { encodeBase58, isOnCurve, usdcTokenAccount } from './solana-address.ts';
 import { OWNER, OWNER_HEX, TOKEN_ACCOUNT } from './testing/vectors.ts';
-import { isOnCurve, usdcTokenAccount } from './token-account.ts';
 
 const bytesOf = (text: string) => {
   const parsed = parseSolanaAddress(text);

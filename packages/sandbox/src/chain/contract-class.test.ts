@@ -1,8 +1,7 @@
 import { toHex } from '@svc/starknet';
 import { type CompiledSierra, hash } from 'starknet';
 import { describe, expect, it } from 'vitest';
-import { classHashOf, readContractClass } from './contract-class.ts';
-import { FieldError } from './fields.ts';
+import { classHashOf, FieldError, readContractClass } from './transaction.ts';
 
 const shown = {
   sierra_program: ['0x1', '0x6', '0x0', '0x2', '0x8', '0x2', '0x7b', '0x52616e6765436865636b'],

@@ -1,22 +1,29 @@
 import { chainIds, toHex } from '@svc/starknet';
-import type { Db } from '@svc/store';
+import { type Db, type Reads, sql } from '@svc/store';
 import { predeployed } from '../contracts/predeployed.ts';
-import type { BlockContext, Executed, Transaction } from '../execution/types.ts';
-import { blockHash } from './block-hash.ts';
-import type { ContractClass } from './contract-class.ts';
-import type { Head } from './head.ts';
-import { Overlay } from './overlay.ts';
+import { executeTransaction, validate } from '../execution/execute.ts';
+import type { BlockContext, Executed, ExecutionOptions, Refused, Transaction } from '../execution/types.ts';
+import { findOrder, useOrder } from './faults.ts';
+import { blockHash, type Head } from './head.ts';
 import {
   type BlockRow,
   type EventRow,
   eventRows,
+  Overlay,
+  type StateCache,
   type StateRow,
+  stateAt,
   stateRows,
   type TransactionRow,
   transactionRow,
-} from './rows.ts';
-import { stateAt } from './state-at.ts';
-import type { StateCache } from './state-cache.ts';
+} from './state.ts';
+import {
+  type ContractClass,
+  type ReadTransaction,
+  readTransaction,
+  type ShownTransaction,
+  showTransaction,
+} from './transaction.ts';
 
 /** Keeps what a client has to read for one block within reason; a full block is sealed early. */
 export const MAX_BLOCK_TRANSACTIONS = 1_000;
@@ -122,4 +129,159 @@ export class Draft {
   #openTimestamp(): number {
     return (this.#head.open ?? this.newBlock()).timestamp;
   }
+}
+
+/** Stores a draft in one statement: one way to the database, whatever the number of transactions. */
+export async function save(tx: Db, draft: Draft): Promise<void> {
+  const { head } = draft;
+  await tx.run(sql`
+    with new_blocks as (
+      insert into sandbox.blocks (number, hash, parent_hash, timestamp, version)
+      select number, hash, parent_hash, timestamp, version
+        from jsonb_to_recordset(${JSON.stringify(draft.blocks)}::jsonb)
+          as row(number integer, hash text, parent_hash text, timestamp bigint, version integer)
+    ), new_transactions as (
+      insert into sandbox.transactions (version, hash, block_number, index, transaction, execution_status, revert_reason,
+        actual_fee, l1_gas, l1_data_gas, l2_gas, contract_address)
+      select version, hash, block_number, index, transaction, execution_status, revert_reason,
+        actual_fee, l1_gas, l1_data_gas, l2_gas, contract_address
+        from json_to_recordset(${JSON.stringify(draft.transactions)}::json)
+          as row(version integer, hash text, block_number integer, index integer, transaction json,
+            execution_status text, revert_reason text, actual_fee text, l1_gas bigint, l1_data_gas bigint,
+            l2_gas bigint, contract_address text)
+    ), new_events as (
+      insert into sandbox.events (version, index, from_address, keys, data)
+      select version, index, from_address, keys, data
+        from jsonb_to_recordset(${JSON.stringify(draft.events)}::jsonb)
+          as row(version integer, index integer, from_address text, keys text[], data text[])
+    ), new_state as (
+      insert into sandbox.state (contract, slot, version, value)
+      select contract, slot, version, value
+        from jsonb_to_recordset(${JSON.stringify(draft.state)}::jsonb)
+          as row(contract text, slot text, version integer, value text)
+    ), new_classes as (
+      insert into sandbox.classes (hash, definition)
+      select hash, definition from json_to_recordset(${JSON.stringify(draft.classes)}::json)
+          as row(hash text, definition json)
+      on conflict do nothing
+    )
+    update sandbox.chain set
+      number = ${head.number}, hash = ${head.hash}, timestamp = ${head.timestamp},
+      sealed_version = ${head.sealedVersion}, version = ${head.version}, reorganisations = ${head.reorganisations},
+      block_seconds = ${head.blockSeconds}, time_offset_seconds = ${head.timeOffsetSeconds},
+      l1_after_blocks = ${head.l1AfterBlocks}, queued = ${head.queued},
+      opened_at = ${head.open ? new Date(head.open.openedAt) : null},
+      open_timestamp = ${head.open?.timestamp ?? null}, open_transactions = ${head.open?.transactions ?? 0}`);
+}
+
+/** What became of a transaction. Only the first two are acknowledged to the sender. */
+export type Submitted =
+  | { readonly outcome: 'INCLUDED' | 'QUEUED' }
+  | { readonly outcome: 'DUPLICATE' | 'UNDERPRICED' | 'FULL' }
+  | { readonly outcome: 'REFUSED'; readonly refusal: Refused };
+
+/** Executes a transaction into the block that is being made, or lets it wait where its account is not there yet. */
+export async function submit(draft: Draft, sent: ReadTransaction): Promise<Submitted> {
+  const { tx, definition } = sent;
+  if (tx.type !== 'DEPLOY_ACCOUNT' && tx.nonce > (await draft.overlay.nonceAt(tx.sender))) {
+    const refusal = await validate(draft.overlay, draft.context(), tx, { maxNonceGap: MAX_NONCE_GAP });
+    return refusal ? { outcome: 'REFUSED', refusal } : { outcome: await enqueue(draft, tx, definition) };
+  }
+  const refusal = await includeOrRevert(draft, sent);
+  if (!refusal) {
+    await includeFollowers(draft, tx);
+    return { outcome: 'INCLUDED' };
+  }
+  // A transaction sent again meets the nonce that it used itself.
+  return (await isKnown(draft, tx.hash)) ? { outcome: 'DUPLICATE' } : { outcome: 'REFUSED', refusal };
+}
+
+/** Executes a transaction and takes it into the open block, unless it is refused. */
+export async function include(
+  draft: Draft,
+  { tx, definition }: ReadTransaction,
+  options: ExecutionOptions = {},
+): Promise<Refused | undefined> {
+  const result = await executeTransaction(draft.overlay, draft.context(), tx, options);
+  if ('refused' in result) return result;
+  draft.include(tx, result, definition);
+  return undefined;
+}
+
+/** As `include`, obeying an order to revert; a transaction that is refused leaves the order to the next one. */
+async function includeOrRevert(draft: Draft, sent: ReadTransaction): Promise<Refused | undefined> {
+  const order = draft.head.orders ? await findOrder(draft.tx, 'revert', methodFor[sent.tx.type]) : undefined;
+  const refusal = await include(draft, sent, order ? { forceRevert: order.reason ?? 'Reverted by order' } : {});
+  if (order && !refusal) await useOrder(draft.tx, order.id);
+  draft.settle();
+  return refusal;
+}
+
+/** Transactions of the same account that waited for this one; one that is refused now is forgotten, as on a live node. */
+async function includeFollowers(draft: Draft, first: Transaction): Promise<void> {
+  const sender = first.type === 'DEPLOY_ACCOUNT' ? first.address : first.sender;
+  for (let nonce = first.nonce + 1n; nonce <= first.nonce + MAX_NONCE_GAP; nonce++) {
+    const next = await dequeue(draft, sender, nonce);
+    if (!next || (await includeOrRevert(draft, next))) return;
+  }
+}
+
+const methodFor = {
+  INVOKE: 'starknet_addInvokeTransaction',
+  DEPLOY_ACCOUNT: 'starknet_addDeployAccountTransaction',
+  DECLARE: 'starknet_addDeclareTransaction',
+} as const;
+
+async function isKnown(draft: Draft, hash: bigint): Promise<boolean> {
+  const text = toHex(hash);
+  if (draft.transactions.some((row) => row.hash === text)) return true;
+  return (await draft.tx.one(sql`select from sandbox.transactions where hash = ${text}`)) !== undefined;
+}
+
+/** How far ahead of its account a transaction may be: what the public sequencer allows. */
+export const MAX_NONCE_GAP = 200n;
+/** Of all accounts together: a few busy relayers at their limit. */
+const MAX_QUEUED = 10_000;
+
+export type Queued = 'QUEUED' | 'DUPLICATE' | 'UNDERPRICED' | 'FULL';
+
+/** Lets a transaction wait for the ones before it. Another one of the same nonce is replaced only by a better paid one. */
+export async function enqueue(draft: Draft, tx: Transaction, definition: ContractClass | undefined): Promise<Queued> {
+  const sender = senderOf(tx);
+  const there = await draft.tx.one<{ hash: string; tip: string; price: string }>(sql`
+    select hash, tip, price from sandbox.mempool where sender = ${sender} and nonce = ${tx.nonce}`);
+  if (there?.hash === toHex(tx.hash)) return 'DUPLICATE';
+  const price = tx.resourceBounds.l2Gas.maxPricePerUnit;
+  if (there && (tx.tip <= BigInt(there.tip) || price <= BigInt(there.price))) return 'UNDERPRICED';
+  if (!there && draft.head.queued >= MAX_QUEUED) return 'FULL';
+  await draft.tx.run(sql`
+    insert into sandbox.mempool (hash, sender, nonce, tip, price, transaction, definition)
+    values (${toHex(tx.hash)}, ${sender}, ${tx.nonce}, ${tx.tip}, ${price}, ${JSON.stringify(showTransaction(tx))}::json,
+      ${definition ? JSON.stringify(definition) : null}::json)
+    on conflict (sender, nonce) do update
+      set hash = excluded.hash, tip = excluded.tip, price = excluded.price, transaction = excluded.transaction,
+          definition = excluded.definition`);
+  if (!there) draft.change({ queued: draft.head.queued + 1 });
+  return 'QUEUED';
+}
+
+/** Takes the transaction that waits for exactly this nonce. */
+export async function dequeue(draft: Draft, sender: bigint, nonce: bigint): Promise<ReadTransaction | undefined> {
+  if (draft.head.queued === 0) return undefined;
+  const row = await draft.tx.one<{ transaction: ShownTransaction; definition: ContractClass | null }>(sql`
+    delete from sandbox.mempool where sender = ${toHex(sender)} and nonce = ${nonce} returning transaction, definition`);
+  if (!row) return undefined;
+  draft.change({ queued: draft.head.queued - 1 });
+  const { tx } = readTransaction(row.transaction, 'transaction');
+  return row.definition ? { tx, definition: row.definition } : { tx };
+}
+
+export async function queuedTransaction(reads: Reads, hash: string): Promise<ShownTransaction | undefined> {
+  const row = await reads.one<{ transaction: ShownTransaction }>(sql`
+    select transaction from sandbox.mempool where hash = ${hash}`);
+  return row?.transaction;
+}
+
+export function senderOf(tx: Transaction): string {
+  return toHex(tx.type === 'DEPLOY_ACCOUNT' ? tx.address : tx.sender);
 }

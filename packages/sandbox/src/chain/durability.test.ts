@@ -9,7 +9,7 @@ import { predeployed } from '../contracts/predeployed.ts';
 import type { InvokeTransaction } from '../execution/types.ts';
 import { sandbox } from '../index.ts';
 import { payment, relayer, startTestNode, type TestNode } from '../testing/test-node.ts';
-import { showTransaction } from './show-transaction.ts';
+import { showTransaction } from './transaction.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../testing/sandbox-process.ts');
 const TRANSFERS = 200;

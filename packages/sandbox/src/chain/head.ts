@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Db, type Reads, sql } from '@svc/store';
 
 /** The end of the chain and its settings, as one row of the database holds them. */
@@ -82,4 +83,22 @@ function headOf(row: Row | undefined): Head {
     queued: row.queued,
     orders: row.orders,
   };
+}
+
+/** Whole bytes of a digest that always fit a felt. */
+const HEX_DIGITS = 62;
+
+/**
+ * Unique for a block and the chain before it. Not the hash of the protocol, whose commitments nobody checks in
+ * development and which would cost more than the transactions do.
+ */
+export function blockHash(block: {
+  readonly parent: string;
+  readonly number: number;
+  readonly timestamp: number;
+  readonly version: number;
+}): string {
+  const text = `${block.parent}/${block.number}/${block.timestamp}/${block.version}`;
+  const digits = createHash('sha256').update(text).digest('hex').slice(0, HEX_DIGITS);
+  return `0x${digits.replace(/^0+(?=.)/, '')}`;
 }

@@ -2,7 +2,7 @@ import { toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InvokeTransaction } from '../execution/types.ts';
 import { payment, relayer, startTestNode, type TestNode } from '../testing/test-node.ts';
-import { showTransaction } from './show-transaction.ts';
+import { showTransaction } from './transaction.ts';
 
 let test: TestNode;
 beforeAll(async () => {

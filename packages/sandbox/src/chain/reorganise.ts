@@ -1,10 +1,6 @@
 import { type Db, sql } from '@svc/store';
-import type { ContractClass } from './contract-class.ts';
-import type { Draft } from './draft.ts';
-import { readTransaction } from './read-transaction.ts';
-import { save } from './save.ts';
-import type { ShownTransaction } from './show-transaction.ts';
-import { include } from './submit.ts';
+import { type Draft, include, save } from './draft.ts';
+import { type ContractClass, readTransaction, type ShownTransaction } from './transaction.ts';
 
 export interface Reorganised {
   /** Hashes of transactions that are gone. */

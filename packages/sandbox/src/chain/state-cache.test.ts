@@ -3,8 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
 import type { Head } from './head.ts';
-import { stateAt } from './state-at.ts';
-import { StateCache } from './state-cache.ts';
+import { StateCache, stateAt } from './state.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 import { readHead } from './head.ts';
-import { StateCache } from './state-cache.ts';
+import { StateCache } from './state.ts';
 import { Writer } from './writer.ts';
 
 let test: TestNode;

@@ -1,8 +1,10 @@
-import type { Database } from '@svc/store';
-import { Draft } from './draft.ts';
-import { lockHead } from './head.ts';
-import { save } from './save.ts';
-import type { StateCache } from './state-cache.ts';
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Database, sql } from '@svc/store';
+import { genesis } from '../contracts/genesis.ts';
+import { Draft, save } from './draft.ts';
+import { blockHash, type Head, lockHead, readHead } from './head.ts';
+import { type StateCache, stateRows } from './state.ts';
 
 /** What arrives together is stored together, but nobody waits longer than this for others. */
 const MAX_BATCH_MS = 25;
@@ -97,4 +99,114 @@ export class Writer {
     });
     this.#cache.advance(before.version, draft.head, draft.state);
   }
+}
+
+/** How soon a process notices that another one has changed the block time. */
+const LOOK_EVERY_MS = 1_000;
+/** A block may be this much late. */
+const PRECISION_MS = 50;
+
+/** Seals blocks at their interval, in whichever process notices first. */
+export class Ticker {
+  readonly #stopped = new AbortController();
+  #wake = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(db: Database, writer: Writer, now: () => number) {
+    this.#done = this.#run(db, writer, now);
+  }
+
+  /** Looks at once, because the block time has changed. */
+  wake(): void {
+    this.#wake.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#done;
+  }
+
+  async #run(db: Database, writer: Writer, now: () => number): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      this.#wake = new AbortController();
+      // A database that is away for a moment is back at the next look.
+      const wait = await this.#look(db, writer, now).catch(() => LOOK_EVERY_MS);
+      const signal = AbortSignal.any([this.#stopped.signal, this.#wake.signal]);
+      await pause(wait, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Answers after how many milliseconds to look again. */
+  async #look(db: Database, writer: Writer, now: () => number): Promise<number> {
+    const head = await readHead(db);
+    if (!head.open) return LOOK_EVERY_MS;
+    if (isDue(head, now())) await writer.write(async (draft) => sealWhenDue(draft, now()));
+    const left = head.open.openedAt + head.blockSeconds * 1000 - now();
+    return Math.min(LOOK_EVERY_MS, Math.max(PRECISION_MS, left));
+  }
+}
+
+/** Ends the open block, or adds empty ones. */
+export function mine(draft: Draft, blocks: number): void {
+  for (let count = 0; count < blocks; count++) draft.seal();
+}
+
+/** Sets the chain's clock apart from the real one. A block of the new time follows at once, so that every reader sees it. */
+export function setTimeOffset(draft: Draft, seconds: number): void {
+  if (draft.head.open && draft.head.open.transactions > 0) draft.seal();
+  draft.change({ timeOffsetSeconds: seconds });
+  if (draft.head.open) draft.change({ open: draft.newBlock() });
+  draft.seal();
+}
+
+/** With 0 every transaction gets its block at once. What is open is sealed either way. */
+export function setBlockTime(draft: Draft, seconds: number, l1AfterBlocks: number | undefined): void {
+  if (draft.head.open && draft.head.open.transactions > 0) draft.seal();
+  draft.change({ blockSeconds: seconds, ...(l1AfterBlocks !== undefined && { l1AfterBlocks }) });
+  draft.change({ open: seconds === 0 ? undefined : draft.newBlock() });
+}
+
+/** Seals the open block when its time has come. Every process asks; only the first one finds it due. */
+export function sealWhenDue(draft: Draft, now: number): void {
+  if (isDue(draft.head, now)) draft.seal();
+}
+
+export function isDue(head: Head, now: number): boolean {
+  return head.open !== undefined && now >= head.open.openedAt + head.blockSeconds * 1000;
+}
+
+/** The live network takes hours for it; here it is a number of blocks that tests can reach. */
+const DEFAULT_L1_AFTER_BLOCKS = 100;
+
+/**
+ * Makes block 0 where there is none. Contracts that a newer program brings are added to it, and what is there already
+ * stays as it is, so that a chain outlives upgrades.
+ */
+export async function begin(db: Database, now: () => number): Promise<void> {
+  const rows = stateRows(0, genesis(), () => 0n);
+  const digest = createHash('sha256').update(JSON.stringify(rows)).digest('hex');
+  const known = await db.one<{ genesis: string }>(sql`select genesis from sandbox.chain`);
+  if (known?.genesis === digest) return;
+  await db.tx(async (tx) => {
+    const timestamp = Math.floor(now() / 1000);
+    const hash = blockHash({ parent: '0x0', number: 0, timestamp, version: 0 });
+    await tx.run(sql`
+      insert into sandbox.chain (number, hash, timestamp, sealed_version, version, l1_after_blocks, genesis)
+      values (0, ${hash}, ${timestamp}, 0, 0, ${DEFAULT_L1_AFTER_BLOCKS}, ${digest})
+      on conflict (only_one) do update
+        set genesis = excluded.genesis,
+            -- Others must not trust what they remember of the contracts that are new.
+            version = chain.version + 1,
+            sealed_version = case when chain.open_transactions = 0 then chain.version + 1 else chain.sealed_version end,
+            reorganisations = chain.reorganisations + 1
+        where chain.genesis <> excluded.genesis`);
+    await tx.run(sql`
+      insert into sandbox.blocks (number, hash, parent_hash, timestamp, version)
+      values (0, ${hash}, '0x0', ${timestamp}, 0) on conflict do nothing`);
+    await tx.run(sql`
+      insert into sandbox.state (contract, slot, version, value)
+      select contract, slot, 0, value from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as row(contract text, slot text, value text)
+      on conflict do nothing`);
+  });
 }

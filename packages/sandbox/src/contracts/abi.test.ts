@@ -2,8 +2,8 @@ import { type Abi, CallData, createAbiParser, events } from 'starknet';
 import { describe, expect, it } from 'vitest';
 import { TestChain, transfer, USDC } from '../execution/testing/test-chain.ts';
 import { erc20 } from './erc20.ts';
+import { contracts } from './genesis.ts';
 import { predeployed } from './predeployed.ts';
-import { contracts } from './registry.ts';
 import { currentSvcAccount } from './svc-account.ts';
 
 const hex = (felt: bigint) => `0x${felt.toString(16)}`;

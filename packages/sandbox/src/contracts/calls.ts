@@ -1,6 +1,6 @@
-import type { Call } from '@svc/starknet';
-import { address, array, felt, span, struct } from './codec.ts';
-import type { Frame } from './frame.ts';
+import { ANY_CALLER, type Call, type OutsideExecution, verify } from '@svc/starknet';
+import { address, array, bool, felt, require, span, struct, u64, type Value } from './codec.ts';
+import { type Frame, map } from './contract.ts';
 
 export const call = struct('core::starknet::account::Call', { to: address, selector: felt, calldata: span(felt) });
 export const calls = array(call);
@@ -21,4 +21,74 @@ export async function executeEach(frame: Frame, list: readonly Call[]): Promise<
     all.push(outcome.ok ? outcome.result : []);
   }
   return all;
+}
+
+/** Only the protocol itself starts a transaction, and only the version that all fees are paid with. */
+export function requireProtocol(frame: Frame): void {
+  require(frame.caller === 0n, 'Account: invalid caller');
+  require(isVersion3(frame), 'Account: invalid tx version');
+}
+
+export function requireSelf(frame: Frame): void {
+  require(frame.caller === frame.address, 'Account: unauthorized');
+}
+
+/** (r, s) and (r, -s) are both good for a key that is known by its x alone: what stops a replay is always a nonce. */
+export function isSignedBy(publicKey: bigint, hash: bigint, signature: readonly bigint[]): boolean {
+  const [r, s] = signature;
+  return signature.length === 2 && r !== undefined && s !== undefined && verify(hash, publicKey, r, s);
+}
+
+/** Added to the version of a transaction that is only estimated, so that its signature is good for nothing else. */
+const QUERY_OFFSET = 1n << 128n;
+
+export function isQuery(frame: Frame): boolean {
+  return frame.transaction.version >= QUERY_OFFSET;
+}
+
+export function isVersion3(frame: Frame): boolean {
+  return frame.transaction.version % QUERY_OFFSET === 3n;
+}
+
+export const outsideExecution = struct('svc::OutsideExecution', {
+  caller: address,
+  nonce: felt,
+  execute_after: u64,
+  execute_before: u64,
+  calls: span(call),
+});
+
+/** READY and SVC share the name, so what was spent before an upgrade cannot be played again after it. */
+export const outsideNonces = map('outside_nonces', bool);
+
+export function readOutsideExecution(value: Value<typeof outsideExecution>): OutsideExecution {
+  return {
+    caller: value.caller,
+    nonce: value.nonce,
+    executeAfter: value.execute_after,
+    executeBefore: value.execute_before,
+    calls: value.calls,
+  };
+}
+
+/** Each account has its own words for the same refusals. */
+export interface RefusalTexts {
+  readonly caller: string;
+  readonly early: string;
+  readonly late: string;
+  readonly duplicate: string;
+}
+
+/** Checks who sends it and when, and spends its nonce before anything else runs, so that no call can come back in. */
+export async function admitOutsideExecution(
+  frame: Frame,
+  execution: OutsideExecution,
+  texts: RefusalTexts,
+): Promise<void> {
+  const { caller, nonce, executeAfter, executeBefore } = execution;
+  require(caller === ANY_CALLER || caller === frame.caller, texts.caller);
+  require(executeAfter < frame.block.timestamp, texts.early);
+  require(frame.block.timestamp < executeBefore, texts.late);
+  require(!(await outsideNonces.read(frame, nonce)), texts.duplicate);
+  await outsideNonces.write(frame, [nonce], true);
 }

@@ -9,6 +9,7 @@ import {
   felt,
   Malformed,
   option,
+  Panic,
   Reader,
   span,
   struct,
@@ -17,7 +18,6 @@ import {
   u256,
   type Value,
 } from './codec.ts';
-import { Panic } from './panic.ts';
 
 function roundTrip<T>(codec: Codec<T>, value: T): T {
   const reader = new Reader(codec.write(value));

@@ -1,6 +1,4 @@
-import { ADDRESS_BOUND, PRIME } from '@svc/starknet';
-import { byteArrayBytes, byteArrayFelts } from './byte-array.ts';
-import { require } from './panic.ts';
+import { ADDRESS_BOUND, PRIME, shortString } from '@svc/starknet';
 
 /** The felts are not what the type says. The caller turns it into Cairo's deserialization panic. */
 export class Malformed extends Error {}
@@ -229,4 +227,79 @@ export function option<T>(of: Codec<T>): Codec<T | undefined> {
     },
     write: (value) => (value === undefined ? [1n] : [0n, ...of.write(value)]),
   };
+}
+
+const WORD_BYTES = 31;
+
+/** Cairo's ByteArray: the number of whole words, the words, the last bytes and how many they are. */
+export function byteArrayFelts(bytes: Uint8Array): bigint[] {
+  const words: bigint[] = [];
+  const whole = Math.floor(bytes.length / WORD_BYTES);
+  for (let index = 0; index < whole; index += 1) {
+    words.push(toInteger(bytes.subarray(index * WORD_BYTES, (index + 1) * WORD_BYTES)));
+  }
+  const pending = bytes.subarray(whole * WORD_BYTES);
+  return [BigInt(whole), ...words, toInteger(pending), BigInt(pending.length)];
+}
+
+/** Undefined where the felts are no ByteArray. `words` are the whole ones. */
+export function byteArrayBytes(
+  words: readonly bigint[],
+  pending: bigint,
+  pendingLength: bigint,
+): Uint8Array | undefined {
+  if (pendingLength >= BigInt(WORD_BYTES)) return undefined;
+  const parts = [...words.map((word) => toBytes(word, WORD_BYTES)), toBytes(pending, Number(pendingLength))];
+  const bytes: number[] = [];
+  for (const part of parts) {
+    if (!part) return undefined;
+    bytes.push(...part);
+  }
+  return Uint8Array.from(bytes);
+}
+
+export function toInteger(bytes: Uint8Array): bigint {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  return value;
+}
+
+/** Big-endian; undefined where the value needs more bytes. */
+export function toBytes(value: bigint, length: number): Uint8Array | undefined {
+  if (value >> BigInt(8 * length) !== 0n) return undefined;
+  const bytes = new Uint8Array(length);
+  let rest = value;
+  for (let index = length - 1; index >= 0; index -= 1) {
+    bytes[index] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+  return bytes;
+}
+
+/** What a Cairo contract ends with when it gives up: felts, which a caller may catch. */
+export class Panic extends Error {
+  readonly felts: readonly bigint[];
+
+  constructor(felts: readonly bigint[], options?: ErrorOptions) {
+    super('A contract panicked.', options);
+    this.felts = felts;
+  }
+}
+
+/** First felt of a panic that carries a text longer than a short string, as the Cairo compiler writes it. */
+export const BYTE_ARRAY_MAGIC = 0x46a6158a16a947e5916b2a2ca68501a45e93d7110e81aa2d6438b1c57c879a3n;
+const SHORT_STRING_LENGTH = 31;
+
+export function panic(text: string): never {
+  throw new Panic(panicFelts(text));
+}
+
+/** Fails with this text unless the condition holds. */
+export function require(condition: boolean, text: string): asserts condition {
+  if (!condition) panic(text);
+}
+
+function panicFelts(text: string): bigint[] {
+  if (text.length <= SHORT_STRING_LENGTH) return [shortString(text)];
+  return [BYTE_ARRAY_MAGIC, ...byteArrayFelts(new TextEncoder().encode(text))];
 }

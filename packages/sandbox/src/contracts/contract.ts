@@ -1,8 +1,6 @@
-import { selector } from '@svc/starknet';
-import { describeAbi } from './abi.ts';
-import type { AbiEntry } from './codec.ts';
-import type { EventDefinition } from './event.ts';
-import type { ContractFunction } from './function.ts';
+import { type Call, pedersen, selector } from '@svc/starknet';
+import type { BlockContext } from '../execution/types.ts';
+import { type AbiEntry, type Codec, type Fields, Malformed, panic, Reader, type ValuesOf } from './codec.ts';
 
 /** A contract written in TypeScript. To add one: write its file and put it into the registry. */
 export interface Contract {
@@ -30,4 +28,272 @@ export function contract(parts: {
     entrypoints: new Map(functions.map((fn) => [selector(fn.name), fn])),
     abi: describeAbi(name, construct, functions, events),
   };
+}
+
+/** A function of a contract: its types say what the ABI shows and what its body is handed. */
+export interface ContractFunction {
+  readonly name: string;
+  readonly mutability: 'view' | 'external';
+  readonly params: Fields;
+  readonly output: Codec<unknown> | undefined;
+  run(frame: Frame, calldata: readonly bigint[]): Promise<bigint[]>;
+}
+
+type Body<P extends Fields, R> = (frame: Frame, args: ValuesOf<P>) => Promise<R> | R;
+
+export function view<P extends Fields, R>(
+  name: string,
+  params: P,
+  output: Codec<R>,
+  body: Body<P, R>,
+): ContractFunction {
+  return { ...external(name, params, output, body), mutability: 'view' };
+}
+
+export function external<P extends Fields, R>(
+  name: string,
+  params: P,
+  output: Codec<R>,
+  body: Body<P, R>,
+): ContractFunction {
+  return {
+    name,
+    mutability: 'external',
+    params,
+    output,
+    run: async (frame, calldata) => output.write(await body(frame, readArguments(params, calldata))),
+  };
+}
+
+/** An external function without a result. */
+export function action<P extends Fields>(name: string, params: P, body: Body<P, void>): ContractFunction {
+  return {
+    name,
+    mutability: 'external',
+    params,
+    output: undefined,
+    async run(frame, calldata) {
+      await body(frame, readArguments(params, calldata));
+      return [];
+    },
+  };
+}
+
+/** The same function under another spelling. */
+export function alias(name: string, original: ContractFunction): ContractFunction {
+  return { ...original, name };
+}
+
+/** Refuses what does not fit the types with the words that compiled contracts use. */
+function readArguments<P extends Fields>(params: P, calldata: readonly bigint[]): ValuesOf<P> {
+  const reader = new Reader(calldata);
+  const values: Record<string, unknown> = {};
+  for (const [index, [name, codec]] of Object.entries(params).entries()) {
+    try {
+      values[name] = codec.read(reader);
+    } catch (error) {
+      if (error instanceof Malformed) panic(`Failed to deserialize param #${index + 1}`);
+      throw error;
+    }
+  }
+  if (reader.left > 0) panic('Input too long for arguments');
+  return values as ValuesOf<P>;
+}
+
+export interface EventDefinition {
+  readonly name: string;
+  readonly members: readonly { readonly name: string; readonly kind: 'key' | 'data'; readonly codec: Codec<unknown> }[];
+}
+
+interface KeyField<T> {
+  readonly key: Codec<T>;
+}
+
+/** An indexed member of an event. */
+export function key<T>(codec: Codec<T>): KeyField<T> {
+  return { key: codec };
+}
+
+type EventFields = Readonly<Record<string, Codec<unknown> | KeyField<unknown>>>;
+type EventValue<C> = C extends KeyField<infer T> ? T : C extends Codec<infer T> ? T : never;
+type EventValues<F extends EventFields> = { readonly [K in keyof F]: EventValue<F[K]> };
+
+export interface ContractEvent<F extends EventFields> extends EventDefinition {
+  emit(frame: Frame, values: EventValues<F>): void;
+}
+
+/** Keys are the selector of the name and the indexed members; the rest is data. */
+export function event<F extends EventFields>(name: string, fields: F): ContractEvent<F> {
+  const members = Object.entries(fields).map(([field, codec]) =>
+    'key' in codec
+      ? { name: field, kind: 'key' as const, codec: codec.key }
+      : { name: field, kind: 'data' as const, codec },
+  );
+  const felts = (values: EventValues<F>, kind: 'key' | 'data') =>
+    members.filter((member) => member.kind === kind).flatMap((member) => member.codec.write(values[member.name]));
+  return {
+    name,
+    members,
+    emit: (frame, values) => frame.emit([selector(name), ...felts(values, 'key')], felts(values, 'data')),
+  };
+}
+
+/** Storage keys lie below this, so that a value of several felts never runs past the last key. */
+const KEY_MODULUS = 2n ** 251n - 256n;
+/** A hash costs more than the rest of a token transfer; this many keys of a map stay known, a few megabytes. */
+const MAX_CACHED_KEYS = 20_000;
+
+/** A plain variable of a contract, where the Cairo compiler would put it. */
+export interface Variable<T> {
+  /** The key of its first felt. */
+  readonly key: bigint;
+  read(frame: Frame): Promise<T>;
+  write(frame: Frame, value: T): Promise<void>;
+}
+
+export function variable<T>(name: string, codec: Codec<T>): Variable<T> {
+  const key = selector(name);
+  const { readAt, writeAt } = cells(codec);
+  return {
+    key,
+    read: (frame) => readAt(frame, key),
+    write: (frame, value) => writeAt(frame, key, value),
+  };
+}
+
+/** A map of a contract: each key is hashed onto the name. */
+export interface StorageMap<T> {
+  key(...keys: readonly bigint[]): bigint;
+  read(frame: Frame, ...keys: readonly bigint[]): Promise<T>;
+  write(frame: Frame, keys: readonly bigint[], value: T): Promise<void>;
+}
+
+export function map<T>(name: string, codec: Codec<T>): StorageMap<T> {
+  const base = selector(name);
+  const cache = new Map<string, bigint>();
+  const { readAt, writeAt } = cells(codec);
+  const key = (...keys: readonly bigint[]) => {
+    const id = keys.join();
+    const known = cache.get(id);
+    if (known !== undefined) return known;
+    const hashed = keys.reduce(pedersen, base) % KEY_MODULUS;
+    if (cache.size >= MAX_CACHED_KEYS) cache.clear();
+    cache.set(id, hashed);
+    return hashed;
+  };
+  return {
+    key,
+    read: (frame, ...keys) => readAt(frame, key(...keys)),
+    write: (frame, keys, value) => writeAt(frame, key(...keys), value),
+  };
+}
+
+/** A value takes as many cells as it has felts. */
+function cells<T>(codec: Codec<T>) {
+  const { size } = codec;
+  if (size === undefined) throw new TypeError(`${codec.type} has no fixed size, so it cannot stand in storage.`);
+  return {
+    async readAt(frame: Frame, key: bigint): Promise<T> {
+      const felts: bigint[] = [];
+      for (let offset = 0; offset < size; offset += 1) felts.push(await frame.read(key + BigInt(offset)));
+      return codec.read(new Reader(felts));
+    },
+    async writeAt(frame: Frame, key: bigint, value: T): Promise<void> {
+      for (const [offset, felt] of codec.write(value).entries()) await frame.write(key + BigInt(offset), felt);
+    },
+  };
+}
+
+/** The transaction as contracts see it. A plain call has version 0 and no signature. */
+export interface TransactionInfo {
+  readonly version: bigint;
+  readonly hash: bigint;
+  readonly signature: readonly bigint[];
+  readonly paymasterData: readonly bigint[];
+}
+
+export type CallResult =
+  | { readonly ok: true; readonly result: bigint[] }
+  /** With Cairo's `ENTRYPOINT_FAILED` behind what the callee said. */
+  | { readonly ok: false; readonly felts: bigint[] };
+
+export interface Deployment {
+  readonly classHash: bigint;
+  readonly salt: bigint;
+  readonly calldata: readonly bigint[];
+  /** The address does not depend on who deploys. */
+  readonly fromZero: boolean;
+}
+
+/** What a contract's function can see and do: Starknet's system calls. */
+export interface Frame {
+  readonly address: bigint;
+  readonly caller: bigint;
+  readonly block: BlockContext;
+  readonly transaction: TransactionInfo;
+  read(key: bigint): Promise<bigint>;
+  write(key: bigint, value: bigint): Promise<void>;
+  emit(keys: bigint[], data: bigint[]): void;
+  /** The callee's panic becomes this contract's. */
+  call(call: Call): Promise<bigint[]>;
+  /** The callee's panic undoes what the callee did, and nothing else. */
+  tryCall(call: Call): Promise<CallResult>;
+  /** Another class's code over this contract's storage, address and caller. */
+  libraryCall(classHash: bigint, selector: bigint, calldata: readonly bigint[]): Promise<bigint[]>;
+  deploy(deployment: Deployment): Promise<bigint>;
+  replaceClass(classHash: bigint): Promise<void>;
+}
+
+/** The ABI that the Cairo compiler would write for these functions and events. */
+export function describeAbi(
+  name: string,
+  construct: ContractFunction | undefined,
+  functions: readonly ContractFunction[],
+  events: readonly EventDefinition[],
+): AbiEntry[] {
+  const module = `svc::${name}`;
+  const constructorEntry = construct ? [{ type: 'constructor', name: 'constructor', inputs: inputs(construct) }] : [];
+  return [
+    { type: 'impl', name: `${name}Impl`, interface_name: `${module}::I${name}` },
+    ...definitions(construct ? [construct, ...functions] : functions, events),
+    { type: 'interface', name: `${module}::I${name}`, items: functions.map(functionEntry) },
+    ...constructorEntry,
+    ...events.map((event) => eventEntry(module, event)),
+    {
+      type: 'event',
+      name: `${module}::Event`,
+      kind: 'enum',
+      variants: events.map((event) => ({ name: event.name, type: `${module}::${event.name}`, kind: 'nested' })),
+    },
+  ];
+}
+
+/** Structs and enums that the functions and events speak of, each once. */
+function definitions(functions: readonly ContractFunction[], events: readonly EventDefinition[]): AbiEntry[] {
+  const codecs: Codec<unknown>[] = [
+    ...functions.flatMap((fn) => Object.values(fn.params)),
+    ...functions.flatMap((fn) => (fn.output ? [fn.output] : [])),
+    ...events.flatMap((event) => event.members.map((member) => member.codec)),
+  ];
+  const entries = codecs.flatMap((codec) => codec.definitions);
+  return [...new Map(entries.map((entry) => [entry.name, entry])).values()];
+}
+
+function inputs(fn: ContractFunction): AbiEntry[] {
+  return Object.entries(fn.params).map(([name, codec]) => ({ name, type: codec.type }));
+}
+
+function functionEntry(fn: ContractFunction): AbiEntry {
+  return {
+    type: 'function',
+    name: fn.name,
+    inputs: inputs(fn),
+    outputs: fn.output ? [{ type: fn.output.type }] : [],
+    state_mutability: fn.mutability,
+  };
+}
+
+function eventEntry(module: string, event: EventDefinition): AbiEntry {
+  const members = event.members.map(({ name, kind, codec }) => ({ name, type: codec.type, kind }));
+  return { type: 'event', name: `${module}::${event.name}`, kind: 'struct', members };
 }

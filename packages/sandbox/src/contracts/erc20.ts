@@ -1,11 +1,6 @@
 import { readShortString, shortString, starknetKeccak } from '@svc/starknet';
-import { address, bool, byteArray, felt, U256_MAX, u8, u256 } from './codec.ts';
-import { contract } from './contract.ts';
-import { event, key } from './event.ts';
-import type { Frame } from './frame.ts';
-import { action, alias, external, view } from './function.ts';
-import { panic, require } from './panic.ts';
-import { map, variable } from './storage.ts';
+import { address, bool, byteArray, felt, panic, require, U256_MAX, u8, u256 } from './codec.ts';
+import { action, alias, contract, event, external, type Frame, key, map, variable, view } from './contract.ts';
 
 /** OpenZeppelin's names, so that a storage reader finds a balance where it is on a live network. */
 export const erc20Storage = {

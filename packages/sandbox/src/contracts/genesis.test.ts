@@ -2,11 +2,10 @@ import { starkKey, UDC_ADDRESS } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { TestChain } from '../execution/testing/test-chain.ts';
 import { starknetTokens } from '../tokens.ts';
-import { MESSAGE_TRANSMITTER_ADDRESS, TOKEN_MESSENGER_ADDRESS } from './cctp/constants.ts';
+import { MESSAGE_TRANSMITTER_ADDRESS, TOKEN_MESSENGER_ADDRESS } from './cctp.ts';
 import { Reader, u256 } from './codec.ts';
-import { genesis } from './genesis.ts';
+import { contractOf, genesis } from './genesis.ts';
 import { predeployed } from './predeployed.ts';
-import { contractOf } from './registry.ts';
 
 const { sequencer, relayers, manager, faucet } = predeployed;
 const accounts = [sequencer, ...relayers, manager, faucet];

@@ -2,14 +2,26 @@ import { type Parsed, parseSolanaAddress, type SolanaAddress, solanaAddressBytes
 import { LEGACY_UDC_ADDRESS, shortString, UDC_ADDRESS } from '@svc/starknet';
 import type { StateDiff } from '../execution/types.ts';
 import { starknetToken, starknetTokens, type Token } from '../tokens.ts';
-import { toInteger } from './byte-array.ts';
-import { MESSAGE_TRANSMITTER_ADDRESS, SOLANA_DOMAIN, TOKEN_MESSENGER_ADDRESS } from './cctp/constants.ts';
-import { u256 } from './codec.ts';
+import {
+  MESSAGE_TRANSMITTER_ADDRESS,
+  messageTransmitter,
+  SOLANA_DOMAIN,
+  TOKEN_MESSENGER_ADDRESS,
+  tokenMessenger,
+  tokenMessengerStorage,
+} from './cctp.ts';
+import { toInteger, u256 } from './codec.ts';
+import type { Contract } from './contract.ts';
 import { erc20, erc20Storage } from './erc20.ts';
-import { messageTransmitter } from './message-transmitter.ts';
 import { plainAccount, plainAccountKey } from './plain-account.ts';
 import { type PredeployedAccount, predeployed } from './predeployed.ts';
-import { tokenMessenger, tokenMessengerStorage } from './token-messenger.ts';
+import { readyAccount } from './ready-account.ts';
+import {
+  currentSvcAccount,
+  svcAccountWithPolicies,
+  svcAccountWithSessions,
+  uncompiledSvcAccount,
+} from './svc-account.ts';
 import { universalDeployer } from './universal-deployer.ts';
 
 const SOLANA_TOKEN_MESSENGER = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
@@ -94,4 +106,25 @@ export function genesis(): StateDiff {
   draft.deploy(LEGACY_UDC_ADDRESS, universalDeployer.classHash);
   deployBridge(draft);
   return draft.diff;
+}
+
+/** Every contract that the sandbox can run. */
+export const contracts: readonly Contract[] = [
+  erc20,
+  universalDeployer,
+  plainAccount,
+  currentSvcAccount,
+  uncompiledSvcAccount,
+  svcAccountWithPolicies,
+  svcAccountWithSessions,
+  readyAccount,
+  tokenMessenger,
+  messageTransmitter,
+];
+
+const byClassHash = new Map(contracts.map((contract) => [contract.classHash, contract]));
+
+/** Undefined for classes that users declared: the sandbox keeps them but cannot run them. */
+export function contractOf(classHash: bigint): Contract | undefined {
+  return byClassHash.get(classHash);
 }

@@ -1,13 +1,7 @@
 import { interfaceIds, starknetKeccak, VALID } from '@svc/starknet';
-import { isSignedBy, requireProtocol } from './account-rules.ts';
-import { calls, executeAll, results } from './calls.ts';
-import { array, bool, felt } from './codec.ts';
-import { contract } from './contract.ts';
-import { event, key } from './event.ts';
-import type { Frame } from './frame.ts';
-import { action, external, view } from './function.ts';
-import { require } from './panic.ts';
-import { variable } from './storage.ts';
+import { calls, executeAll, isSignedBy, requireProtocol, results } from './calls.ts';
+import { array, bool, felt, require } from './codec.ts';
+import { action, contract, event, external, type Frame, key, variable, view } from './contract.ts';
 
 /** OpenZeppelin's name for it. */
 export const plainAccountKey = variable('Account_public_key', felt);

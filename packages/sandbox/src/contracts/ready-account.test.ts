@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { otherRelayer, outside, ownerSignature, relay, relayer } from '../execution/testing/outside.ts';
 import { call, STRK, signature, TestChain, transfer, USDC } from '../execution/testing/test-chain.ts';
 import type { Executed, Refused } from '../execution/types.ts';
-import type { Frame } from './frame.ts';
+import type { Frame } from './contract.ts';
 import { readyAccount } from './ready-account.ts';
 import { BOB, OWNER_KEY, TestWallet } from './testing/wallet.ts';
 

@@ -1,22 +1,222 @@
-import { classes, interfaceIds, outsideExecutionHash, selector, shortString, VALID } from '@svc/starknet';
-import { array, bool, classHash, felt, option, span, struct, u8 } from './codec.ts';
-import { contract } from './contract.ts';
-import type { Frame } from './frame.ts';
-import { action, alias, type ContractFunction, external, view } from './function.ts';
-import { outsideExecution, outsideNonces, readOutsideExecution } from './outside-execution.ts';
-import { panic, require } from './panic.ts';
 import {
-  AccountCreated,
-  AccountCreatedGuid,
-  construct,
-  executionFunctions,
-  guidOf,
-  requireOwner,
-  SignerLinked,
-  TransactionExecuted,
-} from './ready/account.ts';
-import { signatureFault, signer } from './ready/signature.ts';
-import { readyGuardian, readyOwner } from './ready/storage.ts';
+  type Call,
+  classes,
+  interfaceIds,
+  outsideExecutionHash,
+  poseidon,
+  selector,
+  shortString,
+  VALID,
+  verify,
+} from '@svc/starknet';
+import {
+  admitOutsideExecution,
+  calls,
+  isQuery,
+  isVersion3,
+  outsideExecution,
+  outsideNonces,
+  readOutsideExecution,
+  results,
+} from './calls.ts';
+import {
+  array,
+  bool,
+  type Codec,
+  classHash,
+  felt,
+  Malformed,
+  option,
+  Panic,
+  panic,
+  Reader,
+  require,
+  span,
+  struct,
+  tuple,
+  u8,
+} from './codec.ts';
+import {
+  action,
+  alias,
+  type ContractFunction,
+  contract,
+  event,
+  external,
+  type Frame,
+  key,
+  variable,
+  view,
+} from './contract.ts';
+
+/** The account's own names. Both hold a Stark key, or zero. */
+export const readyOwner = variable('_signer', felt);
+export const readyGuardian = variable('_guardian', felt);
+
+const SIGNER = 'argent::signer::signer_signature::Signer';
+const STARKNET_SIGNER = 'argent::signer::signer_signature::StarknetSigner';
+
+/** A signer is one of several kinds of key; the sandbox knows the first, a Stark key. */
+export const signer: Codec<bigint> = {
+  type: SIGNER,
+  definitions: [
+    { type: 'struct', name: STARKNET_SIGNER, members: [{ name: 'pubkey', type: 'core::felt252' }] },
+    { type: 'enum', name: SIGNER, variants: [{ name: 'Starknet', type: STARKNET_SIGNER }] },
+  ],
+  read(reader) {
+    const variant = reader.next();
+    const publicKey = reader.next();
+    if (variant !== 0n || publicKey === 0n) throw new Malformed();
+    return publicKey;
+  },
+  write: (publicKey) => [0n, publicKey],
+};
+
+const signerSignature = tuple({ publicKey: signer, r: felt, s: felt });
+type SignerSignature = { readonly publicKey: bigint; readonly r: bigint; readonly s: bigint };
+const signerSignatures = array(signerSignature);
+
+/** Short form: `r, s` of the owner, then of the guardian. Long form: how many, and each with its signer. */
+async function parse(frame: Frame, signature: readonly bigint[]): Promise<readonly SignerSignature[]> {
+  if (signature.length !== 2 && signature.length !== 4) return parseLong(signature);
+  const [r = 0n, s = 0n, guardianR, guardianS] = signature;
+  const owner = { publicKey: await stored(readyOwner.read(frame)), r, s };
+  if (guardianR === undefined || guardianS === undefined) return [owner];
+  return [owner, { publicKey: await stored(readyGuardian.read(frame)), r: guardianR, s: guardianS }];
+}
+
+async function stored(reading: Promise<bigint>): Promise<bigint> {
+  const publicKey = await reading;
+  require(publicKey !== 0n, 'argent/zero-pubkey');
+  return publicKey;
+}
+
+function parseLong(signature: readonly bigint[]): readonly SignerSignature[] {
+  const reader = new Reader(signature);
+  try {
+    const signatures = signerSignatures.read(reader);
+    require(reader.left === 0, 'argent/invalid-signature-length');
+    return signatures;
+  } catch (error) {
+    if (error instanceof Malformed) panic('argent/undeserializable');
+    throw error;
+  }
+}
+
+/** Undefined where the signature is good, else what is wrong with it. */
+export async function signatureFault(
+  frame: Frame,
+  hash: bigint,
+  signature: readonly bigint[],
+): Promise<string | undefined> {
+  const guardian = await readyGuardian.read(frame);
+  const [byOwner, byGuardian, ...more] = await parse(frame, signature);
+  const complete = byOwner && more.length === 0 && (byGuardian === undefined) === (guardian === 0n);
+  require(complete === true, 'argent/invalid-signature-length');
+  if (!isGood(frame, byOwner, await readyOwner.read(frame), hash)) return 'argent/invalid-owner-sig';
+  if (byGuardian && !isGood(frame, byGuardian, guardian, hash)) return 'argent/invalid-guardian-sig';
+  return undefined;
+}
+
+/** An estimate is good with any signature of the right signer, so that it can be made before signing. */
+function isGood(frame: Frame, { publicKey, r, s }: SignerSignature, expected: bigint, hash: bigint): boolean {
+  return publicKey === expected && (verify(hash, publicKey, r, s) || isQuery(frame));
+}
+
+export const SignerLinked = event('SignerLinked', { signer_guid: key(felt), signer });
+export const AccountCreated = event('AccountCreated', { owner: key(felt), guardian: felt });
+export const AccountCreatedGuid = event('AccountCreatedGuid', { owner_guid: key(felt), guardian_guid: felt });
+export const TransactionExecuted = event('TransactionExecuted', { hash: key(felt), response: span(span(felt)) });
+
+const OUTSIDE_TEXTS = {
+  caller: 'argent/invalid-caller',
+  early: 'argent/invalid-timestamp',
+  late: 'argent/invalid-timestamp',
+  duplicate: 'argent/duplicated-outside-nonce',
+};
+
+const SIGNER_TYPE = shortString('Starknet Signer');
+
+export function guidOf(publicKey: bigint): bigint {
+  return publicKey === 0n ? 0n : poseidon(SIGNER_TYPE, publicKey);
+}
+
+export const construct = action(
+  'constructor',
+  { owner: signer, guardian: option(signer) },
+  async (frame, { owner, guardian = 0n }) => {
+    await readyOwner.write(frame, owner);
+    await readyGuardian.write(frame, guardian);
+    SignerLinked.emit(frame, { signer_guid: guidOf(owner), signer: owner });
+    if (guardian !== 0n) SignerLinked.emit(frame, { signer_guid: guidOf(guardian), signer: guardian });
+    AccountCreated.emit(frame, { owner, guardian });
+    AccountCreatedGuid.emit(frame, { owner_guid: guidOf(owner), guardian_guid: guidOf(guardian) });
+  },
+);
+
+function requireProtocol(frame: Frame): void {
+  require(frame.caller === 0n, 'argent/non-null-caller');
+  require(isVersion3(frame), 'argent/invalid-tx-version');
+}
+
+async function requireSignature(frame: Frame, hash: bigint, signature: readonly bigint[]): Promise<void> {
+  const fault = await signatureFault(frame, hash, signature);
+  if (fault) panic(fault);
+}
+
+/** The account is called alone or not at all: no bundle can hide a change of it among payments. */
+function requireAllowedCalls(frame: Frame, list: readonly Call[]): void {
+  const own = list.filter((call) => call.to === frame.address);
+  require(list.length === 1 || own.length === 0, 'argent/no-multicall-to-self');
+  const direct = ['execute_after_upgrade', 'perform_upgrade'].map((name) => selector(name));
+  require(!own.some((call) => direct.includes(call.selector)), 'argent/forbidden-call');
+}
+
+async function multicall(frame: Frame, list: readonly Call[], hash: bigint): Promise<bigint[][]> {
+  const response: bigint[][] = [];
+  for (const [index, call] of list.entries()) {
+    const outcome = await frame.tryCall(call);
+    if (!outcome.ok) throw new Panic([shortString('argent/multicall-failed'), BigInt(index), ...outcome.felts]);
+    response.push(outcome.result);
+  }
+  TransactionExecuted.emit(frame, { hash, response });
+  return response;
+}
+
+function executeFromOutside(name: string, version: 1 | 2, signature: typeof signatureTypes.v1): ContractFunction {
+  return external(name, { outside_execution: outsideExecution, signature }, results, async (frame, args) => {
+    const execution = readOutsideExecution(args.outside_execution);
+    await admitOutsideExecution(frame, execution, OUTSIDE_TEXTS);
+    const hash = outsideExecutionHash(version, execution, frame.address, frame.block.chainId);
+    requireAllowedCalls(frame, execution.calls);
+    await requireSignature(frame, hash, args.signature);
+    return multicall(frame, execution.calls, hash);
+  });
+}
+
+const signatureTypes = { v1: array(felt), v2: span(felt) };
+
+/** For `__validate_declare__` and `__validate_deploy__`, which sign for nothing but themselves. */
+export async function requireOwner(frame: Frame): Promise<bigint> {
+  require(isVersion3(frame), 'argent/invalid-tx-version');
+  require(frame.transaction.paymasterData.length === 0, 'argent/unsupported-paymaster');
+  await requireSignature(frame, frame.transaction.hash, frame.transaction.signature);
+  return VALID;
+}
+
+export const executionFunctions: readonly ContractFunction[] = [
+  external('__validate__', { calls }, felt, async (frame, args) => {
+    requireProtocol(frame);
+    requireAllowedCalls(frame, args.calls);
+    return requireOwner(frame);
+  }),
+  external('__execute__', { calls }, results, async (frame, args) => {
+    requireProtocol(frame);
+    return multicall(frame, args.calls, frame.transaction.hash);
+  }),
+  executeFromOutside('execute_from_outside', 1, signatureTypes.v1),
+  executeFromOutside('execute_from_outside_v2', 2, signatureTypes.v2),
+];
 
 const INTERFACES: readonly bigint[] = Object.values(interfaceIds);
 const NAME = shortString('ArgentAccount');

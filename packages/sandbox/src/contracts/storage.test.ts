@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TestChain, USDC } from '../execution/testing/test-chain.ts';
 import { erc20Storage } from './erc20.ts';
 import { predeployed } from './predeployed.ts';
-import { readyOwner } from './ready/storage.ts';
+import { readyOwner } from './ready-account.ts';
 
 const { manager } = predeployed;
 

@@ -1,5 +1,227 @@
-import { classes, starknetKeccak, type WalletClass, walletClass } from '@svc/starknet';
-import { svcAccount } from './svc/account.ts';
+import {
+  type Call,
+  classes,
+  decodeSessionSignature,
+  outsideExecutionHash,
+  type SessionSignature,
+  starknetKeccak,
+  VALID,
+  verify,
+  type WalletClass,
+  walletClass,
+} from '@svc/starknet';
+import {
+  admitOutsideExecution,
+  calls,
+  executeAll,
+  executeEach,
+  outsideExecution,
+  outsideNonces,
+  readOutsideExecution,
+  requireProtocol,
+  requireSelf,
+  results,
+} from './calls.ts';
+import { bool, classHash, felt, require, span } from './codec.ts';
+import {
+  action,
+  type Contract,
+  type ContractFunction,
+  contract,
+  event,
+  external,
+  type Frame,
+  key,
+  view,
+} from './contract.ts';
+import { readyGuardian, readyOwner } from './ready-account.ts';
+import { OwnerAdded, OwnerRemoved, ownerFunctions, ownerKey, requireOwnerSignature, setOwner } from './svc-owner.ts';
+import { policyFunctions, SpendingPolicyRemoved, SpendingPolicySet, spend } from './svc-policies.ts';
+import {
+  isRegistered,
+  requireSession,
+  SessionKeyAdded,
+  SessionKeyRevoked,
+  sessionFunctions,
+  useSession,
+} from './svc-sessions.ts';
+
+export const Upgraded = event('Upgraded', { class_hash: key(classHash) });
+
+async function replaceClass(frame: Frame, newClass: bigint): Promise<void> {
+  require(newClass !== 0n, 'Account: invalid class hash');
+  await frame.replaceClass(newClass);
+  Upgraded.emit(frame, { class_hash: newClass });
+}
+
+export const upgrade = action('upgrade', { new_class_hash: classHash }, async (frame, { new_class_hash }) => {
+  requireSelf(frame);
+  await replaceClass(frame, new_class_hash);
+});
+
+/** A READY account runs this over its own storage when its owner upgrades it to SVC. */
+export const performUpgrade = action(
+  'perform_upgrade',
+  { new_implementation: classHash, data: span(felt) },
+  async (frame, { new_implementation, data }) => {
+    requireSelf(frame);
+    const owner = await readyOwner.read(frame);
+    require(owner !== 0n, 'Account: no legacy owner');
+    // Two keys guard such an account; one alone must not come out of it.
+    require((await readyGuardian.read(frame)) === 0n, 'Account: guardian is set');
+    // Calls that the owner signed for; dropping them in silence would be worse.
+    require(data.length === 0, 'Account: unexpected data');
+    await ownerKey.write(frame, owner);
+    await readyOwner.write(frame, 0n);
+    await replaceClass(frame, new_implementation);
+  },
+);
+
+/** Hands the account over. A session's key as the owner's would lift its limits: it signs the same hashes. */
+export function setPublicKey({ current }: WalletClass): ContractFunction {
+  return action('set_public_key', { new_public_key: felt }, async (frame, { new_public_key }) => {
+    requireSelf(frame);
+    require(!current || !(await isRegistered(frame, new_public_key)), 'Account: invalid public key');
+    OwnerRemoved.emit(frame, { removed_owner_guid: await ownerKey.read(frame) });
+    await setOwner(frame, new_public_key);
+  });
+}
+
+const OUTSIDE_TEXTS = {
+  caller: 'SRC9: invalid caller',
+  early: 'SRC9: now <= execute_after',
+  late: 'SRC9: now >= execute_before',
+  duplicate: 'SRC9: duplicated nonce',
+};
+const SESSION_SIGNATURE_LENGTH = 4;
+
+/** Who signed: a session, or (undefined) whoever must be the owner. */
+function sessionOf(signature: readonly bigint[]): SessionSignature | undefined {
+  return signature.length === SESSION_SIGNATURE_LENGTH ? decodeSessionSignature(signature) : undefined;
+}
+
+/** Answers the session that signed, if it was not the owner. */
+async function authorize(frame: Frame, hash: bigint, signature: readonly bigint[], list: readonly Call[]) {
+  const session = sessionOf(signature);
+  if (!session) {
+    await requireOwnerSignature(frame, hash, signature);
+    return undefined;
+  }
+  await requireSession(frame, session, list);
+  require(verify(hash, session.sessionKey, session.r, session.s), 'Account: invalid signature');
+  return session;
+}
+
+async function requireOwner(frame: Frame): Promise<bigint> {
+  await requireOwnerSignature(frame, frame.transaction.hash, frame.transaction.signature);
+  return VALID;
+}
+
+/** The classes differ in policies, in what a failing call does to the others, and in who signs transactions. */
+function executionFunctions(known: WalletClass): ContractFunction[] {
+  const execute = known.atomicMulticall ? executeAll : executeEach;
+  const charge = async (frame: Frame, { sessionKey }: SessionSignature, list: readonly Call[]) => {
+    await useSession(frame, sessionKey);
+    if (known.policies) await spend(frame, sessionKey, list, known.current);
+  };
+  return [
+    ...(known.current ? ownersTransactions : transactionsOfAll(execute, charge)),
+    external(
+      'execute_from_outside_v2',
+      { outside_execution: outsideExecution, signature: span(felt) },
+      results,
+      async (frame, { outside_execution, signature }) => {
+        const execution = readOutsideExecution(outside_execution);
+        await admitOutsideExecution(frame, execution, OUTSIDE_TEXTS);
+        const hash = outsideExecutionHash(2, execution, frame.address, frame.block.chainId);
+        const session = await authorize(frame, hash, signature, execution.calls);
+        if (session) await charge(frame, session, execution.calls);
+        return execute(frame, execution.calls);
+      },
+    ),
+  ];
+}
+
+/**
+ * A transaction of the account is paid by the account, at a price that its signer names: neither a policy nor a number
+ * of calls bounds that, so sessions come from outside alone, where the sender pays.
+ */
+const ownersTransactions: readonly ContractFunction[] = [
+  external('__validate__', { calls }, felt, requireOwner),
+  external('__execute__', { calls }, results, (frame, args) => {
+    requireProtocol(frame);
+    return executeAll(frame, args.calls);
+  }),
+];
+
+type Execute = typeof executeAll;
+type Charge = (frame: Frame, session: SessionSignature, list: readonly Call[]) => Promise<void>;
+
+/** The earlier classes take a session's transactions, too. */
+function transactionsOfAll(execute: Execute, charge: Charge): readonly ContractFunction[] {
+  return [
+    external('__validate__', { calls }, felt, async (frame, args) => {
+      const { hash, signature } = frame.transaction;
+      await authorize(frame, hash, signature, args.calls);
+      return VALID;
+    }),
+    external('__execute__', { calls }, results, async (frame, args) => {
+      requireProtocol(frame);
+      const session = sessionOf(frame.transaction.signature);
+      if (session) {
+        // Once more: a live network shows `__validate__` a clock that stands still for an hour.
+        await requireSession(frame, session, args.calls);
+        await charge(frame, session, args.calls);
+      }
+      return execute(frame, args.calls);
+    }),
+  ];
+}
+
+const construct = action('constructor', { public_key: felt }, (frame, { public_key }) => setOwner(frame, public_key));
+
+const lifeCycle: readonly ContractFunction[] = [
+  external('__validate_declare__', { class_hash: felt }, felt, requireOwner),
+  external(
+    '__validate_deploy__',
+    { class_hash: felt, contract_address_salt: felt, public_key: felt },
+    felt,
+    requireOwner,
+  ),
+  view(
+    'is_valid_outside_execution_nonce',
+    { nonce: felt },
+    bool,
+    async (frame, { nonce }) => !(await outsideNonces.read(frame, nonce)),
+  ),
+  upgrade,
+];
+
+/** The wallet's account in one of its classes. All keep their storage in the same places, so an upgrade keeps all. */
+export function svcAccount(name: string, known: WalletClass): Contract {
+  return contract({
+    name,
+    classHash: known.classHash,
+    construct,
+    functions: [
+      ...executionFunctions(known),
+      ...lifeCycle,
+      ...ownerFunctions,
+      setPublicKey(known),
+      ...sessionFunctions(known),
+      ...(known.policies ? policyFunctions : []),
+      ...(known.current ? [performUpgrade] : []),
+    ],
+    events: [
+      OwnerAdded,
+      OwnerRemoved,
+      SessionKeyAdded,
+      SessionKeyRevoked,
+      ...(known.policies ? [SpendingPolicySet, SpendingPolicyRemoved] : []),
+      Upgraded,
+    ],
+  });
+}
 
 function known(classHash: bigint): WalletClass {
   const found = walletClass(classHash);

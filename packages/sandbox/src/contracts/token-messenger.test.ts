@@ -4,10 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { call, TestChain, USDC } from '../execution/testing/test-chain.ts';
 import type { Executed } from '../execution/types.ts';
 import { starknetToken } from '../tokens.ts';
-import { toInteger } from './byte-array.ts';
-import { MESSAGE_TRANSMITTER_ADDRESS, TOKEN_MESSENGER_ADDRESS } from './cctp/constants.ts';
-import { bridgeMessageBytes, burnMessageBytes } from './cctp/message.ts';
-import { byteArray, Reader, u256 } from './codec.ts';
+import { bridgeMessageBytes, burnMessageBytes, MESSAGE_TRANSMITTER_ADDRESS, TOKEN_MESSENGER_ADDRESS } from './cctp.ts';
+import { byteArray, Reader, toInteger, u256 } from './codec.ts';
 import { predeployed } from './predeployed.ts';
 
 const { manager } = predeployed;

@@ -1,8 +1,6 @@
 import { pedersen, starknetKeccak } from '@svc/starknet';
 import { address, bool, classHash, felt, span } from './codec.ts';
-import { contract } from './contract.ts';
-import { event } from './event.ts';
-import { alias, external } from './function.ts';
+import { alias, contract, event, external } from './contract.ts';
 
 const ContractDeployed = event('ContractDeployed', {
   address,

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { readFaucetRequest } from './faucet.ts';
+import { readFaucetRequest } from './routes.ts';
 
 const good = { address: '0x0B0b', token: 'USDC', amount: '1.5' };
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { showTransaction } from '../chain/show-transaction.ts';
+import { showTransaction } from '../chain/transaction.ts';
 import { type SandboxServer, startSandbox } from '../testing/sandbox-server.ts';
 import { payment } from '../testing/test-node.ts';
 

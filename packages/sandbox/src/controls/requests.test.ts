@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { readBlockTime, readFault, readMine, readReorganisation, readTime } from './requests.ts';
+import { readBlockTime, readFault, readMine, readReorganisation, readTime } from './routes.ts';
 
 describe('controls', () => {
   it('mine one block unless told otherwise', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assemble } from './assembler.ts';
+import { assemble } from './erc20.ts';
 
 const hex = (source: string) => Buffer.from(assemble(source)).toString('hex');
 

@@ -1,8 +1,7 @@
 import type { EdrContext, Provider, ProviderConfig } from '@nomicfoundation/edr';
 import { ApiError } from '@svc/protocol';
-import { bytes, FAUCET, GENESIS_TIME, genesisAccounts } from './genesis.ts';
-import { type Answer, asLiveNode, failure, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcError } from './rpc-error.ts';
-import { type EvmChain, evmChains } from './tokens.ts';
+import { type Answer, asLiveNode, failure, INVALID_PARAMS, LIMIT_EXCEEDED, type RpcError } from './json-rpc.ts';
+import { bytes, type EvmChain, evmChains, FAUCET, GENESIS_TIME, genesisAccounts } from './tokens.ts';
 
 type Edr = typeof import('@nomicfoundation/edr');
 

@@ -18,8 +18,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { startEngine } from './engine.ts';
 import { selectors, topics } from './erc20.ts';
-import { FAUCET } from './genesis.ts';
-import { evmChains } from './tokens.ts';
+import { evmChains, FAUCET } from './tokens.ts';
 
 const abi = [
   ...erc20Abi,

@@ -1,5 +1,3 @@
-import { type Answer, failure, INVALID_PARAMS, INVALID_REQUEST, LIMIT_EXCEEDED } from './rpc-error.ts';
-
 /** A page of balances fits; more in one request would keep the others waiting. */
 export const MAX_BATCH = 100;
 /** The answers of a batch together: what the thread writes as JSON in some 20 ms. */
@@ -51,4 +49,130 @@ async function serveOne(body: unknown, execute: Execute): Promise<Response | und
 
 export function respond(id: string | number | null, answer: Answer): Response {
   return { jsonrpc: '2.0', id, ...answer };
+}
+
+/** The one method that changes the chain. */
+export const SEND = 'eth_sendRawTransaction';
+
+/**
+ * What can be asked from outside. Everything else of the engine stays closed: its own methods bend the rules of the chain, and
+ * filters would live in one process while the next request may reach another.
+ */
+// biome-ignore format: a table reads better than twenty lines
+const open: ReadonlySet<string> = new Set([
+  SEND, 'eth_blockNumber', 'eth_call', 'eth_chainId', 'eth_estimateGas', 'eth_feeHistory', 'eth_gasPrice', 'eth_getBalance',
+  'eth_getBlockByHash', 'eth_getBlockByNumber', 'eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber',
+  'eth_getCode', 'eth_getLogs', 'eth_getStorageAt', 'eth_getTransactionByBlockHashAndIndex',
+  'eth_getTransactionByBlockNumberAndIndex', 'eth_getTransactionByHash', 'eth_getTransactionCount',
+  'eth_getTransactionReceipt', 'eth_maxPriorityFeePerGas', 'eth_syncing', 'net_version', 'web3_clientVersion', 'web3_sha3',
+]);
+
+/** As the providers of live chains have it; a block here holds one transaction. */
+export const MAX_LOG_BLOCKS = 10_000;
+/** Each one is answered for each of up to 1,024 blocks. */
+const MAX_PERCENTILES = 100;
+/** As live nodes have it: 128 KiB, two digits a byte, and the 0x before them. */
+const MAX_RAW_CHARS = 2 + 2 * 128 * 1024;
+
+type Params = readonly unknown[];
+
+export function isOpen(method: string): boolean {
+  return open.has(method);
+}
+
+/** Answers why a request is refused before the engine sees it, or undefined. Height is the newest block's number. */
+export function overLimit(method: string, params: Params, height: number): Answer | undefined {
+  return limits[method]?.(params, height);
+}
+
+const limits: Readonly<Record<string, (params: Params, height: number) => Answer | undefined>> = {
+  eth_getLogs: ([filter], height) =>
+    logRange(filter, height) > MAX_LOG_BLOCKS
+      ? failure(LIMIT_EXCEEDED, `eth_getLogs looks through at most ${MAX_LOG_BLOCKS} blocks at once.`)
+      : undefined,
+  eth_feeHistory: ([, , percentiles]) =>
+    Array.isArray(percentiles) && percentiles.length > MAX_PERCENTILES
+      ? failure(LIMIT_EXCEEDED, `eth_feeHistory takes at most ${MAX_PERCENTILES} percentiles.`)
+      : undefined,
+  [SEND]: ([raw]) => {
+    if (typeof raw !== 'string' || !/^0x[0-9a-fA-F]+$/.test(raw) || raw.length % 2 !== 0) {
+      return failure(INVALID_PARAMS, 'The transaction must be 0x and an even number of hexadecimal digits.');
+    }
+    if (raw.length > MAX_RAW_CHARS)
+      return failure(LIMIT_EXCEEDED, 'oversized data: a transaction has at most 128 KiB.');
+    // Blobs live on the chain below; none of these six takes them.
+    return raw.startsWith('0x03') ? failure(INVALID_PARAMS, 'transaction type not supported') : undefined;
+  },
+};
+
+function logRange(filter: unknown, height: number): number {
+  if (typeof filter !== 'object' || filter === null) return 0;
+  const { fromBlock, toBlock, blockHash } = filter as Record<string, unknown>;
+  if (blockHash !== undefined) return 1;
+  return Math.min(blockNumber(toBlock, height), height) - blockNumber(fromBlock, height) + 1;
+}
+
+/** Words other than `earliest` all mean the newest block here; what is no number is left for the engine to refuse. */
+function blockNumber(text: unknown, height: number): number {
+  if (text === 'earliest') return 0;
+  return typeof text === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(text) ? Number(text) : height;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** What a JSON-RPC request comes to: being refused is an expected outcome. */
+export type Answer = { readonly result: unknown } | { readonly error: RpcError };
+
+export const PARSE_ERROR = -32_700;
+export const INVALID_REQUEST = -32_600;
+export const METHOD_NOT_FOUND = -32_601;
+export const INVALID_PARAMS = -32_602;
+export const LIMIT_EXCEEDED = -32_005;
+const EXECUTION_REVERTED = 3;
+
+const MAX_REASON_LENGTH = 1_024;
+
+/**
+ * Libraries tell refusals apart by the words that the nodes of live chains use for them; the engine has words of its own.
+ */
+const liveWords: readonly (readonly [RegExp, string])[] = [
+  [/^Sender doesn't have enough funds/, 'insufficient funds for gas * price + value'],
+  [/^Nonce too low/, 'nonce too low'],
+  [/^Nonce too high/, 'nonce too high'],
+  [/^Transaction requires at least \d+ gas/, 'intrinsic gas too low'],
+  [/^Transaction gas limit is \d+ and exceeds block gas limit/, 'exceeds block gas limit'],
+  [/^Transaction maxFeePerGas .* is too low/, 'max fee per gas less than block base fee'],
+  [/invalid chainId/, 'invalid chain id for signer'],
+];
+
+export function failure(code: number, message: string, data?: unknown): { error: RpcError } {
+  return { error: data === undefined ? { code, message } : { code, message, data } };
+}
+
+/** The engine's error in the form that a live node gives it. */
+export function asLiveNode(error: RpcError): RpcError {
+  const revert = revertData(error.data);
+  if (revert !== undefined) return { code: EXECUTION_REVERTED, message: revertMessage(revert), data: revert };
+  const words = liveWords.find(([pattern]) => pattern.test(error.message))?.[1];
+  return { code: error.code, message: words ? `${words}: ${error.message}` : error.message };
+}
+
+function revertData(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null || !('reason' in data)) return undefined;
+  const { reason } = data;
+  if (typeof reason !== 'object' || reason === null || !('Revert' in reason)) return undefined;
+  return typeof reason.Revert === 'string' ? reason.Revert : undefined;
+}
+
+/** `Error(string)`: the selector, the offset of the string, its length, its bytes. */
+function revertMessage(data: string): string {
+  const [, length, text] = /^0x08c379a0.{64}(.{64})(.*)$/.exec(data) ?? [];
+  if (length === undefined || text === undefined) return 'execution reverted';
+  const size = Number(BigInt(`0x${length}`));
+  if (size === 0 || size > MAX_REASON_LENGTH) return 'execution reverted';
+  return `execution reverted: ${Buffer.from(text.slice(0, size * 2), 'hex').toString()}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOpen, MAX_LOG_BLOCKS, overLimit } from './methods.ts';
+import { isOpen, MAX_LOG_BLOCKS, overLimit } from './json-rpc.ts';
 
 const HEIGHT = 25_000;
 const logs = (filter: unknown) => overLimit('eth_getLogs', [filter], HEIGHT);

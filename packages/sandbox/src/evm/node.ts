@@ -1,12 +1,9 @@
-import type { Db } from '@svc/store';
-import type { StartEngine } from './engine.ts';
-import { serve } from './json-rpc.ts';
-import { append, type Deed, type Entry, entriesAfter, type Grant, lockLog, PAGE } from './log.ts';
-import { isOpen, overLimit, SEND } from './methods.ts';
-import { Replica } from './replica.ts';
-import { type Answer, failure, LIMIT_EXCEEDED, METHOD_NOT_FOUND } from './rpc-error.ts';
-import type { EvmChain } from './tokens.ts';
-import { TooManyWaiting, type Turns } from './turns.ts';
+import type { ChainToken, EvmAddress } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
+import type { Engine, StartEngine } from './engine.ts';
+import { selectors } from './erc20.ts';
+import { type Answer, failure, isOpen, LIMIT_EXCEEDED, METHOD_NOT_FOUND, overLimit, SEND, serve } from './json-rpc.ts';
+import { type EvmChain, evmChains, FAUCET, GENESIS_TIME, type NativeCoin } from './tokens.ts';
 
 export interface EvmNodeParts {
   readonly chain: EvmChain;
@@ -91,5 +88,169 @@ export class EvmNode {
       this.#replica = replica;
     } while (entries.length === PAGE);
     return replica;
+  }
+}
+
+/** Enough for a transfer to a contract that does something when it is paid. */
+const GRANT_GAS = 200_000;
+/** The faucet pays whatever the block asks. */
+const GRANT_MAX_FEE = 10n ** 15n;
+
+/** An engine, and how far in the log of its chain it has come. The same entries lead to the same blocks, hash for hash. */
+export class Replica {
+  readonly #chain: EvmChain;
+  readonly #engine: Engine;
+  #height = 0;
+  #time = GENESIS_TIME;
+
+  constructor(chain: EvmChain, engine: Engine) {
+    this.#chain = chain;
+    this.#engine = engine;
+  }
+
+  /** The number of the newest block. */
+  get height(): number {
+    return this.#height;
+  }
+
+  /** The earliest time that the next block may have, in seconds. */
+  get time(): number {
+    return this.#time;
+  }
+
+  read(method: string, params: readonly unknown[]): Promise<Answer> {
+    return this.#engine.request(method, params);
+  }
+
+  /** Takes an entry that others have accepted before. */
+  async replay(entry: Entry): Promise<void> {
+    if (entry.position !== this.#height + 1) {
+      throw new Error(`The log of ${this.#chain} has no entry ${this.#height + 1}.`);
+    }
+    const answer = await this.apply(entry.deed, entry.time);
+    if ('error' in answer) {
+      throw new Error(`Entry ${entry.position} of the log of ${this.#chain} was refused: ${answer.error.message}`);
+    }
+  }
+
+  /** Makes the next block of a deed and answers the transaction's hash, or why the engine refused it. */
+  async apply(deed: Deed, time: number): Promise<Answer> {
+    const dated = await this.#engine.request('evm_setNextBlockTimestamp', [time]);
+    if ('error' in dated) throw new Error(`The engine refused the time ${time}: ${dated.error.message}`);
+    const answer = await ('raw' in deed
+      ? this.#engine.request(SEND, [deed.raw])
+      : this.#engine.request('eth_sendTransaction', [grantTransaction(this.#chain, deed.grant)]));
+    if ('error' in answer) return answer;
+    this.#height += 1;
+    this.#time = time;
+    await this.#expectBlock();
+    return answer;
+  }
+
+  async #expectBlock(): Promise<void> {
+    const answer = await this.#engine.request('eth_blockNumber', []);
+    if ('result' in answer && Number(answer.result) === this.#height) return;
+    throw new Error(`${this.#chain} has not come to block ${this.#height} with its transaction.`);
+  }
+}
+
+function grantTransaction(chain: EvmChain, { address, token, amount }: Grant): object {
+  const seed = evmChains[chain];
+  const common = { from: FAUCET, gas: hex(GRANT_GAS), maxFeePerGas: hex(GRANT_MAX_FEE), maxPriorityFeePerGas: '0x0' };
+  if (token === seed.native) return { ...common, to: address, value: hex(amount) };
+  const contract = seed.tokens.find((item) => item.token === token);
+  if (!contract) throw new Error(`${chain} has no token ${token}.`);
+  const data = selectors.mint + word(BigInt(address)) + word(amount);
+  return { ...common, to: contract.address, data };
+}
+
+const hex = (value: number | bigint) => `0x${value.toString(16)}`;
+const word = (value: bigint) => value.toString(16).padStart(64, '0');
+
+/** One read brings at most this many rows into memory. */
+export const PAGE = 500;
+
+export interface Grant {
+  readonly address: EvmAddress;
+  readonly token: ChainToken | NativeCoin;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** What makes a block: a transaction as its sender signed it (hexadecimal), or a grant of the faucet. */
+export type Deed = { readonly raw: string } | { readonly grant: Grant };
+
+export interface Entry {
+  /** The number of the block that it makes. */
+  readonly position: number;
+  /** The time of that block, in seconds. */
+  readonly time: number;
+  readonly deed: Deed;
+}
+
+interface Row {
+  readonly position: bigint;
+  readonly block_time: bigint;
+  readonly raw_transaction: Buffer | null;
+  readonly grant_address: EvmAddress;
+  readonly grant_token: Grant['token'];
+  readonly grant_amount: string;
+}
+
+/** Until the end of this transaction, nobody else adds to the log of this chain. */
+export async function lockLog(tx: Db, chain: EvmChain): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('svc:sandbox-evm:' || ${chain}::text, 0))`);
+}
+
+/** The next entries after a position, a page at most. */
+export async function entriesAfter(db: Db, chain: EvmChain, position: number): Promise<Entry[]> {
+  const rows = await db.rows<Row>(sql`
+    select position, block_time, raw_transaction, grant_address, grant_token, grant_amount
+    from sandbox.evm_log where chain = ${chain} and position > ${position} order by position limit ${PAGE}`);
+  return rows.map((row) => ({ position: Number(row.position), time: Number(row.block_time), deed: deedOf(row) }));
+}
+
+export async function append(tx: Db, chain: EvmChain, { position, time, deed }: Entry): Promise<void> {
+  const raw = 'raw' in deed ? Buffer.from(deed.raw.slice(2), 'hex') : null;
+  const grant = 'grant' in deed ? deed.grant : undefined;
+  await tx.run(sql`
+    insert into sandbox.evm_log (chain, position, block_time, raw_transaction, grant_address, grant_token, grant_amount)
+    values (${chain}, ${position}, ${time}, ${raw}, ${grant?.address}, ${grant?.token}, ${grant?.amount})`);
+}
+
+function deedOf(row: Row): Deed {
+  if (row.raw_transaction) return { raw: `0x${row.raw_transaction.toString('hex')}` };
+  const { grant_address: address, grant_token: token, grant_amount: amount } = row;
+  return { grant: { address, token, amount: BigInt(amount) } };
+}
+
+/** What a queue does not take any more. */
+export class TooManyWaiting extends Error {
+  override readonly name = 'TooManyWaiting';
+}
+
+/** One piece of work after another, in the order in which they came. */
+export class Turns {
+  readonly #most: number;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= this.#most) throw new TooManyWaiting('Too many requests wait for their turn.');
+    this.#waiting += 1;
+    const mine = this.#last.then(work);
+    this.#last = mine.then(
+      () => {},
+      () => {},
+    );
+    try {
+      return await mine;
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 }

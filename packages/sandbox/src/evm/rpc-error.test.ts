@@ -1,6 +1,6 @@
 import { encodeErrorResult, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { asLiveNode } from './rpc-error.ts';
+import { asLiveNode } from './json-rpc.ts';
 
 const abi = parseAbi(['error Error(string)', 'error TooEarly(uint256 time)']);
 const reverted = (data: string) =>

@@ -2,8 +2,7 @@ import { chains, chainTokens } from '@svc/protocol';
 import { isAddress } from 'viem';
 import * as live from 'viem/chains';
 import { describe, expect, it } from 'vitest';
-import { FAUCET, genesisAccounts } from './genesis.ts';
-import { type EvmChain, evmChains, parseEvmChain } from './tokens.ts';
+import { type EvmChain, evmChains, FAUCET, genesisAccounts, parseEvmChain } from './tokens.ts';
 
 const seeds = Object.entries(evmChains) as [EvmChain, (typeof evmChains)[EvmChain]][];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TooManyWaiting, Turns } from './turns.ts';
+import { TooManyWaiting, Turns } from './node.ts';
 
 describe('turns', () => {
   it('are taken one after another, in the order in which they were asked for', async () => {

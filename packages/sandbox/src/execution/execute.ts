@@ -1,13 +1,17 @@
-import { selector } from '@svc/starknet';
+import { selector, toHex, VALID } from '@svc/starknet';
 import { u256 } from '../contracts/codec.ts';
+import type { TransactionInfo } from '../contracts/contract.ts';
+import { erc20Storage } from '../contracts/erc20.ts';
+import { contractOf } from '../contracts/genesis.ts';
 import { starknetToken } from '../tokens.ts';
-import { failureText, nestedError } from './failure.ts';
-import { capped, exhausted, feeOf } from './fees.ts';
-import { gasOf } from './gas.ts';
-import type { Machine } from './machine.ts';
-import { preValidate, refusal, senderOf, strkBalance } from './pre-validation.ts';
+import { failureText, nestedError, padded } from './failure.ts';
+import { boundsFault, calldataOf, capped, exhausted, feeOf, gasOf, maxFee } from './fees.ts';
+import { Machine, type Outcome } from './machine.ts';
+import { ExecutionState } from './state.ts';
 import type {
   BlockContext,
+  CallOutcome,
+  ContractCall,
   Executed,
   ExecutionOptions,
   Gas,
@@ -15,9 +19,10 @@ import type {
   NestedError,
   Refused,
   StateReader,
+  Trace,
   Transaction,
+  ValidationOptions,
 } from './types.ts';
-import { machineFor, runValidation } from './validate.ts';
 
 /** Runs one transaction. What comes back says all that it changes; the state that was read from is left alone. */
 export async function executeTransaction(
@@ -97,4 +102,167 @@ async function charge(machine: Machine, sender: bigint, sequencer: bigint, fee: 
   const outcome = await machine.call({ to, selector: selector('transfer'), calldata }, sender);
   if (!outcome.ok) throw new Error(`The fee could not be charged: ${failureText('Fee transfer', outcome.failure)}`);
   return outcome.invocation;
+}
+
+export function machineFor(state: StateReader, block: BlockContext, tx: Transaction): Machine {
+  return new Machine(new ExecutionState(state), block, tx);
+}
+
+/** Would the transaction be taken? For the mempool, where a nonce may be ahead of its turn. */
+export async function validate(
+  state: StateReader,
+  block: BlockContext,
+  tx: Transaction,
+  options: ValidationOptions = {},
+): Promise<Refused | undefined> {
+  const machine = machineFor(state, block, tx);
+  const refused = await preValidate(machine.state, tx, options);
+  if (refused) return refused;
+  const validated = await runValidation(machine, tx, false);
+  return 'refused' in validated ? validated : undefined;
+}
+
+/** The account decides; a new one is constructed first, because only its own code can. */
+export async function runValidation(
+  machine: Machine,
+  tx: Transaction,
+  skipValidate: boolean,
+): Promise<Refused | Pick<Trace, 'construct' | 'validate'>> {
+  const construct =
+    tx.type === 'DEPLOY_ACCOUNT' && (await machine.deploy(tx.address, tx.classHash, tx.constructorCalldata));
+  if (construct && !construct.ok) return refusalOf('Contract constructor execution has failed', construct);
+  const built = construct ? { construct: construct.invocation } : {};
+  if (skipValidate) return built;
+  const outcome = await askAccount(machine, tx);
+  if (!outcome.ok) return refusalOf('Transaction validation has failed', outcome);
+  if (outcome.result.length !== 1 || outcome.result[0] !== VALID) {
+    return refusal('The `validate` entry point should return `VALID`.');
+  }
+  return { ...built, validate: outcome.invocation };
+}
+
+/** Its work is part of the price of every transaction, so that an estimate that skips it comes to the same. */
+async function askAccount(machine: Machine, tx: Transaction): Promise<Outcome> {
+  const { work } = machine;
+  machine.work = { calls: 0, reads: 0, writes: 0, events: 0 };
+  const outcome = await machine.call({ to: senderOf(tx), ...validationCall(tx) });
+  machine.work = work;
+  return outcome;
+}
+
+function validationCall(tx: Transaction): { selector: bigint; calldata: readonly bigint[] } {
+  if (tx.type === 'INVOKE') return { selector: selector('__validate__'), calldata: tx.calldata };
+  if (tx.type === 'DECLARE') return { selector: selector('__validate_declare__'), calldata: [tx.classHash] };
+  const { classHash, salt, constructorCalldata } = tx;
+  return { selector: selector('__validate_deploy__'), calldata: [classHash, salt, ...constructorCalldata] };
+}
+
+function refusalOf(heading: string, { failure }: Extract<Outcome, { ok: false }>): Refused {
+  return { refused: 'VALIDATION_FAILURE', reason: failureText(heading, failure), error: nestedError(failure) };
+}
+
+/** As the gateway of a live network has them. */
+const MAX_CALLDATA_FELTS = 5_000;
+const MAX_SIGNATURE_FELTS = 4_000;
+
+export function senderOf(tx: Transaction): bigint {
+  return tx.type === 'DEPLOY_ACCOUNT' ? tx.address : tx.sender;
+}
+
+export async function strkBalance(state: ExecutionState, account: bigint): Promise<bigint> {
+  const { address } = starknetToken('STRK');
+  const key = erc20Storage.balances.key(account);
+  return (await state.storageAt(address, key)) | ((await state.storageAt(address, key + 1n)) << 128n);
+}
+
+export function refusal(reason: string): Refused {
+  return { refused: 'VALIDATION_FAILURE', reason };
+}
+
+/** Everything that is looked at before a contract runs. */
+export async function preValidate(
+  state: ExecutionState,
+  tx: Transaction,
+  options: ValidationOptions & Pick<ExecutionOptions, 'skipNonce'>,
+): Promise<Refused | undefined> {
+  return (
+    sizeFault(tx) ??
+    (await accountFault(state, tx)) ??
+    (await nonceFault(state, tx, options)) ??
+    (options.skipFee ? undefined : (boundsFault(tx) ?? (await balanceFault(state, tx))))
+  );
+}
+
+function sizeFault(tx: Transaction): Refused | undefined {
+  const calldata = calldataOf(tx).length;
+  if (calldata > MAX_CALLDATA_FELTS) {
+    return refusal(`Calldata length exceeded maximum: length ${calldata} (allowed length: ${MAX_CALLDATA_FELTS}).`);
+  }
+  const signature = tx.signature.length;
+  if (signature <= MAX_SIGNATURE_FELTS) return undefined;
+  return refusal(`Signature length exceeded maximum: length ${signature} (allowed length: ${MAX_SIGNATURE_FELTS}).`);
+}
+
+async function accountFault(state: ExecutionState, tx: Transaction): Promise<Refused | undefined> {
+  const sender = senderOf(tx);
+  const present = await state.classHashAt(sender);
+  if (tx.type === 'DEPLOY_ACCOUNT') {
+    if (present !== 0n && (await state.nonceAt(sender)) === 0n) {
+      return refusal(`Requested contract address ${padded(sender)} is unavailable for deployment.`);
+    }
+    return classFault(state, tx.classHash);
+  }
+  if (present === 0n) {
+    const reason = `Requested contract address ${padded(sender)} is not deployed.`;
+    return { refused: 'CONTRACT_NOT_FOUND', reason };
+  }
+  if (tx.type === 'DECLARE' && (contractOf(tx.classHash) || (await state.isDeclared(tx.classHash)))) {
+    const reason = `Class with hash ${padded(tx.classHash)} is already declared.`;
+    return { refused: 'CLASS_ALREADY_DECLARED', reason };
+  }
+  return contractOf(present)?.entrypoints.has(selector('__validate__')) === false
+    ? { refused: 'NON_ACCOUNT', reason: `The contract at ${toHex(sender)} is no account.` }
+    : undefined;
+}
+
+async function classFault(state: ExecutionState, classHash: bigint): Promise<Refused | undefined> {
+  if (contractOf(classHash) || (await state.isDeclared(classHash))) return undefined;
+  return { refused: 'CLASS_NOT_FOUND', reason: `Class with hash ${padded(classHash)} is not declared.` };
+}
+
+async function nonceFault(
+  state: ExecutionState,
+  tx: Transaction,
+  { skipNonce = false, maxNonceGap = 0n }: ValidationOptions & Pick<ExecutionOptions, 'skipNonce'>,
+): Promise<Refused | undefined> {
+  const sender = senderOf(tx);
+  const expected = await state.nonceAt(sender);
+  if (skipNonce || (tx.nonce >= expected && tx.nonce <= expected + maxNonceGap)) return undefined;
+  const reason = `Invalid transaction nonce of contract at address ${padded(sender)}. Account nonce: ${toHex(expected)}; got: ${toHex(tx.nonce)}.`;
+  return { refused: 'INVALID_NONCE', reason };
+}
+
+async function balanceFault(state: ExecutionState, tx: Transaction): Promise<Refused | undefined> {
+  const balance = await strkBalance(state, senderOf(tx));
+  const most = maxFee(tx);
+  if (most <= balance) return undefined;
+  return { refused: 'INSUFFICIENT_BALANCE', reason: `Resources bounds (${most}) exceed balance (${balance}).` };
+}
+
+/** No transaction: nobody signed, so no account acts on it. */
+const READING: TransactionInfo = { version: 0n, hash: 0n, signature: [], paymasterData: [] };
+
+/** Asks a contract. Whatever it writes is forgotten. */
+export async function callContract(state: StateReader, block: BlockContext, call: ContractCall): Promise<CallOutcome> {
+  const classHash = await state.classHashAt(call.to);
+  if (classHash === 0n) return { ok: false, kind: 'CONTRACT_NOT_FOUND', error: 'Contract not found' };
+  const contract = contractOf(classHash);
+  if (contract && !contract.entrypoints.has(call.selector)) {
+    const error = `Entry point ${toHex(call.selector)} not found in contract`;
+    return { ok: false, kind: 'ENTRYPOINT_NOT_FOUND', error };
+  }
+  const machine = new Machine(new ExecutionState(state), block, READING);
+  const outcome = await machine.call(call);
+  if (outcome.ok) return { ok: true, result: outcome.result };
+  return { ok: false, kind: 'REVERTED', error: nestedError(outcome.failure) };
 }

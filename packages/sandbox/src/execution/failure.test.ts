@@ -1,6 +1,6 @@
 import { shortString } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { Panic, panic } from '../contracts/panic.ts';
+import { Panic, panic } from '../contracts/codec.ts';
 import { type Failure, failureText, formatPanic, nestedError } from './failure.ts';
 
 function feltsOf(text: string): readonly bigint[] {

@@ -1,6 +1,5 @@
 import { toHex } from '@svc/starknet';
-import { byteArrayBytes } from '../contracts/byte-array.ts';
-import { BYTE_ARRAY_MAGIC } from '../contracts/panic.ts';
+import { BYTE_ARRAY_MAGIC, byteArrayBytes } from '../contracts/codec.ts';
 import type { NestedError } from './types.ts';
 
 /** One call on the way to a failure, the outermost first. */

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { predeployed } from '../contracts/predeployed.ts';
-import { feeOf, gasPrices, maxFee } from './fees.ts';
-import { minimalGas } from './gas.ts';
+import { feeOf, gasPrices, maxFee, minimalGas } from './fees.ts';
 import { bounds, STRK, TestChain, transfer, USDC } from './testing/test-chain.ts';
 import type { Executed, InvokeTransaction, Refused } from './types.ts';
 

@@ -1,10 +1,9 @@
 import { type Call, contractAddress, selector, shortString } from '@svc/starknet';
-import type { CallResult, Deployment, Frame, TransactionInfo } from '../contracts/frame.ts';
-import type { ContractFunction } from '../contracts/function.ts';
-import { Panic } from '../contracts/panic.ts';
-import { contractOf } from '../contracts/registry.ts';
+import { Panic } from '../contracts/codec.ts';
+import type { CallResult, ContractFunction, Deployment, Frame, TransactionInfo } from '../contracts/contract.ts';
+import { contractOf } from '../contracts/genesis.ts';
 import { type Failure, padded } from './failure.ts';
-import type { Work } from './gas.ts';
+import type { Work } from './fees.ts';
 import type { ExecutionState } from './state.ts';
 import type { BlockContext, Event, Invocation } from './types.ts';
 

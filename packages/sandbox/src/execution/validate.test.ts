@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { predeployed } from '../contracts/predeployed.ts';
+import { validate } from './execute.ts';
 import { STRK, signature, TestChain, transfer } from './testing/test-chain.ts';
-import { validate } from './validate.ts';
 
 const [relayer, other] = predeployed.relayers;
 

@@ -4,8 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
-import { registerMailbox } from './routes.ts';
-import { MAX_MAILS } from './store.ts';
+import { MAX_MAILS, registerMailbox } from './mailbox.ts';
 
 let database: TestDatabase;
 let app: FastifyInstance;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { headerOf, readMessage } from './read-message.ts';
+import { headerOf, readMessage } from './message.ts';
 
 const read = (...lines: string[]) => readMessage(Buffer.from(lines.join('\r\n')));
 

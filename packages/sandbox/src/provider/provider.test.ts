@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fileNumberOf, type Order } from './order.ts';
+import { fileNumberOf, type Order } from './orders.ts';
 import { startProvider } from './testing/provider-server.ts';
 
 let provider: Awaited<ReturnType<typeof startProvider>>;

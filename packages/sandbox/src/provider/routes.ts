@@ -1,12 +1,28 @@
 import { ApiError } from '@svc/protocol';
 import type { Database } from '@svc/store';
-import type { FastifyInstance } from 'fastify';
-import { clearProviderFaults, listProviderFaults, orderProviderFault } from './faults.ts';
-import { Messenger } from './messenger.ts';
-import { registerOrders } from './order-routes.ts';
-import { readOrdersQuery, readProviderFault, readSlowSeconds as readSlowSecondsChange } from './requests.ts';
-import { changeSlowSeconds, listOrders, readSlowSeconds } from './store.ts';
-import type { ProviderClient } from './tell-results.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  clearProviderFaults,
+  listProviderFaults,
+  orderProviderFault,
+  type RequestFaultKind,
+  readOrdersQuery,
+  readProviderFault,
+  readSlowSeconds as readSlowSecondsChange,
+  requestFaultKinds,
+  takeProviderFault,
+} from './faults.ts';
+import {
+  changeSlowSeconds,
+  deliverDue,
+  type Known,
+  listOrders,
+  lookUpOrder,
+  readOrder,
+  readSlowSeconds,
+  takeOrder,
+} from './orders.ts';
+import { isSigned, Messenger, type ProviderClient, Silence } from './results.ts';
 
 export interface ProviderOptions {
   /** Unix milliseconds. */
@@ -46,4 +62,76 @@ export function registerProvider(
     if (!fault) throw new ApiError('invalid_request', 'There are too many orders. Clear them with DELETE first.');
     return fault;
   });
+}
+
+/** An order has a few hundred bytes. */
+const MAX_ORDER_BYTES = 64 * 1024;
+
+export interface OrderRouteParts {
+  readonly db: Database;
+  readonly secret: Uint8Array;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+interface WithOrder {
+  readonly Params: { readonly orderId: string };
+}
+
+/** The two requests of the fulfilment protocol, signed. */
+export async function registerOrders(app: FastifyInstance, { db, secret, now }: OrderRouteParts): Promise<void> {
+  const silence = new Silence(app);
+  // Bytes, because it is bytes that are signed.
+  app.removeAllContentTypeParsers();
+  const limits = { parseAs: 'buffer', bodyLimit: MAX_ORDER_BYTES } as const;
+  app.addContentTypeParser('application/json', limits, (_request, body, done) => done(null, body));
+  const requireSigned = ({ headers }: FastifyRequest, orderId: string, body: Uint8Array) => {
+    if (isSigned(secret, headers, orderId, body, Math.floor(now() / 1_000))) return;
+    throw new ApiError('invalid_signature', 'The order is not signed with the secret of both sides.', { status: 401 });
+  };
+
+  app.post('/provider/orders', async (request, reply) => {
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    requireSigned(request, String(request.headers['webhook-id']), body);
+    const order = readOrder(body);
+    const ids = [request.headers['webhook-id'], request.headers['idempotency-key']];
+    if (ids.some((id) => id !== order.orderId)) {
+      throw new ApiError('invalid_request', "webhook-id and Idempotency-Key must be the order's id.");
+    }
+    const { fault, known } = await takeOrder(db, order);
+    if (fault !== undefined) return suffer(reply, fault, silence);
+    if (!known) throw new ApiError('invalid_request', 'This id was used for another order.');
+    return answer(reply, known);
+  });
+
+  app.get<WithOrder>('/provider/orders/:orderId', async (request, reply) => {
+    const { orderId } = request.params;
+    requireSigned(request, orderId, Buffer.alloc(0));
+    // Whoever looks moves things on first.
+    await deliverDue(db, orderId);
+    const known = await lookUpOrder(db, orderId);
+    const fault = await takeProviderFault(db, requestFaultKinds, 'look-up', known?.reference);
+    if (fault !== undefined) return suffer(reply, fault, silence);
+    return known ? answer(reply, known) : reply.code(404).send({ status: 'unknown' });
+  });
+}
+
+function answer(reply: FastifyReply, { state, fileNumber, reason }: Known): FastifyReply {
+  if (state === 'accepted') return reply.code(202).send({ status: state });
+  return reply.code(200).send(state === 'completed' ? { status: state, fileNumber } : { status: state, reason });
+}
+
+function suffer(reply: FastifyReply, fault: RequestFaultKind, silence: Silence): FastifyReply {
+  switch (fault) {
+    case 'unavailable':
+    case 'deliver-unavailable':
+      return reply.code(500).send({ error: 'unavailable', message: 'Something went wrong, as ordered.' });
+    case 'close':
+    case 'deliver-close':
+      reply.hijack().raw.destroy();
+      return reply;
+    case 'hang':
+    case 'deliver-hang':
+      return silence.keep(reply);
+  }
 }

@@ -1,13 +1,21 @@
-import { blockDetails } from '../chain/block-details.ts';
-import { readInteger } from '../chain/fields.ts';
-import { type Block, versionBefore } from '../chain/find-block.ts';
-import { eventsOf, transactionAt, transactionsOf } from '../chain/find-transactions.ts';
-import { changesBetween, showStateDiff } from '../chain/state-update.ts';
-import { blockOf } from './block-id.ts';
-import type { CallContext, Method } from './context.ts';
-import { rpcErrors } from './rpc-error.ts';
-import { showBlock } from './show-block.ts';
-import { showReceipt } from './show-receipt.ts';
+import { chainIds, toHex } from '@svc/starknet';
+import {
+  type Block,
+  type BlockDetails,
+  blockDetails,
+  changesBetween,
+  eventsOf,
+  showStateDiff,
+  transactionAt,
+  transactionsOf,
+  versionBefore,
+} from '../chain/queries.ts';
+import { readInteger } from '../chain/transaction.ts';
+import { predeployed } from '../contracts/predeployed.ts';
+import { gasPrices } from '../execution/fees.ts';
+import type { GasPrice } from '../execution/types.ts';
+import { blockOf, type CallContext, type Method, rpcErrors } from './context.ts';
+import { showReceipt } from './transaction-methods.ts';
 
 const MAX_INDEX = 2 ** 31 - 1;
 
@@ -96,4 +104,55 @@ export const blockMethods: Record<string, Method> = {
   starknet_getBlockTransactionCount: getBlockTransactionCount,
   starknet_getTransactionByBlockIdAndIndex: getTransactionByBlockIdAndIndex,
   starknet_getStateUpdate: getStateUpdate,
+};
+
+const STARKNET_VERSION = '0.14.1';
+/** Commitments and roots are not computed: nothing in development proves anything against them. */
+const NO_COMMITMENT = '0x0';
+
+/** The head of a block; one that is still open has no hash, no parent and no status. */
+export function showBlock(block: Block, details: BlockDetails): Record<string, unknown> {
+  if (block.hash === undefined) return { block_number: block.number, ...common(block) };
+  return {
+    status: block.finality,
+    block_hash: block.hash,
+    parent_hash: details.parentHash,
+    block_number: block.number,
+    new_root: NO_COMMITMENT,
+    ...common(block),
+    event_commitment: NO_COMMITMENT,
+    transaction_commitment: NO_COMMITMENT,
+    receipt_commitment: NO_COMMITMENT,
+    state_diff_commitment: NO_COMMITMENT,
+    event_count: details.events,
+    transaction_count: details.transactions,
+    state_diff_length: details.changes,
+  };
+}
+
+function common(block: Block): Record<string, unknown> {
+  const prices = gasPrices();
+  return {
+    timestamp: block.timestamp,
+    sequencer_address: toHex(predeployed.sequencer.address),
+    l1_gas_price: showPrice(prices.l1Gas),
+    l2_gas_price: showPrice(prices.l2Gas),
+    l1_data_gas_price: showPrice(prices.l1DataGas),
+    l1_da_mode: 'BLOB',
+    starknet_version: STARKNET_VERSION,
+  };
+}
+
+function showPrice({ fri, wei }: GasPrice) {
+  return { price_in_fri: toHex(fri), price_in_wei: toHex(wei) };
+}
+
+const answer = (run: Method['run']): Method => ({ params: [], run });
+
+export const chainMethods: Record<string, Method> = {
+  starknet_specVersion: answer(async ({ spec }) => spec),
+  starknet_chainId: answer(async () => toHex(chainIds.SVC_SANDBOX)),
+  starknet_blockNumber: answer(async ({ head }) => head.number),
+  starknet_blockHashAndNumber: answer(async ({ head }) => ({ block_hash: head.hash, block_number: head.number })),
+  starknet_syncing: answer(async () => false),
 };

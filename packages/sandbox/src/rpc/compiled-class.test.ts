@@ -1,10 +1,9 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { type Abi, CallData, hash } from 'starknet';
 import { describe, expect, it } from 'vitest';
-import { classHashOf } from '../chain/contract-class.ts';
+import { classHashOf } from '../chain/transaction.ts';
 import { currentSvcAccount } from '../contracts/svc-account.ts';
-import { compiledSvcAccount } from './compiled-class.ts';
-import { nativeClass } from './native-class.ts';
+import { compiledSvcAccount, nativeClass } from './state-methods.ts';
 
 interface AbiEntry {
   readonly type: string;

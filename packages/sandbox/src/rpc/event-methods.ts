@@ -1,10 +1,7 @@
 import { toHex } from '@svc/starknet';
-import { FieldError, type Fields, readFelt, readFelts, readInteger, readObject } from '../chain/fields.ts';
-import { versionBefore } from '../chain/find-block.ts';
-import { type EventFilter, type FoundEvent, findEvents } from '../chain/find-events.ts';
-import { blockOf } from './block-id.ts';
-import type { CallContext, Method } from './context.ts';
-import { rpcErrors } from './rpc-error.ts';
+import { type EventFilter, type FoundEvent, findEvents, versionBefore } from '../chain/queries.ts';
+import { FieldError, type Fields, readFelt, readFelts, readInteger, readObject } from '../chain/transaction.ts';
+import { blockOf, type CallContext, type Method, rpcErrors } from './context.ts';
 
 /** What public nodes allow. */
 const MAX_CHUNK = 1_024;

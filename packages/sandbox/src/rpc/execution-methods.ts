@@ -1,16 +1,27 @@
 import { toHex } from '@svc/starknet';
-import { FieldError, readChoice } from '../chain/fields.ts';
-import { Overlay } from '../chain/overlay.ts';
-import { readTransaction } from '../chain/read-transaction.ts';
-import { stateAt } from '../chain/state-at.ts';
+import { queuedTransaction } from '../chain/draft.ts';
+import {
+  findTransaction,
+  type ShownStateDiff,
+  type StoredTransaction,
+  showStateDiff,
+  transactionsOf,
+} from '../chain/queries.ts';
+import { Overlay, stateAt, stateRows } from '../chain/state.ts';
+import { FieldError, readChoice, readTransaction } from '../chain/transaction.ts';
 import { executeTransaction } from '../execution/execute.ts';
 import { gasPrices } from '../execution/fees.ts';
-import type { Executed, ExecutionOptions, StateReader, Transaction } from '../execution/types.ts';
-import { estimationBlock } from './block-context.ts';
-import { blockOf } from './block-id.ts';
-import type { CallContext, Method } from './context.ts';
-import { rpcErrors } from './rpc-error.ts';
-import { showTrace } from './show-trace.ts';
+import type {
+  Executed,
+  ExecutionOptions,
+  Gas,
+  Invocation,
+  StateReader,
+  Trace,
+  Transaction,
+} from '../execution/types.ts';
+import { blockOf, type CallContext, contextOf, estimationBlock, type Method, rpcErrors } from './context.ts';
+import { readHash } from './transaction-methods.ts';
 
 /** More than any client sends in one estimation; each may take as long as a transaction. */
 const MAX_TRANSACTIONS = 100;
@@ -110,3 +121,105 @@ export const executionMethods: Record<string, Method> = {
   starknet_estimateFee: estimateFee,
   starknet_simulateTransactions: simulateTransactions,
 };
+
+const traceTransaction: Method = {
+  params: ['transaction_hash'],
+  async run(context, { transaction_hash }) {
+    const hash = readHash(transaction_hash);
+    const stored = await findTransaction(context.reads, context.head, hash);
+    if (stored) return trace(context, stored);
+    if (await queuedTransaction(context.reads, hash)) throw rpcErrors.noTrace('RECEIVED');
+    throw rpcErrors.transactionNotFound();
+  },
+};
+
+const traceBlockTransactions: Method = {
+  params: ['block_id'],
+  async run(context, { block_id }) {
+    const block = await blockOf(context, block_id);
+    const traces = [];
+    for (const stored of await transactionsOf(context.reads, context.head, block.number)) {
+      traces.push({ transaction_hash: stored.hash, trace_root: await trace(context, stored) });
+    }
+    return traces;
+  },
+};
+
+/** Traces are not stored: the transaction runs again on the state that it found. */
+async function trace(context: CallContext, stored: StoredTransaction) {
+  const { tx } = readTransaction(stored.transaction, 'transaction');
+  const before = stateAt(context.reads, context.cache, stored.version - 1);
+  const block = await blockOf(context, blockIdOf(context, stored.block_number));
+  const options = stored.revert_reason === null ? {} : { forceRevert: stored.revert_reason };
+  const executed = await executeTransaction(before, contextOf(block.number, block.timestamp), tx, options);
+  if ('refused' in executed) throw rpcErrors.unexpected(`The transaction cannot be run again: ${executed.reason}`);
+  return showTrace(before, tx, executed);
+}
+
+function blockIdOf({ head }: CallContext, number: number): unknown {
+  return number > head.number ? 'pre_confirmed' : { block_number: number };
+}
+
+export const traceMethods: Record<string, Method> = {
+  starknet_traceTransaction: traceTransaction,
+  starknet_traceBlockTransactions: traceBlockTransactions,
+};
+
+/** What a simulated or stored transaction did, call by call. */
+export async function showTrace(before: StateReader, tx: Transaction, executed: Executed) {
+  const { validate, execute, feeTransfer } = executed.trace;
+  const created = constructorOf(executed.trace);
+  return {
+    type: tx.type,
+    ...(validate && { validate_invocation: showInvocation(validate) }),
+    ...(tx.type === 'INVOKE' && { execute_invocation: showExecution(executed, execute) }),
+    ...(created && { constructor_invocation: showInvocation(created) }),
+    ...(feeTransfer && { fee_transfer_invocation: showInvocation(feeTransfer) }),
+    state_diff: await showDiff(before, tx, executed),
+    execution_resources: showResources(executed.gas),
+  };
+}
+
+/** Every object inherits something of this name, so absence has to be looked for. */
+function constructorOf(trace: Trace): Invocation | undefined {
+  return Object.hasOwn(trace, 'constructor') ? (trace.constructor as unknown as Invocation) : undefined;
+}
+
+function showExecution({ status, revertReason }: Executed, execute: Invocation | undefined) {
+  if (status === 'REVERTED' || !execute) return { revert_reason: revertReason ?? '' };
+  return showInvocation(execute);
+}
+
+/** Gas is not kept for each call, only for the transaction. */
+function showInvocation(call: Invocation): Record<string, unknown> {
+  return {
+    contract_address: toHex(call.address),
+    entry_point_selector: toHex(call.selector),
+    calldata: call.calldata.map(toHex),
+    caller_address: toHex(call.caller),
+    class_hash: toHex(call.classHash),
+    entry_point_type: call.entryPointType,
+    call_type: call.callType === 'DEPLOY' ? 'CALL' : call.callType,
+    result: call.result.map(toHex),
+    calls: call.calls.map(showInvocation),
+    events: call.events.map(({ order, keys, data }) => ({ order, keys: keys.map(toHex), data: data.map(toHex) })),
+    messages: [],
+    execution_resources: { l1_gas: 0, l2_gas: 0 },
+    is_reverted: call.failed,
+  };
+}
+
+export function showResources({ l1Gas, l1DataGas, l2Gas }: Gas) {
+  return { l1_gas: Number(l1Gas), l1_data_gas: Number(l1DataGas), l2_gas: Number(l2Gas) };
+}
+
+async function showDiff(before: StateReader, tx: Transaction, { diff }: Executed): Promise<ShownStateDiff> {
+  const compiledHash = () => (tx.type === 'DECLARE' ? tx.compiledClassHash : 0n);
+  const replaced = new Set<string>();
+  for (const address of diff.classHashes.keys()) {
+    if ((await before.classHashAt(address)) !== 0n) replaced.add(toHex(address));
+  }
+  return showStateDiff(
+    stateRows(0, diff, compiledHash).map((row) => ({ ...row, existed: replaced.has(row.contract) })),
+  );
+}

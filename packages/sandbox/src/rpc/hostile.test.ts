@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { showTransaction } from '../chain/show-transaction.ts';
+import { showTransaction } from '../chain/transaction.ts';
 import { payment, startTestNode, type TestNode } from '../testing/test-node.ts';
-import { methods } from './methods.ts';
+import { methods } from './rpc.ts';
 
 let test: TestNode;
 beforeAll(async () => {

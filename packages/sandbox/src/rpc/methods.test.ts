@@ -1,6 +1,6 @@
 import { selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { showTransaction } from '../chain/show-transaction.ts';
+import { showTransaction } from '../chain/transaction.ts';
 import { predeployed } from '../contracts/predeployed.ts';
 import { invoke, payment, relayer, startTestNode, type TestNode, transfer } from '../testing/test-node.ts';
 import { starknetToken } from '../tokens.ts';

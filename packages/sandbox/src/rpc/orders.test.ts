@@ -1,7 +1,7 @@
 import { toHex } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NewFault } from '../chain/faults.ts';
-import { showTransaction } from '../chain/show-transaction.ts';
+import { showTransaction } from '../chain/transaction.ts';
 import { payment, relayer, startTestNode, type TestNode } from '../testing/test-node.ts';
 
 let test: TestNode;

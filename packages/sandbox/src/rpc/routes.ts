@@ -1,8 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { NodeGoneError, type NodeThread } from '../worker/node-thread.ts';
-import type { SpecVersion } from './context.ts';
-import { type RpcError, rpcErrors, showError } from './rpc-error.ts';
+import { type RpcError, rpcErrors, type SpecVersion, showError } from './context.ts';
 
 /** Large enough for any transaction; most declared classes are smaller, too. */
 const MAX_BODY_BYTES = 1024 * 1024;

@@ -1,16 +1,14 @@
-import { toHex } from '@svc/starknet';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { classes, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import type { ContractClass } from '../chain/contract-class.ts';
-import { readFelt, readFelts, readObject } from '../chain/fields.ts';
-import { stateAt } from '../chain/state-at.ts';
-import { contractOf } from '../contracts/registry.ts';
-import { callContract } from '../execution/call.ts';
+import { stateAt } from '../chain/state.ts';
+import { type ContractClass, readFelt, readFelts, readObject } from '../chain/transaction.ts';
+import type { Contract } from '../contracts/contract.ts';
+import { contractOf } from '../contracts/genesis.ts';
+import { callContract } from '../execution/execute.ts';
 import type { StateReader } from '../execution/types.ts';
-import { callBlock } from './block-context.ts';
-import { blockOf } from './block-id.ts';
-import type { CallContext, Method } from './context.ts';
-import { nativeClass } from './native-class.ts';
-import { rpcErrors } from './rpc-error.ts';
+import { blockOf, type CallContext, callBlock, type Method, rpcErrors } from './context.ts';
 
 const getNonce: Method = {
   params: ['block_id', 'contract_address'],
@@ -103,3 +101,56 @@ export const stateMethods: Record<string, Method> = {
   starknet_getClassAt: getClassAt,
   starknet_call: call,
 };
+
+/** There is no Sierra behind most contracts of ours; clients only look whether the field is there. */
+const NO_PROGRAM = ['0x1', '0x6', '0x0'];
+
+const shown = new Map<bigint, ContractClass>();
+
+/** A class of ours as a node shows compiled ones: with its true ABI and entry points. */
+export function nativeClass(contract: Contract): ContractClass {
+  if (contract.classHash === classes.svc) return compiledSvcAccount();
+  const known = shown.get(contract.classHash);
+  if (known) return known;
+  const external = [...contract.entrypoints.keys()].sort((a, b) => (a < b ? -1 : 1));
+  const definition: ContractClass = {
+    sierra_program: NO_PROGRAM,
+    contract_class_version: '0.1.0',
+    entry_points_by_type: {
+      CONSTRUCTOR: contract.construct
+        ? [{ selector: toHex(selector('constructor')), function_idx: external.length }]
+        : [],
+      EXTERNAL: external.map((one, index) => ({ selector: toHex(one), function_idx: index })),
+      L1_HANDLER: [],
+    },
+    abi: JSON.stringify(contract.abi),
+  };
+  shown.set(contract.classHash, definition);
+  return definition;
+}
+
+/** What the compiler wrote of the wallet's contract, and `npm run contracts` holds to its source. */
+const FILE = path.resolve(import.meta.dirname, '../../../../contracts/compiled/svc_account.json');
+
+let read: ContractClass | undefined;
+
+/**
+ * The contract that stands behind the wallet's native class: Sierra and ABI are those that a live network has, so the class hash that a
+ * client computes from them is the one that it asked for.
+ */
+export function compiledSvcAccount(): ContractClass {
+  read ??= spelled(JSON.parse(readFileSync(FILE, 'utf8')));
+  return read;
+}
+
+/** The compiler writes the ABI as a value; on the wire and under the hash it is a text, with a space after each colon and comma. */
+function spelled(written: Omit<ContractClass, 'abi'> & { abi: unknown }): ContractClass {
+  return { ...written, abi: spaced(written.abi) };
+}
+
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  return `{${members.join(', ')}}`;
+}

@@ -10,7 +10,7 @@ import {
   toHex,
 } from '@svc/starknet';
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
-import { showTransaction } from '../chain/show-transaction.ts';
+import { showTransaction } from '../chain/transaction.ts';
 import { type PredeployedAccount, predeployed } from '../contracts/predeployed.ts';
 import { gasPrices } from '../execution/fees.ts';
 import type { InvokeTransaction } from '../execution/types.ts';

@@ -1,12 +1,12 @@
+import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { ApiError } from '@svc/protocol';
+import { ApiError, type ErrorCode } from '@svc/protocol';
 import type { Command } from '../controls/commands.ts';
-import type { RpcAnswer } from '../rpc/answer.ts';
 import type { SpecVersion } from '../rpc/context.ts';
-import type { Ask, NodeSettings, Tell } from './messages.ts';
+import type { RpcAnswer } from '../rpc/rpc.ts';
 
-const ENTRY = new URL('./entry.ts', import.meta.url);
+const ENTRY = new URL('./thread-entry.ts', import.meta.url);
 /** What waits in the thread holds a connection and a body each. */
 const MAX_PENDING = 2_000;
 /** So that a few large bodies do not count like small ones. */
@@ -133,4 +133,39 @@ function errorOf({ code, message }: Extract<Tell, { kind: 'failed' }>): Error {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** From the thread that serves HTTP to the node's. */
+export type Ask =
+  | { readonly id: number; readonly kind: 'rpc'; readonly body: string; readonly spec: SpecVersion }
+  | { readonly id: number; readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'stop' };
+
+/** And back. */
+export type Tell =
+  | { readonly id: number; readonly kind: 'rpc'; readonly answer: RpcAnswer }
+  | { readonly id: number; readonly kind: 'command'; readonly answer: unknown }
+  | { readonly id: number; readonly kind: 'failed'; readonly code?: ErrorCode; readonly message: string }
+  | { readonly kind: 'fault'; readonly message: string }
+  /** On the port of its own. */
+  | { readonly kind: 'listening' };
+
+export interface NodeSettings {
+  readonly url: string;
+  /** Where the thread listens for the process that it runs in; undefined: nowhere. */
+  readonly port?: number;
+}
+
+/** A port of loopback that nobody listens on at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
 }

@@ -1,8 +1,7 @@
 import type { Access, endpoints } from '@svc/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { authentication, requireBearerToken } from './authentication.ts';
 import type { Client } from './client.ts';
-import { request } from './request.ts';
+import { authentication, request, requireBearerToken } from './request.ts';
 import { failure, fakeClient, json, PUBLIC_KEY, refusal, SECRET_KEY } from './testing/fake-client.ts';
 
 const key = { 'x-api-key': PUBLIC_KEY };

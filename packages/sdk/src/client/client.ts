@@ -1,7 +1,5 @@
 import { SvcInputError } from './errors.ts';
-import { readUrl } from './read-url.ts';
-import { refuseSecretInBrowser } from './refuse-secret-in-browser.ts';
-import { defaultRuntime, type Runtime } from './runtime.ts';
+import { readUrl } from './input.ts';
 
 /** A user's token, or what gives a fresh one each time. */
 export type BearerToken = string | (() => string | Promise<string>);
@@ -94,4 +92,50 @@ function readKey(name: string, key: string, prefix: string): string {
 function readWhole(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new SvcInputError('invalid_options', `${name} must be a whole number from ${least} to ${most}.`);
+}
+
+/** Time and chance, from one place, so that tests turn them. */
+export interface Runtime {
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  randomBytes(count: number): Uint8Array<ArrayBuffer>;
+}
+
+export const defaultRuntime: Runtime = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+    }),
+  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+};
+
+/**
+ * Whoever opens a page can read what is in it, so a secret key there is a secret key given away. Pages have a document,
+ * whatever an app that shows them calls itself; browsers and their workers say `Mozilla/`; servers (Node, Deno, Bun, workers at the
+ * edge) say their own name or nothing.
+ */
+export function refuseSecretInBrowser(scope: BrowserScope = globalThis): void {
+  const { navigator, document } = scope;
+  const inBrowser =
+    document !== undefined || navigator?.userAgent?.startsWith('Mozilla/') || navigator?.product === 'ReactNative';
+  if (!inBrowser) return;
+  throw new SvcInputError(
+    'secret_key_in_browser',
+    'A secret key must never reach a browser or an app. Use bearerToken with the token of the signed-in user.',
+  );
+}
+
+export interface BrowserScope {
+  readonly document?: unknown;
+  readonly navigator?: { readonly userAgent?: string; readonly product?: string };
 }

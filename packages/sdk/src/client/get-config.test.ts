@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getConfig } from './get-config.ts';
+import { getConfig } from './config.ts';
 import { failure, fakeClient, json, refusal } from './testing/fake-client.ts';
 
 describe('the configuration', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRuntime } from './runtime.ts';
+import { defaultRuntime } from './client.ts';
 import { failure } from './testing/fake-client.ts';
 
 /** Longer than any test runs: only being stopped ends it. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { SvcApiError, SvcConnectionError } from './errors.ts';
-import { type Sending, sendWithRetries } from './send.ts';
+import { type Sending, sendWithRetries } from './request.ts';
 import { type Answer, failure, fakeClient, json, refusal, unreachable } from './testing/fake-client.ts';
 
 const sending = (method = 'GET', more: Partial<Sending> = {}): Sending => ({

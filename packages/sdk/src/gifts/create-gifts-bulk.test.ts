@@ -1,10 +1,9 @@
 import { ApiError, type BodyOf, type endpoints } from '@svc/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../client/client.ts';
+import { type BulkGift, createGiftsBulk, type GiftsBulkState, SvcGiftsBulkError } from '../gifts-bulk.ts';
 import { sandboxClient, type TestClock } from '../testing/sandbox-client.ts';
 import { type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
-import { createGiftsBulk } from './create-gifts-bulk.ts';
-import { type BulkGift, type GiftsBulkState, SvcGiftsBulkError } from './gifts-bulk-state.ts';
 
 const DAY_MS = 86_400_000;
 const recipients = Array.from({ length: 1_200 }, (_, index) => ({ email: `person-${index}@example.com` }));

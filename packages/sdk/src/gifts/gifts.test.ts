@@ -1,22 +1,21 @@
 import { ApiError, endpoints, exampleOf, type Gift } from '@svc/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../client/client.ts';
+import { claimGift, getRedeemStatus, redeemGift, waitForRedeem } from '../gift-claims.ts';
+import {
+  createGift,
+  deleteGift,
+  getGift,
+  getGiftRedeem,
+  getGiftUsage,
+  giftRedeems,
+  gifts,
+  listGiftRedeems,
+  listGifts,
+  updateGift,
+} from '../gifts.ts';
 import { sandboxClient } from '../testing/sandbox-client.ts';
 import { type Arrived, Reply, type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
-import { claimGift } from './claim-gift.ts';
-import { createGift } from './create-gift.ts';
-import { deleteGift } from './delete-gift.ts';
-import { getGift } from './get-gift.ts';
-import { getGiftRedeem } from './get-gift-redeem.ts';
-import { getGiftUsage } from './get-gift-usage.ts';
-import { getRedeemStatus } from './get-redeem-status.ts';
-import { giftRedeems } from './gift-redeems.ts';
-import { gifts } from './gifts.ts';
-import { listGiftRedeems } from './list-gift-redeems.ts';
-import { listGifts } from './list-gifts.ts';
-import { redeemGift } from './redeem-gift.ts';
-import { updateGift } from './update-gift.ts';
-import { waitForRedeem } from './wait-for-redeem.ts';
 
 const AT = '2026-11-02T18:20:11.000Z';
 const STARKNET = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromBase64url, toBase64url } from './base64url.ts';
+import { fromBase64url, toBase64url } from '../client/values.ts';
 
 describe('base64url', () => {
   it('is what Node writes, and reads it back', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient, json, refusal } from '../client/testing/fake-client.ts';
 import { changeEncryptKey } from './change-encrypt-key.ts';
-import { openWalletKey } from './open-wallet-key.ts';
+import { openWalletKey } from './seal.ts';
 import { PASSKEY, quickSeal } from './testing/quick.ts';
 
 const externalUserId = 'ana';

@@ -1,9 +1,12 @@
-import type { BearerToken, Client } from '../client/client.ts';
+import type { BodyOf, endpoints } from '@svc/protocol';
+import type { BearerToken, Client, Runtime } from '../client/client.ts';
 import { SvcInputError } from '../client/errors.ts';
-import type { SvcWallet } from '../signing/wallet.ts';
-import { isPasskeyKey } from './encrypt-key.ts';
-import { resealKey } from './reseal-key.ts';
-import { storeResealedKey } from './store-resealed-key.ts';
+import { readAddress, type SvcWallet } from '../client/input.ts';
+import { request } from '../client/request.ts';
+import { hex64 } from '../client/values.ts';
+import { DEFAULT_STRETCHING, isPasskeyKey, parseEncryptKey, readEncryptKey, type Stretching } from './cipher.ts';
+import { isEnvelope, type Slot, unwrap, wrap } from './envelope.ts';
+import { type OpenedEnvelope, openEnvelope, openWalletKey, proveSealed, sealKey, sealWith } from './seal.ts';
 
 export interface ChangeEncryptKeyParams<W extends SvcWallet = SvcWallet> {
   readonly externalUserId: string;
@@ -38,4 +41,76 @@ export async function changeEncryptKey<W extends SvcWallet>(
     { externalUserId, wallet, ...resealed, encryptKeys: [newEncryptKey], details },
     bearerToken,
   );
+}
+
+export interface KeyToReseal {
+  readonly wallet: SvcWallet;
+  readonly encryptKey: string;
+  readonly newEncryptKey: string;
+}
+
+export interface ResealedKey {
+  readonly privateKey: bigint;
+  readonly envelope: string;
+}
+
+/**
+ * Exchanges one encryptKey for another. What else opens the envelope, a passkey or a backup, goes on doing so: its slot stays, and with
+ * it the data key, which whoever opened the old envelope has no more use for than for the private key itself.
+ */
+export async function resealKey(
+  { wallet, encryptKey, newEncryptKey }: KeyToReseal,
+  runtime: Runtime,
+  stretching: Stretching = DEFAULT_STRETCHING,
+): Promise<ResealedKey> {
+  const secret = readEncryptKey(newEncryptKey);
+  const boundTo = readAddress(wallet.publicKey, 'wallet.publicKey');
+  if (!isEnvelope(wallet.encryptedPrivateKey)) {
+    const privateKey = await openWalletKey({ wallet, encryptKey });
+    const envelope = await sealKey({ privateKey, boundTo, encryptKeys: [newEncryptKey] }, runtime, stretching);
+    return { privateKey, envelope };
+  }
+  const opened = await openEnvelope({ envelope: wallet.encryptedPrivateKey, encryptKey, boundTo });
+  const { privateKey, dataKey } = opened;
+  const address = hex64(boundTo);
+  const slot = await wrap(dataKey, secret, address, { runtime, stretching });
+  const slots = [slot, ...(await slotsOfOthers(opened, encryptKey, address))];
+  return { privateKey, envelope: await sealWith(dataKey, slots, { privateKey, address }, runtime) };
+}
+
+/** An encryptKey may have been given twice; none of its slots stays. */
+async function slotsOfOthers({ slots, opened }: OpenedEnvelope, encryptKey: string, address: string): Promise<Slot[]> {
+  const secret = parseEncryptKey(encryptKey);
+  const others: Slot[] = [];
+  for (const [index, slot] of slots.entries()) {
+    if (index !== opened && secret && !(await unwrap(slot, secret, address))) others.push(slot);
+  }
+  return others;
+}
+
+type Update = BodyOf<typeof endpoints.updateEncryptionDetails>;
+
+export interface KeyToStore extends ResealedKey {
+  readonly externalUserId: string;
+  readonly wallet: SvcWallet;
+  /** All that were newly given: each must open the envelope before the service hears of it. */
+  readonly encryptKeys: readonly string[];
+  readonly details: Pick<Update, 'authMethod' | 'credentialId' | 'prfSupported' | 'deviceType'>;
+}
+
+/** Replaces a wallet's ciphertext at the service, once it is proven that the new one opens. Answers the wallet with it. */
+export async function storeResealedKey<W extends SvcWallet>(
+  client: Client,
+  { externalUserId, wallet, privateKey, envelope, encryptKeys, details }: KeyToStore & { readonly wallet: W },
+  bearerToken?: BearerToken,
+): Promise<W> {
+  const boundTo = readAddress(wallet.publicKey, 'wallet.publicKey');
+  await proveSealed(envelope, { privateKey, boundTo, encryptKeys });
+  await request<typeof endpoints.updateEncryptionDetails>(client, {
+    route: 'PATCH /svc-wallets/update-encryption-details',
+    access: 'both',
+    body: { externalUserId, publicKey: wallet.publicKey, newEncryptedPrivateKey: envelope, ...details },
+    bearerToken,
+  });
+  return { ...wallet, encryptedPrivateKey: envelope };
 }

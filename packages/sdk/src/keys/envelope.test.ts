@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatEnvelope, MAX_SLOTS, parseEnvelope } from './envelope.ts';
-import { openKey } from './open-key.ts';
+import { openKey } from './seal.ts';
 
 const SALT = 'A'.repeat(22);
 const SEALED = 'A'.repeat(80);

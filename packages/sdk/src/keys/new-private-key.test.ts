@@ -1,7 +1,7 @@
 import { CURVE_ORDER, sign, starkKey, verify } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { defaultRuntime } from '../client/runtime.ts';
-import { newPrivateKey } from './new-private-key.ts';
+import { defaultRuntime } from '../client/client.ts';
+import { newPrivateKey } from './cipher.ts';
 
 const drawing = (byte: number) => ({ ...defaultRuntime, randomBytes: (n: number) => new Uint8Array(n).fill(byte) });
 

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { defaultRuntime } from '../client/client.ts';
 import { SvcKeyError } from '../client/errors.ts';
-import { defaultRuntime } from '../client/runtime.ts';
-import { openKey } from './open-key.ts';
-import { sealKey } from './seal-key.ts';
+import { openKey, sealKey } from './seal.ts';
 import { PASSKEY, quickSeal } from './testing/quick.ts';
 
 const KEY = 0xabcdef0123456789n;

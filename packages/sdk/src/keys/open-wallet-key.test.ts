@@ -1,7 +1,7 @@
 import { accountAddress, CURVE_ORDER, starkKey, toHex, walletClasses } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { SvcKeyError } from '../client/errors.ts';
-import { openWalletKey } from './open-wallet-key.ts';
+import { openWalletKey } from './seal.ts';
 import { oldFormat } from './testing/old-format.ts';
 import { quickSeal } from './testing/quick.ts';
 

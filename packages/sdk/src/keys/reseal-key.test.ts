@@ -1,9 +1,9 @@
 import { accountAddress, classes, starkKey, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { defaultRuntime } from '../client/runtime.ts';
+import { defaultRuntime } from '../client/client.ts';
+import { resealKey } from './change-encrypt-key.ts';
 import { parseEnvelope } from './envelope.ts';
-import { openWalletKey } from './open-wallet-key.ts';
-import { resealKey } from './reseal-key.ts';
+import { openWalletKey } from './seal.ts';
 import { PASSKEY, quickSeal, TINY } from './testing/quick.ts';
 
 const KEY = 0x1234n;

@@ -1,11 +1,10 @@
 import { CURVE_ORDER } from '@svc/starknet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultRuntime } from '../client/runtime.ts';
+import { defaultRuntime } from '../client/client.ts';
+import { newPrivateKey } from './cipher.ts';
 import { parseEnvelope } from './envelope.ts';
-import { newPrivateKey } from './new-private-key.ts';
-import { openKey } from './open-key.ts';
-import { sealKey } from './seal-key.ts';
+import { openKey, sealKey } from './seal.ts';
 import { boundTo, PASSKEY, passphrase, quickSeal } from './testing/quick.ts';
 
 const privateKey = fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n });

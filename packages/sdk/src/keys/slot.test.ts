@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRuntime as runtime } from '../client/runtime.ts';
-import { readEncryptKey } from './encrypt-key.ts';
-import { formatSlot, parseSlot, unwrap, wrap } from './slot.ts';
+import { defaultRuntime as runtime } from '../client/client.ts';
+import { readEncryptKey } from './cipher.ts';
+import { formatSlot, parseSlot, unwrap, wrap } from './envelope.ts';
 import { PASSKEY, TINY } from './testing/quick.ts';
 
 const dataKey = new Uint8Array(32).fill(7);

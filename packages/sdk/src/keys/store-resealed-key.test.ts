@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient, json } from '../client/testing/fake-client.ts';
-import { storeResealedKey } from './store-resealed-key.ts';
+import { storeResealedKey } from './change-encrypt-key.ts';
 import { PASSKEY, quickSeal } from './testing/quick.ts';
 
 const wallet = { publicKey: '0xabc', encryptedPrivateKey: 'before' };

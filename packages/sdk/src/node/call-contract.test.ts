@@ -1,8 +1,6 @@
 import { selector, toHex } from '@svc/starknet';
 import { describe, expect, it, vi } from 'vitest';
-import { callContract } from './call-contract.ts';
-import { chainTime } from './chain-time.ts';
-import { classHashAt } from './class-hash-at.ts';
+import { callContract, chainTime, classHashAt } from './reads.ts';
 import { type FakeNodes, fakeClient, fakeNodes, type Said } from './testing/fake-nodes.ts';
 
 const call = { contractAddress: 0xcafen, entrypoint: 'get_public_key', calldata: [1n, 2n] };

@@ -1,12 +1,9 @@
 import { parseFelt } from '@svc/starknet';
-import type { Client, Fetch } from '../client/client.ts';
-import { SvcInputError } from '../client/errors.ts';
-import { readUrl } from '../client/read-url.ts';
-import { defaultRuntime, type Runtime } from '../client/runtime.ts';
-import { clientNodes } from './client-nodes.ts';
-import type { Nodes } from './first-node.ts';
-import { pollReceipt } from './poll-receipt.ts';
-import type { Receipt, TransactionEvent } from './read-receipt.ts';
+import { type Client, defaultRuntime, type Fetch, type Runtime } from '../client/client.ts';
+import { SvcConnectionError, SvcInputError } from '../client/errors.ts';
+import { readUrl } from '../client/input.ts';
+import { isObject } from '../client/values.ts';
+import { clientNodes, firstNode, NODE_TIMEOUT_MS, type Nodes, readFelt, readFelts, rpcCodes } from './rpc.ts';
 
 export interface WaitForTransactionOptions {
   /** Starknet nodes, the preferred one first; each next one is tried when those before it fail. */
@@ -106,4 +103,107 @@ function readNodeUrls({ nodeUrl = [] }: WaitForTransactionOptions): string[] {
 function readMs(name: string, ms: number, least: number): number {
   if (Number.isFinite(ms) && ms >= least) return ms;
   throw new SvcInputError('invalid_input', `${name} must be a number of milliseconds, ${least} or more.`);
+}
+
+export interface Poll {
+  readonly transactionHash: bigint;
+  /** For each round anew. */
+  readonly nodes: () => Nodes;
+  readonly retryIntervalMs: number;
+  readonly timeoutMs: number;
+  readonly fetch: Fetch;
+  readonly runtime: Runtime;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `REJECTED` is how older nodes show what never came into a block. */
+const FINAL: ReadonlySet<string> = new Set(['ACCEPTED_ON_L2', 'ACCEPTED_ON_L1', 'REJECTED']);
+
+/** A phone that changes networks is back within a few rounds; an address without a node never is. */
+const MAX_FAILED_ROUNDS = 5;
+
+/** Asks for a receipt until it is final. A hash that nobody knows, and a receipt that may change, are waited for. */
+export async function pollReceipt(poll: Poll): Promise<Receipt> {
+  const { runtime, timeoutMs, retryIntervalMs } = poll;
+  const deadline = runtime.now() + timeoutMs;
+  let failedRounds = 0;
+  for (;;) {
+    let failure: SvcConnectionError | undefined;
+    try {
+      const receipt = await askForReceipt(poll, deadline - runtime.now());
+      if (receipt && FINAL.has(receipt.finalityStatus)) return receipt;
+      failedRounds = 0;
+    } catch (error) {
+      if (!(error instanceof SvcConnectionError)) throw error;
+      failedRounds += 1;
+      if (failedRounds >= MAX_FAILED_ROUNDS) throw error;
+      failure = error;
+    }
+    const leftMs = deadline - runtime.now();
+    if (leftMs <= 0) throw timedOut(poll, failure);
+    await runtime.sleep(Math.min(retryIntervalMs, leftMs), poll.signal);
+  }
+}
+
+async function askForReceipt(poll: Poll, leftMs: number): Promise<Receipt | undefined> {
+  const { fetch, signal, transactionHash } = poll;
+  const params = { transaction_hash: `0x${transactionHash.toString(16)}` };
+  // A last question right at the deadline still gets a moment.
+  const timeoutMs = Math.max(1_000, Math.min(NODE_TIMEOUT_MS, leftMs));
+  const answer = await firstNode(poll.nodes(), { fetch, timeoutMs, signal }, (ask) =>
+    ask('starknet_getTransactionReceipt', params, (result) => readReceipt(transactionHash, result)),
+  );
+  if (answer.ok) return answer.value;
+  if (answer.code === rpcCodes.transactionNotFound) return undefined;
+  throw new SvcConnectionError('invalid_answer', `The node did not understand the question: ${answer.reason}`);
+}
+
+function timedOut({ transactionHash, timeoutMs }: Poll, cause: unknown): SvcConnectionError {
+  const hash = `0x${transactionHash.toString(16)}`;
+  const message = `${hash} was not final within ${timeoutMs} ms. It may still be: wait for the same hash again.`;
+  return new SvcConnectionError('timeout', message, cause === undefined ? {} : { cause });
+}
+
+/** As a node spells it; `keys[0]` is the selector of the event's name. */
+export interface TransactionEvent {
+  readonly from_address: string;
+  readonly keys: readonly string[];
+  readonly data: readonly string[];
+}
+
+/** What of a receipt this library reads. */
+export interface Receipt {
+  readonly executionStatus: string;
+  readonly finalityStatus: string;
+  readonly revertReason: string | undefined;
+  readonly events: readonly TransactionEvent[];
+  readonly blockNumber: number | undefined;
+}
+
+/** Undefined for what is not a receipt, or that of another transaction. */
+export function readReceipt(hash: bigint, result: unknown): Receipt | undefined {
+  if (!isObject(result) || readFelt(result.transaction_hash) !== hash) return undefined;
+  const { execution_status, finality_status, revert_reason, block_number } = result;
+  const events = readEvents(result.events);
+  if (typeof execution_status !== 'string' || typeof finality_status !== 'string' || !events) return undefined;
+  return {
+    executionStatus: execution_status,
+    finalityStatus: finality_status,
+    revertReason: typeof revert_reason === 'string' ? revert_reason : undefined,
+    events,
+    blockNumber: typeof block_number === 'number' ? block_number : undefined,
+  };
+}
+
+function readEvents(value: unknown): TransactionEvent[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const events = value.map(readEvent);
+  return events.every((event) => event !== undefined) ? events : undefined;
+}
+
+function readEvent(value: unknown): TransactionEvent | undefined {
+  if (!isObject(value)) return undefined;
+  const { from_address, keys, data } = value;
+  const whole = readFelt(from_address) !== undefined && readFelts(keys) && readFelts(data);
+  return whole ? ({ from_address, keys, data } as unknown as TransactionEvent) : undefined;
 }

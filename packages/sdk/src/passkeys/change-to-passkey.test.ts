@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient, json } from '../client/testing/fake-client.ts';
-import { openWalletKey } from '../keys/open-wallet-key.ts';
+import { openWalletKey } from '../keys/seal.ts';
 import { PASSKEY, quickSeal } from '../keys/testing/quick.ts';
-import { changeToPasskey } from './change-to-passkey.ts';
+import { changeToPasskey, unlock } from '../wallet-passkeys.ts';
 import { FakeAuthenticator } from './testing/fake-authenticator.ts';
-import { unlock } from './unlock.ts';
 
 const externalUserId = 'ana';
 const walletWith = async (...encryptKeys: string[]) => ({

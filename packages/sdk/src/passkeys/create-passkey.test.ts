@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SvcPasskeyError } from '../client/errors.ts';
 import { failure } from '../client/testing/fake-client.ts';
-import { createPasskey } from './create-passkey.ts';
+import { createPasskey, unlockWithPasskey } from './create-passkey.ts';
 import { FakeAuthenticator, type FakeOptions } from './testing/fake-authenticator.ts';
-import { unlockWithPasskey } from './unlock-with-passkey.ts';
 
 const names = { rpName: 'My app', userName: 'ana@example.com' };
 

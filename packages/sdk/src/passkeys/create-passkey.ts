@@ -1,8 +1,8 @@
-import { defaultRuntime, type Runtime } from '../client/runtime.ts';
-import { toBase64url } from '../keys/base64url.ts';
-import { prfEncryptKey, prfExtension, prfUnsupported } from './prf.ts';
-import { unlockWithPasskey } from './unlock-with-passkey.ts';
-import { ask, type Credentials, findCredentials } from './web-authn.ts';
+import { type Client, defaultRuntime, type Runtime } from '../client/client.ts';
+import { SvcInputError } from '../client/errors.ts';
+import { fromBase64url, toBase64url } from '../client/values.ts';
+import { isPasskeyKey, readEncryptKey } from '../keys/cipher.ts';
+import { ask, type Credentials, findCredentials, prfEncryptKey, prfExtension, prfUnsupported } from './web-authn.ts';
 
 export interface CreatePasskeyParams {
   /** The name of your app, as the browser shows it. */
@@ -88,4 +88,95 @@ function creationOptions({ rpName, rpId, userName, userId }: CreatePasskeyParams
     attestation: 'none' as const,
     extensions: prfExtension(),
   };
+}
+
+export interface UnlockWithPasskeyParams {
+  /** Which passkey. Default: the browser offers those that it has for the domain. */
+  readonly credentialId?: string | undefined;
+  /** The domain that the passkey was made for. Default: the page's. */
+  readonly rpId?: string | undefined;
+  /** Default: `navigator.credentials`. */
+  readonly credentials?: Credentials | undefined;
+}
+
+const CHALLENGE_BYTES = 32;
+
+/**
+ * Has the user confirm with a passkey and answers the `encryptKey` that it opens. Keep it no longer than the operation that needs it.
+ *
+ * @example
+ * const encryptKey = await unlockWithPasskey({ credentialId });
+ */
+export async function unlockWithPasskey(
+  { credentialId, rpId, credentials }: UnlockWithPasskeyParams = {},
+  runtime: Runtime = defaultRuntime,
+): Promise<string> {
+  const found = findCredentials(credentials);
+  const publicKey = {
+    // Nobody checks a signature over it: what proves the passkey is that the key opens.
+    challenge: runtime.randomBytes(CHALLENGE_BYTES),
+    ...(rpId !== undefined && { rpId }),
+    allowCredentials: credentialId === undefined ? [] : [{ type: 'public-key' as const, id: readId(credentialId) }],
+    userVerification: 'required' as const,
+    extensions: prfExtension(),
+  };
+  const encryptKey = prfEncryptKey(await ask(() => found.get({ publicKey })));
+  if (encryptKey === undefined) throw prfUnsupported();
+  return encryptKey;
+}
+
+function readId(credentialId: string): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64url(credentialId);
+  if (bytes?.length) return bytes;
+  throw new SvcInputError('invalid_input', 'credentialId must be base64url, as createPasskey answered it.');
+}
+
+/** How a wallet's passkey is made; the page's domain and the user's identifier stand in for the names that are left out. */
+export type PasskeyOptions = Partial<CreatePasskeyParams>;
+
+/** What the service keeps beside the ciphertext, so that the user finds the passkey again. */
+export interface PasskeyDetails {
+  readonly authMethod: 'PIN' | 'PASSKEY';
+  readonly credentialId?: string;
+  readonly prfSupported?: boolean;
+  readonly deviceType?: string;
+}
+
+export function withDefaults(options: PasskeyOptions, externalUserId: string): CreatePasskeyParams {
+  const { location } = globalThis as { location?: { hostname?: string } };
+  const rpName = options.rpName ?? location?.hostname ?? 'svc';
+  return { ...options, rpName, userName: options.userName ?? externalUserId };
+}
+
+export function passkeyDetails({ credentialId, prfSupported, deviceType }: Passkey): PasskeyDetails {
+  return { authMethod: 'PASSKEY', credentialId, prfSupported, ...(deviceType !== undefined && { deviceType }) };
+}
+
+export interface NewWalletSecretsParams {
+  readonly encryptKey: string;
+  readonly usePasskey?: boolean | undefined;
+  readonly externalUserId: string;
+  readonly passkey?: PasskeyOptions | undefined;
+}
+
+export interface NewWalletSecrets {
+  /** All that open the wallet: the passkey's secret before the one that the user remembers as a backup. */
+  readonly encryptKeys: string[];
+  readonly details: PasskeyDetails;
+}
+
+/** What a new wallet is to be opened with. With `usePasskey` a passkey is made, and `encryptKey` is the way in without it. */
+export async function newWalletSecrets(
+  { runtime }: Client,
+  { encryptKey, usePasskey = false, externalUserId, passkey = {} }: NewWalletSecretsParams,
+): Promise<NewWalletSecrets> {
+  // Before the user is asked for anything.
+  readEncryptKey(encryptKey);
+  if (!usePasskey && isPasskeyKey(encryptKey)) {
+    const message = 'encryptKey is the secret of a passkey, which nobody would find again: use usePasskey.';
+    throw new SvcInputError('invalid_input', message);
+  }
+  if (!usePasskey) return { encryptKeys: [encryptKey], details: { authMethod: 'PIN' } };
+  const made = await createPasskey(withDefaults(passkey, externalUserId), runtime);
+  return { encryptKeys: [made.encryptKey, encryptKey], details: passkeyDetails(made) };
 }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient } from '../client/testing/fake-client.ts';
-import { openKey } from '../keys/open-key.ts';
+import { openKey } from '../keys/seal.ts';
 import { PASSKEY, quickSeal } from '../keys/testing/quick.ts';
-import { newWalletSecrets } from './new-wallet-secrets.ts';
+import { newWalletSecrets, unlockWithPasskey } from './create-passkey.ts';
 import { FakeAuthenticator } from './testing/fake-authenticator.ts';
-import { unlockWithPasskey } from './unlock-with-passkey.ts';
 
 const { client } = fakeClient([]);
 const externalUserId = 'ana';

@@ -1,7 +1,7 @@
 import { ANY_CALLER, chainIds, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/client.ts';
-import { paymentEvidence } from './payment-evidence.ts';
+import { paymentEvidence } from './pay.ts';
 
 const BEFORE = 1_793_642_400n;
 const execution = { caller: ANY_CALLER, nonce: 0x77n, executeAfter: BEFORE - 3_600n, executeBefore: BEFORE, calls: [] };

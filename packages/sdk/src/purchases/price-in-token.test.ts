@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { priceInToken } from './price-in-token.ts';
+import { priceInToken } from './quote.ts';
 
 describe('priceInToken', () => {
   it.each([

@@ -2,12 +2,11 @@ import { ApiError } from '@svc/protocol';
 import { chainIds, toHex } from '@svc/starknet';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../client/client.ts';
-import type { SvcWallet } from '../signing/wallet.ts';
+import type { SvcWallet } from '../client/input.ts';
 import { sandboxClient, type TestClock } from '../testing/sandbox-client.ts';
 import { type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
-import { SvcPurchaseError } from './purchase-error.ts';
 import { type PurchaseSkuParams, purchaseSku } from './purchase-sku.ts';
-import type { PurchaseState } from './purchase-state.ts';
+import { type PurchaseState, SvcPurchaseError } from './state.ts';
 import { ENCRYPT_KEY, PaymentWorld, sealedWallet, sku } from './testing/payment-world.ts';
 
 const HOUR = 3_600n;

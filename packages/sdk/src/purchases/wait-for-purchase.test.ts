@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../client/client.ts';
 import { sandboxClient } from '../testing/sandbox-client.ts';
 import { type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
-import { waitForPurchase } from './wait-for-purchase.ts';
+import { waitForPurchase } from './purchases.ts';
 
 const purchase: Transaction = {
   id: 'buy_1',

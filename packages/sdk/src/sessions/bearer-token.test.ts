@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient } from '../client/testing/fake-client.ts';
-import { addSessionKeyToContract } from './add-session-key-to-contract.ts';
-import { removeSpendingPolicy } from './remove-spending-policy.ts';
-import { revokeSessionKey } from './revoke-session-key.ts';
-import { setSpendingPolicy } from './set-spending-policy.ts';
-import { setupSession } from './setup-session.ts';
+import { addSessionKeyToContract, revokeSessionKey, setupSession } from './sessions.ts';
+import { removeSpendingPolicy, setSpendingPolicy } from './spending-policies.ts';
 
 const [sessionPublicKey, token] = ['0x5e5', '0xc01'];
 const owner = { encryptKey: '4815', wallet: { publicKey: '0xabc', encryptedPrivateKey: 'svc1.' } };

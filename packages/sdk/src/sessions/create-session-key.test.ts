@@ -1,10 +1,9 @@
 import { starkKey, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../client/client.ts';
-import { defaultRuntime } from '../client/runtime.ts';
-import { passkeyEncryptKey } from '../keys/encrypt-key.ts';
-import { openKey } from '../keys/open-key.ts';
-import { createSessionKey } from './create-session-key.ts';
+import { createClient, defaultRuntime } from '../client/client.ts';
+import { passkeyEncryptKey } from '../keys/cipher.ts';
+import { openKey } from '../keys/seal.ts';
+import { createSessionKey } from './sessions.ts';
 
 const encryptKey = passkeyEncryptKey(new Uint8Array(32).fill(1));
 const clientWith = (runtime = {}) =>

@@ -1,7 +1,11 @@
 import { selector } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { readSessionConfig, type SessionConfig } from './session-config.ts';
-import { readSpendingPolicy, type SpendingPolicyConfig } from './spending-policy-config.ts';
+import {
+  readSessionConfig,
+  readSpendingPolicy,
+  type SessionConfig,
+  type SpendingPolicyConfig,
+} from './session-wallet.ts';
 
 const session: SessionConfig = {
   sessionPublicKey: '0x0123',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcApiError, SvcInputError, SvcKeyError } from '../client/errors.ts';
-import { toSessionError } from './session-errors.ts';
+import { toSessionError } from './session-wallet.ts';
 
 const reverted = (message: string, code = 'transaction_reverted') => new SvcApiError(code, message, { status: 400 });
 

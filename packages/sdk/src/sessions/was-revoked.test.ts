@@ -1,7 +1,7 @@
 import { selector, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { fakeClient, fakeNodes, type Said } from '../node/testing/fake-nodes.ts';
-import { wasRevoked } from './was-revoked.ts';
+import { wasRevoked } from './on-chain-session.ts';
 
 const event = { from_address: '0x1', keys: [], data: [] };
 const page = (events: object[], continuation_token?: string): Said => ({ result: { events, continuation_token } });

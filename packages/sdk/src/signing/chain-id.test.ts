@@ -1,8 +1,7 @@
 import { chainIds, shortString, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { SvcTypedDataError } from '../client/errors.ts';
-import { chainIdOf } from './chain-id.ts';
-import { signingTime } from './signing-time.ts';
+import { chainIdOf, signingTime } from './check.ts';
 import { configClient } from './testing/config-client.ts';
 
 const { SN_MAIN, SN_SEPOLIA, SVC_SANDBOX } = chainIds;

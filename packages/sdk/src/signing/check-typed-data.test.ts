@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { typedData as starknetJs, type TypedData } from 'starknet';
 import { describe, expect, it } from 'vitest';
 import { SvcTypedDataError } from '../client/errors.ts';
-import { checkTypedData } from './check-typed-data.ts';
+import { checkTypedData } from './check.ts';
 import { type Json, mutated } from './testing/mutations.ts';
 
 const NOW = 1_900_000_000n;

@@ -2,7 +2,7 @@ import { ANY_CALLER, chainIds, outsideExecutionTypedData, selector, starkKey, ve
 import { typedData as starknetJs, type TypedData } from 'starknet';
 import { describe, expect, it } from 'vitest';
 import { SvcKeyError } from '../client/errors.ts';
-import { signExecution } from './sign-execution.ts';
+import { signExecution } from './calls.ts';
 
 const execution = {
   caller: ANY_CALLER,

@@ -1,7 +1,7 @@
 import { PRIME, selector, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { SvcInputError } from '../client/errors.ts';
-import { type ContractCall, toCall, toCalls, toWireCall } from './to-call.ts';
+import { type ContractCall, toCall, toCalls, toWireCall } from './calls.ts';
 
 const call: ContractCall = { contractAddress: '0x00AbC', entrypoint: 'transfer', calldata: [] };
 const refusal = (changes: object): string => {

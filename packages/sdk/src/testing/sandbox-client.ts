@@ -1,5 +1,4 @@
-import { type Client, createClient } from '../client/client.ts';
-import type { Runtime } from '../client/runtime.ts';
+import { type Client, createClient, type Runtime } from '../client/client.ts';
 import type { SandboxService } from './sandbox-service.ts';
 
 export interface TestClock {

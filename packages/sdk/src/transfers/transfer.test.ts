@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Config } from '../client/config.ts';
 import { SvcInputError } from '../client/errors.ts';
-import type { Config } from '../client/get-config.ts';
 import { configClient, USDC } from '../signing/testing/config-client.ts';
-import { type TransferParams, transfer, transferCall } from './transfer.ts';
+import { type TransferParams, transfer, transferCall } from '../transfers.ts';
 
 const wanted = { amount: '1.5', token: 'USDC', recipient: '0xB0B' } as const;
 type Changes = Partial<Omit<TransferParams, 'wallet' | 'encryptKey'>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/client.ts';
-import { createWallet } from './create-wallet.ts';
+import { createWallet } from '../wallets.ts';
 
 const user = { encryptKey: '481516', externalUserId: 'ana' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SvcInputError, SvcTypedDataError } from '../client/errors.ts';
 import { configClient } from '../signing/testing/config-client.ts';
-import { requireClass, walletClassOf } from './wallet-class.ts';
+import { requireClass, walletClassOf } from '../wallets.ts';
 
 describe('the class of a wallet', () => {
   it('is the current one of its type, or the one that is asked for', async () => {

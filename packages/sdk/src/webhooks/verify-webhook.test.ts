@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { defaultRuntime } from '../client/client.ts';
 import { SvcWebhookError } from '../client/errors.ts';
-import { defaultRuntime } from '../client/runtime.ts';
-import { verifyWebhook } from './verify-webhook.ts';
+import { verifyWebhook } from '../verify-webhook.ts';
 
 const KEY = Buffer.from('a secret of more than 24 bytes, made for tests');
 const SECRET = `whsec_${KEY.toString('base64')}`;

@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Actor, listChanges, operatorOf, recordChange } from '../audit-log.ts';
 import { serverDatabase } from '../testing/database.ts';
-import { listChanges } from './list-changes.ts';
-import { type Actor, operatorOf, recordChange } from './record-change.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

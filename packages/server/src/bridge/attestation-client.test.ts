@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { Pace } from '../util/throttle.ts';
 import { AttestationClient } from './attestation-client.ts';
-import { Pace } from './pace.ts';
 
 /** Answers everything in the same way, and remembers what was asked. */
 class Service {

@@ -1,11 +1,10 @@
-import { ApiError } from '@svc/protocol';
+import { ApiError, parseDecimal } from '@svc/protocol';
 import { trusted } from '../outbound/address-guard.ts';
-import { OutboundError } from '../outbound/outbound-error.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from '../outbound/request.ts';
-import { SOLANA_DOMAIN, STARKNET_DOMAIN } from './cctp.ts';
-import { type Fees, readFees } from './fees.ts';
-import { Pace } from './pace.ts';
-import { readMessages, type ShownMessage } from './shown-message.ts';
+import { OutboundError } from '../outbound/url.ts';
+import { Pace } from '../util/throttle.ts';
+import type { ForwardState } from './bridge.ts';
+import { FAST_THRESHOLD, SOLANA_DOMAIN, STANDARD_THRESHOLD, STARKNET_DOMAIN } from './cctp-message.ts';
 
 /** Live answers take well under a second. Repeating is safe: reading changes nothing, and a message is minted once. */
 const TIMEOUT_MS = 10_000;
@@ -72,3 +71,98 @@ function jsonOf({ status, body }: OutboundResponse): unknown {
 function unusable(what: string): never {
   throw new BridgeUnavailableError(`The bridge answered with ${what}.`);
 }
+
+/** A burn as the attestation service shows it. */
+export interface ShownMessage {
+  readonly complete: boolean;
+  readonly message: string;
+  readonly attestation: string;
+  readonly forwardState: ForwardState;
+  readonly forwardTxHash: string | undefined;
+}
+
+/** A transaction of ours burns once; a long list is not an answer to our question. */
+const MAX_MESSAGES = 100;
+/** A signature on Solana is 88 characters of base58 at most. */
+const TRANSACTION = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
+const forwardStates = ['PENDING', 'CONFIRMED', 'COMPLETE', 'FAILED'] as const;
+
+/** Undefined where the answer does not have the form of one. */
+export function readMessages(answer: unknown): readonly ShownMessage[] | undefined {
+  const { messages } = (answer ?? {}) as { messages?: unknown };
+  if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) return undefined;
+  const read = messages.map(readMessage);
+  return read.every((message) => message !== undefined) ? read : undefined;
+}
+
+function readMessage(shown: unknown): ShownMessage | undefined {
+  const { message, attestation, status, forwardState, forwardTxHash } = (shown ?? {}) as Record<string, unknown>;
+  if (status === 'pending_confirmations' || attestation === 'PENDING') return PENDING;
+  if (status !== 'complete' || typeof message !== 'string' || typeof attestation !== 'string') return undefined;
+  const hash = typeof forwardTxHash === 'string' && TRANSACTION.test(forwardTxHash) ? forwardTxHash : undefined;
+  const state = forwardStates.find((known) => known === forwardState);
+  return { complete: true, message, attestation, forwardState: state, forwardTxHash: hash };
+}
+
+const PENDING: ShownMessage = {
+  complete: false,
+  message: '',
+  attestation: '',
+  forwardState: undefined,
+  forwardTxHash: undefined,
+};
+
+/** Fees are told in basis points, which may be decimal; ten decimals are finer than any of them. */
+const DECIMALS = 10;
+const PARTS_PER_UNIT = 10_000n * 10n ** BigInt(DECIMALS);
+/** A tenth of the amount, or three dollars for the mint: more is a mistake or a spike, and must not become part of a gift. */
+const MAX_BASIS_POINTS = 1_000;
+const MAX_FORWARD_FEE = 3_000_000;
+/** A gift that holds nothing at all for the bridge was made while there was none. */
+const LEAST_CEILING = 1n;
+
+/** What the bridge takes at present. */
+export interface Fees {
+  /** Of the amount, in 10^-14. */
+  readonly parts: bigint;
+  /** For minting on Solana, in USDC's smallest unit. */
+  readonly forward: bigint;
+}
+
+/** Undefined where the answer is not a list of plausible fees for both speeds. */
+export function readFees(answer: unknown): { readonly fast: Fees; readonly standard: Fees } | undefined {
+  if (!Array.isArray(answer)) return undefined;
+  const feesOf = (threshold: bigint) =>
+    readEntry(answer.find((entry) => entry?.finalityThreshold === Number(threshold)));
+  const [fast, standard] = [feesOf(FAST_THRESHOLD), feesOf(STANDARD_THRESHOLD)];
+  return fast && standard && { fast, standard };
+}
+
+function readEntry(entry: unknown): Fees | undefined {
+  const { minimumFee, forwardFee } = (entry ?? {}) as { minimumFee?: unknown; forwardFee?: { high?: unknown } | null };
+  // The dearest of the three speeds, so that a busy Solana does not hold a mint up.
+  const forward = forwardFee?.high;
+  if (typeof minimumFee !== 'number' || !(minimumFee >= 0 && minimumFee <= MAX_BASIS_POINTS)) return undefined;
+  if (typeof forward !== 'number' || !(Number.isSafeInteger(forward) && forward >= 0 && forward <= MAX_FORWARD_FEE)) {
+    return undefined;
+  }
+  const parts = parseDecimal(minimumFee.toFixed(DECIMALS), DECIMALS);
+  return parts.ok ? { parts: parts.value, forward: BigInt(forward) } : undefined;
+}
+
+/** What is taken of so much burned, rounded up. */
+export function feeOf({ parts, forward }: Fees, burned: bigint): bigint {
+  return (burned * parts + PARTS_PER_UNIT - 1n) / PARTS_PER_UNIT + forward;
+}
+
+/**
+ * What has to be burned on top of an amount so that all of it arrives. Half as much again is added: a gift is paid for long before it
+ * is redeemed, and fees change. What the bridge leaves of it reaches the recipient.
+ */
+export function ceilingOf(fees: Fees, amount: bigint): bigint {
+  // The fee is taken of what is burned, so of its own ceiling, too.
+  const ceiling = withMargin(feeOf(fees, amount + withMargin(feeOf(fees, amount))));
+  return ceiling > LEAST_CEILING ? ceiling : LEAST_CEILING;
+}
+
+const withMargin = (fee: bigint): bigint => (fee * 3n + 1n) / 2n;

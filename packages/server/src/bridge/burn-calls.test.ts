@@ -1,8 +1,7 @@
 import { selector } from '@svc/starknet';
 import { expect, it } from 'vitest';
-import { burnCalls } from './burn-calls.ts';
-import { cctpPlaces } from './cctp.ts';
-import { forwardHook } from './forward-hook.ts';
+import { burnCalls } from './cctp-bridge.ts';
+import { cctpPlaces, forwardHook } from './cctp-message.ts';
 import { BURN, HOOK_HEX, OWNER, USDC } from './testing/vectors.ts';
 
 const { mainnet } = cctpPlaces;

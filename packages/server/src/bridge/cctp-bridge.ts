@@ -1,12 +1,23 @@
 import { ApiError, type Environment } from '@svc/protocol';
-import type { Networks } from '../chains/networks.ts';
-import { AttestationClient } from './attestation-client.ts';
-import type { Bridge } from './bridge.ts';
-import { burnCalls } from './burn-calls.ts';
-import { type CctpPlaces, cctpPlaces } from './cctp.ts';
-import { ceilingOf, type Fees, feeOf } from './fees.ts';
-import type { Pace } from './pace.ts';
-import { readProgress } from './read-progress.ts';
+import { type Call, encodeU256, selector, toHex } from '@svc/starknet';
+import type { Networks, StarknetNetwork } from '../chains/networks.ts';
+import type { Pace } from '../util/throttle.ts';
+import { AttestationClient, ceilingOf, type Fees, feeOf, type ShownMessage } from './attestation-client.ts';
+import type { Bridge, BridgeProgress, Burn, BurnOrder } from './bridge.ts';
+import {
+  type CctpPlaces,
+  cctpPlaces,
+  decodeMessage,
+  encodeByteArray,
+  forwardHook,
+  readHex,
+  SOLANA_DOMAIN,
+  thresholdOf,
+  toHexText,
+  toInteger,
+  wrongField,
+} from './cctp-message.ts';
+import { tokenAccountOf } from './solana-address.ts';
 
 export interface CctpBridgeParts {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
@@ -64,4 +75,84 @@ type Speed = 'fast' | 'standard';
 
 function withoutBridge(): never {
   throw new ApiError('chain_not_configured', 'The bridge to Solana is not configured on this deployment.');
+}
+
+/** Zero lets anyone hand the message in on Solana; it can only ever mint for its recipient. */
+const ANY_CALLER = 0n;
+
+/** Lets the bridge take exactly the amount, and has it burned, in one multicall. */
+export function burnCalls(places: CctpPlaces, usdc: bigint, { amount, maxFee, owner, fast }: BurnOrder): Call[] {
+  if (amount <= maxFee) throw new RangeError('A burn must be larger than the fee that it allows.');
+  const { tokenMessenger, usdcMint } = places;
+  const recipient = toInteger(tokenAccountOf(owner, usdcMint));
+  return [
+    { to: usdc, selector: selector('approve'), calldata: [tokenMessenger, ...encodeU256(amount)] },
+    {
+      to: tokenMessenger,
+      selector: selector('deposit_for_burn_with_hook'),
+      calldata: [
+        ...encodeU256(amount),
+        SOLANA_DOMAIN,
+        ...encodeU256(recipient),
+        usdc,
+        ...encodeU256(ANY_CALLER),
+        ...encodeU256(maxFee),
+        thresholdOf(fast),
+        ...encodeByteArray(forwardHook(owner)),
+      ],
+    },
+  ];
+}
+
+/** Ours have 441 bytes; the rest is for a header that grows. */
+const MAX_MESSAGE_BYTES = 2_048;
+const MAX_ATTESTATION_BYTES = 2_048;
+const NONCE_START = 12;
+const NONCE_END = 44;
+
+/** What the service's messages of a burn mean for it. One is expected, because a transaction of ours burns once. */
+export function readProgress(
+  places: CctpPlaces,
+  usdc: bigint,
+  burn: Burn,
+  messages: readonly ShownMessage[],
+): BridgeProgress {
+  const [shown, ...others] = messages;
+  if (!shown) return { state: 'UNSEEN' };
+  if (others.length > 0) return { state: 'WRONG', reason: 'The bridge shows several messages for one burn.' };
+  if (!shown.complete) return { state: 'PENDING' };
+  const bytes = readHex(shown.message, MAX_MESSAGE_BYTES);
+  const message = bytes && decodeMessage(bytes);
+  if (!bytes || !message) return { state: 'WRONG', reason: 'The attested message cannot be read.' };
+  const wrong = wrongField(places, usdc, burn, message);
+  if (wrong !== undefined) {
+    return { state: 'WRONG', reason: `The attested message does not say what was burned: ${wrong} differs.` };
+  }
+  const attestation = readHex(shown.attestation, MAX_ATTESTATION_BYTES);
+  if (!attestation?.length) return { state: 'WRONG', reason: 'The attestation cannot be read.' };
+  return {
+    state: 'ATTESTED',
+    nonce: toHexText(bytes.subarray(NONCE_START, NONCE_END)),
+    message: toHexText(bytes),
+    attestation: toHexText(attestation),
+    feeExecuted: message.feeExecuted,
+    forwardState: shown.forwardState,
+    receiveHash: shown.forwardTxHash,
+  };
+}
+
+/** Nothing may be burned where the bridge is not. */
+export class WrongBridgeError extends Error {
+  override readonly name = 'WrongBridgeError';
+}
+
+/** Looks whether the bridge's contracts are where we would send USDC to. Throws a `WrongBridgeError` where they are not. */
+export async function checkBridgeContracts({ name, chain }: Pick<StarknetNetwork, 'name' | 'chain'>): Promise<void> {
+  const { tokenMessenger, messageTransmitter } = cctpPlaces[name];
+  for (const address of [tokenMessenger, messageTransmitter]) {
+    if ((await chain.classHashAt(address)) !== undefined) continue;
+    throw new WrongBridgeError(
+      `The bridge's contract ${toHex(address)} does not exist on ${name}. Set BRIDGE=off to start without it.`,
+    );
+  }
 }

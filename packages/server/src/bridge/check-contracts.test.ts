@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StarknetNetwork } from '../chains/networks.ts';
-import { cctpPlaces } from './cctp.ts';
-import { checkBridgeContracts } from './check-contracts.ts';
+import { checkBridgeContracts } from './cctp-bridge.ts';
+import { cctpPlaces } from './cctp-message.ts';
 
 /** A Starknet on which contracts stand at these addresses alone. */
 const networkWith = (...addresses: bigint[]): Pick<StarknetNetwork, 'name' | 'chain'> => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ceilingOf, type Fees, feeOf, readFees } from './fees.ts';
+import { ceilingOf, type Fees, feeOf, readFees } from './attestation-client.ts';
 
 const entry = (finalityThreshold: number, minimumFee: unknown, high: unknown = 0) => ({
   finalityThreshold,

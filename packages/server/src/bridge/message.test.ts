@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { readHex } from './bytes.ts';
-import { decodeMessage } from './message.ts';
+import { decodeMessage, readHex } from './cctp-message.ts';
 import { SEPOLIA_MESSAGE } from './testing/vectors.ts';
 
 const BYTES = readHex(SEPOLIA_MESSAGE, 1_000) ?? new Uint8Array();

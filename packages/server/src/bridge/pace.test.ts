@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Pace } from './pace.ts';
+import { Pace } from '../util/throttle.ts';
 
 /** A clock that stands still while nobody pauses. */
 function handClock() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cctpPlaces } from './cctp.ts';
-import { readProgress } from './read-progress.ts';
-import type { ShownMessage } from './shown-message.ts';
+import type { ShownMessage } from './attestation-client.ts';
+import { readProgress } from './cctp-bridge.ts';
+import { cctpPlaces } from './cctp-message.ts';
 import { ATTESTED_PIECES, BURN, messageHex, SEPOLIA_MESSAGE, short, USDC, word } from './testing/vectors.ts';
 
 const shown = (changes: Partial<ShownMessage> = {}): ShownMessage => ({

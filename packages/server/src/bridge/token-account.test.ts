@@ -1,8 +1,8 @@
 import { solanaAddressBytes } from '@svc/protocol';
 import { expect, it } from 'vitest';
-import { cctpPlaces } from './cctp.ts';
+import { cctpPlaces } from './cctp-message.ts';
+import { isSolanaWallet, tokenAccountOf } from './solana-address.ts';
 import { OWNER, TOKEN_ACCOUNT } from './testing/vectors.ts';
-import { isSolanaWallet, tokenAccountOf } from './token-account.ts';
 
 it("an owner's USDC is kept where wallets look for it", () => {
   expect(tokenAccountOf(OWNER, cctpPlaces.mainnet.usdcMint)).toEqual(solanaAddressBytes(TOKEN_ACCOUNT));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chainTime } from './chain-time.ts';
+import { chainTime } from './networks.ts';
 
 const NOON = Date.UTC(2026, 10, 2, 12);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkTokens, WrongTokenError } from './check-tokens.ts';
-import { ChainUnavailableError } from './node-failure.ts';
+import { checkTokens, WrongTokenError } from './networks.ts';
+import { ChainUnavailableError } from './node-fetch.ts';
 import type { Token } from './tokens.ts';
 
 const usdc: Token = { chain: 'BASE', token: 'USDC', address: '0x1', decimals: 6 };

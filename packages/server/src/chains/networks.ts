@@ -7,12 +7,10 @@ import {
   parseStarknetAddress,
   type StarknetAddress,
 } from '@svc/protocol';
-import { chainIds, toHex, type WalletClass, walletClasses } from '@svc/starknet';
-import { chainTime } from './chain-time.ts';
-import { checkTokens } from './check-tokens.ts';
-import { classesWith } from './classes-with.ts';
+import { chainIds, toHex, type WalletClass, walletClass, walletClasses } from '@svc/starknet';
 import type { EvmChain } from './evm/chain.ts';
 import { ViemEvmChain } from './evm/viem-chain.ts';
+import { ChainUnavailableError } from './node-fetch.ts';
 import type { NodeHealth } from './nodes.ts';
 import type { StarknetChain } from './starknet/chain.ts';
 import { RpcStarknetChain } from './starknet/rpc-chain.ts';
@@ -217,4 +215,70 @@ function notConfigured(environment: Environment, chain: Chain): never {
     throw new ApiError('chain_not_configured', `${chain} is not configured for production on this deployment.`);
   }
   throw new ApiError('chain_not_configured', 'Development keys use the sandbox, which is off on this deployment.');
+}
+
+/** Windows are minutes wide, so a second makes no difference; and every request would ask otherwise. */
+const KEPT_MS = 1_000;
+
+/**
+ * The time by which a chain judges windows. Blocks may be old where nothing happens, so it is our own clock, unless the latest
+ * block is ahead of it: a sandbox can travel in time.
+ */
+export function chainTime(
+  chain: Pick<StarknetChain, 'blockNumber' | 'block'>,
+  now: () => number = Date.now,
+): () => Promise<Date> {
+  let asked = Number.NEGATIVE_INFINITY;
+  let aheadMs: Promise<number> = Promise.resolve(0);
+  return async () => {
+    if (now() - asked >= KEPT_MS) {
+      asked = now();
+      aheadMs = aheadOf(chain, now);
+      aheadMs.catch(() => {
+        asked = Number.NEGATIVE_INFINITY;
+      });
+    }
+    return new Date(now() + (await aheadMs));
+  };
+}
+
+async function aheadOf(chain: Pick<StarknetChain, 'blockNumber' | 'block'>, now: () => number): Promise<number> {
+  const block = await chain.block(await chain.blockNumber());
+  return Math.max(0, (block?.timestamp.getTime() ?? 0) - now());
+}
+
+/** The wallet classes of a network on which `SVC` has this class: it is the current one, all others are earlier ones. */
+export function classesWith(svcClassHash: bigint): readonly WalletClass[] {
+  const [shipped, ...others] = walletClasses;
+  if (!shipped) throw new Error('The table of wallet classes is empty.');
+  const known = walletClass(svcClassHash);
+  const current: WalletClass = { ...(known ?? shipped), classHash: svcClassHash, walletType: 'SVC', current: true };
+  return [current, ...others.filter(({ classHash }) => classHash !== svcClassHash)];
+}
+
+/** The table says something else of a token than its contract: every amount would be wrong by powers of ten. */
+export class WrongTokenError extends Error {
+  override readonly name = 'WrongTokenError';
+}
+
+/** Asks every token's contract for its decimals. What cannot be asked at the moment is answered, for the log. */
+export async function checkTokens(
+  tokens: readonly Token[],
+  decimalsOf: (address: string) => Promise<number | undefined>,
+): Promise<readonly ChainToken[]> {
+  const unasked = await Promise.all(
+    tokens.map(async ({ chain, token, address, decimals }) => {
+      if (address === null) return [];
+      const found = await decimalsOf(address).catch((error: unknown) => {
+        if (error instanceof ChainUnavailableError) return undefined;
+        throw error;
+      });
+      if (found === undefined) return [token];
+      if (found === decimals) return [];
+      throw new WrongTokenError(
+        `${token} on ${chain} has ${found} decimals, but svc takes it to have ${decimals}. Nothing was started.`,
+      );
+    }),
+  );
+  return unasked.flat();
 }

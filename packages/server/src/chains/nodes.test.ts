@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ChainUnavailableError, NodeFailure, WrongChainError } from './node-failure.ts';
-import { nodeFetch } from './node-fetch.ts';
+import { ChainUnavailableError, NodeFailure, nodeFetch, WrongChainError } from './node-fetch.ts';
 import { Nodes } from './nodes.ts';
 import { type Behaviour, behave, deadUrl, type FaultyNode, startFaultyNode } from './testing/faulty-node.ts';
 

@@ -1,4 +1,4 @@
-import { ChainUnavailableError, failureIn, NodeFailure, WrongChainError } from './node-failure.ts';
+import { ChainUnavailableError, failureIn, NodeFailure, WrongChainError } from './node-fetch.ts';
 
 /** A node that failed is asked last for this long, so that a dead first address does not cost every read its timeout. */
 const REST_MS = 30_000;

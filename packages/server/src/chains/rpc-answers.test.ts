@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCommonAnswer, isEvmAnswer, isStarknetAnswer } from './rpc-answers.ts';
+import { isCommonAnswer, isEvmAnswer, isStarknetAnswer } from './node-fetch.ts';
 
 const said = (code: number, message = 'no') => ({ code, message });
 

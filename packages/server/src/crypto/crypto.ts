@@ -1,4 +1,15 @@
-import type { Deployment, InvokeFields, OutsideExecution, StarkSignature } from '@svc/starknet';
+import {
+  accountAddress,
+  contractAddress,
+  type Deployment,
+  type InvokeFields,
+  invokeHash,
+  type OutsideExecution,
+  outsideExecutionHash,
+  type StarkSignature,
+  sign,
+  verify,
+} from '@svc/starknet';
 
 export interface ExecutionCheck {
   readonly execution: OutsideExecution;
@@ -33,3 +44,48 @@ export interface Crypto {
   accountAddresses(classHashes: readonly bigint[], publicKey: bigint): Promise<readonly bigint[]>;
   stop(): Promise<void>;
 }
+
+type Operation = Exclude<keyof Crypto, 'stop'>;
+
+/** What the threads can do: the same names and arguments, answered at once. */
+export type Operations = {
+  readonly [Name in Operation]: (...args: Parameters<Crypto[Name]>) => Awaited<ReturnType<Crypto[Name]>>;
+};
+
+export const operations: Operations = {
+  signInvoke(fields, privateKey) {
+    const hash = invokeHash(fields);
+    const { r, s } = signQuietly(hash, privateKey);
+    return { hash, signature: [r, s] };
+  },
+
+  checkExecution({ execution, account, chainId, keys, signature: { r, s } }) {
+    const hash = outsideExecutionHash(2, execution, account, chainId);
+    return { hash, signer: keys.find((key) => verify(hash, key, r, s)) };
+  },
+
+  executionHash: (execution, account, chainId) => outsideExecutionHash(2, execution, account, chainId),
+  contractAddress,
+  accountAddresses: (classHashes, publicKey) => classHashes.map((classHash) => accountAddress(classHash, publicKey)),
+};
+
+/** The curve's library writes a key that it refuses into its message, so nothing of that error is passed on. */
+function signQuietly(hash: bigint, privateKey: bigint) {
+  try {
+    return sign(hash, privateKey);
+  } catch {
+    throw new RangeError('The private key or the hash is out of range');
+  }
+}
+
+/** To a thread, which has one job at a time. */
+export interface Job {
+  readonly operation: keyof Operations;
+  readonly args: readonly unknown[];
+}
+
+/** And back: once that it is ready, then one answer to each job, with the time that the job took. */
+export type Tell =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'done'; readonly answer: unknown; readonly ms: number }
+  | { readonly kind: 'failed'; readonly message: string; readonly ms: number };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lanes, MAX_WAITING } from './lanes.ts';
+import { Lanes, MAX_WAITING } from './pool.ts';
 
 describe('what waits', () => {
   it('goes in order, the urgent before all others', () => {

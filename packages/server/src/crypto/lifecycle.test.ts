@@ -4,9 +4,7 @@ import { inspect, promisify } from 'node:util';
 import { contractAddress, sign, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { deployment, fields } from './fixtures/values.ts';
-import { MAX_WAITING } from './lanes.ts';
-import { startCrypto } from './pool.ts';
-import { CryptoUnavailableError } from './thread.ts';
+import { CryptoUnavailableError, MAX_WAITING, startCrypto } from './pool.ts';
 
 const file = (name: string) => new URL(`./fixtures/${name}`, import.meta.url);
 const deadly = { ...deployment, salt: 0n };

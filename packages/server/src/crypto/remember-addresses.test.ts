@@ -1,6 +1,6 @@
 import { accountAddress, accountDeployment, classes, contractAddress, type Deployment } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { rememberAddresses } from './remember-addresses.ts';
+import { rememberAddresses } from './pool.ts';
 
 const OWNER = 0x1234n;
 

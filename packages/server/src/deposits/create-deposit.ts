@@ -1,17 +1,12 @@
-import { ApiError, type Environment, type endpoints, parseStarknetAddress } from '@svc/protocol';
+import { ApiError, type Environment, type endpoints, parseStarknetAddress, type UsdMicros } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import type { Database } from '@svc/store';
+import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import type { Answer, Call } from '../http/call.ts';
-import type { Caller } from '../http/caller.ts';
-import { toLedgerEntry } from '../organizations/routes.ts';
-import { awaitExecuted } from '../transactions/await-executed.ts';
-import { parseStarknetHash } from '../transactions/hashes.ts';
-import type { SeenTransfer } from '../transactions/seen-transaction.ts';
-import { refuse } from '../wallets/fields.ts';
-import { walletsAt } from '../wallets/find-wallet.ts';
-import { depositsIn, mismatch, sumOf } from './deposited.ts';
-import { findDeposit, storeDeposit } from './store.ts';
+import type { Answer, Call, Caller } from '../http/call.ts';
+import { refuse } from '../http/validation.ts';
+import { credit, type Entry, entryColumns, type LedgerOwner, toLedgerEntry } from '../ledger/ledger.ts';
+import { awaitExecuted, parseStarknetHash, type SeenTransfer } from '../transactions/chain-transaction.ts';
+import { walletsAt } from '../wallets/wallet.ts';
 
 type CreateDeposit = typeof endpoints.createDeposit;
 
@@ -56,4 +51,87 @@ async function refuseWalletsOfOthers(db: Database, caller: Caller, deposits: rea
   if (wallets.some(({ organizationId }) => organizationId !== caller.organizationId)) {
     throw mismatch('it was sent by a wallet that is not of this organisation');
   }
+}
+
+export interface Deposit {
+  /** USDC has as many decimals as credits: its units are millionths of a dollar. */
+  readonly usdc: bigint;
+  readonly paymentAddress: bigint;
+  /** Accounts of ours. What one of them sends to the payment address was ours before. */
+  readonly own: readonly bigint[];
+}
+
+/** The transfers of a transaction that brought USDC to the payment address from somebody else. */
+export function depositsIn(transfers: readonly SeenTransfer[], { usdc, paymentAddress, own }: Deposit): SeenTransfer[] {
+  const arrived = transfers.filter(({ token, to }) => token === usdc && to === paymentAddress);
+  if (arrived.length === 0) {
+    throw mismatch('it moves no USDC to the payment address. GET /config tells the address');
+  }
+  const fromOthers = arrived.filter(
+    ({ from, amount }) => from !== paymentAddress && !own.includes(from) && amount > 0n,
+  );
+  if (fromOthers.length === 0) throw mismatch('its USDC came from an account of the service itself or is nothing');
+  return fromOthers;
+}
+
+export function sumOf(transfers: readonly SeenTransfer[]): UsdMicros {
+  return transfers.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+export function mismatch(found: string): ApiError {
+  return new ApiError('transaction_mismatch', `The transaction is no deposit: ${found}.`);
+}
+
+/** A payment, by the chain and its one spelling there. */
+export interface Payment {
+  readonly chainId: string;
+  readonly hash: string;
+}
+
+interface Use extends LedgerOwner {
+  readonly purpose: 'deposit' | 'purchase';
+  readonly reference: string;
+}
+
+/** The entry that this payment was credited with, undefined while it is unused, or `transaction_already_used`. */
+export async function findDeposit(
+  reads: Reads,
+  { organizationId, environment }: LedgerOwner,
+  { chainId, hash }: Payment,
+): Promise<Entry | undefined> {
+  const use = await reads.one<Use>(sql`
+    select organization_id as "organizationId", environment, purpose, reference
+      from used_payments
+     where chain_id = ${chainId} and transaction_hash = ${hash}`);
+  if (!use) return undefined;
+  if (use.organizationId !== organizationId || use.environment !== environment || use.purpose !== 'deposit') {
+    throw new ApiError('transaction_already_used');
+  }
+  return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${use.reference}`);
+}
+
+/**
+ * Credits a payment and remembers that it is used. Of two that offer it at once the second waits for the first: for the same
+ * environment it answers the same entry, for another it throws `transaction_already_used`, which ends the transaction.
+ */
+export async function storeDeposit(
+  tx: Db,
+  { organizationId, environment }: LedgerOwner,
+  { chainId, hash }: Payment,
+  amount: UsdMicros,
+): Promise<Entry> {
+  const { entry, created } = await credit(tx, {
+    organizationId,
+    environment,
+    type: 'DEPOSIT',
+    amount,
+    reference: hash,
+  });
+  if (!created) return entry;
+  const used = await tx.run(sql`
+    insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
+    values (${chainId}, ${hash}, ${organizationId}, ${environment}, 'deposit', ${entry.id})
+    on conflict (chain_id, transaction_hash) do nothing`);
+  if (used === 0) throw new ApiError('transaction_already_used');
+  return entry;
 }

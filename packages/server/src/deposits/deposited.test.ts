@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { depositsIn, sumOf } from './deposited.ts';
+import { depositsIn, sumOf } from './create-deposit.ts';
 
 const [USDC, OTHER_TOKEN, PAYMENT, MANAGER, ANA, EVA] = [1n, 2n, 10n, 11n, 20n, 21n];
 const deposit = { usdc: USDC, paymentAddress: PAYMENT, own: [MANAGER] };

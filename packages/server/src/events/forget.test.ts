@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { forgetOldEvents } from './forget.ts';
+import { forgetOldEvents } from './events.ts';
 import { webhookHouse } from './testing/webhook-house.ts';
 
 const house = webhookHouse();

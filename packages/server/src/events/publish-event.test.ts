@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { publishEvent } from './publish-event.ts';
+import { publishEvent } from './events.ts';
 import { webhookHouse } from './testing/webhook-house.ts';
 
 const house = webhookHouse();

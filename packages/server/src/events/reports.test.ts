@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { webhookGauges } from './reports.ts';
+import { webhookGauges } from './module.ts';
 import { webhookHouse } from './testing/webhook-house.ts';
 
 const house = webhookHouse();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { askSource } from './ask-source.ts';
-import { parseRate } from './rate.ts';
-import type { RateSource } from './rate-source.ts';
+import { parseRate, type RateSource } from './exchange.ts';
+import { askSource } from './rate-sources.ts';
 
 const NOW = Date.parse('2026-07-17T20:00:00Z');
 

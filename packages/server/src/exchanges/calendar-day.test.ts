@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calendarDay, daysSince, parseIsoDay } from './calendar-day.ts';
+import { calendarDay, daysSince, parseIsoDay } from './exchange.ts';
 
 describe('calendar days', () => {
   it('are read when they exist', () => {

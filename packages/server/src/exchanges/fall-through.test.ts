@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixedRates } from './fixed-rates.ts';
-import { getUsdAmountHandler } from './get-usd-amount.ts';
+import { createExchange, fixedRates } from './exchange.ts';
+import { getUsdAmountHandler } from './module.ts';
 import { RateBook } from './rate-book.ts';
-import { createExchange } from './service.ts';
-import { sourcesInOrder } from './sources/in-order.ts';
+import { sourcesInOrder } from './rate-sources.ts';
 import { answering, samples, startRateServer } from './test-rate-server.ts';
 
 let database: TestDatabase;

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { sql } from '@svc/store';
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RateFailure } from './ask-source.ts';
+import { type RateSource, RateSourceError } from './exchange.ts';
 import { RateBook } from './rate-book.ts';
-import { type RateSource, RateSourceError } from './rate-source.ts';
+import type { RateFailure } from './rate-sources.ts';
 
 const START = Date.parse('2026-07-17T20:00:00Z');
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crossRate, formatRate, isPlausibleRate, mxnToUsd, parseRate } from './rate.ts';
+import { crossRate, formatRate, isPlausibleRate, mxnToUsd, parseRate } from './exchange.ts';
 
 const ONE = 10n ** 18n;
 const amounts = fc.bigInt({ min: 0n, max: 10n ** 15n });

@@ -1,10 +1,8 @@
 import { ApiError, type Environment } from '@svc/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fixedRates } from './fixed-rates.ts';
-import { getUsdAmountHandler } from './get-usd-amount.ts';
-import type { Rates } from './rates.ts';
-import { createExchange } from './service.ts';
+import { createExchange, fixedRates, type Rates } from './exchange.ts';
+import { getUsdAmountHandler } from './module.ts';
 
 const noRates: Rates = {
   current: async () => {

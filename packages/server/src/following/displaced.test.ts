@@ -3,8 +3,8 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import type { EmittedEvent, StarknetChain } from '../chains/starknet/chain.ts';
 import { relayer, transfer } from '../chains/testing/starknet.ts';
+import { syncWallet } from '../indexer/sync-wallet.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { syncWallet } from './sync.ts';
 import { useWorld } from './testing/world.ts';
 import { wrapChain } from './testing/wrap-chain.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { relayer, transfer } from '../chains/testing/starknet.ts';
+import { syncWallet } from '../indexer/sync-wallet.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { syncWallet } from './sync.ts';
 import { useWorld } from './testing/world.ts';
 import { notedChain, wrapChain } from './testing/wrap-chain.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { relayer, transfer } from '../chains/testing/starknet.ts';
-import { follow } from './follow.ts';
-import type { Follower } from './follower.ts';
+import type { Follower } from '../indexer/cursor.ts';
+import { follow } from '../indexer/index-blocks.ts';
 import { useWorld } from './testing/world.ts';
 import { notedChain, smallPages, wrapChain } from './testing/wrap-chain.ts';
 

@@ -1,10 +1,10 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { STALE_MS } from './fork.ts';
+import { STALE_MS } from '../indexer/reorg.ts';
+import { RETURN_MS } from '../indexer/store-transfers.ts';
 import { settledRelay, stateOfRelay } from './testing/relays.ts';
 import { useWorld } from './testing/world.ts';
 import { wrapChain } from './testing/wrap-chain.ts';
-import { RETURN_MS } from './unconfirmed.ts';
 
 const world = useWorld();
 const insertRelay = (number: number, hash: bigint) => settledRelay(world(), number, hash);

@@ -1,8 +1,8 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { followingJobs } from '../indexer/module.ts';
 import type { JobContext, JobHandler } from '../jobs/job.ts';
 import { startWorkers } from '../jobs/workers.ts';
-import { followingJobs } from './jobs.ts';
 import { useWorld } from './testing/world.ts';
 
 const world = useWorld();

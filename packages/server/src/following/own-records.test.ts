@@ -1,11 +1,11 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { padded } from '../chains/starknet/chain.ts';
 import { relayer, transfer } from '../chains/testing/starknet.ts';
-import { newId } from '../ids.ts';
-import { padded } from '../relayer/spelling.ts';
 import type { NewRecord } from '../transactions/record.ts';
-import { insertRecords } from '../transactions/records.ts';
+import { insertRecords } from '../transactions/record-store.ts';
+import { newId } from '../util/ids.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
 import { useWorld } from './testing/world.ts';
 

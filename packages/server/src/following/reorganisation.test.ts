@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { follow } from './follow.ts';
-import { STALE_MS } from './fork.ts';
+import { follow } from '../indexer/index-blocks.ts';
+import { STALE_MS } from '../indexer/reorg.ts';
+import { RETURN_MS } from '../indexer/store-transfers.ts';
 import { useWorld } from './testing/world.ts';
 import { smallPages, wrapChain } from './testing/wrap-chain.ts';
-import { RETURN_MS } from './unconfirmed.ts';
 
 const world = useWorld();
 

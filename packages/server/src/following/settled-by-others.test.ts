@@ -1,10 +1,9 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { insertRecords } from '../transactions/records.ts';
+import { findCursor } from '../indexer/cursor.ts';
+import { rewind, STALE_MS } from '../indexer/reorg.ts';
+import { insertRecords } from '../transactions/record-store.ts';
 import { aRecord } from '../transactions/test-records.ts';
-import { STALE_MS } from './fork.ts';
-import { rewind } from './rewind.ts';
-import { findCursor } from './store.ts';
 import { settledRelay, stateOfRelay } from './testing/relays.ts';
 import { useWorld } from './testing/world.ts';
 

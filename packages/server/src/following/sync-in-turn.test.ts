@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
-import type { SyncParts } from './sync.ts';
-import { syncInTurn } from './sync-in-turn.ts';
+import { type SyncParts, syncInTurn } from '../indexer/sync-wallet.ts';
 import { useWorld } from './testing/world.ts';
 import { wrapChain } from './testing/wrap-chain.ts';
 

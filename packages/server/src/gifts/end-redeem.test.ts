@@ -1,12 +1,10 @@
 import { listen, sql } from '@svc/store';
 import { describe, expect, it, vi } from 'vitest';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/call.ts';
 import { auditLedger } from '../ledger/audit-ledger.ts';
-import { hold } from '../ledger/hold.ts';
-import { endRedeems, failRedeem, REDEEMS_CHANNEL, succeedRedeem } from './end-redeem.ts';
-import { UNCOVERED } from './late-success.ts';
+import { hold } from '../ledger/ledger.ts';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse } from './management/testing/gift-house.ts';
-import { findRedeem } from './redeem.ts';
+import { endRedeems, failRedeem, findRedeem, REDEEMS_CHANNEL, succeedRedeem, UNCOVERED } from './redeem.ts';
 
 const house = giftHouse();
 const SHARE = 5n * DOLLAR + GAS;

@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { type Environment, formatUsd, type Gift, type UsdMicros, usdToNumber } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
-import type { LedgerOwner } from '../ledger/entries.ts';
+import { type LedgerOwner, release } from '../ledger/ledger.ts';
 
 /** A gift as it is kept. */
 export interface GiftRecord {
@@ -99,4 +100,68 @@ export function toGift(gift: ShownGift): Gift {
     recipientEmail: gift.recipientEmail,
     campaignName: gift.campaignName,
   };
+}
+
+type Costs = Pick<GiftRecord, 'amount' | 'gas' | 'bridge'>;
+
+/** The most that one redemption may take out of the gift's hold, wherever it goes. */
+export function shareOf({ amount, gas, bridge }: Costs): UsdMicros {
+  return amount + gas + bridge;
+}
+
+/** What a redemption reserves: on Starknet nothing is bridged. */
+export function shareOfRedeem({ amount, gas, bridge }: Costs, chain: 'starknet' | 'solana'): UsdMicros {
+  return chain === 'solana' ? amount + gas + bridge : amount + gas;
+}
+
+/** A redeem that has not ended keeps its share in the hold it was taken from. */
+export const openRedeem: Sql = sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`;
+
+/**
+ * Ends the hold of a gift that is exhausted, deleted or expired: what no open redeem has reserved becomes available again.
+ * The caller has the gift's row locked. Answers how much that was.
+ */
+export async function releaseRest(tx: Db, { id, holdId }: Pick<GiftRecord, 'id' | 'holdId'>): Promise<UsdMicros> {
+  if (holdId === null) return 0n;
+  await tx.run(sql`update gifts set hold_id = null, updated_at = now() where id = ${id} and hold_id = ${holdId}`);
+  const row = await tx.one<{ rest: UsdMicros }>(sql`
+    select amount_micros - settled_micros - released_micros - (
+             select coalesce(sum(share_micros), 0) from gift_redeems where hold_id = ${holdId} and ${openRedeem} and not spent
+           )::bigint as rest
+      from ledger_holds
+     where id = ${holdId}`);
+  if (!row || row.rest < 0n) throw new Error(`More is reserved for redeems of gift ${id} than its hold has.`);
+  if (row.rest > 0n) await release(tx, { holdId, amount: row.rest, reference: 'rest' });
+  return row.rest;
+}
+
+/** 2·10^11 codes: at ten tries a minute one address needs 40 years for one of ten thousand gifts. Codes of your own can be longer. */
+const LENGTH = 8;
+const LETTERS = 26;
+
+/** A code for a gift that was given none: letters A-Z that nobody can foresee. */
+export function randomCode(): string {
+  return Array.from({ length: LENGTH }, () => String.fromCharCode('A'.charCodeAt(0) + randomInt(LETTERS))).join('');
+}
+
+/** Codes are the same code whatever their case. */
+export const codeKey = (code: string): string => code.toLowerCase();
+
+export type Refusal = 'gift_not_found' | 'gift_inactive' | 'gift_not_started' | 'gift_expired' | 'gift_limit_reached';
+
+type State = Pick<
+  GiftRecord,
+  'deletedAt' | 'isActive' | 'startsAt' | 'expiresAt' | 'totalRedeems' | 'maxRedeems' | 'holdId'
+>;
+
+/** Why nobody can redeem the gift now, the first reason that applies. */
+export function refusalOf(gift: State | undefined, nowMs: number): Refusal | undefined {
+  if (!gift || gift.deletedAt !== null) return 'gift_not_found';
+  if (!gift.isActive) return 'gift_inactive';
+  if (nowMs < gift.startsAt.getTime()) return 'gift_not_started';
+  if (isExpired(gift, nowMs)) return 'gift_expired';
+  if (gift.totalRedeems >= gift.maxRedeems) return 'gift_limit_reached';
+  // A process with a clock ahead of ours released it already.
+  if (gift.holdId === null) return 'gift_expired';
+  return undefined;
 }

@@ -1,9 +1,8 @@
 import { type RedeemStatus, redeemStatuses } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { endRedeems } from './end-redeem.ts';
 import { giftHouse } from './management/testing/gift-house.ts';
-import { findRedeem, reorganisations, resumptions, statusesBefore } from './redeem.ts';
+import { endRedeems, findRedeem, reorganisations, resumptions, statusesBefore } from './redeem.ts';
 
 const house = giftHouse();
 

@@ -1,6 +1,6 @@
 import { allEndpoints, type Endpoint, endpoints } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { faultOfBody, readBody } from './body.ts';
+import { faultOfBody, readBody } from './endpoints.ts';
 
 const judge = (endpoint: Endpoint, body: unknown) => faultOfBody(endpoint, readBody(endpoint, body));
 const changing: readonly Endpoint[] = allEndpoints.filter(({ method }) => method === 'PATCH');

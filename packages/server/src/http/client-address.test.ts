@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf } from './client-address.ts';
+import { clientOf } from './rate-limit.ts';
 
 describe('the client of a request', () => {
   it.each([

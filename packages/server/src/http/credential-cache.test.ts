@@ -1,9 +1,9 @@
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOrganization, issueKey } from '../organizations/service.ts';
-import { revokeKey } from '../organizations/store.ts';
+import { CredentialCache } from '../auth/authenticate.ts';
+import { createOrganization, issueKey } from '../organizations/api-keys.ts';
+import { revokeKey } from '../organizations/organization-store.ts';
 import { serverDatabase } from '../testing/database.ts';
-import { CredentialCache } from './credential-cache.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

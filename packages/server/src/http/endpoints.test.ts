@@ -2,12 +2,12 @@ import { ApiError, allEndpoints, type ErrorCode } from '@svc/protocol';
 import type { TestDatabase } from '@svc/store/testing';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Authenticator } from '../auth/authenticate.ts';
 import { serverDatabase } from '../testing/database.ts';
-import type { Authenticator } from './authenticate.ts';
+import { Governor } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import { replyWithError } from './error-reply.ts';
-import { Governor } from './governor.ts';
 import { RateLimiter } from './rate-limit.ts';
 
 let database: TestDatabase;

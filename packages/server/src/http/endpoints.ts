@@ -1,16 +1,12 @@
 import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Authenticator, authenticate } from './authenticate.ts';
-import { faultOfBody, readBody } from './body.ts';
-import { type Call, type Handler, type Handlers, WithStatus } from './call.ts';
-import type { Caller } from './caller.ts';
-import { clientOf } from './client-address.ts';
+import { type Authenticator, authenticate } from '../auth/authenticate.ts';
+import { type Governor, isExpensive } from './admission.ts';
+import { type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
 import { errorBody } from './error-reply.ts';
-import { type Governor, isExpensive } from './governor.ts';
 import { fingerprintOf, type StoredAnswer, type Turn, takeTurn } from './idempotency.ts';
-import type { RateLimiter } from './rate-limit.ts';
-import { withoutShownOnce } from './shown-once.ts';
+import { clientOf, type RateLimiter } from './rate-limit.ts';
 import { findFault, readQuery } from './validation.ts';
 
 declare module 'fastify' {
@@ -182,4 +178,37 @@ function scopeOf({ caller, url }: FastifyRequest): string {
   if (!caller) return `anyone ${url.split('?', 1)[0]}`;
   const owner = `${caller.organizationId} ${caller.environment}`;
   return caller.externalUserId === undefined ? owner : `${owner} ${caller.externalUserId}`;
+}
+
+type Bodied = Pick<Endpoint, 'method' | 'body'>;
+
+/** None at all counts as an empty one where nothing is required; undefined where none is read. */
+export function readBody({ body: schema }: Bodied, body: unknown): unknown {
+  if (!schema) return undefined;
+  const { required = [] } = schema as { required?: readonly string[] };
+  return body === undefined && required.length === 0 ? {} : body;
+}
+
+/** What is wrong with the first bad field, or undefined. */
+export function faultOfBody({ method, body: schema }: Bodied, body: unknown): string | undefined {
+  if (!schema) return undefined;
+  const { properties = {} } = schema as { properties?: object };
+  const names = Object.keys(properties);
+  // Unknown names are let pass, so a slip in the only name would look like a change that was made.
+  const isEmpty = method === 'PATCH' && isObject(body) && !names.some((name) => Object.hasOwn(body, name));
+  return isEmpty ? `body must have at least one of ${names.join(', ')}` : findFault('body', schema, body);
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * An answer as it may be kept for a repeated Idempotency-Key: null in place of what is shown once. A secret that lay there for a
+ * day would be a copy of it in clear, which its own table takes care not to have.
+ */
+export function withoutShownOnce({ shownOnce }: Pick<Endpoint, 'shownOnce'>, answer: StoredAnswer): StoredAnswer {
+  const { status, body } = answer;
+  if (!shownOnce || body === null || typeof body !== 'object') return answer;
+  const hidden = shownOnce.filter((field) => Object.hasOwn(body, field)).map((field) => [field, null]);
+  return { status, body: { ...body, ...Object.fromEntries(hidden) } };
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ApiError, type ErrorBody } from '@svc/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { TooManyRequests } from './too-many-requests.ts';
+import { TooManyRequests } from './rate-limit.ts';
 
 /** Turns whatever was thrown into the Error body. What is not meant for the caller goes to the log and nowhere else. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

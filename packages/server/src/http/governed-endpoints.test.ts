@@ -2,10 +2,10 @@ import { allEndpoints } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import type { Authenticator } from './authenticate.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import { BUSY_COUNT, Governor } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
-import { BUSY_COUNT, Governor } from './governor.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 const KEY = { organization_id: 'org', environment: 'development', id: 'key', revoked_at: null };

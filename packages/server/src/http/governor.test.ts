@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUSY_COUNT, BUSY_WINDOW_MS, Governor, isExpensive, LONGEST_WAIT_MS } from './governor.ts';
+import { BUSY_COUNT, BUSY_WINDOW_MS, Governor, isExpensive, LONGEST_WAIT_MS } from './admission.ts';
 
 const PER_SECOND = 10;
 const GAP_MS = 1_000 / PER_SECOND;

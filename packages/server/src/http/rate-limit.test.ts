@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOrganization, issueKey } from '../organizations/service.ts';
+import { createOrganization, issueKey } from '../organizations/api-keys.ts';
 import { serverDatabase } from '../testing/database.ts';
 import { RateLimiter } from './rate-limit.ts';
 

@@ -3,13 +3,12 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Authenticator } from '../auth/authenticate.ts';
 import { serverDatabase } from '../testing/database.ts';
-import type { Authenticator } from './authenticate.ts';
+import { Governor } from './admission.ts';
 import type { Call, Handlers } from './call.ts';
-import { registerEndpoints } from './endpoints.ts';
-import { Governor } from './governor.ts';
+import { registerEndpoints, withoutShownOnce } from './endpoints.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { withoutShownOnce } from './shown-once.ts';
 
 const SECRET = `sk_dev_${'b'.repeat(36)}`;
 const KEY = { organization_id: 'org', environment: 'development', id: 'key', revoked_at: null };

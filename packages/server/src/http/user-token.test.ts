@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EnvironmentRow } from '../organizations/store.ts';
+import { UserTokens } from '../auth/user-tokens.ts';
+import type { EnvironmentRow } from '../organizations/organization-store.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
-import { UserTokens } from './user-token.ts';
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];

@@ -1,3 +1,5 @@
+import { ApiError, parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
+import { ADDRESS_BOUND, parseFelt } from '@svc/starknet';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import type { TSchema } from 'typebox';
@@ -81,4 +83,24 @@ function readText(type: string | undefined, text: string): unknown {
   if (type === 'number' && /^-?\d{1,15}(\.\d{1,6})?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
+}
+
+/** Each reads one field of a request; what cannot be read is an `invalid_request` that names the field. */
+export function readFelt(text: string, field: string): bigint {
+  const felt = parseFelt(text);
+  return felt.ok ? felt.value : refuse(field, felt.reason);
+}
+
+export function readClassHash(text: string, field: string): bigint {
+  const hash = readFelt(text, field);
+  return hash > 0n && hash < ADDRESS_BOUND ? hash : refuse(field, 'must be the hash of a class');
+}
+
+export function readAddress(text: string, field: string): StarknetAddress {
+  const address = parseStarknetAddress(text);
+  return address.ok ? address.value : refuse(field, address.reason);
+}
+
+export function refuse(field: string, reason: string): never {
+  throw new ApiError('invalid_request', `${field} ${reason}.`);
 }

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { enqueue, enqueueMany } from './enqueue.ts';
-import { failedJobs, queueStats } from './inspect.ts';
-import { failJob, takeJobs } from './store.ts';
+import { enqueue, enqueueMany } from './job.ts';
+import { failedJobs, failJob, queueStats, takeJobs } from './job-store.ts';
 import { createQueue } from './testing/harness.ts';
 
 it('the statistics count the jobs of each task by their state, and tell how long the oldest has been due', async () => {

@@ -1,3 +1,5 @@
+import { type Db, sql } from '@svc/store';
+
 /** A job to be done, once or more often: after a crash it is repeated, so its handler must bear that. */
 export interface NewJob {
   readonly task: string;
@@ -35,12 +37,84 @@ export interface JobLog {
   error(fields: object, message: string): void;
 }
 
-// Long messages come from answers of other machines; their beginning tells enough.
-const MAX_REASON_LENGTH = 500;
+/** PostgreSQL's channel on which idle workers wait. */
+export const WAKE_CHANNEL = 'svc_jobs';
 
-/** An error in a line, for the log and the operator. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error).slice(0, MAX_REASON_LENGTH);
-  const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
-  return `${error.message || error.name}${cause}`.slice(0, MAX_REASON_LENGTH);
+// With the pauses between them, about half a day: longer than most outages, short enough to look at the next morning.
+const DEFAULT_MAX_ATTEMPTS = 25;
+// A job names rows; it does not carry them.
+const MAX_PAYLOAD_CHARACTERS = 65_536;
+// One statement stays within some megabytes.
+const MAX_JOBS_AT_ONCE = 1_000;
+
+/** Stores a job with everything else that the transaction stores: both happen, or neither. */
+export async function enqueue(tx: Db, job: NewJob): Promise<void> {
+  await enqueueMany(tx, [job]);
+}
+
+/** Several at once; of two with the same task and key the later one counts. */
+export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  if (jobs.length > MAX_JOBS_AT_ONCE) throw new Error(`At most ${MAX_JOBS_AT_ONCE} jobs can be enqueued at once.`);
+  const rows = JSON.stringify(withoutRepeatedKeys(jobs).map(toRow));
+  // The order is the same for everyone, so that two transactions with the same keys do not wait for each other.
+  await tx.run(sql`
+    with added as (
+      insert into jobs (task, payload, key, queue, run_at, max_attempts)
+      select task, coalesce(payload, 'null'), key, queue, coalesce(run_at, now()), max_attempts
+        from jsonb_to_recordset(${rows}::jsonb) as job (
+          task text, payload jsonb, key text, queue text, run_at timestamptz, max_attempts integer)
+       order by task, key
+      on conflict (task, key) where worker is null and failed_at is null
+      do update set payload = excluded.payload, queue = excluded.queue, max_attempts = excluded.max_attempts,
+                    run_at = least(jobs.run_at, excluded.run_at), attempt = 0
+      returning run_at
+    )
+    select pg_notify(${WAKE_CHANNEL}, '') where exists (select from added where run_at <= now())`);
+}
+
+function withoutRepeatedKeys(jobs: readonly NewJob[]): NewJob[] {
+  const kept = new Map<unknown, NewJob>();
+  for (const job of jobs) kept.set(job.key === undefined ? job : JSON.stringify([job.task, job.key]), job);
+  return [...kept.values()];
+}
+
+function toRow({ task, payload, key, queue, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: NewJob): object {
+  const length = JSON.stringify(payload)?.length ?? 0;
+  if (length > MAX_PAYLOAD_CHARACTERS) {
+    throw new Error(`The payload of a job ${task} is longer than ${MAX_PAYLOAD_CHARACTERS} characters.`);
+  }
+  return { task, payload, key, queue, run_at: runAt, max_attempts: maxAttempts };
+}
+
+/** A task that runs every so many seconds, counted from midnight UTC, once over all processes. Its payload is {}. */
+export interface RecurringJob {
+  readonly task: string;
+  readonly everySeconds: number;
+}
+
+/**
+ * Enqueues what is due. Times that passed while no process ran are not made up for, and a run that is still waiting is
+ * not added to.
+ */
+export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[]): Promise<void> {
+  if (recurring.length === 0) return;
+  await db.tx(async (tx) => {
+    const due = await tx.rows<{ task: string; key: string }>(sql`
+      insert into recurring_jobs (task, every_seconds, next_at)
+      select task, "everySeconds",
+             to_timestamp((floor(extract(epoch from now()) / "everySeconds") + 1) * "everySeconds")
+        from jsonb_to_recordset(${JSON.stringify(recurring)}::jsonb) as wanted (task text, "everySeconds" integer)
+       where not exists (
+         select from recurring_jobs as known
+          where known.task = wanted.task and known.every_seconds = wanted."everySeconds" and known.next_at > now())
+       order by task, "everySeconds"
+      on conflict (task, every_seconds) do update set next_at = excluded.next_at
+       where recurring_jobs.next_at <= now()
+      returning task, 'every ' || every_seconds || ' s' as key`);
+    await enqueueMany(
+      tx,
+      due.map(({ task, key }) => ({ task, key, payload: {} })),
+    );
+  });
 }

@@ -1,9 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { enqueue, enqueueMany } from './enqueue.ts';
-import type { JobContext } from './job.ts';
-import { PRESENCE_APPLICATION } from './presence.ts';
-import { PRESENCE_LOCK } from './presence-connection.ts';
+import { enqueue, enqueueMany, type JobContext } from './job.ts';
+import { PRESENCE_APPLICATION, PRESENCE_LOCK } from './presence.ts';
 import { BOUND, countOf, createQueue, type Queue, start } from './testing/harness.ts';
 
 const cut = ({ db }: Queue, application: string) =>

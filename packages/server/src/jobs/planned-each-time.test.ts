@@ -1,7 +1,7 @@
 import { connect, sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { plannedEachTime } from './planned-each-time.ts';
 import { createQueue } from './testing/harness.ts';
+import { plannedEachTime } from './workers.ts';
 
 it('the connections of the workers keep no plans, and keep the options of the address', async () => {
   const { url } = await createQueue();

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { enqueue, enqueueMany } from './enqueue.ts';
+import { enqueue, enqueueMany } from './job.ts';
 import { BOUND, countOf, createQueue, kill, QUICK, startProcess } from './testing/harness.ts';
 
 const CONCURRENCY = 8;

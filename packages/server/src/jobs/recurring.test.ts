@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { enqueueRecurring } from './recurring.ts';
-import { completeJob, takeJobs } from './store.ts';
+import { enqueueRecurring } from './job.ts';
+import { completeJob, takeJobs } from './job-store.ts';
 import { BOUND, countOf, createQueue, QUICK, type Queue, startProcess } from './testing/harness.ts';
 
 const HOURLY = [{ task: 'tick', everySeconds: 3_600 }];

@@ -1,9 +1,9 @@
 import { type Database, sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { enqueue } from './enqueue.ts';
-import { createRunner } from './runner.ts';
-import { takeJobs } from './store.ts';
+import { enqueue } from './job.ts';
+import { takeJobs } from './job-store.ts';
 import { BOUND, createQueue, silent } from './testing/harness.ts';
+import { createRunner } from './workers.ts';
 
 const WORKER = 7;
 

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { enqueue, enqueueMany } from './enqueue.ts';
-import { completeJob, failJob, handBackJobs, retryFailedJob, takeJobs, takeOverJobs } from './store.ts';
+import { enqueue, enqueueMany } from './job.ts';
+import { completeJob, failJob, handBackJobs, retryFailedJob, takeJobs, takeOverJobs } from './job-store.ts';
 import { createQueue, type Queue } from './testing/harness.ts';
 
 const WORKER = 7;

@@ -1,11 +1,9 @@
 import { sql } from '@svc/store';
 import { expect, it, onTestFinished } from 'vitest';
-import { enqueue } from './enqueue.ts';
-import { PRESENCE_LOCK } from './presence-connection.ts';
-import { takeJobs } from './store.ts';
-import { createTakeOver } from './take-over.ts';
+import { enqueue } from './job.ts';
+import { takeJobs } from './job-store.ts';
+import { createTakeOver, DEFAULT_TIMING, PRESENCE_LOCK } from './presence.ts';
 import { countOf, createQueue, type Queue, silent } from './testing/harness.ts';
-import { DEFAULT_TIMING } from './timing.ts';
 
 const DEAD = 41;
 const SELF = 42;

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { enqueue, enqueueMany } from './enqueue.ts';
-import { failedJobs } from './inspect.ts';
-import type { JobContext } from './job.ts';
+import { enqueue, enqueueMany, type JobContext } from './job.ts';
+import { failedJobs } from './job-store.ts';
 import { BOUND, countOf, createQueue, QUICK, type Queue, start } from './testing/harness.ts';
 
 const jobsLeft = (queue: Queue) => countOf(queue, sql`select from jobs`);

@@ -1,9 +1,7 @@
 import { type Db, type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { auditLedger, type Violation } from './audit-ledger.ts';
-import { release, settle } from './end-hold.ts';
-import type { LedgerOwner } from './entries.ts';
-import { hold } from './hold.ts';
+import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 import { newOwner, testLedger } from './test-ledger.ts';
 
 const ledger = testLedger();

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { balance } from './balance.ts';
-import { credit } from './credit.ts';
-import { listEntries } from './entries.ts';
+import { balance, credit, listEntries } from './ledger.ts';
 import { everythingOf, newOwner, testLedger } from './test-ledger.ts';
 
 const ledger = testLedger();

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { credit } from './credit.ts';
-import { release } from './end-hold.ts';
-import { listEntries } from './entries.ts';
-import { hold } from './hold.ts';
+import { credit, hold, listEntries, release } from './ledger.ts';
 import { newOwner, testLedger } from './test-ledger.ts';
 
 const ledger = testLedger();

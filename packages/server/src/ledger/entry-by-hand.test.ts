@@ -1,9 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from './audit-ledger.ts';
-import { balance } from './balance.ts';
-import { release } from './end-hold.ts';
-import { hold } from './hold.ts';
+import { balance, hold, release } from './ledger.ts';
 import { everythingOf, newOwner, testLedger } from './test-ledger.ts';
 
 const ledger = testLedger();

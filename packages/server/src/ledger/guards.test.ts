@@ -1,8 +1,6 @@
 import { type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { release, settle } from './end-hold.ts';
-import type { LedgerOwner } from './entries.ts';
-import { hold } from './hold.ts';
+import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 import { everythingOf, newOwner, testLedger } from './test-ledger.ts';
 
 const ledger = testLedger();

@@ -1,11 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from './audit-ledger.ts';
-import { balance } from './balance.ts';
-import { release } from './end-hold.ts';
-import { listEntries } from './entries.ts';
-import { findHold } from './hold.ts';
-import { holdMany } from './hold-many.ts';
+import { balance, findHold, holdMany, listEntries, release } from './ledger.ts';
 import { everythingOf, newOwner, testLedger, whileOpen } from './test-ledger.ts';
 
 const { db } = testLedger();

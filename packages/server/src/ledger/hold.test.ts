@@ -2,9 +2,7 @@ import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from './audit-ledger.ts';
-import { balance } from './balance.ts';
-import { listEntries } from './entries.ts';
-import { findHold, hold } from './hold.ts';
+import { balance, findHold, hold, listEntries } from './ledger.ts';
 import { everythingOf, newOwner, testLedger, whileOpen } from './test-ledger.ts';
 
 const ledger = testLedger();

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from './audit-ledger.ts';
-import { balance } from './balance.ts';
-import { settle } from './end-hold.ts';
-import { listEntries } from './entries.ts';
-import { findHold, type Hold, hold } from './hold.ts';
+import { balance, findHold, type Hold, hold, listEntries, settle } from './ledger.ts';
 import { beginning, OWNERS, operation, perform } from './ledger-model.ts';
 import { newOwner, testLedger } from './test-ledger.ts';
 

@@ -1,11 +1,7 @@
 import { connect, type Db, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from './audit-ledger.ts';
-import { balance } from './balance.ts';
-import { credit } from './credit.ts';
-import { release, settle } from './end-hold.ts';
-import type { LedgerOwner } from './entries.ts';
-import { findHold, hold } from './hold.ts';
+import { balance, credit, findHold, hold, type LedgerOwner, release, settle } from './ledger.ts';
 import { everythingOf, newOwner, testLedger } from './test-ledger.ts';
 
 const ledger = testLedger();

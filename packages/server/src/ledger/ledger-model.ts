@@ -1,10 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import fc from 'fast-check';
-import { credit } from './credit.ts';
-import { release, settle } from './end-hold.ts';
-import type { Entry, LedgerOwner } from './entries.ts';
-import { type Hold, hold } from './hold.ts';
+import { credit, type Entry, type Hold, hold, type LedgerOwner, release, settle } from './ledger.ts';
 
 /** The ledger as a few numbers in memory, and random operations on both, for the property tests. */
 export type Operation =

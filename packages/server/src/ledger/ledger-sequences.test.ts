@@ -2,9 +2,7 @@ import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from './audit-ledger.ts';
-import { balance } from './balance.ts';
-import { listEntries } from './entries.ts';
-import { findHold, type Hold } from './hold.ts';
+import { balance, findHold, type Hold, listEntries } from './ledger.ts';
 import { beginning, Model, OWNERS, operation, perform } from './ledger-model.ts';
 import { newOwner, testLedger } from './test-ledger.ts';
 

@@ -1,9 +1,8 @@
 import { connect, migrate, sql } from '@svc/store';
 import { createTestDatabase } from '@svc/store/testing';
 import { expect, it } from 'vitest';
-import { serverMigrations } from '../migrations.ts';
-import { balance } from './balance.ts';
-import { credit } from './credit.ts';
+import { serverMigrations } from '../database.ts';
+import { balance, credit } from './ledger.ts';
 
 const LAST_BEFORE_THE_LEDGER = 2;
 

@@ -2,10 +2,9 @@ import type { Environment } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll } from 'vitest';
-import { newId } from '../ids.ts';
 import { serverDatabase } from '../testing/database.ts';
-import { credit } from './credit.ts';
-import type { LedgerOwner } from './entries.ts';
+import { newId } from '../util/ids.ts';
+import { credit, type LedgerOwner } from './ledger.ts';
 
 /** A database for the tests of one file; `db()` answers it once they run. */
 export function testLedger(): { db: () => Database } {

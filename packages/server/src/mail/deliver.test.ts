@@ -1,13 +1,10 @@
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createOrganization } from '../organizations/service.ts';
+import { createOrganization } from '../organizations/api-keys.ts';
 import { serverDatabase } from '../testing/database.ts';
-import { deliver } from './deliver.ts';
-import { lookAfterMails } from './look-after-mails.ts';
-import type { Delivery, Letter } from './mailer.ts';
-import type { Mailers } from './mailers.ts';
-import { type NewMail, queueMails } from './send-mail.ts';
+import { deliver, lookAfterMails, type NewMail, queueMails } from './mail.ts';
+import type { Delivery, Letter, Mailers } from './mailers.ts';
 import { content } from './testing/letters.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { headerOf, readMessage } from '../../../sandbox/src/mailbox/read-message.ts';
-import { createMailboxMailer } from './mailbox-mailer.ts';
-import { createMailers } from './mailers.ts';
+import { headerOf, readMessage } from '../../../sandbox/src/mailbox/message.ts';
+import { createMailboxMailer, createMailers } from './mailers.ts';
 import { SANDBOX_SENDER } from './settings.ts';
 import { letter } from './testing/letters.ts';
 

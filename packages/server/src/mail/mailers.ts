@@ -1,8 +1,7 @@
 import type { Environment } from '@svc/protocol';
-import { createMailboxMailer } from './mailbox-mailer.ts';
-import type { Mailer } from './mailer.ts';
-import type { MailSettings } from './settings.ts';
-import { createSmtpMailer } from './smtp-mailer.ts';
+import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer';
+import { oneLine } from '../util/text.ts';
+import type { MailSettings, Sender, SmtpServer } from './settings.ts';
 
 export interface Mailers {
   /** Who sends an environment's mail; undefined where nobody does. */
@@ -25,3 +24,152 @@ export function createMailers({ smtp, sender }: MailSettings, mailboxUrl: () => 
     },
   };
 }
+
+/** A message as it is sent, the same at every attempt. */
+export interface Letter {
+  /** Becomes the Message-ID, by which receivers know a repetition. */
+  readonly id: string;
+  readonly date: Date;
+  readonly recipient: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** What became of one attempt. The reason of a delay goes into the log, so it says nothing of the letter or its recipient. */
+export type Delivery =
+  | { readonly outcome: 'SENT' }
+  | { readonly outcome: 'REFUSED'; readonly reason: string }
+  | { readonly outcome: 'DELAYED'; readonly reason: string };
+
+export interface Mailer {
+  send(letter: Letter, signal: AbortSignal): Promise<Delivery>;
+  /** Closes connections that wait for more letters. */
+  close(): void;
+}
+
+/** For each wait: the name, the connection, the greeting, an answer. */
+const SMTP_TIMEOUT_MS = 10_000;
+/** A whole letter, also where a server keeps every single wait short. */
+const LETTER_TIMEOUT_MS = 60_000;
+
+/** Sends by an SMTP server over a few connections that stay open between letters. */
+export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
+  const transport = createTransport({
+    pool: true,
+    maxConnections: MAIL_LANES,
+    // The queue repeats; the pool would do so without its pauses.
+    maxRequeues: 0,
+    host: server.host,
+    port: server.port,
+    secure: server.secure,
+    requireTLS: server.requireTls,
+    ...(server.login && { auth: { user: server.login.user, pass: server.login.password } }),
+    dnsTimeout: SMTP_TIMEOUT_MS,
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+  });
+  // An idle connection that breaks is replaced by the next letter; an unheard event would end the process.
+  transport.on('error', () => {});
+  return {
+    async send(letter, signal) {
+      const ended = AbortSignal.any([signal, AbortSignal.timeout(LETTER_TIMEOUT_MS)]);
+      try {
+        await unless(ended, transport.sendMail(compose(letter, sender)));
+        return { outcome: 'SENT' };
+      } catch (error) {
+        if (ended.aborted) return { outcome: 'DELAYED', reason: 'The mail server did not take it in time.' };
+        return judgeFailure(error as NodemailerError);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Rejects as soon as the signal is aborted. What was begun then ends unheard, and the letter may arrive twice. */
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}
+
+/** It is on this machine, and stores one row. */
+const MAILBOX_TIMEOUT_MS = 10_000;
+
+/** Puts letters into a mailbox by HTTP, as whole messages. A message that is there already is not put there again. */
+export function createMailboxMailer(mailboxUrl: () => string | undefined, sender: Sender): Mailer {
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return {
+    async send(letter, signal) {
+      const url = mailboxUrl();
+      if (url === undefined) return { outcome: 'DELAYED', reason: 'There is no mailbox.' };
+      const { message } = await composer.sendMail(compose(letter, sender));
+      if (!Buffer.isBuffer(message)) throw new Error('The message was composed as a stream.');
+      const status = await post(url, message, AbortSignal.any([signal, AbortSignal.timeout(MAILBOX_TIMEOUT_MS)]));
+      if (status === 200 || status === 201) return { outcome: 'SENT' };
+      const reason = status === undefined ? 'The mailbox did not answer.' : `The mailbox answered HTTP ${status}.`;
+      return { outcome: status === 400 || status === 413 ? 'REFUSED' : 'DELAYED', reason };
+    },
+    close() {},
+  };
+}
+
+async function post(url: string, message: Buffer, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    const headers = { 'content-type': 'message/rfc822' };
+    const body = new Uint8Array(message);
+    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What nodemailer makes a message of. Addresses are given in parts, so that no text is read as a list of several. */
+export function compose(letter: Letter, sender: Sender): SendMailOptions {
+  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1);
+  return {
+    from: { name: sender.name, address: sender.address },
+    to: { name: '', address: letter.recipient },
+    subject: letter.subject,
+    messageId: `<${letter.id}@${domain}>`,
+    date: letter.date,
+    text: letter.text,
+    html: letter.html,
+    // Keeps answering machines from answering.
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': 'es, en' },
+    xMailer: false,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** What a server says of a refusal is a line or two. */
+const MAX_REASON_LENGTH = 300;
+
+/**
+ * Whether a failed attempt is the end. Only a no to this recipient or this message is: a no to our login or our sender says
+ * nothing of the letter, and the operator can mend it.
+ */
+export function judgeFailure(error: NodemailerError): Exclude<Delivery, { outcome: 'SENT' }> {
+  const { code, command } = error;
+  const refused = error.permanent === true && (command === 'RCPT TO' || command === 'DATA');
+  // No server was asked: the address could not be put into a command.
+  const unsendable = code === 'EENVELOPE' && command === 'API';
+  if (unsendable) return { outcome: 'REFUSED', reason: 'The address cannot be written to.' };
+  if (refused) return { outcome: 'REFUSED', reason: oneLine(error.response ?? '', MAX_REASON_LENGTH) };
+  return { outcome: 'DELAYED', reason: withoutWords(error) };
+}
+
+/** Codes alone: a server's own words often repeat the recipient's address. */
+function withoutWords({ code, originalCode, command, responseCode, timeoutType }: NodemailerError): string {
+  const parts = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
+  return parts.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${parts.join(' ')}).`;
+}
+
+/** How many of an environment are sent at the same time by all processes together: a slow mail server must not hold up jobs that move money. */
+export const MAIL_LANES = 4;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneLine } from './one-line.ts';
+import { oneLine } from '../util/text.ts';
 
 it.each([
   ['Ana\r\nBcc: eva@example.com', 'Ana Bcc: eva@example.com'],

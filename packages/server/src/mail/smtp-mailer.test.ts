@@ -1,11 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { headerOf, readMessage } from '../../../sandbox/src/mailbox/read-message.ts';
+import { headerOf, readMessage } from '../../../sandbox/src/mailbox/message.ts';
 import { selfSigned } from '../testing/self-signed.ts';
-import type { Mailer } from './mailer.ts';
+import { createSmtpMailer, type Mailer } from './mailers.ts';
 import type { SmtpServer } from './settings.ts';
-import { createSmtpMailer } from './smtp-mailer.ts';
 import { letter } from './testing/letters.ts';
 import { type SmtpBehaviour, smtpError, startSmtp } from './testing/smtp-server.ts';
 

@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listChanges } from '../audit/list-changes.ts';
-import type { Caller } from '../http/caller.ts';
+import { listChanges } from '../audit-log.ts';
+import type { Caller } from '../http/call.ts';
 import { serverDatabase } from '../testing/database.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
-import type { KeyKind } from './keys.ts';
+import type { KeyKind } from './organization-store.ts';
 import { callerOf, newCaller } from './testing/organization.ts';
 
 let database: TestDatabase;

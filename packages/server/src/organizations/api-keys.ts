@@ -1,10 +1,11 @@
-import { ApiError, type ApiKey } from '@svc/protocol';
+import { hash, randomBytes } from 'node:crypto';
+import { ApiError, type ApiKey, type Environment } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import { recordChange } from '../audit/record-change.ts';
-import type { Caller } from '../http/caller.ts';
-import type { KeyKind } from './keys.ts';
-import { issueKey } from './service.ts';
-import * as store from './store.ts';
+import { recordChange } from '../audit-log.ts';
+import type { Caller } from '../http/call.ts';
+import { newId } from '../util/ids.ts';
+import type { KeyKind } from './organization-store.ts';
+import * as store from './organization-store.ts';
 
 /** Enough for every place that has a key of its own, and for the days in which old and new ones overlap. */
 const MAX_KEYS_IN_USE = 20;
@@ -74,4 +75,75 @@ export function toApiKey(row: store.KeyRow): ApiKey {
     createdAt: row.created_at.toISOString(),
     revokedAt: row.revoked_at?.toISOString() ?? null,
   };
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+/** 36 characters of 62 are 214 bits: nobody guesses one, and a plain SHA-256 is enough to keep it. */
+const SECRET_CHARACTERS = 36;
+const KEY_PATTERN = /^(pk|sk)_(dev|prod)_[A-Za-z0-9]{32,128}$/;
+
+const kindPrefix: Record<KeyKind, string> = { public: 'pk', secret: 'sk' };
+const environmentPrefix: Record<Environment, string> = { development: 'dev', production: 'prod' };
+
+export function keyPrefix(kind: KeyKind, environment: Environment): string {
+  return `${kindPrefix[kind]}_${environmentPrefix[environment]}_`;
+}
+
+export function generateKey(kind: KeyKind, environment: Environment): string {
+  return keyPrefix(kind, environment) + randomText(SECRET_CHARACTERS);
+}
+
+/** Whether a text can be a key at all; anything else never reaches the database. */
+export function looksLikeKey(text: string, kind: KeyKind): boolean {
+  return KEY_PATTERN.test(text) && text.startsWith(kindPrefix[kind]);
+}
+
+/** In base64. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'base64');
+}
+
+/** Bytes above the largest multiple of 62 are thrown away, so that every character is equally likely. */
+function randomText(length: number): string {
+  const limit = 256 - (256 % ALPHABET.length);
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < limit && text.length < length) text += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return text;
+}
+
+export async function createOrganization(db: Db, name: string): Promise<string> {
+  const id = newId('org');
+  await store.insertOrganization(db, id, name);
+  return id;
+}
+
+export interface IssuedKey {
+  readonly id: string;
+  readonly row: store.KeyRow;
+  /** The whole key. A secret one is never seen again after this. */
+  readonly value: string;
+}
+
+/** Makes a key, or takes the given value; a value that exists already is refused. */
+export async function issueKey(
+  db: Db,
+  target: { organizationId: string; environment: Environment; kind: KeyKind },
+  value: string = generateKey(target.kind, target.environment),
+): Promise<IssuedKey> {
+  const id = newId('key');
+  const stored = await store.insertKey(db, {
+    ...target,
+    id,
+    publicKey: target.kind === 'public' ? value : null,
+    secretHash: target.kind === 'secret' ? hashSecret(value) : null,
+    prefix: keyPrefix(target.kind, target.environment),
+    lastFour: value.slice(-4),
+  });
+  const row = stored ? await store.findKey(db, id) : undefined;
+  if (!row) throw new Error(`This ${target.kind} key exists already.`);
+  return { id, row, value };
 }

@@ -1,12 +1,11 @@
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { balance } from '../ledger/balance.ts';
+import { balance } from '../ledger/ledger.ts';
 import { serverDatabase } from '../testing/database.ts';
+import { createOrganization, generateKey, hashSecret, issueKey } from './api-keys.ts';
 import { type DevelopmentOptions, draftKeys, ensureDevelopment } from './development.ts';
-import { generateKey, hashSecret } from './keys.ts';
-import { createOrganization, issueKey } from './service.ts';
-import * as store from './store.ts';
+import * as store from './organization-store.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {

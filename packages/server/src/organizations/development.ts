@@ -1,9 +1,9 @@
 import type { Environment } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
-import { credit } from '../ledger/credit.ts';
-import { generateKey, hashSecret, type KeyKind, keyPrefix, looksLikeKey } from './keys.ts';
-import { createOrganization, issueKey } from './service.ts';
-import * as store from './store.ts';
+import { credit } from '../ledger/ledger.ts';
+import { createOrganization, generateKey, hashSecret, issueKey, keyPrefix, looksLikeKey } from './api-keys.ts';
+import type { KeyKind } from './organization-store.ts';
+import * as store from './organization-store.ts';
 
 /** Sandbox credits that the development organisation starts with: 10,000 dollars. */
 const STARTING_CREDITS = 10_000_000_000n;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateKey, hashSecret, looksLikeKey } from './keys.ts';
+import { generateKey, hashSecret, looksLikeKey } from './api-keys.ts';
 
 describe('API keys', () => {
   it('say what they are and carry at least 32 random letters and digits', () => {

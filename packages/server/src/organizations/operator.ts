@@ -1,11 +1,10 @@
 import type { Settings } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import { operatorOf, recordChange } from '../audit/record-change.ts';
-import type { TenantUrlOptions } from '../outbound/tenant-url.ts';
-import { toApiKey } from './api-keys.ts';
-import { issueKey } from './service.ts';
+import { operatorOf, recordChange } from '../audit-log.ts';
+import type { TenantUrlOptions } from '../outbound/address-guard.ts';
+import { issueKey, toApiKey } from './api-keys.ts';
+import * as store from './organization-store.ts';
 import { changeSettings, faultOfSettings, readSettings, type SettingName, settingNames } from './settings.ts';
-import * as store from './store.ts';
 
 const NO_ORGANIZATION = 'No organisation has this id.';
 

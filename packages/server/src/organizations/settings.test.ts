@@ -2,13 +2,13 @@ import type { Environment } from '@svc/protocol';
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listChanges } from '../audit/list-changes.ts';
-import type { Caller } from '../http/caller.ts';
+import { listChanges } from '../audit-log.ts';
+import type { Caller } from '../http/call.ts';
 import { serverDatabase } from '../testing/database.ts';
 import { createApiKey } from './api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './operator.ts';
+import * as store from './organization-store.ts';
 import { changeSettings, faultOfSettings, readSettings, type SettingChanges } from './settings.ts';
-import * as store from './store.ts';
 import { newCaller } from './testing/organization.ts';
 
 let database: TestDatabase;

@@ -1,9 +1,9 @@
 import { type BodyOf, type Environment, endpoints, type Settings } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import { type Actor, recordChange } from '../audit/record-change.ts';
+import { type Actor, recordChange } from '../audit-log.ts';
 import { findFault } from '../http/validation.ts';
-import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/tenant-url.ts';
-import * as store from './store.ts';
+import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
+import * as store from './organization-store.ts';
 
 /** The settings of an environment, under the names that people use for them. */
 const columns = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type AddressGuard, publicOnly, trusted } from './address-guard.ts';
-import { OutboundError } from './outbound-error.ts';
 import { type OutboundResponse, outboundRequest } from './request.ts';
 import { answering, startTestServer } from './test-server.ts';
+import { OutboundError } from './url.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 

@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises';
-import { isForbiddenAddress, isLoopbackAddress } from './forbidden-addresses.ts';
+import { BlockList, isIP } from 'node:net';
+import { hostOf, MAX_URL_LENGTH } from './url.ts';
 
 /** All addresses of a host name, in the order in which to try them. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
@@ -45,4 +46,107 @@ function parseOrigin(text: string): string {
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (!isOrigin) throw new TypeError(`Not an origin such as https://example.com:8443: ${text}`);
   return url.origin;
+}
+
+type Subnet = readonly [network: string, prefix: number];
+
+const FORBIDDEN_IPV4: readonly Subnet[] = [
+  ['0.0.0.0', 8], // this network
+  ['10.0.0.0', 8], // private
+  ['100.64.0.0', 10], // shared by carriers
+  ['127.0.0.0', 8], // loopback
+  ['168.63.129.16', 32], // looks public, but is the platform's own service on every Azure machine
+  ['169.254.0.0', 16], // link-local, cloud metadata
+  ['172.16.0.0', 12], // private
+  ['192.0.0.0', 24], // protocol assignments
+  ['192.0.2.0', 24], // documentation
+  ['192.88.99.0', 24], // 6to4 relays
+  ['192.168.0.0', 16], // private
+  ['198.18.0.0', 15], // benchmarks
+  ['198.51.100.0', 24], // documentation
+  ['203.0.113.0', 24], // documentation
+  ['224.0.0.0', 4], // multicast
+  ['240.0.0.0', 4], // class E, broadcast
+];
+
+// Everything outside it (loopback, ULA, link-local, multicast, NAT64, discard, IPv4-mapped, …) is refused without a list.
+const GLOBAL_UNICAST_IPV6: readonly Subnet[] = [['2000::', 3]];
+
+const FORBIDDEN_GLOBAL_IPV6: readonly Subnet[] = [
+  ['2001::', 23], // special purpose: Teredo, ORCHID, benchmarks
+  ['2001:db8::', 32], // documentation
+  ['2002::', 16], // 6to4, carries any IPv4 address
+  ['3fff::', 20], // documentation
+];
+
+const forbiddenIpv4 = blockList('ipv4', FORBIDDEN_IPV4);
+const globalUnicastIpv6 = blockList('ipv6', GLOBAL_UNICAST_IPV6);
+const forbiddenGlobalIpv6 = blockList('ipv6', FORBIDDEN_GLOBAL_IPV6);
+const loopbackIpv4 = blockList('ipv4', [['127.0.0.0', 8]]);
+const loopbackIpv6 = blockList('ipv6', [['::1', 128]]);
+
+/** True for every address that is not on the public internet, and for everything that is not an IP literal. */
+export function isForbiddenAddress(ip: string): boolean {
+  switch (familyOf(ip)) {
+    case 'ipv4':
+      return forbiddenIpv4.check(ip, 'ipv4');
+    case 'ipv6':
+      return !globalUnicastIpv6.check(ip, 'ipv6') || forbiddenGlobalIpv6.check(ip, 'ipv6');
+    default:
+      return true;
+  }
+}
+
+/** True for 127.0.0.0/8 and ::1 only: an address that merely leads there (0.0.0.0, IPv4-mapped) is not one. */
+export function isLoopbackAddress(ip: string): boolean {
+  switch (familyOf(ip)) {
+    case 'ipv4':
+      return loopbackIpv4.check(ip, 'ipv4');
+    case 'ipv6':
+      return loopbackIpv6.check(ip, 'ipv6');
+    default:
+      return false;
+  }
+}
+
+// A zone id picks an interface of this machine, so an address with one is never public.
+function familyOf(ip: string): 'ipv4' | 'ipv6' | undefined {
+  const version = ip.includes('%') ? 0 : isIP(ip);
+  if (version === 4) return 'ipv4';
+  return version === 6 ? 'ipv6' : undefined;
+}
+
+function blockList(family: 'ipv4' | 'ipv6', subnets: readonly Subnet[]): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of subnets) list.addSubnet(network, prefix, family);
+  return list;
+}
+
+export interface TenantUrlOptions {
+  /** Whether addresses of this machine will do, over http too. */
+  readonly allowLoopback: boolean;
+}
+
+/** Names that mean this machine whatever a resolver says. */
+const LOCAL_NAME = /(^|\.)localhost\.?$/;
+const NOT_HTTPS = 'must be an address that starts with https://';
+
+/**
+ * What is wrong with an address that a tenant gives us, to follow the field's name, or undefined. It spares people an address that
+ * can never work; what a name leads to is judged whenever it is connected to.
+ */
+export function faultOfTenantUrl(text: string, { allowLoopback }: TenantUrlOptions): string | undefined {
+  // Readers of URLs drop some of them without a word.
+  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain blanks';
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+  if (!URL.canParse(text)) return NOT_HTTPS;
+  const target = new URL(text);
+  if (target.protocol !== 'https:' && target.protocol !== 'http:') return NOT_HTTPS;
+  if (target.username !== '' || target.password !== '') return 'must not contain a user or password';
+  const host = hostOf(target);
+  if (isLoopbackAddress(host) || LOCAL_NAME.test(host)) {
+    return allowLoopback ? undefined : 'must lead to a public address, not to this machine';
+  }
+  if (target.protocol !== 'https:') return NOT_HTTPS;
+  return isIP(host) !== 0 && isForbiddenAddress(host) ? 'must lead to a public address' : undefined;
 }

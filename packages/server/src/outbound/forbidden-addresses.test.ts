@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isForbiddenAddress, isLoopbackAddress } from './forbidden-addresses.ts';
+import { isForbiddenAddress, isLoopbackAddress } from './address-guard.ts';
 
 // First and last address of each range, and the neighbours where those are public.
 const FORBIDDEN_IPV4 = [

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { publicOnly } from './address-guard.ts';
-import { OutboundError } from './outbound-error.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from './request.ts';
 import { answering, startTestServer } from './test-server.ts';
+import { OutboundError } from './url.ts';
 
 const MAX_BODY_BYTES = 1000;
 const guard = publicOnly({ allowLoopback: true, lookup: async () => ['127.0.0.1'] });

@@ -1,11 +1,16 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { AddressGuard } from './address-guard.ts';
-import { openConnection } from './connect.ts';
-import { withDeadline } from './deadline.ts';
-import { requestHeaders, responseHeaders } from './headers.ts';
-import { OutboundError, toOutboundError } from './outbound-error.ts';
-import { parseTarget } from './target.ts';
+import { hostOf, OutboundError, parseTarget, portOf, toOutboundError } from './url.ts';
 
 export interface OutboundRequestOptions {
   readonly method?: 'GET' | 'POST';
@@ -106,4 +111,133 @@ function grown(buffer: Buffer, needed: number): Buffer {
 function requireWithin(name: string, value: number, least: number, most: number): void {
   const fits = Number.isSafeInteger(value) && value >= least && value <= most;
   if (!fits) throw new RangeError(`${name} must be a whole number from ${least} to ${most}`);
+}
+
+// Enough to step over a dead address or family; a name with hundreds must not make us knock on hundreds of doors.
+const MAX_ADDRESSES_TRIED = 8;
+
+/**
+ * A new connection to the target, ready for HTTP. The name is resolved once and the connection goes to the addresses that were
+ * checked, so a second DNS answer is never asked for. Aborting the signal destroys the connection.
+ */
+export async function openConnection(target: URL, guard: AddressGuard, signal: AbortSignal): Promise<Socket> {
+  try {
+    const addresses = await checkedAddresses(target, guard);
+    signal.throwIfAborted();
+    const socket = await connectToAny(addresses, target, signal);
+    // Before the first byte, TLS greeting included: trust what the socket says, not what was asked for.
+    if (!guard.allows(socket.remoteAddress ?? '', target)) throw forbidden(target);
+    return target.protocol === 'https:' ? await secure(socket, target) : socket;
+  } catch (error) {
+    throw toOutboundError('connect', `No connection to ${target.host}`, error);
+  }
+}
+
+async function checkedAddresses(target: URL, guard: AddressGuard): Promise<readonly string[]> {
+  const host = hostOf(target);
+  const addresses = isIP(host) === 0 ? await guard.lookup(host) : [host];
+  if (addresses.length === 0) throw new OutboundError('connect', `${target.host} has no address`);
+  // One forbidden address among public ones is how rebinding begins, so it condemns the name.
+  if (!addresses.every((address) => guard.allows(address, target))) throw forbidden(target);
+  return addresses.slice(0, MAX_ADDRESSES_TRIED);
+}
+
+async function connectToAny(addresses: readonly string[], target: URL, signal: AbortSignal): Promise<Socket> {
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }));
+  // Node asks for all addresses because of autoSelectFamily, and skips the lookup where the host is an IP literal.
+  const lookup: LookupFunction = (_host, _options, answer) => process.nextTick(answer, null, answers);
+  const socket = connectTcp({ host: hostOf(target), port: portOf(target), lookup, autoSelectFamily: true, signal });
+  socket.on('error', ignore);
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function secure(socket: Socket, target: URL): Promise<Socket> {
+  const host = hostOf(target).replace(/\.$/, '');
+  const secured = connectTls({
+    socket,
+    // The certificate must be the host's; the name is sent along, an IP literal may not be.
+    host,
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+  });
+  secured.on('error', ignore);
+  await once(secured, 'secureConnect');
+  return secured;
+}
+
+function forbidden(target: URL): OutboundError {
+  return new OutboundError('forbidden_address', `${target.host} does not lead to a public address`);
+}
+
+// Whoever waits for the socket hears of the error; this keeps a late one, after the answer, from ending the process.
+function ignore(): void {}
+
+// They say where the request goes and where it ends; a caller who set them could make it mean something else.
+const OWN_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The caller's headers, checked, with the ones that frame the request. */
+export function requestHeaders(
+  target: URL,
+  given: Readonly<Record<string, string>>,
+  bodyBytes: number | undefined,
+): Record<string, string> {
+  for (const [name, value] of Object.entries(given)) checkHeader(name, value);
+  const framing = bodyBytes === undefined ? {} : { 'content-length': String(bodyBytes) };
+  return { ...given, ...framing, host: target.host, connection: 'close' };
+}
+
+/** Lower-case names; a header that came several times is joined by commas. */
+export function responseHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+}
+
+function checkHeader(name: string, value: string): void {
+  if (OWN_HEADERS.has(name.toLowerCase())) throw new OutboundError('protocol', `The header ${name} cannot be set`);
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  } catch (error) {
+    throw toOutboundError('protocol', 'A header of the request is not valid', error);
+  }
+}
+
+/**
+ * Runs `work` until it ends, `timeoutMs` have passed (throws what `onTimeout` makes) or the caller's signal aborts (throws its
+ * reason). The signal that `work` gets is always aborted in the end, so whatever hangs on it is let go.
+ */
+export async function withDeadline<T>(
+  timeoutMs: number,
+  onTimeout: () => Error,
+  caller: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  caller?.throwIfAborted();
+  const end = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    end.signal.addEventListener('abort', () => reject(end.signal.reason), { once: true });
+  });
+  const timer = setTimeout(() => end.abort(onTimeout()), timeoutMs);
+  const onCallerAbort = () => end.abort(caller?.reason);
+  caller?.addEventListener('abort', onCallerAbort, { once: true });
+  try {
+    return await Promise.race([ended, work(end.signal)]);
+  } finally {
+    clearTimeout(timer);
+    caller?.removeEventListener('abort', onCallerAbort);
+    end.abort();
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultOfTenantUrl } from './tenant-url.ts';
+import { faultOfTenantUrl } from './address-guard.ts';
 
 const strict = (url: string) => faultOfTenantUrl(url, { allowLoopback: false });
 const onOneMachine = (url: string) => faultOfTenantUrl(url, { allowLoopback: true });

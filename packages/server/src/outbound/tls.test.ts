@@ -4,9 +4,9 @@ import tls from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { selfSigned } from '../testing/self-signed.ts';
 import { publicOnly } from './address-guard.ts';
-import { OutboundError } from './outbound-error.ts';
 import { outboundRequest } from './request.ts';
 import { answering, listen, startTestServer } from './test-server.ts';
+import { OutboundError } from './url.ts';
 
 const guard = publicOnly({ allowLoopback: true, lookup: async () => ['127.0.0.1'] });
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -2,10 +2,9 @@ import { ApiError } from '@svc/protocol';
 import type { Pages } from '@svc/web/pages';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
+import { type Explorers, explorersOf, registerPages } from '../claim-page.ts';
 import { replyWithError } from '../http/error-reply.ts';
-import { addSecurityHeaders } from '../http/headers.ts';
-import { type Explorers, explorersOf } from './explorers.ts';
-import { registerPages } from './routes.ts';
+import { addSecurityHeaders } from '../http/request-hooks.ts';
 
 const pages: Pages = {
   html: '<meta name="svc-explorers" content="" /><script src="./assets/a-1.js"></script>',

@@ -1,6 +1,6 @@
 import type { Db } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createOwnSku } from '../skus/own/own-skus.ts';
+import { createOwnSku } from '../skus/own-skus.ts';
 import { skuBody } from '../skus/testing/shop.ts';
 import { stranger, transferOf, USDC } from '../transactions/testing/house.ts';
 import { openPurchaseHouse, PRICE_RAW, type PurchaseHouse, ratesOf } from './testing/purchase-house.ts';

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createExchange, type Exchange, type RateSource } from '../exchanges/exchange.ts';
 import { RateBook } from '../exchanges/rate-book.ts';
-import type { RateSource } from '../exchanges/rate-source.ts';
-import { createExchange, type Exchange } from '../exchanges/service.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
 import { openPurchaseHouse, type PurchaseHouse } from './testing/purchase-house.ts';
 

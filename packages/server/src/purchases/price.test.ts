@@ -1,6 +1,6 @@
 import type { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { lowestPrice, PRICE_WINDOW_MINUTES, requireEnough } from './price.ts';
+import { lowestPrice, PRICE_WINDOW_MINUTES, requireEnough } from './record-purchase.ts';
 import { ratesOf } from './testing/purchase-house.ts';
 
 const pesos = (micros: bigint, ...rates: string[]) =>

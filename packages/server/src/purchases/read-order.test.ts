@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import type { SkuRow } from '../skus/service.ts';
-import { readAmount, requireFit } from './read-order.ts';
+import type { SkuRow } from '../skus/skus.ts';
+import { readAmount, requireFit } from './record-purchase.ts';
 
 const at = new Date(0);
 const sku: SkuRow = {

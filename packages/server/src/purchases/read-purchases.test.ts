@@ -1,9 +1,9 @@
 import type { Transaction } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/call.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
-import { getPurchase, listOwnPurchases } from './read-purchases.ts';
+import { getPurchase, listOwnPurchases } from './record-purchase.ts';
 import { openPurchaseHouse, type PurchaseHouse } from './testing/purchase-house.ts';
 
 let house: PurchaseHouse;

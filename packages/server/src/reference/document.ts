@@ -35,3 +35,83 @@ interface DocumentedOperation {
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
+
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Part of the interface, but answering 501. */
+  readonly planned: boolean;
+  readonly security: Security;
+  readonly parameters: readonly Parameter[];
+  readonly body?: Schema;
+  readonly answers: readonly Answer[];
+  readonly errors: readonly OperationError[];
+}
+
+export interface Answer {
+  readonly status: string;
+  readonly description: string;
+  readonly schema?: Schema;
+}
+
+export interface OperationError {
+  readonly status: string;
+  readonly code: string;
+  readonly meaning: string;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const FIRST_ERROR_STATUS = 400;
+
+/** Every operation of the document: by path, and on one path reading before changing before deleting. */
+export function operationsOf(document: OpenApi): Operation[] {
+  const paths = Object.keys(document.paths).sort();
+  return paths.flatMap((path) => METHODS.flatMap((method) => readOperation(document, path, method)));
+}
+
+function readOperation(document: OpenApi, path: string, method: string): Operation[] {
+  const operation = document.paths[path]?.[method];
+  if (!operation) return [];
+  const answers = Object.entries(operation.responses).map(([status, response]) => ({
+    status,
+    description: response.description,
+    ...schemaOf(response.content),
+  }));
+  const body = schemaOf(operation.requestBody?.content).schema;
+  return [
+    {
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      tag: operation.tags[0] ?? '',
+      summary: operation.summary,
+      description: withoutMark(operation.description ?? ''),
+      planned: '501' in operation.responses,
+      security: operation.security,
+      parameters: operation.parameters,
+      ...(body && { body }),
+      answers: answers.filter((answer) => Number(answer.status) < FIRST_ERROR_STATUS),
+      errors: answers.filter((answer) => Number(answer.status) >= FIRST_ERROR_STATUS).flatMap(errorsOfStatus),
+    },
+  ];
+}
+
+/** The page marks planned operations with a badge; the sentence that says the same in the document would be a second one. */
+const withoutMark = (description: string): string => description.replace(/(^|\n\n)\*\*Not built yet:\*\*.*$/, '');
+
+/** The document lists the codes of a status as paragraphs of the form `code`: meaning. */
+function errorsOfStatus({ status, description }: Answer): OperationError[] {
+  return description.split(/\n{2,}/).map((paragraph) => {
+    const [, code = '', meaning = paragraph] = /^`([a-z0-9_]+)`: (.*)$/s.exec(paragraph) ?? [];
+    return { status, code, meaning };
+  });
+}
+
+function schemaOf(content: { readonly 'application/json'?: { readonly schema: Schema } } | undefined) {
+  const schema = content?.['application/json']?.schema;
+  return schema ? { schema } : {};
+}

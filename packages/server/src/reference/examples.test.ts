@@ -2,8 +2,8 @@ import { allEndpoints, openApiDocument } from '@svc/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { singleQuoted } from './curl.ts';
 import { renderReference } from './page.ts';
+import { singleQuoted } from './sections.ts';
 import { readSection } from './test-page.ts';
 
 const baseUrl = 'https://pay.example/v1';

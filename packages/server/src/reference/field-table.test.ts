@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Schema } from './document.ts';
-import { fieldTable, parameterTable } from './field-table.ts';
+import { fieldTable, parameterTable } from './sections.ts';
 import { readPage } from './test-page.ts';
 
 const rowsOf = (markup: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { breakable, html, join } from './html.ts';
-import { inline, paragraphs } from './markdown.ts';
+import { breakable, html, join } from '../util/html.ts';
+import { inline, paragraphs } from './components.ts';
 import { readPage } from './test-page.ts';
 
 describe('html', () => {

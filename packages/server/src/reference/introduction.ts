@@ -1,10 +1,7 @@
 import { catalogue } from '@svc/protocol';
-import { plannedBadge } from './badges.ts';
-import { curlBox, jsonBox } from './code.ts';
-import { errorLink } from './error-table.ts';
-import { type Html, html } from './html.ts';
-import { inline } from './markdown.ts';
-import type { Operation } from './operations.ts';
+import { type Html, html } from '../util/html.ts';
+import { curlBox, errorLink, inline, jsonBox, plannedBadge } from './components.ts';
+import type { Operation } from './document.ts';
 
 interface Topic {
   readonly id: string;

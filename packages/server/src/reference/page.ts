@@ -1,15 +1,12 @@
-import type { OpenApi } from './document.ts';
-import { errorCatalogue } from './error-table.ts';
-import { type Fragment, type Html, html } from './html.ts';
-import { introduction } from './introduction.ts';
-import { layout } from './layout.ts';
-import { paragraphs } from './markdown.ts';
-import { bar, navigation, tagAnchor } from './navigation.ts';
-import { operationSection } from './operation-section.ts';
-import { type Operation, operationsOf } from './operations.ts';
-import { schemaSection } from './schema-section.ts';
-
-export { referenceCsp } from './csp.ts';
+import { createHash } from 'node:crypto';
+import { openApiDocument } from '@svc/protocol';
+import type { FastifyInstance } from 'fastify';
+import { type Fragment, Html, html } from '../util/html.ts';
+import { errorCatalogue, methodBadge, paragraphs } from './components.ts';
+import { type OpenApi, type Operation, operationsOf } from './document.ts';
+import { introduction, topics } from './introduction.ts';
+import { operationSection, schemaSection } from './sections.ts';
+import { style } from './style.ts';
 
 export interface ReferenceOptions {
   /** The base address that the examples use, ending in the version segment. */
@@ -64,3 +61,94 @@ const group = (anchor: string, title: string, content: Fragment): Html =>
 <h2 id="${anchor}-title">${title}</h2>
 ${content}</section>
 `;
+
+interface Parts {
+  readonly title: string;
+  readonly bar: Html;
+  readonly navigation: Html;
+  readonly content: Html;
+}
+
+/** The document around the content: head, style, skip link and landmarks. */
+export function layout({ title, bar, navigation, content }: Parts): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${new Html(style)}</style>
+</head>
+<body id="top">
+<a class="skip" href="#main">Skip to the content</a>
+${bar}<div class="frame">
+${navigation}<main id="main">
+${content}</main>
+</div>
+</body>
+</html>
+`.text;
+}
+
+/** On a narrow page the address of the open navigation, and of the bar that closes it again. */
+export const CONTENTS = 'contents';
+export const BAR = 'bar';
+
+export const tagAnchor = (tag: string): string => `tag-${tag.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
+
+/** The fixed bar of a narrow page. */
+export const bar = (title: string): Html => html`<div class="bar" id="${BAR}"><a class="brand" href="#top">${title}</a>
+<a class="button" href="#${CONTENTS}">Contents</a></div>
+`;
+
+export function navigation(title: string, groups: ReadonlyMap<string, readonly Operation[]>): Html {
+  return html`<nav id="${CONTENTS}" aria-label="Contents">
+<p class="head"><a class="brand" href="#top">${title}</a> <a class="button" href="#${BAR}">Close</a></p>
+${navigationGroup(
+  'Introduction',
+  'introduction',
+  topics.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`),
+)}${[...groups].map(([tag, operations]) => navigationGroup(tag, tagAnchor(tag), operations.map(entry)))}<ul class="more">
+<li><a href="#schemas">Schemas</a></li>
+<li><a href="#errors">Errors</a></li>
+</ul>
+</nav>
+`;
+}
+
+const navigationGroup = (title: string, anchor: string, entries: readonly Html[]): Html =>
+  html`<p><a href="#${anchor}">${title}</a></p>\n<ul>\n${entries}</ul>\n`;
+
+function entry({ id, method, planned }: Operation): Html {
+  const name = planned ? html`<span class="muted">${id}</span><span class="hidden"> (not built yet)</span>` : id;
+  return html`<li><a href="#${id}">${methodBadge(method)} ${name}</a></li>\n`;
+}
+
+/**
+ * The Content-Security-Policy of the page: its own style and nothing else, no script, no request, no frame, no form.
+ * `data:` images are for the empty icon, which keeps browsers from asking for one.
+ */
+export function referenceCsp(page: string): string {
+  const style = page.slice(page.indexOf('<style>') + '<style>'.length, page.indexOf('</style>'));
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The reference page: rendered once for each address that the service is known by. */
+export function registerReference(app: FastifyInstance, publicUrl: () => string): void {
+  let page: { url: string; html: string } | undefined;
+  app.get('/docs', async (_, reply) => {
+    const url = publicUrl();
+    if (page?.url !== url)
+      page = { url, html: renderReference(openApiDocument(`${url}/v1`), { baseUrl: `${url}/v1` }) };
+    reply.header('content-security-policy', referenceCsp(page.html));
+    return reply.type('text/html; charset=utf-8').send(page.html);
+  });
+}

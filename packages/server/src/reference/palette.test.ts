@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dark, light, type Palette } from './palette.ts';
+import { dark, light, type Palette } from './style.ts';
 
 /** WCAG 2: AA asks for this much of text, and for less of what only has to be seen. */
 const TEXT_CONTRAST = 4.5;

@@ -1,5 +1,11 @@
+import { ApiError, type Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { type Database, type Db, type Reads, type Sql, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import { padded, type StarknetChain } from '../chains/starknet/chain.ts';
+import type { Crypto } from '../crypto/crypto.ts';
+import type { JobLog } from '../jobs/job.ts';
+import { reasonOf } from '../util/text.ts';
 
 /** STRK has 18 decimals. */
 const STRK = 10n ** 18n;
@@ -90,4 +96,106 @@ export async function storeBalance(db: Db, chainId: bigint, account: string, bal
 export async function storeUsdc(db: Db, chainId: bigint, account: string, usdc: bigint): Promise<void> {
   await db.run(sql`
     update relayer_accounts set usdc = ${usdc} where chain_id = ${toHex(chainId)} and address = ${account}`);
+}
+
+export interface ReadyAccounts {
+  /** An account that stands on the chain, and the nonce that it would use next. */
+  ready(db: Database, chain: StarknetChain, keys: readonly RelayerKey[]): Promise<{ sender: bigint; nonce: bigint }>;
+}
+
+/**
+ * Sees to it that accounts have nonces to give out. The chain is asked once for each account, at the first use, because the
+ * database may come from a backup.
+ */
+export function createReadyAccounts(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): ReadyAccounts {
+  const asked = new Set<string>();
+  const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
+  const ask = async (db: Database, chain: StarknetChain, account: string) => {
+    const nonce = await chain.nonceAt(BigInt(account));
+    if (nonce === undefined) return;
+    await raiseNextNonce(db, chain.chainId, account, nonce);
+    asked.add(nameOf(chain, account));
+  };
+  return {
+    async ready(db, chain, keys) {
+      const accounts = keys.map(({ address }) => padded(address));
+      const known = await nextNonces(db.reads, chain.chainId, accounts);
+      const unknown = accounts.filter((account) => !known.has(account) || !asked.has(nameOf(chain, account)));
+      await Promise.all(unknown.map((account) => ask(db, chain, account)));
+      const [first] = unknown.length === 0 ? known : await nextNonces(db.reads, chain.chainId, accounts);
+      if (first) return { sender: BigInt(first[0]), nonce: first[1] };
+      const message = `No account that pays stands on the chain. ${setting} names ${accounts.join(', ')}.`;
+      throw new ApiError('chain_not_configured', message);
+    },
+  };
+}
+
+/** A funded account of the service, from its configuration. */
+export interface RelayerKey {
+  readonly address: bigint;
+  readonly privateKey: bigint;
+}
+
+export interface RelayerParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'token'>;
+  readonly crypto: Crypto;
+  /** Those that pay for others' gas. */
+  readonly keys: (environment: Environment) => readonly RelayerKey[];
+  /** The one that pays out, if there is one. */
+  readonly managerKey?: ((environment: Environment) => RelayerKey | undefined) | undefined;
+  /** The most that one transaction may be estimated to cost, in FRI, and that a raise may offer; without it there is no limit. */
+  readonly maxFeeFri?: bigint | undefined;
+  readonly now?: () => number;
+}
+
+/** All accounts whose transactions are looked after. */
+export function allKeys({ keys, managerKey }: RelayerParts, environment: Environment): readonly RelayerKey[] {
+  const manager = managerKey?.(environment);
+  return manager ? [...keys(environment), manager] : keys(environment);
+}
+
+interface Parts extends RelayerParts {
+  readonly log: JobLog;
+}
+
+/** Stores what the accounts have that pay, and warns while there is still time. */
+export async function readBalances(parts: Parts, environment: Environment): Promise<void> {
+  const token = parts.networks.token(environment, 'STARKNET', 'STRK');
+  const strk = BigInt(token?.address ?? 0);
+  for (const key of allKeys(parts, environment)) {
+    const account = padded(key.address);
+    await readBalance(parts, environment, key, strk).catch((error: unknown) =>
+      parts.log.warn({ account, reason: reasonOf(error) }, 'the balance of a relayer account could not be read'),
+    );
+  }
+  await readManager(parts, environment).catch((error: unknown) =>
+    parts.log.warn({ environment, reason: reasonOf(error) }, 'what the manager has in USDC could not be read'),
+  );
+}
+
+async function readManager({ db, networks, managerKey }: Parts, environment: Environment): Promise<void> {
+  const manager = managerKey?.(environment);
+  const usdc = networks.token(environment, 'STARKNET', 'USDC');
+  if (!manager || !usdc) return;
+  const { chain } = networks.starknet(environment);
+  const balance = await chain.balanceOf(BigInt(usdc.address ?? 0), manager.address);
+  await storeUsdc(db, chain.chainId, padded(manager.address), balance);
+}
+
+async function readBalance(
+  { db, networks, log }: Parts,
+  environment: Environment,
+  { address }: RelayerKey,
+  strk: bigint,
+): Promise<void> {
+  const { chain } = networks.starknet(environment);
+  const account = padded(address);
+  const [balance, nonce] = await Promise.all([chain.balanceOf(strk, address), chain.nonceAt(address)]);
+  await storeBalance(db, chain.chainId, account, balance);
+  // A key that was used elsewhere is noticed here, before a relay gets a nonce that is gone.
+  if (nonce !== undefined) await raiseNextNonce(db, chain.chainId, account, nonce);
+  const about = { environment, account, balanceFri: String(balance) };
+  if (balance < EMPTY_BALANCE) log.error(about, 'a relayer account is out of STRK and pays for nothing more');
+  else if (balance < LOW_BALANCE) log.warn(about, 'a relayer account is low on STRK');
 }

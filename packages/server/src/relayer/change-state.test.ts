@@ -2,8 +2,8 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../testing/database.ts';
-import { changeState, lockState } from './change-state.ts';
 import { nextStates, type RelayState } from './relay.ts';
+import { changeState, lockState } from './relay-store.ts';
 
 const states = Object.keys(nextStates) as RelayState[];
 const pairs = states.flatMap((from) => states.map((to) => [from, to] as const));

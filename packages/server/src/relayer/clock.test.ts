@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { serverDatabase } from '../testing/database.ts';
-import { presentTime } from './clock.ts';
+import { presentTime } from './relay-store.ts';
 
 const HOUR_MS = 3_600_000;
 

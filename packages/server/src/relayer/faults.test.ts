@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../chains/node-failure.ts';
-import { findRelay } from './find-relay.ts';
+import { ChainUnavailableError } from '../chains/node-fetch.ts';
+import { findRelay } from './relay-store.ts';
 import { Relayers } from './testing/harness.ts';
 import { transferCall } from './testing/test-wallet.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawInvoke } from '../chains/starknet/raw-invoke.ts';
-import { type Fee, feeOf, firstFee, raisedFee } from './fees.ts';
+import { rawInvoke } from '../chains/starknet/chain.ts';
+import { type Fee, feeOf, firstFee, raisedFee } from './invoke.ts';
 
 const use = fc.record({ amount: fc.bigInt(0n, 2n ** 40n), price: fc.bigInt(0n, 2n ** 60n) });
 const estimates = fc.record({

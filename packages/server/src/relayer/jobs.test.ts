@@ -1,16 +1,16 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { padded } from '../chains/starknet/chain.ts';
 import { relayer } from '../chains/testing/starknet.ts';
-import { enqueueRecurring } from '../jobs/recurring.ts';
+import { enqueueRecurring } from '../jobs/job.ts';
 import { BOUND, QUICK, silent } from '../jobs/testing/harness.ts';
 import { startWorkers } from '../jobs/workers.ts';
 import { LOW_BALANCE } from './accounts.ts';
-import { relayerJobs } from './jobs.ts';
-import { createOwnSponsor } from './own-sponsor.ts';
-import { padded } from './spelling.ts';
-import { relayerStatus } from './status.ts';
+import { relayerStatus } from './module.ts';
+import { createOwnSponsor } from './relayer-sponsor.ts';
 import { Relayers } from './testing/harness.ts';
 import { transferCall } from './testing/test-wallet.ts';
+import { relayerJobs } from './worker/worker.ts';
 
 const nothing = async () => {};
 const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) as const };

@@ -2,7 +2,7 @@ import { ApiError } from '@svc/protocol';
 import { ANY_CALLER } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findRelay, findRelayByHash } from './find-relay.ts';
+import { findRelay, findRelayByHash } from './relay-store.ts';
 import { Relayers } from './testing/harness.ts';
 import { testCrypto } from './testing/test-crypto.ts';
 import { newWallet, transferCall } from './testing/test-wallet.ts';

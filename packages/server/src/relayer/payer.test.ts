@@ -1,16 +1,14 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { padded } from '../chains/starknet/chain.ts';
 import { manager } from '../chains/testing/starknet.ts';
-import { readBalances } from './balances.ts';
-import { giveUp } from './give-up.ts';
+import { readBalances } from './accounts.ts';
+import { relayerChecks, relayerStatus } from './module.ts';
 import { createPayer, type PayOrder } from './payer.ts';
-import { reopenRelays } from './reopen.ts';
-import { relayerChecks } from './reports.ts';
-import { padded } from './spelling.ts';
-import { relayerStatus } from './status.ts';
-import { tend } from './tender/tend.ts';
+import { giveUp, reopenRelays } from './relay-store.ts';
 import { type ChainChanges, Relayers } from './testing/harness.ts';
 import { transferCall } from './testing/test-wallet.ts';
+import { tend } from './worker/worker.ts';
 
 const nothing = async () => {};
 /** As many looks as a minute of working jobs would take. */

@@ -1,7 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findRelay } from './find-relay.ts';
-import { reopenRelays } from './reopen.ts';
+import { findRelay, reopenRelays } from './relay-store.ts';
 import { Relayers } from './testing/harness.ts';
 import { transferCall } from './testing/test-wallet.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../util/semaphore.ts';
 
 describe('turns', () => {
   it('let so many run at once and no more, in the order in which they came, also when one fails', async () => {

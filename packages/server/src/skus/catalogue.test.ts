@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../config.ts';
 import { serverDatabase } from '../testing/database.ts';
 import { CatalogueError, loadCatalogue, parseCatalogue } from './catalogue.ts';
-import { matchesPattern } from './pattern.ts';
-import { checkReference, getSku, listSkus } from './service.ts';
+import { checkReference, getSku, listSkus, matchesPattern } from './skus.ts';
 
 type Item = Catalogue['skus'][number];
 

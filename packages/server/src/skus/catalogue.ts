@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { Catalogue } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { findFault } from '../http/validation.ts';
-import { matchesPattern } from './pattern.ts';
-import { problemOfSku } from './problem.ts';
-import * as store from './store.ts';
+import * as store from './skus.ts';
+import { matchesPattern, problemOfSku } from './skus.ts';
 
 /** A catalogue of ten thousand services is about 8 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCaller } from '../organizations/testing/organization.ts';
 import { serverDatabase } from '../testing/database.ts';
-import { checkReference, findOfferedSku, getSku } from './service.ts';
+import { checkReference, findOfferedSku, getSku } from './skus.ts';
 import { missing, Shop } from './testing/shop.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { sandbox } from '@svc/sandbox';
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
-import { serverMigrations } from '../migrations.ts';
+import { serverMigrations } from '../database.ts';
 
 /** A database of its own for a test file, with everything that the service keeps in one. */
 export function serverDatabase(): Promise<TestDatabase> {

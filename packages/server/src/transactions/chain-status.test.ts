@@ -5,7 +5,7 @@ import { Networks } from '../chains/networks.ts';
 import { transfer } from '../chains/testing/starknet.ts';
 import type { Owner } from '../wallets/testing/owner.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
-import { chainStatus } from './chain-status.ts';
+import { chainStatus } from './get-transaction.ts';
 import { openTransactionHouse, stranger, type TransactionHouse, transferOf } from './testing/house.ts';
 
 let house: TransactionHouse;

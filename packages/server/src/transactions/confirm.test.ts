@@ -2,13 +2,12 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
+import { addressOf } from '../chains/starknet/chain.ts';
 import { deadUrl } from '../chains/testing/faulty-node.ts';
 import { transfer } from '../chains/testing/starknet.ts';
-import { addressOf } from '../wallets/address-of.ts';
 import { type ConfirmParts, confirm, confirmJob, type ToConfirm } from './confirm.ts';
 import type { NewRecord, TransactionRecord } from './record.ts';
-import { recordToConfirm } from './record-to-confirm.ts';
-import { insertRecords } from './records.ts';
+import { insertRecords, recordToConfirm } from './record-store.ts';
 import { aRecord } from './test-records.ts';
 import { openTransactionHouse, outsider, STRK, stranger, type TransactionHouse } from './testing/house.ts';
 

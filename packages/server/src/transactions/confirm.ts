@@ -1,12 +1,9 @@
-import type { Database } from '@svc/store';
+import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import { enqueue } from '../jobs/enqueue.ts';
-import type { NewJob } from '../jobs/job.ts';
-import { isTransferOf } from './matching.ts';
+import { enqueue, enqueueMany, type NewJob } from '../jobs/job.ts';
+import { isTransferOf, lookUp, type Sight } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
-import { recordToConfirm } from './record-to-confirm.ts';
-import { changeRecord, type RecordChange } from './records.ts';
-import { lookUp, type Sight } from './seen-transaction.ts';
+import { changeRecord, type RecordChange, recordToConfirm } from './record-store.ts';
 
 export const CONFIRM_TASK = 'confirm-transaction';
 
@@ -81,4 +78,26 @@ async function settle(db: Database, record: TransactionRecord, end: RecordChange
 /** A chain that gives no answer that can be read, or is not configured at the moment, is asked later, however long that takes. */
 function askLater(): Sight {
   return 'waiting';
+}
+
+/** As many as are enqueued at once; what remains is for the next run. */
+const MAX_AT_ONCE = 1_000;
+
+/**
+ * Has reported transfers looked at that nobody looks at any more: a job that was set aside or removed would leave its record
+ * pending for ever.
+ */
+export async function sweepUnconfirmed(db: Db): Promise<void> {
+  await db.tx(async (tx) => {
+    const records = await tx.rows<{ id: string }>(sql`
+      select id from transactions
+       where status = 'PENDING' and type = 'SEND' and relay_id is null and transaction_hash is not null
+         and not exists (
+           select from jobs
+            where task = ${CONFIRM_TASK} and key = transactions.id and worker is null and failed_at is null)
+         and not exists (
+           select from jobs where task = ${CONFIRM_TASK} and key = transactions.id and worker is not null)
+       order by id limit ${MAX_AT_ONCE}`);
+    await enqueueMany(tx, records.map(confirmJob));
+  });
 }

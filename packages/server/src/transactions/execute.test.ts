@@ -2,9 +2,9 @@ import { classes, encodeAddOrUpdateSessionKey, selector, toHex } from '@svc/star
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
-import { findWallet } from '../wallets/find-wallet.ts';
 import { Owner } from '../wallets/testing/owner.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
+import { findWallet } from '../wallets/wallet.ts';
 import { executeSponsored } from './execute.ts';
 import {
   type CallText,

@@ -1,20 +1,32 @@
-import { type AnswerOf, ApiError, type BodyOf, type endpoints, type StarknetAddress } from '@svc/protocol';
-import { toHex } from '@svc/starknet';
-import { tokensOf } from '../chains/tokens.ts';
-import type { Caller } from '../http/caller.ts';
-import { readAddress } from '../wallets/fields.ts';
-import { walletsAt } from '../wallets/find-wallet.ts';
-import { readSignedExecution, type SignedExecution } from '../wallets/signed-execution.ts';
-import type { WalletRecord } from '../wallets/wallet.ts';
-import { publicKeyOf } from './caller-key.ts';
-import { namesOf } from './function-names.ts';
-import type { TransactionParts } from './parts.ts';
-import { insertRecords } from './records.ts';
-import { type Execution, recipientsOf, recordsOfCalls } from './records-of-calls.ts';
-import { refuseUpgrade } from './refuse-upgrade.ts';
-import { setHashOfRelay } from './relay-hash.ts';
-import { requireWallet } from './require-wallet.ts';
-import { deploymentFor, requireAgreement } from './wallet-facts.ts';
+import {
+  type AnswerOf,
+  ApiError,
+  type BodyOf,
+  type endpoints,
+  parseStarknetAddress,
+  type StarknetAddress,
+  type WalletType,
+} from '@svc/protocol';
+import { type Call, CalldataReader, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
+import type { Database, Reads } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import { type Token, tokensOf } from '../chains/tokens.ts';
+import { type Caller, publicKeyOf } from '../http/call.ts';
+import { readAddress, readFelt, refuse } from '../http/validation.ts';
+import { type AccountDeployment, isOpen, type Sponsor, type StoredRelay } from '../relayer/relay.ts';
+import { findRelay } from '../relayer/relay-store.ts';
+import {
+  feltsOf,
+  MAX_FELTS,
+  readSignedExecution,
+  type SignatureParts,
+  type SignedExecution,
+} from '../wallets/signed-execution.ts';
+import { requireWallet, type WalletRecord, walletsAt } from '../wallets/wallet.ts';
+import { refreshClass } from '../wallets/wallet-class.ts';
+import { namesOf, rememberNames, TRANSFER_FUNCTION } from './function-names.ts';
+import type { NewRecord } from './record.ts';
+import { insertRecords, setHashOfRelay } from './record-store.ts';
 
 type Body = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 type Answer = AnswerOf<typeof endpoints.executeSponsoredTransaction>;
@@ -82,4 +94,243 @@ async function describe(
     ),
     recipients: new Map<StarknetAddress, WalletRecord>(own.map((recipient) => [recipient.address, recipient])),
   };
+}
+
+type PrepareBody = BodyOf<typeof endpoints.prepareTypedData>;
+type PrepareAnswer = AnswerOf<typeof endpoints.prepareTypedData>;
+
+/** The typed data that the wallet's owner, or a session, signs to have the calls executed. */
+export async function prepareTypedData(
+  parts: TransactionParts,
+  caller: Caller,
+  body: PrepareBody,
+): Promise<PrepareAnswer> {
+  const { db, networks, sponsor } = parts;
+  const address = readAddress(body.publicKey, 'body.publicKey');
+  const calls = readCalls(body.calls);
+  const { chain } = networks.starknet(caller.environment);
+  const wallet = await requireAgreement(parts, await requireWallet(db.reads, caller, address), body);
+  refuseUpgrade(address, calls);
+  const standing = await standingOf(networks, db.reads, wallet);
+  const execution = await sponsor.prepare({
+    environment: caller.environment,
+    account: BigInt(address),
+    deployment: standing.kind === 'missing' ? standing.deployment : undefined,
+    calls: calls.map(({ to, selector, calldata }) => ({ to, selector, calldata })),
+  });
+  await rememberNames(db, caller.organizationId, calls);
+  const typedData = outsideExecutionTypedData(execution, chain.chainId) as PrepareAnswer['typedData'];
+  return { typedData, walletType: wallet.walletType };
+}
+
+/** A call, with its function's name where the caller gave that and not the selector. */
+export interface NamedCall extends Call {
+  readonly name: string | undefined;
+}
+
+type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
+
+const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The calls of a request; the first part that cannot be read is an `invalid_request` that names it. */
+export function readCalls(calls: readonly CallText[]): NamedCall[] {
+  const felts = feltsOf(calls);
+  if (felts > MAX_FELTS) {
+    refuse('body.calls', `has ${felts} felts with contracts and selectors, and ${MAX_FELTS} fit one transaction`);
+  }
+  return calls.map(({ contractAddress, entrypoint, calldata }, index) => {
+    const field = `body.calls[${index}]`;
+    return {
+      to: BigInt(readAddress(contractAddress, `${field}.contractAddress`)),
+      ...readEntrypoint(entrypoint, `${field}.entrypoint`),
+      calldata: calldata.map((text, position) => readFelt(text, `${field}.calldata[${position}]`)),
+    };
+  });
+}
+
+function readEntrypoint(text: string, field: string): Pick<NamedCall, 'selector' | 'name'> {
+  if (text.startsWith('0x')) return { selector: readFelt(text, field), name: undefined };
+  if (!FUNCTION_NAME.test(text)) refuse(field, "must be a function's name or a selector (0x…)");
+  return { selector: selector(text), name: text };
+}
+
+const UPGRADE = selector('upgrade');
+
+/** A new class is the application's decision, by its secret key: it has endpoints of its own, which also check the class. */
+export function refuseUpgrade(account: StarknetAddress, calls: readonly Call[]): void {
+  const index = calls.findIndex(({ to, selector: called }) => called === UPGRADE && to === BigInt(account));
+  if (index < 0) return;
+  throw new ApiError(
+    'invalid_request',
+    `Call ${index} upgrades the wallet. Use /svc-wallets/prepare-upgrade and /svc-wallets/upgrade, with the secret key.`,
+  );
+}
+
+interface Said {
+  readonly walletType?: WalletType;
+  readonly accountClassHash?: string;
+}
+
+/**
+ * The wallet, provided that what a request says of it beside its address is so: a client that is wrong there would sign for another
+ * account. Where it disagrees with us, the chain decides.
+ */
+export async function requireAgreement(
+  { db, networks }: Pick<TransactionParts, 'db' | 'networks'>,
+  kept: WalletRecord,
+  { walletType, accountClassHash }: Said,
+): Promise<WalletRecord> {
+  const classHash = accountClassHash === undefined ? undefined : readFelt(accountClassHash, 'body.accountClassHash');
+  const isSo = (wallet: WalletRecord) =>
+    (walletType ?? wallet.walletType) === wallet.walletType && (classHash ?? wallet.classHash) === wallet.classHash;
+  const wallet = isSo(kept) ? kept : await refreshClass(db, networks, kept);
+  if (isSo(wallet)) return wallet;
+  if (walletType !== undefined && walletType !== wallet.walletType) {
+    refuse('body.walletType', `is ${walletType}, but the wallet is of type ${wallet.walletType}`);
+  }
+  return refuse('body.accountClassHash', `is not the wallet's class, which is ${toHex(wallet.classHash)}`);
+}
+
+export type Standing =
+  | { readonly kind: 'deployed' }
+  /** Its creation is under way. */
+  | { readonly kind: 'coming' }
+  | { readonly kind: 'missing'; readonly deployment: AccountDeployment };
+
+/** Whether the wallet's account stands on the chain, or what makes it stand there. */
+export async function standingOf(
+  networks: Pick<Networks, 'starknet'>,
+  reads: Reads,
+  wallet: WalletRecord,
+): Promise<Standing> {
+  if (wallet.isDeployed) return { kind: 'deployed' };
+  // Asked before the chain: what ended in between is then seen there.
+  const relay = wallet.relayId === undefined ? undefined : await findRelay(reads, wallet.relayId);
+  const { chain } = networks.starknet(wallet.environment);
+  if ((await chain.classHashAt(BigInt(wallet.address), 'pre_confirmed')) !== undefined) return { kind: 'deployed' };
+  if (relay && isOpen(relay.state)) return { kind: 'coming' };
+  const { classHash, salt, constructorCalldata } = wallet;
+  return { kind: 'missing', deployment: { classHash, salt, constructorCalldata } };
+}
+
+/** What has to be deployed with the wallet's next transaction: usually nothing. */
+export async function deploymentFor(
+  networks: Pick<Networks, 'starknet'>,
+  reads: Reads,
+  wallet: WalletRecord,
+): Promise<AccountDeployment | undefined> {
+  const standing = await standingOf(networks, reads, wallet);
+  if (standing.kind === 'coming') {
+    throw new ApiError('wallet_not_deployed', `${wallet.address} is being deployed. Try again in a few seconds.`);
+  }
+  return standing.kind === 'missing' ? standing.deployment : undefined;
+}
+
+export interface Execution {
+  readonly wallet: WalletRecord;
+  readonly apiPublicKey: string;
+  readonly calls: readonly Call[];
+  readonly isSession: boolean;
+  readonly createdAt: Date;
+  /** The network's. */
+  readonly tokens: readonly Token[];
+  /** What functions are called, as far as that is known. */
+  readonly names: ReadonlyMap<bigint, string>;
+  /** The recipients that are wallets of the same organisation and environment. */
+  readonly recipients: ReadonlyMap<StarknetAddress, WalletRecord>;
+}
+
+/** What the history keeps of an execution: one `SEND` for each ERC-20 transfer, one `CONTRACT_CALL` for each other call. */
+export function recordsOfCalls(execution: Execution, relay: StoredRelay): NewRecord[] {
+  return execution.calls.map((call, callIndex) => {
+    const transfer = readTransferCall(call);
+    const special = transfer ? transferFields(execution, transfer) : callFields(call);
+    return { ...commonFields(execution, relay, call), callIndex, subType: subTypeOf(execution, transfer), ...special };
+  });
+}
+
+/** Who is paid, so that their wallets can be found. */
+export function recipientsOf(calls: readonly Call[]): StarknetAddress[] {
+  return [...new Set(calls.flatMap((call) => readTransferCall(call)?.to ?? []))];
+}
+
+function commonFields({ wallet, apiPublicKey, names, createdAt }: Execution, relay: StoredRelay, call: Call) {
+  return {
+    organizationId: wallet.organizationId,
+    environment: wallet.environment,
+    apiPublicKey,
+    chain: 'STARKNET',
+    transactionHash: relay.hash === undefined ? undefined : toHex(relay.hash),
+    eventIndex: undefined,
+    relayId: relay.id,
+    senderAddress: wallet.address,
+    functionName: names.get(call.selector),
+    functionSelector: toHex(call.selector),
+    status: 'PENDING',
+    blockNumber: undefined,
+    senderWalletId: wallet.id,
+    createdAt,
+    confirmedAt: undefined,
+  } as const;
+}
+
+function transferFields({ tokens, recipients }: Execution, { token, to, amount }: TransferCall) {
+  const known = tokens.find(({ chain, address }) => chain === 'STARKNET' && address === token);
+  return {
+    type: 'SEND',
+    destinationAddress: to,
+    contractAddress: token,
+    contractName: known?.token,
+    token: known?.token ?? 'OTHER',
+    tokenAddress: token,
+    amount,
+    destinationWalletId: recipients.get(to)?.id,
+  } as const;
+}
+
+function callFields({ to }: Call) {
+  // An account may be told to call what is no address at all, and some classes skip such a call.
+  const contract = `0x${to.toString(16).padStart(64, '0')}`;
+  return {
+    type: 'CONTRACT_CALL',
+    destinationAddress: contract,
+    contractAddress: contract,
+    contractName: undefined,
+    token: undefined,
+    tokenAddress: undefined,
+    amount: undefined,
+    destinationWalletId: undefined,
+  } as const;
+}
+
+function subTypeOf({ isSession, calls }: Execution, transfer: TransferCall | undefined): NewRecord['subType'] {
+  if (isSession) return 'SESSION';
+  if (calls.length > 1) return 'MULTICALL';
+  return transfer && 'TRANSFER';
+}
+
+export interface TransferCall {
+  readonly token: StarknetAddress;
+  readonly to: StarknetAddress;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** The ERC-20 transfer that a call asks for; undefined when it asks for something else. */
+export function readTransferCall({ to: contract, selector, calldata }: Call): TransferCall | undefined {
+  if (selector !== TRANSFER_FUNCTION) return undefined;
+  const reader = new CalldataReader(calldata);
+  const read = reader.finish({ to: reader.address(), amount: reader.u256() });
+  if (!read) return undefined;
+  const [token, to] = [parseStarknetAddress(toHex(contract)), parseStarknetAddress(toHex(read.to))];
+  return token.ok && to.ok ? { token: token.value, to: to.value, amount: read.amount } : undefined;
+}
+
+export interface TransactionParts extends SignatureParts {
+  readonly db: Database;
+  readonly networks: Networks;
+  readonly sponsor: Sponsor;
+  /** Waits between two looks at the chain. */
+  readonly pause?: (ms: number) => Promise<void>;
+  readonly now?: () => number;
 }

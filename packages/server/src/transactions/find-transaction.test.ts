@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/call.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
-import { findTransaction } from './find-transaction.ts';
+import { findTransaction } from './get-transaction.ts';
 import type { NewRecord } from './record.ts';
-import { insertRecords } from './records.ts';
+import { insertRecords } from './record-store.ts';
 import { aRecord, purchaseOf } from './test-records.ts';
 import { openTransactionHouse, stranger, type TransactionHouse, transferOf } from './testing/house.ts';
 

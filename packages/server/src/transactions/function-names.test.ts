@@ -1,9 +1,8 @@
 import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { forgetUnusedNames, namesOf, rememberNames } from './function-names.ts';
+import { forgetUnusedNames, namesOf, rememberNames, wellKnownName } from './function-names.ts';
 import { newOwner, testRecords } from './test-records.ts';
-import { wellKnownName } from './well-known-functions.ts';
 
 const records = testRecords();
 const named = (...names: string[]) => names.map((name) => ({ selector: selector(name), name }));

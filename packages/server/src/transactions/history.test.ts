@@ -1,10 +1,9 @@
 import { type Database, sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countHistory } from './count-history.ts';
-import { ALWAYS, type Period, readHistory } from './history.ts';
+import { ALWAYS, countHistory, type Period, readHistory } from './history.ts';
 import type { TransactionRecord } from './record.ts';
-import { changeRecord, insertRecords, type RecordOwner } from './records.ts';
+import { changeRecord, insertRecords, type RecordOwner } from './record-store.ts';
 import { aRecord, newFelt, newOwner, testRecords, wrongCounts } from './test-records.ts';
 
 const records = testRecords();

@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
-import { enqueue } from '../jobs/enqueue.ts';
-import { transactionJobs } from './jobs.ts';
-import { insertRecords } from './records.ts';
+import { enqueue } from '../jobs/job.ts';
+import { transactionJobs } from './module.ts';
+import { insertRecords } from './record-store.ts';
 import { aRecord, newOwner, testRecords, wrongCounts } from './test-records.ts';
 
 const records = testRecords();

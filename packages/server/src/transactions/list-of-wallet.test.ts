@@ -1,7 +1,7 @@
 import { toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusal } from '../wallets/testing/wallet-house.ts';
-import { listOfWallet } from './list-of-wallet.ts';
+import { listOfWallet } from './history.ts';
 import { openTransactionHouse, stranger, type TransactionHouse, transferOf } from './testing/house.ts';
 
 let house: TransactionHouse;

@@ -1,9 +1,8 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { countHistory } from './count-history.ts';
-import { type ListQuery, listTransactions, readPeriod } from './list.ts';
+import { countHistory, type ListQuery, listTransactions, readPeriod } from './history.ts';
 import type { NewRecord } from './record.ts';
-import { changeRecord, insertRecords, type RecordOwner } from './records.ts';
+import { changeRecord, insertRecords, type RecordOwner } from './record-store.ts';
 import { aRecord, newFelt, newOwner, testRecords } from './test-records.ts';
 
 const records = testRecords();

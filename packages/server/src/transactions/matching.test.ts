@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matchTransfers } from './matching.ts';
+import { matchTransfers, type SeenTransfer } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
-import type { SeenTransfer } from './seen-transaction.ts';
 
 const record = (id: string, changes: Partial<TransactionRecord> = {}) =>
   ({

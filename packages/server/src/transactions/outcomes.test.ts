@@ -1,10 +1,10 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transfersIn } from '../chains/starknet/transfers.ts';
-import { findWallet } from '../wallets/find-wallet.ts';
+import { transfersIn } from '../chains/starknet/chain.ts';
 import type { Owner } from '../wallets/testing/owner.ts';
-import { insertRecords } from './records.ts';
+import { findWallet } from '../wallets/wallet.ts';
+import { insertRecords } from './record-store.ts';
 import {
   type CallText,
   openTransactionHouse,

@@ -1,12 +1,12 @@
 import { classes, parseOutsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
-import type { PrepareRequest } from '../relayer/sponsor.ts';
-import { findWallet } from '../wallets/find-wallet.ts';
+import type { PrepareRequest } from '../relayer/relay.ts';
 import { Owner } from '../wallets/testing/owner.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
 import { executeUpgrade, prepareUpgrade } from '../wallets/upgrade.ts';
-import { prepareTypedData } from './prepare.ts';
+import { findWallet } from '../wallets/wallet.ts';
+import { prepareTypedData } from './execute.ts';
 import { openTransactionHouse, stranger, type TransactionHouse, transferOf, USDC } from './testing/house.ts';
 
 let house: TransactionHouse;

@@ -1,7 +1,7 @@
 import type { ApiError } from '@svc/protocol';
 import { selector } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { readCalls } from './read-calls.ts';
+import { readCalls } from './execute.ts';
 
 const CONTRACT = '0x33068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
 const call = (changes: Partial<{ contractAddress: string; entrypoint: string; calldata: string[] }> = {}) => ({

@@ -5,13 +5,13 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Networks } from '../chains/networks.ts';
 import { evmChainIds, findToken } from '../chains/tokens.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/call.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
 import { confirm } from './confirm.ts';
-import { findTransaction } from './find-transaction.ts';
-import { listOfWallet } from './list-of-wallet.ts';
+import { findTransaction } from './get-transaction.ts';
+import { listOfWallet } from './history.ts';
 import { recordSend } from './record-send.ts';
-import { recordToConfirm } from './record-to-confirm.ts';
+import { recordToConfirm } from './record-store.ts';
 import { httpCall, openTransactionHouse, type TransactionHouse } from './testing/house.ts';
 
 type Body = BodyOf<typeof endpoints.recordSend>;

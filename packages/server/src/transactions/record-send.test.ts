@@ -3,16 +3,15 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
-import type { StarknetChain } from '../chains/starknet/chain.ts';
+import { addressOf, type StarknetChain } from '../chains/starknet/chain.ts';
 import { transfer } from '../chains/testing/starknet.ts';
-import type { Caller } from '../http/caller.ts';
-import { addressOf } from '../wallets/address-of.ts';
-import { findWallet } from '../wallets/find-wallet.ts';
+import type { Caller } from '../http/call.ts';
 import type { Owner } from '../wallets/testing/owner.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
-import type { TransactionParts } from './parts.ts';
+import { findWallet } from '../wallets/wallet.ts';
+import type { TransactionParts } from './execute.ts';
 import { recordSend } from './record-send.ts';
-import { changeRecord, insertRecords } from './records.ts';
+import { changeRecord, insertRecords } from './record-store.ts';
 import { purchaseOf } from './test-records.ts';
 import {
   httpCall,

@@ -1,16 +1,27 @@
-import { ApiError, type endpoints } from '@svc/protocol';
+import { ApiError, type endpoints, parseStarknetAddress } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
 import { tokensOf } from '../chains/tokens.ts';
-import type { Answer, Call } from '../http/call.ts';
-import type { Caller } from '../http/caller.ts';
-import { readAddress } from '../wallets/fields.ts';
-import { awaitExecuted } from './await-executed.ts';
-import { type ExpectedTransfer, readExpected } from './expected-transfer.ts';
-import { newSend } from './new-send.ts';
-import type { TransactionParts } from './parts.ts';
-import { requireTransfer } from './require-transfer.ts';
-import { requireWallet } from './require-wallet.ts';
-import { storeSend } from './store-send.ts';
-import { toTransaction } from './to-transaction.ts';
+import { type Answer, type Call, type Caller, publicKeyOf } from '../http/call.ts';
+import { readAddress } from '../http/validation.ts';
+import { enqueue } from '../jobs/job.ts';
+import { findRelayByHash } from '../relayer/relay-store.ts';
+import { requireWallet, walletsAt } from '../wallets/wallet.ts';
+import {
+  awaitExecuted,
+  type ExpectedTransfer,
+  isTransferOf,
+  readExpected,
+  requireTransfer,
+  type SeenTransaction,
+  type SeenTransfer,
+} from './chain-transaction.ts';
+import { confirmJob } from './confirm.ts';
+import type { TransactionParts } from './execute.ts';
+import { TRANSFER, TRANSFER_FUNCTION } from './function-names.ts';
+import { type NewRecord, type TransactionRecord, toTransaction } from './record.ts';
+import { changeRecord, insertRecords, recordsByHash, recordsOfRelay } from './record-store.ts';
 
 type RecordSend = typeof endpoints.recordSend;
 
@@ -39,4 +50,133 @@ export async function recordSend(
 async function requireOwnSender({ db }: TransactionParts, caller: Caller, { sender }: ExpectedTransfer): Promise<void> {
   if (caller.proof !== 'user token') return;
   await requireWallet(db.reads, caller, readAddress(sender, 'body.expectedSender'));
+}
+
+/** Of `transfer(address,uint256)` in the ABI of Ethereum. */
+const EVM_TRANSFER_FUNCTION = '0xa9059cbb';
+
+/** The record of a transfer that the chain shows. */
+export async function newSend(
+  { db, now = Date.now }: TransactionParts,
+  caller: Caller,
+  { chain, hash, sender, recipient, token, amount }: ExpectedTransfer,
+  { blockNumber, time }: SeenTransaction,
+  { eventIndex }: SeenTransfer,
+): Promise<NewRecord> {
+  const wallets =
+    chain === 'STARKNET' ? await walletIds(db.reads, caller, [sender, recipient]) : new Map<string, string>();
+  const selector = chain === 'STARKNET' ? toHex(TRANSFER_FUNCTION) : EVM_TRANSFER_FUNCTION;
+  // The chain's own coin moves without a contract.
+  const contract = token.address ?? undefined;
+  return {
+    organizationId: caller.organizationId,
+    environment: caller.environment,
+    apiPublicKey: publicKeyOf(caller),
+    type: 'SEND',
+    subType: 'TRANSFER',
+    chain,
+    transactionHash: hash,
+    eventIndex,
+    relayId: undefined,
+    callIndex: undefined,
+    senderAddress: sender,
+    destinationAddress: recipient,
+    contractAddress: contract,
+    contractName: contract && token.token,
+    functionName: contract && TRANSFER,
+    functionSelector: contract && selector,
+    token: token.token,
+    tokenAddress: contract,
+    amount,
+    status: 'PENDING',
+    blockNumber,
+    senderWalletId: wallets.get(sender),
+    destinationWalletId: wallets.get(recipient),
+    createdAt: time ?? new Date(now()),
+    confirmedAt: undefined,
+  };
+}
+
+async function walletIds(
+  reads: TransactionParts['db']['reads'],
+  { organizationId, environment }: Caller,
+  parties: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const addresses = parties.flatMap((party) => {
+    const address = parseStarknetAddress(party);
+    return address.ok ? [address.value] : [];
+  });
+  const wallets = await walletsAt(reads, environment, addresses);
+  return new Map(
+    wallets.filter((wallet) => wallet.organizationId === organizationId).map(({ address, id }) => [address, id]),
+  );
+}
+
+/** Stores a transfer that the chain shows; one that is there already, in whatever way it came, is answered in its place. */
+export async function storeSend(
+  tx: Db,
+  networks: Pick<Networks, 'starknet'>,
+  record: NewRecord,
+  transfer: SeenTransfer,
+  seen: SeenTransaction,
+): Promise<TransactionRecord> {
+  // Two requests for the same transfer, which may have no event that the database could tell them apart by.
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`svc send ${record.transactionHash}`}, 0))`);
+  const known = await knownRecord(tx, networks, record, transfer);
+  const [stored] = known ? [known] : await insertRecords(tx, [record]);
+  if (!stored) throw new Error('A record was not stored.');
+  const answered = await asSeen(tx, stored, record, seen);
+  // A relay's records follow the relay.
+  if (answered.type === 'SEND' && answered.status !== 'SUCCESS' && answered.relayId === undefined) {
+    await enqueue(tx, confirmJob(answered));
+  }
+  return answered;
+}
+
+async function knownRecord(
+  tx: Db,
+  networks: Pick<Networks, 'starknet'>,
+  record: NewRecord,
+  transfer: SeenTransfer,
+): Promise<TransactionRecord | undefined> {
+  const { chain, environment, organizationId, transactionHash } = record;
+  if (transactionHash === undefined) return undefined;
+  const records = await recordsByHash(tx, { environment, organizationId }, chain, transactionHash);
+  if (chain === 'STARKNET') records.push(...(await relayed(tx, networks, record, BigInt(transactionHash))));
+  return (
+    records.find(({ eventIndex }) => eventIndex !== undefined && eventIndex === record.eventIndex) ??
+    // The calls of a relay have no events before it has ended; a chain's own coin never has one.
+    records.find((other) => other.eventIndex === undefined && isTransferOf(other, transfer))
+  );
+}
+
+/** What we executed ourselves, by the hash of any of its transactions. */
+async function relayed(
+  tx: Db,
+  networks: Pick<Networks, 'starknet'>,
+  { environment, organizationId }: NewRecord,
+  hash: bigint,
+): Promise<TransactionRecord[]> {
+  const relay = await findRelayByHash(tx, networks.starknet(environment).chain.chainId, hash);
+  const records = relay ? await recordsOfRelay(tx, relay.id) : [];
+  return records.filter((record) => record.organizationId === organizationId);
+}
+
+/**
+ * What was found as money that came in is, for whoever reports it, money that went out. And what counted as lost, after a
+ * reorganisation, is there again.
+ */
+async function asSeen(
+  tx: Db,
+  stored: TransactionRecord,
+  { senderWalletId, destinationWalletId }: NewRecord,
+  { accepted, blockNumber, time }: SeenTransaction,
+): Promise<TransactionRecord> {
+  const isBack = accepted && stored.status === 'FAILED' && stored.relayId === undefined;
+  if (stored.type !== 'RECEIVE' && !(stored.type === 'SEND' && isBack)) return stored;
+  const sent = { type: 'SEND', subType: 'TRANSFER', senderWalletId, destinationWalletId } as const;
+  const change = isBack
+    ? ({ ...sent, status: 'SUCCESS', blockNumber, confirmedAt: time } as const)
+    : { ...sent, status: stored.status };
+  return (await changeRecord(tx, stored.id, change, { reorganised: true })) ?? stored;
 }

@@ -3,7 +3,7 @@ import { type Call, selector, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { tokensOf } from '../chains/tokens.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { type Execution, recipientsOf, recordsOfCalls } from './records-of-calls.ts';
+import { type Execution, recipientsOf, recordsOfCalls } from './execute.ts';
 import { STRK, stranger, USDC } from './testing/house.ts';
 
 const ana = { id: 'wal_ana', organizationId: 'org_1', environment: 'development', address: stranger() } as WalletRecord;

@@ -1,8 +1,8 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { newId } from '../ids.ts';
-import * as store from './records.ts';
-import { recordsByHashes } from './records-by-hashes.ts';
+import { newId } from '../util/ids.ts';
+import * as store from './record-store.ts';
+import { recordsByHashes } from './record-store.ts';
 import { aRecord, newFelt, newOwner, purchaseOf, testRecords } from './test-records.ts';
 
 const records = testRecords();

@@ -1,15 +1,15 @@
 import { encodeAddOrUpdateSessionKey, encodeSetSpendingPolicy, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { padded } from '../chains/starknet/chain.ts';
 import { relayer } from '../chains/testing/starknet.ts';
-import { createOwnSponsor } from '../relayer/own-sponsor.ts';
-import { padded } from '../relayer/spelling.ts';
-import { tend } from '../relayer/tender/tend.ts';
-import { walletOutcomes } from '../wallets/outcomes.ts';
+import { createOwnSponsor } from '../relayer/relayer-sponsor.ts';
+import { tend } from '../relayer/worker/worker.ts';
+import { walletOutcomes } from '../wallets/relay-outcome.ts';
 import { Owner } from '../wallets/testing/owner.ts';
 import { refusal } from '../wallets/testing/wallet-house.ts';
-import { chainStatus } from './chain-status.ts';
 import { executeSponsored } from './execute.ts';
-import { transactionOutcomes } from './outcomes.ts';
+import { chainStatus } from './get-transaction.ts';
+import { transactionOutcomes } from './relay-outcome.ts';
 import {
   type CallText,
   environment,

@@ -1,9 +1,7 @@
 import type { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { findToken, type Token, tokensOf } from '../chains/tokens.ts';
-import type { ExpectedTransfer } from './expected-transfer.ts';
-import { requireTransfer } from './require-transfer.ts';
-import type { SeenTransfer } from './seen-transaction.ts';
+import { type ExpectedTransfer, requireTransfer, type SeenTransfer } from './chain-transaction.ts';
 import { STRK, stranger, USDC } from './testing/house.ts';
 
 const tokens = tokensOf('sandbox', 'STARKNET');

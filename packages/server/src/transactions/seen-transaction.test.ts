@@ -2,7 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Networks } from '../chains/networks.ts';
 import type { EvmChainName } from '../chains/tokens.ts';
-import { lookUp } from './seen-transaction.ts';
+import { lookUp } from './chain-transaction.ts';
 
 const HASH = `0x${'12'.repeat(32)}`;
 

@@ -1,7 +1,7 @@
 import { txStatuses } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { changeRecord, insertRecords, recordById } from './records.ts';
-import { statusesBefore } from './status.ts';
+import { statusesBefore } from './record.ts';
+import { changeRecord, insertRecords, recordById } from './record-store.ts';
 import { aRecord, newOwner, testRecords } from './test-records.ts';
 
 const records = testRecords();

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll } from 'vitest';
-import { newId } from '../ids.ts';
 import { serverDatabase } from '../testing/database.ts';
+import { newId } from '../util/ids.ts';
 import type { NewRecord } from './record.ts';
-import type { RecordOwner } from './records.ts';
+import type { RecordOwner } from './record-store.ts';
 
 /** A database for the tests of one file; `db()` answers it once they run. */
 export function testRecords(): { db: () => Database } {

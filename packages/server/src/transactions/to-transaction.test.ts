@@ -2,8 +2,8 @@ import { Transaction } from '@svc/protocol';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
+import { toTransaction } from './record.ts';
 import { aRecord } from './test-records.ts';
-import { toTransaction } from './to-transaction.ts';
 
 const owner = { organizationId: 'org_1', environment: 'development' as const };
 const stored = (given: Parameters<typeof aRecord>[1]) => ({

@@ -2,12 +2,12 @@ import type { ErrorCode } from '@svc/protocol';
 import { chainIds, classes, contractAddress, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressOf } from './address-of.ts';
-import { createWallet } from './create.ts';
-import { findWallet } from './find-wallet.ts';
-import type { WalletParts } from './parts.ts';
+import { addressOf } from '../chains/starknet/chain.ts';
+import { createWallet } from './create-wallet.ts';
+import type { WalletParts } from './signed-execution.ts';
 import { type CreateBody, Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
+import { findWallet } from './wallet.ts';
 
 let house: WalletHouse;
 beforeAll(async () => {

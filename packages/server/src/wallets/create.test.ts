@@ -1,11 +1,11 @@
 import type { CreatedWallet } from '@svc/protocol';
 import { classes, encodeArray, selector, toHex, UDC_ADDRESS } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createWallet } from './create.ts';
-import { findWallet } from './find-wallet.ts';
-import type { WalletParts } from './parts.ts';
+import { createWallet } from './create-wallet.ts';
+import type { WalletParts } from './signed-execution.ts';
 import { type CreateBody, Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
+import { findWallet } from './wallet.ts';
 
 let house: WalletHouse;
 beforeAll(async () => {

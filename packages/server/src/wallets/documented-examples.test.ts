@@ -1,8 +1,8 @@
 import { type BodyOf, type endpoints, exampleOf, openApiDocument, type Schema, type Schemas } from '@svc/protocol';
 import { toHex, walletClasses } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configHandlers } from '../chains/routes.ts';
-import { prepareCreation } from './prepare-creation.ts';
+import { configHandlers } from '../chains/module.ts';
+import { prepareCreation } from './create-wallet.ts';
 import { openWalletHouse, type WalletHouse } from './testing/wallet-house.ts';
 
 let house: WalletHouse;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findWallet, walletsAt } from './find-wallet.ts';
 import { Owner } from './testing/owner.ts';
 import { openWalletHouse, type WalletHouse } from './testing/wallet-house.ts';
+import { findWallet, walletsAt } from './wallet.ts';
 
 let house: WalletHouse;
 const [ana, luis, nobody] = [new Owner(), new Owner(), new Owner()];

@@ -1,7 +1,7 @@
 import type { BodyOf, endpoints } from '@svc/protocol';
 import { ANY_CALLER, classes, parseOutsideExecutionTypedData, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prepareCreation } from './prepare-creation.ts';
+import { prepareCreation } from './create-wallet.ts';
 import { Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
 

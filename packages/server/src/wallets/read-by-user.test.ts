@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWallet } from './create.ts';
-import { newestWallet, recoverCredential } from './read-by-user.ts';
+import { createWallet } from './create-wallet.ts';
 import { Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
+import { newestWallet, recoverCredential } from './wallet.ts';
 
 let house: WalletHouse;
 beforeAll(async () => {

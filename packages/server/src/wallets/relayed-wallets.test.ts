@@ -1,16 +1,16 @@
 import { classes } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { padded } from '../chains/starknet/chain.ts';
 import { relayer } from '../chains/testing/starknet.ts';
-import { createOwnSponsor } from '../relayer/own-sponsor.ts';
-import { padded } from '../relayer/spelling.ts';
-import { tend } from '../relayer/tender/tend.ts';
-import { createWallet } from './create.ts';
-import { findWallet } from './find-wallet.ts';
-import { walletOutcomes } from './outcomes.ts';
-import type { WalletParts } from './parts.ts';
+import { createOwnSponsor } from '../relayer/relayer-sponsor.ts';
+import { tend } from '../relayer/worker/worker.ts';
+import { createWallet } from './create-wallet.ts';
+import { walletOutcomes } from './relay-outcome.ts';
+import type { WalletParts } from './signed-execution.ts';
 import { type CreateBody, Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
+import { findWallet } from './wallet.ts';
 
 const account = relayer(3);
 let house: WalletHouse;

@@ -1,11 +1,10 @@
 import { ANY_CALLER, chainIds, classes, selector, toHex } from '@svc/starknet';
 import { typedData as snip12, type TypedData } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findWallet } from './find-wallet.ts';
 import { readSignedExecution, type SignedExecutionText } from './signed-execution.ts';
 import { Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
-import type { WalletRecord } from './wallet.ts';
+import { findWallet, type WalletRecord } from './wallet.ts';
 
 let house: WalletHouse;
 const [owner, ready] = [new Owner(), new Owner(classes.ready)];

@@ -1,9 +1,17 @@
 import { ApiError } from '@svc/protocol';
-import { decodeSessionSignature, type OutsideExecution, VALID } from '@svc/starknet';
+import {
+  ANY_CALLER,
+  decodeSessionSignature,
+  type OutsideExecution,
+  parseOutsideExecutionTypedData,
+  toHex,
+  VALID,
+} from '@svc/starknet';
+import type { Database } from '@svc/store';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
 import type { Crypto } from '../crypto/crypto.ts';
-import { readFelt, refuse } from './fields.ts';
-import { type Callers, readIssuedExecution } from './issued-execution.ts';
+import { readFelt, refuse } from '../http/validation.ts';
+import type { Sponsor } from '../relayer/relay.ts';
 import type { WalletRecord } from './wallet.ts';
 import { typeOfClass } from './wallet-class.ts';
 
@@ -131,4 +139,70 @@ async function hasSessions(network: StarknetNetwork, { walletType, address }: Wa
 
 function invalid(message: string): never {
   throw new ApiError('invalid_signature', message);
+}
+
+/** Who may send a signed execution: anyone, as our own relayers want it, or whoever a paymaster elsewhere names. */
+export type Callers = 'ANY_CALLER' | 'any';
+
+/** A signature that leaves our hands should not stay good for longer. */
+const MAX_WINDOW_SECONDS = 3_600n;
+
+/** The outside execution in typed data, provided that it is one that this service would issue and its window is open. */
+export async function readIssuedExecution(
+  network: StarknetNetwork,
+  callers: Callers,
+  typedData: unknown,
+): Promise<OutsideExecution> {
+  const read = parseOutsideExecutionTypedData(typedData);
+  if (!read.ok) refuseTypedData(`${read.reason}. Send typedData as it was prepared`);
+  const { execution, chainId } = read.value;
+  if (chainId !== network.chain.chainId) {
+    refuseTypedData(`domain.chainId is ${toHex(chainId)}, but this network is ${toHex(network.chain.chainId)}`);
+  }
+  if (callers === 'ANY_CALLER' && execution.caller !== ANY_CALLER) refuseTypedData('message.Caller must be ANY_CALLER');
+  requireBounds(execution);
+  requireOpenWindow(execution, await network.time());
+  return execution;
+}
+
+/** Hashing takes time for every felt, and what is longer would not fit a transaction. */
+function requireBounds({ calls }: OutsideExecution): void {
+  if (calls.length > MAX_CALLS)
+    refuseTypedData(`message.Calls has ${calls.length} calls, and ${MAX_CALLS} are the most`);
+  const felts = feltsOf(calls);
+  if (felts > MAX_FELTS) refuseTypedData(`message.Calls has ${felts} felts, and ${MAX_FELTS} fit one transaction`);
+}
+
+function requireOpenWindow({ executeAfter, executeBefore }: OutsideExecution, time: Date): void {
+  const now = BigInt(Math.floor(time.getTime() / 1_000));
+  if (executeBefore <= executeAfter) refuseTypedData('message.Execute Before must be later than message.Execute After');
+  if (executeBefore - executeAfter > MAX_WINDOW_SECONDS) {
+    refuseTypedData(
+      `message.Execute After and message.Execute Before may be ${MAX_WINDOW_SECONDS} seconds apart at most`,
+    );
+  }
+  if (now >= executeBefore) throw new ApiError('typed_data_expired');
+  if (now <= executeAfter) refuseTypedData('message.Execute After lies ahead');
+}
+
+function refuseTypedData(reason: string): never {
+  throw new ApiError('invalid_typed_data', `The typed data is not what this service issues: ${reason}.`);
+}
+
+/** As many as a request to prepare calls may have. */
+export const MAX_CALLS = 64;
+/** Starknet takes 5,000 felts of calldata; the rest is for what wraps the calls: deployment, window and signature. */
+export const MAX_FELTS = 4_500;
+/** The contract, the selector and the number of arguments. */
+const FELTS_PER_CALL = 3;
+
+/** What calls take of a transaction's calldata. */
+export function feltsOf(calls: readonly { readonly calldata: readonly unknown[] }[]): number {
+  return calls.reduce((sum, { calldata }) => sum + FELTS_PER_CALL + calldata.length, 0);
+}
+
+export interface WalletParts extends SignatureParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'evm' | 'token'>;
+  readonly sponsor: Sponsor;
 }

@@ -7,11 +7,10 @@ import {
   type QueryOf,
 } from '@svc/protocol';
 import type { EvmChainName, Token } from '../chains/tokens.ts';
-import type { Caller } from '../http/caller.ts';
-import { readAddress, refuse } from './fields.ts';
-import { findWallet } from './find-wallet.ts';
-import type { WalletParts } from './parts.ts';
-import { newestWallet } from './read-by-user.ts';
+import type { Caller } from '../http/call.ts';
+import { readAddress, refuse } from '../http/validation.ts';
+import type { WalletParts } from './signed-execution.ts';
+import { findWallet, newestWallet } from './wallet.ts';
 
 type Endpoint = typeof endpoints.getTokenBalance;
 type Query = QueryOf<Endpoint>;

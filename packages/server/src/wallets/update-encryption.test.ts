@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findWallet } from './find-wallet.ts';
 import { Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
 import { updateEncryption } from './update-encryption.ts';
+import { findWallet } from './wallet.ts';
 
 let house: WalletHouse;
 beforeAll(async () => {

@@ -1,10 +1,9 @@
 import { ApiError, type BodyOf, type endpoints, type StarknetAddress } from '@svc/protocol';
-import type { Database } from '@svc/store';
-import type { Caller } from '../http/caller.ts';
-import { setEncryption } from './encryption-store.ts';
-import { readAddress } from './fields.ts';
-import { mayBe } from './find-wallet.ts';
-import * as store from './store.ts';
+import { type Database, type Db, type Sql, sql } from '@svc/store';
+import type { Caller } from '../http/call.ts';
+import { readAddress } from '../http/validation.ts';
+import * as store from './wallet.ts';
+import { mayBe } from './wallet.ts';
 
 type Body = BodyOf<typeof endpoints.updateEncryptionDetails>;
 
@@ -36,3 +35,29 @@ async function walletOf({ reads }: Database, user: store.User, address: Starknet
   if (another) throw new ApiError('wallet_ambiguous');
   return wallet.id;
 }
+
+/** What a change of encryption brings: undefined leaves what is there, null removes it. */
+export interface NewEncryption {
+  readonly encryptedPrivateKey: string;
+  readonly encryptedPrivateKeyBackup: string | null | undefined;
+  readonly authMethod: string | null | undefined;
+  readonly credentialId: string | null | undefined;
+  readonly prfSupported: boolean | null | undefined;
+  readonly deviceType: string | null | undefined;
+}
+
+/** In one statement: a ciphertext never stands beside the passkey of another. */
+export async function setEncryption(db: Db, id: string, encryption: NewEncryption): Promise<void> {
+  await db.run(sql`
+    update wallets
+    set encrypted_private_key = ${encryption.encryptedPrivateKey},
+        encrypted_private_key_backup = ${given(encryption.encryptedPrivateKeyBackup, sql`encrypted_private_key_backup`)},
+        auth_method = ${given(encryption.authMethod, sql`auth_method`)},
+        credential_id = ${given(encryption.credentialId, sql`credential_id`)},
+        prf_supported = ${given(encryption.prfSupported, sql`prf_supported`)},
+        device_type = ${given(encryption.deviceType, sql`device_type`)},
+        updated_at = now()
+    where id = ${id}`);
+}
+
+const given = <T>(value: T | undefined, column: Sql) => (value === undefined ? column : value);

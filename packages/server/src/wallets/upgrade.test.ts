@@ -2,13 +2,12 @@ import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starkn
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Networks } from '../chains/networks.ts';
-import { confirmUpgrade, walletJobs } from './confirm-upgrade.ts';
-import { createWallet } from './create.ts';
-import { findWallet } from './find-wallet.ts';
-import type { UpgradedWallet } from './outcomes.ts';
+import { createWallet } from './create-wallet.ts';
+import { confirmUpgrade, type UpgradedWallet, walletJobs } from './relay-outcome.ts';
 import { Owner } from './testing/owner.ts';
 import { openWalletHouse, refusal, type WalletHouse } from './testing/wallet-house.ts';
 import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
+import { findWallet } from './wallet.ts';
 
 let house: WalletHouse;
 beforeAll(async () => {

@@ -1,13 +1,10 @@
 import { type AnswerOf, ApiError, type BodyOf, type endpoints } from '@svc/protocol';
 import { type Call, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import type { StarknetNetwork } from '../chains/networks.ts';
-import type { Caller } from '../http/caller.ts';
-import { readAddress, readClassHash } from './fields.ts';
-import { findWallet } from './find-wallet.ts';
-import type { WalletParts } from './parts.ts';
-import { readSignedExecution } from './signed-execution.ts';
-import type { KeptWallet } from './store.ts';
-import type { WalletRecord } from './wallet.ts';
+import type { Caller } from '../http/call.ts';
+import { readAddress, readClassHash } from '../http/validation.ts';
+import { readSignedExecution, type WalletParts } from './signed-execution.ts';
+import { findWallet, type KeptWallet, type WalletRecord } from './wallet.ts';
 import { currentClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
 
 type Prepare = typeof endpoints.prepareWalletUpgrade;

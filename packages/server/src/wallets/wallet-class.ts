@@ -1,6 +1,9 @@
 import { ApiError, type WalletType } from '@svc/protocol';
 import { selector, toHex, type WalletClass } from '@svc/starknet';
-import type { StarknetNetwork } from '../chains/networks.ts';
+import type { Db } from '@svc/store';
+import type { Networks, StarknetNetwork } from '../chains/networks.ts';
+import type { WalletRecord } from './wallet.ts';
+import * as store from './wallet.ts';
 
 const OUTSIDE_EXECUTION = 'execute_from_outside_v2';
 
@@ -52,4 +55,19 @@ async function requireEntrypoints({ chain }: StarknetNetwork, classHash: bigint,
 
 function refuse(classHash: bigint, reason: string): never {
   throw new ApiError('class_not_allowed', `${toHex(classHash)} ${reason}.`);
+}
+
+/** The wallet with the class that the chain says, which is kept: an upgrade may be a moment old, or made without us. */
+export async function refreshClass(
+  db: Db,
+  networks: Pick<Networks, 'starknet'>,
+  wallet: WalletRecord,
+): Promise<WalletRecord> {
+  const { environment, address } = wallet;
+  const network = networks.starknet(environment);
+  const classHash = await network.chain.classHashAt(BigInt(address), 'pre_confirmed');
+  if (classHash === undefined || classHash === wallet.classHash) return wallet;
+  const walletType = typeOfClass(network, classHash);
+  await store.setClass(db, { environment, address, classHash, walletType });
+  return { ...wallet, classHash, walletType };
 }

@@ -1,4 +1,15 @@
-import type { Environment, StarknetAddress, WalletType } from '@svc/protocol';
+import {
+  type AnswerOf,
+  ApiError,
+  type Environment,
+  type endpoints,
+  type StarknetAddress,
+  type Wallet,
+  type WalletType,
+} from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import type { Caller } from '../http/call.ts';
 
 /** A wallet as the service keeps it. */
 export interface WalletRecord {
@@ -23,4 +34,273 @@ export interface WalletRecord {
   readonly encryptedPrivateKey: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+export type DeploymentState = 'PENDING' | 'DEPLOYED' | 'FAILED';
+
+/** A wallet with what only this room wants to know. */
+export interface KeptWallet extends WalletRecord {
+  readonly deployment: DeploymentState;
+  /** Of the relay that deploys it; undefined until a paymaster tells it. */
+  readonly transactionHash: string | undefined;
+}
+
+interface WalletRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly environment: Environment;
+  readonly external_user_id: string;
+  readonly api_public_key: string;
+  readonly public_key: string;
+  readonly address: StarknetAddress;
+  readonly wallet_type: WalletType;
+  readonly class_hash: string;
+  readonly owner_key: string;
+  readonly salt: string;
+  readonly constructor_calldata: string[];
+  readonly deployment: DeploymentState;
+  readonly relay_id: string | null;
+  readonly transaction_hash: string | null;
+  readonly encrypted_private_key: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const columns = sql`id, organization_id, environment, external_user_id, api_public_key, public_key, address, wallet_type, class_hash,
+  owner_key, salt, constructor_calldata, deployment, relay_id, transaction_hash, encrypted_private_key, created_at, updated_at`;
+
+export interface User {
+  readonly organizationId: string;
+  readonly environment: Environment;
+  readonly externalUserId: string;
+}
+
+/** Of the same environment, that is. */
+export function isOf(user: User, wallet: User): boolean {
+  return user.organizationId === wallet.organizationId && user.externalUserId === wallet.externalUserId;
+}
+
+export async function walletAt(
+  reads: Reads,
+  environment: Environment,
+  address: StarknetAddress,
+): Promise<KeptWallet | undefined> {
+  const row = await reads.one<WalletRow>(sql`
+    select ${columns} from wallets where environment = ${environment} and address = ${address}`);
+  return row && fromRow(row);
+}
+
+export async function selectWalletsAt(
+  reads: Reads,
+  environment: Environment,
+  addresses: readonly StarknetAddress[],
+): Promise<KeptWallet[]> {
+  const rows = await reads.rows<WalletRow>(sql`
+    select ${columns} from wallets where environment = ${environment} and address = any(${addresses})`);
+  return rows.map(fromRow);
+}
+
+/** Newest first. */
+export async function walletsOfUser(reads: Reads, user: User, limit: number): Promise<KeptWallet[]> {
+  const rows = await reads.rows<WalletRow>(sql`
+    select ${columns} from wallets where ${ofUser(user)} order by created_at desc, id desc limit ${limit}`);
+  return rows.map(fromRow);
+}
+
+export interface CredentialRow {
+  readonly credential_id: string | null;
+  readonly auth_method: string | null;
+  readonly prf_supported: boolean | null;
+  readonly device_type: string | null;
+}
+
+export function newestCredential(reads: Reads, user: User): Promise<CredentialRow | undefined> {
+  return reads.one(sql`
+    select credential_id, auth_method, prf_supported, device_type
+    from wallets where ${ofUser(user)} order by created_at desc, id desc limit 1`);
+}
+
+/** What a request brings along to be kept with the wallet. */
+export interface KeptDetails {
+  readonly userId: string | undefined;
+  readonly encryptedPrivateKey: string;
+  readonly encryptedPrivateKeyBackup: string | undefined;
+  readonly authMethod: string | undefined;
+  readonly credentialId: string | undefined;
+  readonly prfSupported: boolean | undefined;
+  readonly deviceType: string | undefined;
+}
+
+export type NewWallet = Omit<
+  WalletRecord,
+  'isDeployed' | 'relayId' | 'createdAt' | 'updatedAt' | 'encryptedPrivateKey'
+> &
+  KeptDetails & { readonly relayId: string; readonly transactionHash: string | undefined };
+
+/** Answers whether it was stored. One that exists is replaced only if it is the same user's and its deployment failed. */
+export async function saveWallet(tx: Db, wallet: NewWallet): Promise<boolean> {
+  const saved = await tx.run(sql`
+    insert into wallets as w (id, organization_id, environment, external_user_id, user_id, api_public_key, public_key, address,
+      wallet_type, class_hash, owner_key, salt, constructor_calldata, relay_id, transaction_hash, encrypted_private_key,
+      encrypted_private_key_backup, auth_method, credential_id, prf_supported, device_type)
+    values (${wallet.id}, ${wallet.organizationId}, ${wallet.environment}, ${wallet.externalUserId}, ${wallet.userId},
+      ${wallet.apiPublicKey}, ${wallet.publicKey}, ${wallet.address}, ${wallet.walletType}, ${toHex(wallet.classHash)},
+      ${toHex(wallet.ownerKey)}, ${toHex(wallet.salt)}, ${wallet.constructorCalldata.map(toHex)}, ${wallet.relayId},
+      ${wallet.transactionHash}, ${wallet.encryptedPrivateKey}, ${wallet.encryptedPrivateKeyBackup}, ${wallet.authMethod},
+      ${wallet.credentialId}, ${wallet.prfSupported}, ${wallet.deviceType})
+    on conflict (environment, address) do update
+    set user_id = excluded.user_id, wallet_type = excluded.wallet_type, class_hash = excluded.class_hash,
+        owner_key = excluded.owner_key, relay_id = excluded.relay_id, transaction_hash = excluded.transaction_hash,
+        deployment = 'PENDING', encrypted_private_key = excluded.encrypted_private_key,
+        encrypted_private_key_backup = excluded.encrypted_private_key_backup, auth_method = excluded.auth_method,
+        credential_id = excluded.credential_id, prf_supported = excluded.prf_supported,
+        device_type = excluded.device_type, updated_at = now()
+    where w.organization_id = excluded.organization_id and w.external_user_id = excluded.external_user_id
+      and w.deployment = 'FAILED'`);
+  return saved === 1;
+}
+
+/** For a transaction that somebody else makes: its hash is known only after the wallet was stored. */
+export async function setTransactionHash(db: Db, relayId: string, hash: string): Promise<void> {
+  await db.run(sql`update wallets set transaction_hash = ${hash} where relay_id = ${relayId}`);
+}
+
+/** By its account, because after a reorganisation it can be an earlier relay than the last that succeeds. */
+export async function setDeployed(
+  tx: Db,
+  wallet: { environment: Environment; address: StarknetAddress; relayId: string; hash: string | undefined },
+): Promise<void> {
+  await tx.run(sql`
+    update wallets
+    set deployment = 'DEPLOYED', relay_id = ${wallet.relayId}, transaction_hash = coalesce(${wallet.hash}, transaction_hash),
+        updated_at = now()
+    where environment = ${wallet.environment} and address = ${wallet.address}`);
+}
+
+export async function setFailed(tx: Db, relayId: string, hash: string | undefined): Promise<void> {
+  await tx.run(sql`
+    update wallets
+    set deployment = 'FAILED', transaction_hash = coalesce(${hash}, transaction_hash), updated_at = now()
+    where relay_id = ${relayId}`);
+}
+
+/** Answers whether the class was another one before. */
+export async function setClass(
+  db: Db,
+  wallet: { environment: Environment; address: StarknetAddress; classHash: bigint; walletType: WalletType },
+): Promise<boolean> {
+  const changed = await db.run(sql`
+    update wallets set class_hash = ${toHex(wallet.classHash)}, wallet_type = ${wallet.walletType}, updated_at = now()
+    where environment = ${wallet.environment} and address = ${wallet.address} and class_hash <> ${toHex(wallet.classHash)}`);
+  return changed === 1;
+}
+
+function ofUser({ organizationId, environment, externalUserId }: User): Sql {
+  return sql`organization_id = ${organizationId} and environment = ${environment} and external_user_id = ${externalUserId}`;
+}
+
+function fromRow(row: WalletRow): KeptWallet {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    environment: row.environment,
+    externalUserId: row.external_user_id,
+    apiPublicKey: row.api_public_key,
+    publicKey: row.public_key,
+    address: row.address,
+    walletType: row.wallet_type,
+    classHash: BigInt(row.class_hash),
+    ownerKey: BigInt(row.owner_key),
+    salt: BigInt(row.salt),
+    constructorCalldata: row.constructor_calldata.map(BigInt),
+    isDeployed: row.deployment === 'DEPLOYED',
+    deployment: row.deployment,
+    relayId: row.relay_id ?? undefined,
+    transactionHash: row.transaction_hash ?? undefined,
+    encryptedPrivateKey: row.encrypted_private_key,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** More than a page of the chain's events has parties. */
+const MAX_ADDRESSES = 10_000;
+
+/** The wallet as far as it exists for the caller: that of another organisation, or with a user's token of another user, does not. */
+export async function findWallet(
+  reads: Reads,
+  caller: Caller,
+  address: StarknetAddress,
+): Promise<KeptWallet | undefined> {
+  const wallet = await walletAt(reads, caller.environment, address);
+  if (wallet?.organizationId !== caller.organizationId) return undefined;
+  return mayBe(caller, wallet.externalUserId) ? wallet : undefined;
+}
+
+/** Which of the addresses are wallets, of whatever organisation. */
+export async function walletsAt(
+  reads: Reads,
+  environment: Environment,
+  addresses: readonly StarknetAddress[],
+): Promise<WalletRecord[]> {
+  if (addresses.length > MAX_ADDRESSES)
+    throw new RangeError(`At most ${MAX_ADDRESSES} addresses can be looked up at once.`);
+  return addresses.length === 0 ? [] : selectWalletsAt(reads, environment, addresses);
+}
+
+/** A secret key speaks for every user of its organisation, a user's token for that user alone. */
+export function mayBe(caller: Caller, externalUserId: string): boolean {
+  return caller.proof !== 'user token' || caller.externalUserId === externalUserId;
+}
+
+/** The user's newest wallet. For the token of another user there is none. */
+export async function newestWallet(reads: Reads, caller: Caller, externalUserId: string): Promise<WalletRecord> {
+  const [wallet] = await walletsOfUser(reads, userOf(caller, externalUserId), 1);
+  return wallet ?? missing();
+}
+
+type Credential = AnswerOf<typeof endpoints.recoverCredential>;
+
+export async function recoverCredential(reads: Reads, caller: Caller, externalUserId: string): Promise<Credential> {
+  const row = await newestCredential(reads, userOf(caller, externalUserId));
+  if (!row) return missing();
+  return {
+    credentialId: row.credential_id,
+    authMethod: row.auth_method,
+    prfSupported: row.prf_supported,
+    deviceType: row.device_type,
+  };
+}
+
+function userOf(caller: Caller, externalUserId: string): User {
+  if (!mayBe(caller, externalUserId)) missing();
+  return { ...caller, externalUserId };
+}
+
+function missing(): never {
+  throw new ApiError('wallet_not_found');
+}
+
+/** A wallet as the interface shows it. */
+export function toWallet(record: WalletRecord): Wallet {
+  return {
+    id: record.id,
+    externalUserId: record.externalUserId,
+    organizationId: record.organizationId,
+    apiPublicKey: record.apiPublicKey,
+    publicKey: record.publicKey,
+    normalizedPublicKey: record.address,
+    encryptedPrivateKey: record.encryptedPrivateKey,
+    isDeployed: record.isDeployed,
+    walletType: record.walletType,
+    chain: 'STARKNET',
+    createdAt: record.createdAt.toISOString(),
+    updatedAt: record.updatedAt.toISOString(),
+  };
+}
+
+export async function requireWallet(reads: Reads, caller: Caller, address: StarknetAddress): Promise<WalletRecord> {
+  const wallet = await findWallet(reads, caller, address);
+  if (!wallet) throw new ApiError('wallet_not_found', `No wallet of yours has the address ${address}.`);
+  return wallet;
 }

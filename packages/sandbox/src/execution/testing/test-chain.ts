@@ -13,8 +13,7 @@ import { u256 } from '../../contracts/codec.ts';
 import { genesis } from '../../contracts/genesis.ts';
 import { predeployed } from '../../contracts/predeployed.ts';
 import { starknetToken } from '../../tokens.ts';
-import { callContract } from '../call.ts';
-import { executeTransaction } from '../execute.ts';
+import { callContract, executeTransaction } from '../execute.ts';
 import type {
   BlockContext,
   CallOutcome,

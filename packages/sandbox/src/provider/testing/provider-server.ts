@@ -5,11 +5,9 @@ import { sql } from '@svc/store';
 import { createTestDatabase } from '@svc/store/testing';
 import Fastify from 'fastify';
 import { sandbox } from '../../index.ts';
-import type { Order } from '../order.ts';
+import type { Order, ShownOrder } from '../orders.ts';
+import { sign, tellResults } from '../results.ts';
 import { registerProvider } from '../routes.ts';
-import { sign } from '../signature.ts';
-import type { ShownOrder } from '../store.ts';
-import { tellResults } from '../tell-results.ts';
 
 export interface Reply {
   readonly status: number;

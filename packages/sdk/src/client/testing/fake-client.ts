@@ -1,5 +1,4 @@
-import { type Client, createClient, type SvcOptions } from '../client.ts';
-import { defaultRuntime, type Runtime } from '../runtime.ts';
+import { type Client, createClient, defaultRuntime, type Runtime, type SvcOptions } from '../client.ts';
 
 export const PUBLIC_KEY = `pk_dev_${'p'.repeat(32)}`;
 export const SECRET_KEY = `sk_dev_${'s'.repeat(32)}`;

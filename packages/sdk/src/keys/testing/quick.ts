@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { defaultRuntime } from '../../client/runtime.ts';
-import { type KeyToSeal, sealKey } from '../seal-key.ts';
-import type { Stretching } from '../stretch.ts';
+import { defaultRuntime } from '../../client/client.ts';
+import type { Stretching } from '../cipher.ts';
+import { type KeyToSeal, sealKey } from '../seal.ts';
 
 /** The least that Argon2id can do, so that a test can do it a thousand times. */
 export const TINY: Stretching = { memoryKib: 8, passes: 1, lanes: 1 };

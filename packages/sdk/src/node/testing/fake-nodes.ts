@@ -1,6 +1,4 @@
-import type { Client, Fetch } from '../../client/client.ts';
-import { createClient } from '../../client/client.ts';
-import type { Runtime } from '../../client/runtime.ts';
+import { type Client, createClient, type Fetch, type Runtime } from '../../client/client.ts';
 
 export interface Asked {
   readonly url: string;

@@ -14,8 +14,8 @@ import {
   toHex,
   verify,
 } from '@svc/starknet';
-import { passkeyEncryptKey } from '../../keys/encrypt-key.ts';
-import { sealKey } from '../../keys/seal-key.ts';
+import { passkeyEncryptKey } from '../../keys/cipher.ts';
+import { sealKey } from '../../keys/seal.ts';
 import type { Handlers, NodeCall } from '../../testing/sandbox-service.ts';
 
 const PRIVATE_KEY = 0x1234567890abcdefn;

@@ -1,6 +1,5 @@
-import { type Client, createClient } from '../../client/client.ts';
-import type { Config } from '../../client/get-config.ts';
-import { defaultRuntime } from '../../client/runtime.ts';
+import { type Client, createClient, defaultRuntime } from '../../client/client.ts';
+import type { Config } from '../../client/config.ts';
 
 export const USDC = '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
 

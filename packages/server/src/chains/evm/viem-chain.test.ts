@@ -3,7 +3,7 @@ import type { EvmAddress } from '@svc/protocol';
 import { type Address, createWalletClient, defineChain, encodeFunctionData, erc20Abi, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChainUnavailableError, WrongChainError } from '../node-failure.ts';
+import { ChainUnavailableError, WrongChainError } from '../node-fetch.ts';
 import { behave, deadUrl, startFaultyNode } from '../testing/faulty-node.ts';
 import { startSandbox } from '../testing/starknet.ts';
 import { evmChainIds, findToken } from '../tokens.ts';

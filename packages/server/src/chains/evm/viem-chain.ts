@@ -1,4 +1,4 @@
-import type { EvmAddress } from '@svc/protocol';
+import { type EvmAddress, parseEvmAddress } from '@svc/protocol';
 import {
   type Address,
   BaseError,
@@ -8,17 +8,17 @@ import {
   erc20Abi,
   type Hash,
   http,
+  type Log,
   type PublicClient,
+  parseEventLogs,
+  RpcRequestError,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from 'viem';
-import { nodeFetch } from '../node-fetch.ts';
+import { failureIn, isEvmAnswer, NodeFailure, nodeFetch } from '../node-fetch.ts';
 import { type Node, type NodeHealth, Nodes } from '../nodes.ts';
-import { isEvmAnswer } from '../rpc-answers.ts';
 import type { EvmChainName } from '../tokens.ts';
-import type { EvmChain, EvmReceipt } from './chain.ts';
-import { NodeRefusal, plainError } from './plain-error.ts';
-import { transfersOf } from './transfers.ts';
+import type { EvmChain, EvmReceipt, EvmTransfer } from './chain.ts';
 
 export interface ViemChainOptions {
   readonly name: EvmChainName;
@@ -120,4 +120,69 @@ function undefinedIfNoToken(error: unknown): undefined {
     cause instanceof ContractFunctionZeroDataError || cause instanceof ContractFunctionRevertedError;
   if (error instanceof BaseError && error.walk(isSilent) !== null) return undefined;
   throw error;
+}
+
+/** A node's no: what every other node of the chain would answer as well. */
+export class NodeRefusal extends Error {
+  override readonly name = 'NodeRefusal';
+}
+
+/**
+ * The library's errors quote the node's whole address, which often holds a key, and the request. What goes on from here names the
+ * host alone and has none of them as its cause, because the log writes causes too.
+ */
+export function plainError(host: string, error: unknown): Error {
+  const refusal = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
+  if (refusal instanceof RpcRequestError) {
+    return new NodeRefusal(`${host} answered error ${refusal.code}: ${refusal.details}`);
+  }
+  const kind = error instanceof Error ? error.name : 'unknown';
+  return failureIn(error) ?? new NodeFailure(`the answer of ${host} could not be read (${kind})`, { unclear: true });
+}
+
+interface Moved {
+  readonly from: Address;
+  readonly to: Address | null;
+  readonly value: bigint;
+}
+
+interface Outcome {
+  readonly status: 'success' | 'reverted';
+  readonly logs: Log<bigint, number, false>[];
+}
+
+/** What a transaction moved. A failed one moved nothing, whatever it was meant to. */
+export function transfersOf(transaction: Moved, receipt: Outcome): EvmTransfer[] {
+  if (receipt.status !== 'success') return [];
+  const { from, to, value } = transaction;
+  const coin = to && value > 0n ? [transfer(null, from, to, value, null)] : [];
+  // Strict: logs that only look like a token's, with other topics or data, are left out.
+  const logs = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs, strict: true });
+  const places = new Map(receipt.logs.map(({ logIndex }, place) => [logIndex, place]));
+  return [
+    ...coin,
+    ...logs.map(({ address, args, logIndex }) =>
+      transfer(address, args.from, args.to, args.value, places.get(logIndex) ?? logIndex),
+    ),
+  ].filter((found) => found !== undefined);
+}
+
+/** Mints and burns name the zero address, which nobody has: they are no transfers between two. */
+function transfer(
+  token: Address | null,
+  from: Address,
+  to: Address,
+  amount: bigint,
+  logIndex: number | null,
+): EvmTransfer | undefined {
+  const parties = [from, to].map(normal);
+  const [sender, recipient] = parties;
+  const contract = token === null ? null : normal(token);
+  if (!sender || !recipient || contract === undefined) return undefined;
+  return { token: contract, from: sender, to: recipient, amount, logIndex };
+}
+
+function normal(address: Address): EvmAddress | undefined {
+  const parsed = parseEvmAddress(address);
+  return parsed.ok ? parsed.value : undefined;
 }

@@ -1,6 +1,6 @@
-import type { OnChainTxStatus } from '@svc/protocol';
+import { type OnChainTxStatus, parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
+import { type InvokeFields, type ResourceBounds, selector, toHex } from '@svc/starknet';
 import type { NodeHealth } from '../nodes.ts';
-import type { RawInvoke } from './raw-invoke.ts';
 
 /** `pre_confirmed` sees what the open block holds already. */
 export type BlockId = number | 'latest' | 'pre_confirmed';
@@ -144,3 +144,95 @@ export interface StarknetChain {
   send(signed: SignedInvoke): Promise<SendOutcome>;
   events(filter: EventFilter): Promise<EventPage>;
 }
+
+interface RawBounds {
+  readonly max_amount: string;
+  readonly max_price_per_unit: string;
+}
+
+/** An invoke transaction of version 3 as JSON-RPC spells it: what is stored and sent, byte for byte. */
+export interface RawInvoke {
+  readonly type: 'INVOKE';
+  readonly version: '0x3';
+  readonly sender_address: string;
+  readonly calldata: string[];
+  readonly signature: string[];
+  readonly nonce: string;
+  readonly resource_bounds: {
+    readonly l1_gas: RawBounds;
+    readonly l1_data_gas: RawBounds;
+    readonly l2_gas: RawBounds;
+  };
+  readonly tip: string;
+  readonly paymaster_data: string[];
+  readonly account_deployment_data: string[];
+  readonly nonce_data_availability_mode: 'L1' | 'L2';
+  readonly fee_data_availability_mode: 'L1' | 'L2';
+}
+
+export function rawInvoke(fields: Omit<InvokeFields, 'version' | 'chainId'>, signature: readonly bigint[]): RawInvoke {
+  const { l1Gas, l1DataGas, l2Gas } = fields.resourceBounds;
+  return {
+    type: 'INVOKE',
+    version: '0x3',
+    sender_address: toHex(fields.sender),
+    calldata: fields.calldata.map(toHex),
+    signature: signature.map(toHex),
+    nonce: toHex(fields.nonce),
+    resource_bounds: { l1_gas: rawBounds(l1Gas), l1_data_gas: rawBounds(l1DataGas), l2_gas: rawBounds(l2Gas) },
+    tip: toHex(fields.tip),
+    paymaster_data: fields.paymasterData.map(toHex),
+    account_deployment_data: fields.accountDeploymentData.map(toHex),
+    nonce_data_availability_mode: fields.nonceDataAvailabilityMode === 0 ? 'L1' : 'L2',
+    fee_data_availability_mode: fields.feeDataAvailabilityMode === 0 ? 'L1' : 'L2',
+  };
+}
+
+function rawBounds({ maxAmount, maxPricePerUnit }: ResourceBounds): RawBounds {
+  return { max_amount: toHex(maxAmount), max_price_per_unit: toHex(maxPricePerUnit) };
+}
+
+export interface Transfer {
+  readonly token: bigint;
+  readonly from: bigint;
+  readonly to: bigint;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+}
+
+export const TRANSFER_SELECTOR = selector('Transfer');
+const WORD_BOUND = 2n ** 128n;
+
+/** The ERC-20 transfer in an event, or undefined: newer tokens put both parties among the keys, older ones into the data. */
+export function readTransfer({ from: token, keys, data }: ChainEvent): Transfer | undefined {
+  const [kind, ...indexed] = keys;
+  if (kind !== TRANSFER_SELECTOR) return undefined;
+  if (!(indexed.length === 2 && data.length === 2) && !(indexed.length === 0 && data.length === 4)) return undefined;
+  const [from, to, low, high] = [...indexed, ...data];
+  if (from === undefined || to === undefined || low === undefined || high === undefined) return undefined;
+  // Anyone can deploy a contract whose events only look like a token's.
+  if (low >= WORD_BOUND || high >= WORD_BOUND) return undefined;
+  return { token, from, to, amount: low + high * WORD_BOUND };
+}
+
+export interface FoundTransfer extends Transfer {
+  /** Its event's place in the receipt. */
+  readonly eventIndex: number;
+}
+
+export function transfersIn(receipt: { readonly events: readonly ChainEvent[] }): FoundTransfer[] {
+  return receipt.events.flatMap((event, eventIndex) => {
+    const transfer = readTransfer(event);
+    return transfer ? [{ ...transfer, eventIndex }] : [];
+  });
+}
+
+/** The normal form of an address that the chain has shown us. */
+export function addressOf(felt: bigint): StarknetAddress {
+  const address = parseStarknetAddress(toHex(felt));
+  if (!address.ok) throw new RangeError(`${toHex(felt)} ${address.reason}.`);
+  return address.value;
+}
+
+/** Addresses as the database keeps them; hashes are there without padding. */
+export const padded = (address: bigint): string => `0x${address.toString(16).padStart(64, '0')}`;

@@ -1,6 +1,6 @@
 import { chainIds } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../node-failure.ts';
+import { ChainUnavailableError } from '../node-fetch.ts';
 import { type Behaviour, behave, deadUrl, type FaultyNode, startFaultyNode } from '../testing/faulty-node.ts';
 import { relayer, signedPayment, startSandbox } from '../testing/starknet.ts';
 import { RpcStarknetChain } from './rpc-chain.ts';

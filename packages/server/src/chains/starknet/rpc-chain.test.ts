@@ -1,11 +1,11 @@
 import { chainIds, classes, selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChainUnavailableError, WrongChainError } from '../node-failure.ts';
+import { ChainUnavailableError, WrongChainError } from '../node-fetch.ts';
 import { behave, startFaultyNode } from '../testing/faulty-node.ts';
 import { relayer, signed, signedPayment, startSandbox, transfer } from '../testing/starknet.ts';
 import { findToken } from '../tokens.ts';
+import { TRANSFER_SELECTOR, transfersIn } from './chain.ts';
 import { RpcStarknetChain } from './rpc-chain.ts';
-import { TRANSFER_SELECTOR, transfersIn } from './transfers.ts';
 
 const STRK = BigInt(findToken('sandbox', 'STARKNET', 'STRK')?.address ?? 0);
 const NOBODY = 0xdeadn;

@@ -1,9 +1,29 @@
 import { toHex } from '@svc/starknet';
 import { RpcProvider } from 'starknet';
-import { nodeFetch } from '../node-fetch.ts';
-import { type NodeHealth, Nodes } from '../nodes.ts';
-import { isStarknetAnswer } from '../rpc-answers.ts';
+import { failureIn, isStarknetAnswer, nodeFetch } from '../node-fetch.ts';
+import { type Node, type NodeHealth, Nodes, reasonOf } from '../nodes.ts';
+import type {
+  Block,
+  BlockId,
+  CallOutcome,
+  Estimate,
+  EventFilter,
+  EventPage,
+  Head,
+  RawInvoke,
+  Receipt,
+  Refusal,
+  SendOutcome,
+  SignedInvoke,
+  StarknetChain,
+  TransactionStatus,
+  ViewCall,
+} from './chain.ts';
 import {
+  code,
+  isCode,
+  isRefusal,
+  NOT_RECEIVED,
   type RpcBlock,
   type RpcClass,
   type RpcEmittedEvent,
@@ -14,28 +34,9 @@ import {
   readEntrypoints,
   readEstimate,
   readReceipt,
-} from './answers.ts';
-import type {
-  Block,
-  BlockId,
-  CallOutcome,
-  Estimate,
-  EventFilter,
-  EventPage,
-  Head,
-  Receipt,
-  Refusal,
-  SendOutcome,
-  SignedInvoke,
-  StarknetChain,
-  TransactionStatus,
-  ViewCall,
-} from './chain.ts';
-import type { RawInvoke } from './raw-invoke.ts';
-import { code, isCode, isRefusal, toRefusal } from './refusal.ts';
-import { sendOnce } from './send.ts';
-import { NOT_RECEIVED, toStatus } from './status.ts';
-import { toInvocation } from './to-invocation.ts';
+  toRefusal,
+  toStatus,
+} from './rpc-answers.ts';
 
 /** A class is a megabyte or two to read and never changes. Room for every class in use, none for a flood of strangers'. */
 const MAX_KNOWN_CLASSES = 100;
@@ -198,4 +199,80 @@ function readContinuation(text: string | undefined): { index?: number; token?: s
   const index = text.slice(0, colon);
   if (!/^\d+$/.test(index)) throw new RangeError('This continuation is not one of ours.');
   return { index: Number(index), token: text.slice(colon + 1) };
+}
+
+/**
+ * Tries one node after the other until one answers. Repeating is safe because every try sends the same bytes under the same
+ * hash, which the chain takes once. After a try that may have been obeyed, a refusal proves nothing: the nonce may be
+ * used by this very transaction.
+ */
+export async function sendOnce(nodes: Nodes<RpcProvider>, signed: SignedInvoke): Promise<SendOutcome> {
+  const failures: string[] = [];
+  let perhapsTaken = false;
+  for (const node of nodes.inOrder()) {
+    const attempt = (await turnedAway(nodes, node)) ?? (await attemptOn(node, signed));
+    if (attempt.outcome === 'sent') return attempt;
+    if (attempt.outcome === 'refused') {
+      if (!perhapsTaken) return attempt;
+      failures.push(`${node.host} refused it (${attempt.code})`);
+      break;
+    }
+    nodes.rest(node);
+    perhapsTaken ||= attempt.unclear;
+    failures.push(attempt.reason);
+  }
+  return { outcome: 'unknown', reason: failures.join('; ') };
+}
+
+type Attempt = Exclude<SendOutcome, { outcome: 'unknown' }> | Failed;
+interface Failed {
+  readonly outcome: 'failed';
+  readonly unclear: boolean;
+  readonly reason: string;
+}
+
+/** Before anything is sent, so nothing is unclear. */
+async function turnedAway(nodes: Nodes<RpcProvider>, node: Node<RpcProvider>): Promise<Failed | undefined> {
+  return nodes.admit(node).then(
+    () => undefined,
+    (error: unknown) => ({ outcome: 'failed', unclear: false, reason: reasonOf(error) }),
+  );
+}
+
+async function attemptOn(node: Node<RpcProvider>, { hash, transaction }: SignedInvoke): Promise<Attempt> {
+  try {
+    const answer = (await node.client.invokeSignedTx(transaction)) as { transaction_hash: string };
+    if (BigInt(answer.transaction_hash) === hash) return { outcome: 'sent' };
+    return { outcome: 'failed', unclear: true, reason: `${node.host} answered with another hash` };
+  } catch (error) {
+    if (isCode(error, code.duplicateTransaction)) return { outcome: 'sent' };
+    if (isRefusal(error)) {
+      const { code, reason } = toRefusal(error);
+      return { outcome: 'refused', code, reason };
+    }
+    return { outcome: 'failed', unclear: failureIn(error)?.unclear ?? true, reason: reasonOf(error) };
+  }
+}
+
+/** A transaction in the words in which starknet.js wants one to estimate. */
+export function toInvocation(raw: RawInvoke) {
+  const { l1_gas, l1_data_gas, l2_gas } = raw.resource_bounds;
+  const bounds = ({ max_amount, max_price_per_unit }: typeof l1_gas) => ({
+    max_amount: BigInt(max_amount),
+    max_price_per_unit: BigInt(max_price_per_unit),
+  });
+  return {
+    type: 'INVOKE' as const,
+    contractAddress: raw.sender_address,
+    calldata: raw.calldata,
+    signature: raw.signature,
+    version: raw.version,
+    nonce: raw.nonce,
+    tip: raw.tip,
+    paymasterData: raw.paymaster_data,
+    accountDeploymentData: raw.account_deployment_data,
+    nonceDataAvailabilityMode: raw.nonce_data_availability_mode,
+    feeDataAvailabilityMode: raw.fee_data_availability_mode,
+    resourceBounds: { l1_gas: bounds(l1_gas), l1_data_gas: bounds(l1_data_gas), l2_gas: bounds(l2_gas) },
+  };
 }

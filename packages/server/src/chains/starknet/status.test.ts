@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toStatus } from './status.ts';
+import { toStatus } from './rpc-answers.ts';
 
 describe('the status of a transaction', () => {
   it.each([

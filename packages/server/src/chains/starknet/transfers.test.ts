@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTransfer, TRANSFER_SELECTOR, transfersIn } from './transfers.ts';
+import { readTransfer, TRANSFER_SELECTOR, transfersIn } from './chain.ts';
 
 const [TOKEN, ANA, LUIS] = [0x70ce, 0xa, 0xb].map(BigInt) as [bigint, bigint, bigint];
 const moved = { token: TOKEN, from: ANA, to: LUIS, amount: 5n + (2n << 128n) };

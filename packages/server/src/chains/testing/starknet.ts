@@ -1,8 +1,7 @@
 import { predeployed } from '@svc/sandbox';
 import type { Call } from '@svc/starknet';
 import { type Invocation, invoke, payment } from '../../../../sandbox/src/testing/test-node.ts';
-import type { SignedInvoke } from '../starknet/chain.ts';
-import { rawInvoke } from '../starknet/raw-invoke.ts';
+import { rawInvoke, type SignedInvoke } from '../starknet/chain.ts';
 
 export { startSandbox } from '../../../../sandbox/src/testing/sandbox-server.ts';
 export { relayer, transfer } from '../../../../sandbox/src/testing/test-node.ts';

@@ -1,8 +1,8 @@
 import { type Db, type Sql, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { listEvents } from '../list-events.ts';
+import { getDelivery, listDeliveries } from '../deliveries.ts';
+import { listEvents } from '../events.ts';
 import { webhookHouse } from '../testing/webhook-house.ts';
-import { getDelivery, listDeliveries } from './read.ts';
 
 const house = webhookHouse();
 

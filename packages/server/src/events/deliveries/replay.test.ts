@@ -1,10 +1,10 @@
 import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
 import { whileOpen } from '../../ledger/test-ledger.ts';
+import { MAX_REPLAYED } from '../deliveries.ts';
 import { webhookHouse } from '../testing/webhook-house.ts';
-import { MAX_REPLAYED } from './replay.ts';
 
 const house = webhookHouse();
 

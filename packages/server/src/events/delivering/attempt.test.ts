@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { publicOnly, trusted } from '../../outbound/address-guard.ts';
 import { outboundRequest } from '../../outbound/request.ts';
 import { startTestServer, type TestServer } from '../../outbound/test-server.ts';
+import { type Attempt, type AttemptParts, attempt, type DueDelivery } from '../delivery-attempt.ts';
 import { status } from '../testing/open-receiver.ts';
 import { startReceiver } from '../testing/receiver.ts';
-import { newSecret } from '../webhooks/secret.ts';
-import { type Attempt, type AttemptParts, attempt } from './attempt.ts';
-import type { DueDelivery } from './due.ts';
+import { newSecret } from '../webhooks.ts';
 
 const never = new AbortController().signal;
 const local = publicOnly({ allowLoopback: true });

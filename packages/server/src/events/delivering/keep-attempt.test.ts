@@ -1,12 +1,9 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
+import type { Attempt, DueDelivery, Verdict } from '../delivery-attempt.ts';
+import { endDeletedDeliveries, findDue, keepAttempt } from '../delivery-worker.ts';
 import { webhookHouse } from '../testing/webhook-house.ts';
-import type { Attempt } from './attempt.ts';
-import { type DueDelivery, findDue } from './due.ts';
-import { endDeletedDeliveries } from './end-deleted.ts';
-import { keepAttempt } from './keep-attempt.ts';
-import type { Verdict } from './verdict.ts';
 
 const house = webhookHouse();
 const NOW = Date.UTC(2026, 10, 16);

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { lookAfterWebhooks } from '../delivery-worker.ts';
 import { webhookHouse } from '../testing/webhook-house.ts';
-import { lookAfterWebhooks } from './look-after.ts';
 
 const house = webhookHouse();
 beforeEach(() => house.forgetTurns());

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { publicOnly } from '../../outbound/address-guard.ts';
 import { outboundRequest } from '../../outbound/request.ts';
+import { createLookup } from '../delivery-attempt.ts';
 import { startNameServer } from '../testing/name-server.ts';
 import { startReceiver } from '../testing/receiver.ts';
-import { createLookup } from './lookup.ts';
 
 describe('looking a name up', () => {
   it('answers all of its addresses', async () => {

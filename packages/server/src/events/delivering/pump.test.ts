@@ -1,12 +1,12 @@
 import { sql } from '@svc/store';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
 import { silent } from '../../jobs/testing/harness.ts';
 import { publicOnly } from '../../outbound/address-guard.ts';
+import { IN_FLIGHT, type PumpParts, pump } from '../delivery-worker.ts';
 import { type Behaviour, type Receiver, status } from '../testing/open-receiver.ts';
 import { startReceiver } from '../testing/receiver.ts';
 import { webhookHouse } from '../testing/webhook-house.ts';
-import { IN_FLIGHT, type PumpParts, pump } from './pump.ts';
 
 const house = webhookHouse();
 const never = { signal: new AbortController().signal };

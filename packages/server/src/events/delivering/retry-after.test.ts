@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRetryAfter } from './retry-after.ts';
+import { readRetryAfter } from '../delivery-attempt.ts';
 
 const NOW = Date.UTC(2026, 10, 16, 10, 0, 0);
 

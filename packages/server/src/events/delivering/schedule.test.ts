@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pauseAfter } from './schedule.ts';
+import { pauseAfter } from '../delivery-attempt.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

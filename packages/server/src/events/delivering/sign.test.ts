@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { newSecret } from '../webhooks/secret.ts';
-import { signedHeaders } from './sign.ts';
+import { signedHeaders } from '../delivery-attempt.ts';
+import { newSecret } from '../webhooks.ts';
 
 const body = JSON.stringify({
   type: 'sku-purchase.completed',

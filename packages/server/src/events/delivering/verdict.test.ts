@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from './verdict.ts';
+import { judge } from '../delivery-attempt.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
 const of = (status: number, headers: Record<string, string> = {}, attempts = 1) =>

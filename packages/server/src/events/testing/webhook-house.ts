@@ -1,15 +1,10 @@
 import type { AnswerOf, BodyOf, Environment, endpoints, Webhook } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
-import type { Call } from '../../http/call.ts';
-import type { Caller } from '../../http/caller.ts';
+import type { Call, Caller } from '../../http/call.ts';
 import { newOwner, testLedger } from '../../ledger/test-ledger.ts';
-import { replayWebhook } from '../deliveries/replay.ts';
-import { testWebhook } from '../deliveries/test-webhook.ts';
-import { publishEvent } from '../publish-event.ts';
-import { createWebhook } from '../webhooks/create.ts';
-import { deleteWebhook } from '../webhooks/delete.ts';
-import { rotateWebhookSecret } from '../webhooks/rotate-secret.ts';
-import { updateWebhook } from '../webhooks/update.ts';
+import { replayWebhook, testWebhook } from '../deliveries.ts';
+import { publishEvent } from '../events.ts';
+import { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } from '../webhooks.ts';
 
 type CreateBody = BodyOf<typeof endpoints.createWebhook>;
 type UpdateBody = BodyOf<typeof endpoints.updateWebhook>;

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { checkWebhookUrl } from './check-url.ts';
+import { checkWebhookUrl } from '../webhooks.ts';
 
 /** The message of the refusal; undefined when it is taken. */
 function refusal(url: string, allowLoopback = false): string | undefined {

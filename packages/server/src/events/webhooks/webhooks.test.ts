@@ -1,11 +1,10 @@
 import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
-import { findDue } from '../delivering/due.ts';
+import type { Caller } from '../../http/call.ts';
+import { findDue } from '../delivery-worker.ts';
 import { webhookHouse } from '../testing/webhook-house.ts';
-import { MAX_WEBHOOKS } from './create.ts';
-import { getWebhook, listWebhooks } from './read.ts';
+import { getWebhook, listWebhooks, MAX_WEBHOOKS } from '../webhooks.ts';
 
 const house = webhookHouse();
 

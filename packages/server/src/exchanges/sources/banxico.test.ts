@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { banxicoSource } from '../rate-sources.ts';
 import { answering, samples, startRateServer } from '../test-rate-server.ts';
-import { banxicoSource } from './banxico.ts';
 
 async function read(body: string) {
   const { url } = await startRateServer(answering(body));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ecbSource } from '../rate-sources.ts';
 import { answering, samples, startRateServer } from '../test-rate-server.ts';
-import { ecbSource } from './ecb.ts';
 
 async function read(body: string) {
   const { url } = await startRateServer(answering(body, 'text/xml'));

@@ -1,12 +1,8 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { askSource } from '../ask-source.ts';
-import type { RateSource } from '../rate-source.ts';
+import type { RateSource } from '../exchange.ts';
+import { askSource, banxicoSource, ecbSource, frankfurterSource, operatorSource } from '../rate-sources.ts';
 import { answering, samples, startRateServer } from '../test-rate-server.ts';
-import { banxicoSource } from './banxico.ts';
-import { ecbSource } from './ecb.ts';
-import { frankfurterSource } from './frankfurter.ts';
-import { operatorSource } from './operator.ts';
 
 const NOW = Date.parse('2026-07-17T20:00:00Z');
 const PATIENCE_MS = 10_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { frankfurterSource } from '../rate-sources.ts';
 import { answering, samples, startRateServer } from '../test-rate-server.ts';
-import { frankfurterSource } from './frankfurter.ts';
 
 async function read(body: string) {
   const { url } = await startRateServer(answering(body));

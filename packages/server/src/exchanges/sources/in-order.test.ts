@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { sourcesInOrder } from '../rate-sources.ts';
 import { answering, samples, startRateServer } from '../test-rate-server.ts';
-import { sourcesInOrder } from './in-order.ts';
 
 const namesOf = (settings: Parameters<typeof sourcesInOrder>[0]) => sourcesInOrder(settings).map(({ name }) => name);
 

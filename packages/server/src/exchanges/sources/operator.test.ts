@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatRate } from '../rate.ts';
+import { formatRate } from '../exchange.ts';
+import { operatorSource } from '../rate-sources.ts';
 import { answering, startRateServer } from '../test-rate-server.ts';
-import { operatorSource } from './operator.ts';
 
 async function read(body: string) {
   const { url } = await startRateServer(answering(body));

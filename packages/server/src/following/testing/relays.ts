@@ -1,6 +1,6 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import { newId } from '../../ids.ts';
+import { newId } from '../../util/ids.ts';
 import type { World } from './world.ts';
 
 /** A relay that ended in a block. */

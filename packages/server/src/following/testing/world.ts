@@ -4,21 +4,17 @@ import { toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import { afterAll, beforeAll } from 'vitest';
 import { Networks } from '../../chains/networks.ts';
-import type { StarknetChain } from '../../chains/starknet/chain.ts';
+import { padded, type StarknetChain } from '../../chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../../chains/starknet/rpc-chain.ts';
 import { relayer, signed, startSandbox } from '../../chains/testing/starknet.ts';
-import { newId } from '../../ids.ts';
+import { type Follower, findCursor, followedChain } from '../../indexer/cursor.ts';
+import { follow } from '../../indexer/index-blocks.ts';
 import type { JobLog } from '../../jobs/job.ts';
-import { createOrganization } from '../../organizations/service.ts';
-import { padded } from '../../relayer/spelling.ts';
+import { createOrganization } from '../../organizations/api-keys.ts';
 import { serverDatabase } from '../../testing/database.ts';
-import type { TransactionRecord } from '../../transactions/record.ts';
-import { fromRow, type Row, recordColumns } from '../../transactions/row.ts';
-import { walletsAt } from '../../wallets/find-wallet.ts';
-import type { WalletRecord } from '../../wallets/wallet.ts';
-import { follow } from '../follow.ts';
-import { type Follower, followedChain } from '../follower.ts';
-import { findCursor } from '../store.ts';
+import { fromRow, type Row, recordColumns, type TransactionRecord } from '../../transactions/record.ts';
+import { newId } from '../../util/ids.ts';
+import { type WalletRecord, walletsAt } from '../../wallets/wallet.ts';
 
 const silent: JobLog = { info() {}, warn() {}, error() {} };
 

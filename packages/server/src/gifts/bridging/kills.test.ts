@@ -1,6 +1,6 @@
 import type { Database } from '@svc/store';
 import { expect, it } from 'vitest';
-import type { BridgingParts } from './parts.ts';
+import type { BridgingParts } from '../bridge-redeem.ts';
 import { type BridgingHouse, bridgingHouse, FAST_SHARE } from './testing/bridging-house.ts';
 
 const house = bridgingHouse();

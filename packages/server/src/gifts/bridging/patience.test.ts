@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextLookMs } from './patience.ts';
+import { nextLookMs } from '../bridge-redeem.ts';
 
 it.each([
   [true, 0, 2_000],

@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { endRedeems } from '../end-redeem.ts';
-import { RENEWAL_PAUSES_MS } from './patience.ts';
-import { resumeRedeem } from './resume.ts';
-import { sweepBridged } from './sweep.ts';
+import { RENEWAL_PAUSES_MS, sweepBridged } from '../bridge-redeem.ts';
+import { resumeRedeem } from '../operator.ts';
+import { endRedeems } from '../redeem.ts';
 import { bridgingHouse, FAST_SHARE } from './testing/bridging-house.ts';
 import { NONCE, unavailable } from './testing/stand-ins.ts';
 

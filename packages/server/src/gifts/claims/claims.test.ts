@@ -1,10 +1,9 @@
 import { sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endRedeems } from '../end-redeem.ts';
+import { CodeLookup } from '../claim.ts';
 import { at, giftHouse, NOW } from '../management/testing/gift-house.ts';
-import { CodeLookup } from './code-lookup.ts';
-import { RedeemWaiters } from './redeem-waiters.ts';
+import { endRedeems, RedeemWaiters } from '../redeem.ts';
 import { claimApp, claimParts, putStatus, SOLANA_WALLET } from './testing/claim-house.ts';
 
 const house = giftHouse();

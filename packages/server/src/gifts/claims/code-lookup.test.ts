@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { forgetEndedWindows } from '../../http/rate-limit.ts';
 import { testLedger } from '../../ledger/test-ledger.ts';
-import { CodeLookup } from './code-lookup.ts';
+import { CodeLookup } from '../claim.ts';
 
 const ledger = testLedger();
 const KNOWN = sql`select 'gift_1' as id, 5::bigint as amount`;

@@ -2,9 +2,8 @@ import { connect, type Database, listen, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
-import { REDEEMS_CHANNEL } from '../end-redeem.ts';
 import { DOLLAR, GAS, giftHouse } from '../management/testing/gift-house.ts';
-import { RedeemWaiters } from './redeem-waiters.ts';
+import { REDEEMS_CHANNEL, RedeemWaiters } from '../redeem.ts';
 import { claimApp, claimParts, payMeanwhile } from './testing/claim-house.ts';
 
 const house = giftHouse();

@@ -1,8 +1,8 @@
 import { ApiError } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { readDestination, requireReachable } from '../claim.ts';
 import { notConfigured } from '../management/testing/gift-house.ts';
-import { readDestination, requireReachable } from './destination.ts';
 import { claimParts, MANAGER, PAYMENT_ADDRESS, SOLANA_WALLET, USDC } from './testing/claim-house.ts';
 
 /** Of the wallet of the bridge's vectors. */

@@ -1,10 +1,10 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
+import { redeemGift } from '../claim.ts';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse, NOW } from '../management/testing/gift-house.ts';
-import { redeemGift } from './redeem-gift.ts';
-import { RedeemWaiters } from './redeem-waiters.ts';
+import { RedeemWaiters } from '../redeem.ts';
 import { claimParts, payMeanwhile, putStatus, SOLANA_WALLET } from './testing/claim-house.ts';
 
 const house = giftHouse();

@@ -1,7 +1,6 @@
 import type { Reads } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import type { Redeem } from '../redeem.ts';
-import { RedeemWaiters } from './redeem-waiters.ts';
+import { type Redeem, RedeemWaiters } from '../redeem.ts';
 
 /** Longer than any test may take: whoever waits for it has waited in vain. */
 const LONG_MS = 3_600_000;

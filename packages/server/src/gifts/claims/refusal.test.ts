@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Refusal, refusalOf } from './refusal.ts';
+import { type Refusal, refusalOf } from '../gift.ts';
 
 const NOW = 1_000_000;
 const moment = (ms: number) => new Date(NOW + ms);

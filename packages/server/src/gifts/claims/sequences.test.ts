@@ -2,12 +2,11 @@ import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
-import { endRedeems } from '../end-redeem.ts';
+import { readDestination, reserve } from '../claim.ts';
 import { at, DOLLAR, giftHouse } from '../management/testing/gift-house.ts';
-import { readDestination } from './destination.ts';
-import { reserve } from './reserve.ts';
+import { endRedeems } from '../redeem.ts';
 import { claimParts, SOLANA_WALLETS } from './testing/claim-house.ts';
 import { anyStep, MAX, PER_USER, RedeemModel, type Step } from './testing/redeem-model.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { randomCode } from './code.ts';
+import { randomCode } from '../gift.ts';
 
 it('a random code has eight letters, and every letter comes up in every place', () => {
   const codes = Array.from({ length: 2_000 }, randomCode);

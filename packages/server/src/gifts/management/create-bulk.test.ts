@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
-import { listGifts } from './read.ts';
+import { listGifts } from '../manage-gifts.ts';
 import { BRIDGE, DOLLAR, GAS, giftHouse, NOW } from './testing/gift-house.ts';
 
 const house = giftHouse();

@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
-import { findHold } from '../../ledger/hold.ts';
+import { findHold } from '../../ledger/ledger.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse, notConfigured } from './testing/gift-house.ts';
 

@@ -1,7 +1,7 @@
 import type { Gift } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
-import { getGiftUsage, listGifts } from './read.ts';
+import type { Caller } from '../../http/call.ts';
+import { getGiftUsage, listGifts } from '../manage-gifts.ts';
 import { at, DAY_MS, giftHouse, NOW } from './testing/gift-house.ts';
 import { end } from './testing/reservations.ts';
 

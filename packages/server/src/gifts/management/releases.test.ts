@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
 import { lockGift } from '../gift.ts';
-import { getGift } from './read.ts';
-import { getGiftRedeem, listGiftRedeems } from './read-redeems.ts';
-import { releaseExpired } from './release-expired.ts';
+import { getGift, getGiftRedeem, listGiftRedeems, releaseExpired } from '../manage-gifts.ts';
 import { at, BRIDGE, DAY_MS, DOLLAR, GAS, giftHouse, NOW } from './testing/gift-house.ts';
 import { end } from './testing/reservations.ts';
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../http/caller.ts';
+import type { Caller } from '../../http/call.ts';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
-import { hold } from '../../ledger/hold.ts';
+import { hold } from '../../ledger/ledger.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
-import { getGift } from './read.ts';
-import { releaseExpired } from './release-expired.ts';
+import { getGift, releaseExpired } from '../manage-gifts.ts';
 import { at, BRIDGE, DAY_MS, DOLLAR, GAS, giftHouse, NOW } from './testing/gift-house.ts';
 import { end } from './testing/reservations.ts';
 

@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../../chains/node-failure.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import type { ChainChanges } from '../../relayer/testing/harness.ts';
-import { payoutJobs } from './jobs.ts';
-import { payoutGauges } from './reports.ts';
+import { payoutGauges } from '../module.ts';
+import { payoutJobs } from '../payouts.ts';
 import { Payouts } from './testing/payouts.ts';
 
 let payouts: Payouts;

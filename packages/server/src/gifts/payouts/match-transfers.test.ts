@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchTransfers } from './match-transfers.ts';
-import type { Due } from './store.ts';
+import { type Due, matchTransfers } from '../payouts.ts';
 
 const redeem = (id: string, address: string, amount: bigint): Due => {
   return { id, address, amount, status: 'PENDING', alone: false };

@@ -1,8 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../../chains/node-failure.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { auditLedger } from '../../ledger/audit-ledger.ts';
-import { MAX_IN_PAYOUT } from './pay-out.ts';
+import { MAX_IN_PAYOUT } from '../payouts.ts';
 import { AMOUNT, Payouts } from './testing/payouts.ts';
 
 const PAID = { status: 'SUCCESS', paid: 1 };

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { type Database, sql } from '@svc/store';
 import { createTestDatabase } from '@svc/store/testing';
 import { onTestFinished } from 'vitest';
-import { serverMigrations } from '../../migrations.ts';
+import { serverMigrations } from '../../database.ts';
 import type { JobLog } from '../job.ts';
-import type { Timing } from '../timing.ts';
+import type { Timing } from '../presence.ts';
 import { startWorkers, type Workers, type WorkersOptions } from '../workers.ts';
 
 /** Faster than in service, so that tests need not wait; lost before taken over, as there. */

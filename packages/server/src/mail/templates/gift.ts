@@ -1,6 +1,6 @@
-import { type Html, html } from '../../reference/html.ts';
-import { oneLine } from '../one-line.ts';
-import type { FilledTemplate } from './templates.ts';
+import { type Html, html } from '../../util/html.ts';
+import { oneLine } from '../../util/text.ts';
+import type { FilledTemplate } from './layout.ts';
 
 export interface GiftContent {
   readonly code: string;

@@ -1,8 +1,6 @@
-import { type Html, html } from '../../reference/html.ts';
-import { oneLine } from '../one-line.ts';
-import { FONT, framed, MUTED } from './frame.ts';
-import { languages, type PurchaseEnd } from './purchase-words.ts';
-import type { FilledTemplate } from './templates.ts';
+import { type Html, html } from '../../util/html.ts';
+import { oneLine } from '../../util/text.ts';
+import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
 
 export interface PurchaseContent {
   readonly purchaseId: string;
@@ -26,7 +24,7 @@ export interface PurchaseContent {
 const MAX_NAME_LENGTH = 80;
 const MAX_VALUE_LENGTH = 300;
 
-type Words = (typeof languages)[number];
+type LanguageWords = (typeof languages)[number];
 type Row = readonly [label: string, value: string];
 
 /** Tells an organisation how a purchase ended. Nothing of it is loaded from elsewhere. */
@@ -51,7 +49,7 @@ export function purchaseMail(end: PurchaseEnd): (content: PurchaseContent) => Fi
   };
 }
 
-function rowsIn(words: Words, end: PurchaseEnd, content: PurchaseContent): Row[] {
+function rowsIn(words: LanguageWords, end: PurchaseEnd, content: PurchaseContent): Row[] {
   const rows: (Row | undefined)[] = [
     [words.service, content.service],
     [words.reference, content.reference],
@@ -91,3 +89,58 @@ const row = ([label, value]: Row): Html => html`<tr>
 <td style="padding:4px 0;${FONT};font-size:16px;vertical-align:top;color:#1b232d;word-break:break-word"><bdi>${value}</bdi></td>
 </tr>
 `;
+
+/** How a purchase can end. */
+export type PurchaseEnd = 'completed' | 'failed' | 'cancelled';
+
+interface Words {
+  readonly language: string;
+  readonly titles: Readonly<Record<PurchaseEnd, string>>;
+  readonly service: string;
+  readonly reference: string;
+  readonly amount: string;
+  readonly fileNumber: string;
+  readonly reason: string;
+  readonly purchase: string;
+  readonly refund: string;
+  /** What becomes of the payment. */
+  readonly refundDue: string;
+  /** By how it ended; nothing is said of one that was delivered. */
+  readonly notDue: Readonly<Record<Exclude<PurchaseEnd, 'completed'>, string>>;
+}
+
+/** The reader's language is not known, so the mail is written in both. */
+export const languages: readonly Words[] = [
+  {
+    language: 'es',
+    titles: { completed: 'Compra entregada', failed: 'La compra falló', cancelled: 'Compra cancelada' },
+    service: 'Servicio',
+    reference: 'Referencia',
+    amount: 'Importe',
+    fileNumber: 'Folio',
+    reason: 'Motivo',
+    purchase: 'Compra',
+    refund: 'Reembolso',
+    refundDue: 'El pago está pendiente de devolución a quien pagó.',
+    notDue: {
+      failed: 'El pago no llegó, así que no hay nada que devolver.',
+      cancelled: 'Si el pago llega, quedará pendiente de devolución.',
+    },
+  },
+  {
+    language: 'en',
+    titles: { completed: 'Purchase delivered', failed: 'The purchase failed', cancelled: 'Purchase cancelled' },
+    service: 'Service',
+    reference: 'Reference',
+    amount: 'Amount',
+    fileNumber: 'File number',
+    reason: 'Reason',
+    purchase: 'Purchase',
+    refund: 'Refund',
+    refundDue: 'The payment is due for refund to its payer.',
+    notDue: {
+      failed: 'The payment did not arrive, so there is nothing to give back.',
+      cancelled: 'Should the payment arrive, it will be due for refund.',
+    },
+  },
+];

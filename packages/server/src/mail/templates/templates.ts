@@ -1,4 +1,5 @@
 import { type GiftContent, giftMail } from './gift.ts';
+import type { FilledTemplate } from './layout.ts';
 import { type PurchaseContent, purchaseMail } from './purchase.ts';
 import { type WebhookDisabledContent, webhookDisabledMail } from './webhook-disabled.ts';
 
@@ -11,12 +12,6 @@ export interface TemplateContent {
   readonly 'webhook-disabled': WebhookDisabledContent;
 }
 export type TemplateName = keyof TemplateContent;
-
-export interface FilledTemplate {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-}
 
 const templates: { readonly [T in TemplateName]: (content: TemplateContent[T]) => FilledTemplate } = {
   gift: giftMail,

@@ -1,7 +1,6 @@
-import { type Html, html } from '../../reference/html.ts';
-import { oneLine } from '../one-line.ts';
-import { FONT, framed, MUTED } from './frame.ts';
-import type { FilledTemplate } from './templates.ts';
+import { type Html, html } from '../../util/html.ts';
+import { oneLine } from '../../util/text.ts';
+import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
 
 export interface WebhookDisabledContent {
   readonly webhookId: string;

@@ -1,4 +1,4 @@
-import type { Letter } from '../mailer.ts';
+import type { Letter } from '../mailers.ts';
 import { type GiftContent, giftMail } from '../templates/gift.ts';
 
 export const content: GiftContent = {

@@ -1,7 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import type { Caller } from '../../http/caller.ts';
-import { createOrganization, issueKey } from '../service.ts';
+import type { Caller } from '../../http/call.ts';
+import { createOrganization, issueKey } from '../api-keys.ts';
 
 /** An organisation with a key of each kind, as one who calls with both. */
 export async function newCaller(db: Db, environment: Environment = 'development'): Promise<Caller> {

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cancelByHand, endByHand, stuckPurchases } from './by-hand.ts';
+import { cancelByHand, endByHand, stuckPurchases } from '../operator.ts';
 import { Shop } from './testing/shop.ts';
 import { COMPLETED, REFUSED } from './testing/stub-provider.ts';
 

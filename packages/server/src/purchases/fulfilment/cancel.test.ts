@@ -1,13 +1,13 @@
 import type { endpoints, Transaction } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../../chains/node-failure.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import type { Call } from '../../http/call.ts';
-import { createOrganization } from '../../organizations/service.ts';
+import { createOrganization } from '../../organizations/api-keys.ts';
 import type { ChainChanges } from '../../relayer/testing/harness.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
-import { cancelSkuPurchase } from './cancel.ts';
-import { CONFIRM_PAYMENT_TASK } from './confirm-payment.ts';
+import { cancelSkuPurchase } from '../fulfilment.ts';
+import { CONFIRM_PAYMENT_TASK } from '../purchase.ts';
 import { PAID, Shop } from './testing/shop.ts';
 
 let shop: Shop;

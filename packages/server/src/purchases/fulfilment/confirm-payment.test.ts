@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../../chains/node-failure.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { transfer } from '../../chains/testing/starknet.ts';
-import { CONFIRM_PAYMENT_TASK } from './confirm-payment.ts';
-import { ORDER_TASK } from './order-job.ts';
+import { CONFIRM_PAYMENT_TASK, ORDER_TASK } from '../purchase.ts';
 import { PAID, PAYMENT_ADDRESS, Shop } from './testing/shop.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIRM_PAYMENT_TASK } from './confirm-payment.ts';
-import { fulfilmentJobs } from './jobs.ts';
-import { lookAfterPurchases } from './look-after.ts';
-import { ORDER_TASK } from './order-job.ts';
-import { purchaseGauges } from './reports.ts';
+import { lookAfterPurchases } from '../confirm-payment.ts';
+import { fulfilmentJobs, purchaseGauges } from '../module.ts';
+import { CONFIRM_PAYMENT_TASK, ORDER_TASK } from '../purchase.ts';
 import { Shop } from './testing/shop.ts';
 
 let shop: Shop;

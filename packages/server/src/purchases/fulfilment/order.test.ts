@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endByHand } from './by-hand.ts';
-import { endOrder } from './end-order.ts';
-import { ORDER_TASK, orderJob } from './order-job.ts';
-import { lockPurchase } from './purchase.ts';
+import { endOrder } from '../fulfilment.ts';
+import { endByHand } from '../operator.ts';
+import { lockPurchase, ORDER_TASK, orderJob } from '../purchase.ts';
 import { PAID, Shop } from './testing/shop.ts';
 import { ACCEPTED, COMPLETED, REFUSED } from './testing/stub-provider.ts';
 

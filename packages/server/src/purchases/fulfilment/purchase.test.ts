@@ -1,8 +1,7 @@
 import { type Db, sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whileOpen } from '../../ledger/test-ledger.ts';
-import { lockPurchase } from './purchase.ts';
-import { markPaid } from './store.ts';
+import { lockPurchase, markPaid } from '../purchase.ts';
 import { PAID, Shop } from './testing/shop.ts';
 
 let shop: Shop;

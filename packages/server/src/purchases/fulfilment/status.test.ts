@@ -1,8 +1,7 @@
 import { type TxStatus, txStatuses } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { purchaseTransitions } from './status.ts';
-import { changePurchase } from './store.ts';
+import { changePurchase, purchaseTransitions } from '../purchase.ts';
 import { Shop } from './testing/shop.ts';
 
 let shop: Shop;

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replyWithError } from '../../http/error-reply.ts';
 import { serverDatabase } from '../../testing/database.ts';
-import { registerProviderCallback } from './callback-routes.ts';
+import { registerProviderCallback } from '../provider-callback.ts';
 import { endOf, storeOrder } from './testing/stored-order.ts';
 
 const secrets = { production: Buffer.alloc(32, 1), development: Buffer.alloc(32, 2) };

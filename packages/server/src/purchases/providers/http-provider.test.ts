@@ -3,10 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { trusted } from '../../outbound/address-guard.ts';
-import { createHttpProvider, urlOfOrder } from './http-provider.ts';
-import type { ProviderOrder } from './provider.ts';
-import { createProviders, encryptedOutside } from './providers.ts';
-import { UnknownOutcomeError } from './unknown-outcome.ts';
+import {
+  createHttpProvider,
+  createProviders,
+  encryptedOutside,
+  type ProviderOrder,
+  UnknownOutcomeError,
+  urlOfOrder,
+} from '../provider.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const theirs = new Webhook(`whsec_${SECRET.toString('base64')}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOrderAnswer } from './order-answer.ts';
+import { readOrderAnswer } from '../provider.ts';
 
 const read = (value: unknown) => readOrderAnswer(Buffer.from(JSON.stringify(value)));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFulfilmentSecret, parseFulfilmentUrl } from './settings.ts';
+import { parseFulfilmentSecret, parseFulfilmentUrl } from '../provider.ts';
 
 describe('FULFILMENT_URL', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { isFresh, isSigned, readSignature, signedHeaders } from './signature.ts';
+import { isFresh, isSigned, readSignature, signedHeaders } from '../provider.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const NOW = 1_793_642_400_500;

@@ -4,8 +4,7 @@ import { relayer, transfer } from '../../chains/testing/starknet.ts';
 import type { RelayOutcome } from '../../relayer/outcome.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
 import { PAID, payer, Shop } from '../fulfilment/testing/shop.ts';
-import { freeUnpaidRefunds } from './free-unpaid.ts';
-import { refundOutcomes } from './outcomes.ts';
+import { freeUnpaidRefunds, refundOutcomes } from '../refund-outcome.ts';
 import { refund } from './testing/ask.ts';
 
 /** Of the organisation, with an account of its own. */

@@ -1,14 +1,14 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../../chains/node-failure.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { manager } from '../../chains/testing/starknet.ts';
-import { createOrganization } from '../../organizations/service.ts';
+import { createOrganization } from '../../organizations/api-keys.ts';
 import { createPayer } from '../../relayer/payer.ts';
 import type { ChainChanges } from '../../relayer/testing/harness.ts';
 import { refusal } from '../../wallets/testing/wallet-house.ts';
 import { PAID, Shop } from '../fulfilment/testing/shop.ts';
-import { freeUnpaidRefunds } from './free-unpaid.ts';
-import { refundJobs } from './jobs.ts';
+import { refundJobs } from '../module.ts';
+import { freeUnpaidRefunds } from '../refund-outcome.ts';
 import { refund } from './testing/ask.ts';
 
 const REVERT = { kind: 'revert', reason: 'out of luck' };

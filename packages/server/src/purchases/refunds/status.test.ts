@@ -2,8 +2,7 @@ import { type RefundStatus, refundStatuses } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Shop } from '../fulfilment/testing/shop.ts';
-import { refundTransitions } from './status.ts';
-import { changeRefund } from './store.ts';
+import { changeRefund, refundTransitions } from '../refunds.ts';
 
 let shop: Shop;
 beforeAll(async () => {

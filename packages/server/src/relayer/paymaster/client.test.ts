@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Behaviour, behave, deadUrl, startFaultyNode } from '../../chains/testing/faulty-node.ts';
-import { createPaymasterClient } from './client.ts';
-import type { ExecuteRequest } from './requests.ts';
+import { createPaymasterClient, type ExecuteRequest } from './client.ts';
 
 const request: ExecuteRequest = {
   transaction: { type: 'invoke', invoke: { user_address: '0x1', typed_data: {}, signature: ['0x5ec2e7'] } },

@@ -1,8 +1,8 @@
-import { parseFelt } from '@svc/starknet';
-import { failureIn } from '../../chains/node-failure.ts';
-import { type Fetch, nodeFetch } from '../../chains/node-fetch.ts';
-import { readReason } from '../../chains/starknet/refusal.ts';
-import type { BuildRequest, ExecuteRequest } from './requests.ts';
+import { ApiError } from '@svc/protocol';
+import { type Call, type OutsideExecution, outsideExecutionTypedData, parseFelt, toHex } from '@svc/starknet';
+import { type Fetch, failureIn, nodeFetch } from '../../chains/node-fetch.ts';
+import { readReason } from '../../chains/starknet/rpc-answers.ts';
+import type { AccountDeployment, PrepareRequest, Sponsorship } from '../relay.ts';
 
 /** A paymaster estimates and sends before it answers, each of which takes some seconds on a busy chain. */
 export const PAYMASTER_TIMEOUT_MS = 20_000;
@@ -76,3 +76,142 @@ function refusal(error: unknown): Answer<never> {
 function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
+
+/** SNIP-29 as far as we speak it: the paymaster pays, and asks no fee of the account. */
+interface Parameters {
+  readonly version: '0x1';
+  readonly fee_mode: { readonly mode: 'sponsored' };
+  readonly time_bounds: { readonly execute_after: number; readonly execute_before: number };
+}
+
+interface Deployment {
+  readonly address: string;
+  readonly class_hash: string;
+  readonly salt: string;
+  readonly calldata: readonly string[];
+  /** Of Cairo. */
+  readonly version: 1;
+}
+
+interface CallsToBuild {
+  readonly user_address: string;
+  readonly calls: readonly { readonly to: string; readonly selector: string; readonly calldata: readonly string[] }[];
+}
+
+interface SignedCalls {
+  readonly user_address: string;
+  readonly typed_data: object;
+  readonly signature: readonly string[];
+}
+
+type Transaction<Invoke> =
+  | { readonly type: 'invoke'; readonly invoke: Invoke }
+  | { readonly type: 'deploy_and_invoke'; readonly invoke: Invoke; readonly deployment: Deployment }
+  | { readonly type: 'deploy'; readonly deployment: Deployment };
+
+export interface BuildRequest {
+  readonly transaction: Transaction<CallsToBuild>;
+  readonly parameters: Parameters;
+}
+
+export interface ExecuteRequest {
+  readonly transaction: Transaction<SignedCalls>;
+  readonly parameters: Parameters;
+}
+
+type Window = Pick<OutsideExecution, 'executeAfter' | 'executeBefore'>;
+
+export function buildRequest({ account, deployment, calls }: PrepareRequest, window: Window): BuildRequest {
+  const invoke = { user_address: toHex(account), calls: calls.map(showCall) };
+  const transaction: BuildRequest['transaction'] = deployment
+    ? { type: 'deploy_and_invoke', invoke, deployment: showDeployment(account, deployment) }
+    : { type: 'invoke', invoke };
+  return { transaction, parameters: parameters(window) };
+}
+
+export function executeRequest(sponsorship: Sponsorship, chainId: bigint): ExecuteRequest {
+  return { transaction: signedTransaction(sponsorship, chainId), parameters: parameters(sponsorship.execution) };
+}
+
+/** An account without calls of its own is only deployed: paymasters refuse to invoke nothing. */
+function signedTransaction(sponsorship: Sponsorship, chainId: bigint): ExecuteRequest['transaction'] {
+  const { account, execution, signature } = sponsorship;
+  const deployment = sponsorship.deployment && showDeployment(account, sponsorship.deployment);
+  if (deployment && execution.calls.length === 0) return { type: 'deploy', deployment };
+  const typed_data = outsideExecutionTypedData(execution, chainId);
+  const invoke = { user_address: toHex(account), typed_data, signature: signature.map(toHex) };
+  return deployment ? { type: 'deploy_and_invoke', invoke, deployment } : { type: 'invoke', invoke };
+}
+
+function parameters({ executeAfter, executeBefore }: Window): Parameters {
+  const time_bounds = { execute_after: Number(executeAfter), execute_before: Number(executeBefore) };
+  return { version: '0x1', fee_mode: { mode: 'sponsored' }, time_bounds };
+}
+
+function showCall({ to, selector, calldata }: Call): CallsToBuild['calls'][number] {
+  return { to: toHex(to), selector: toHex(selector), calldata: calldata.map(toHex) };
+}
+
+function showDeployment(account: bigint, { classHash, salt, constructorCalldata }: AccountDeployment): Deployment {
+  return {
+    address: toHex(account),
+    class_hash: toHex(classHash),
+    salt: toHex(salt),
+    calldata: constructorCalldata.map(toHex),
+    version: 1,
+  };
+}
+
+/** Errors of SNIP-29 that mean something to whoever signed. */
+const INVALID_SIGNATURE = 153;
+const EXECUTION_ERROR = 156;
+const INVALID_TIME_BOUNDS = 157;
+/** Speaks of the paymaster's own trouble, and says nothing of what it did. */
+const UNKNOWN_ERROR = 163;
+const FIRST_OF_SNIP29 = 150;
+/** JSON-RPC: the request was not understood. */
+const NOT_UNDERSTOOD = new Set([-32700, -32600, -32602]);
+
+interface Refused {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Whether a no was said before anything was sent, if the paymaster is to be believed. */
+export function provesNothingSent({ code }: Refused): boolean {
+  return (code >= FIRST_OF_SNIP29 && code < UNKNOWN_ERROR) || NOT_UNDERSTOOD.has(code);
+}
+
+/** For what is only prepared: a wrong time or signature would be our mistake, not the caller's. */
+export function refusedToBuild(refused: Refused): ApiError {
+  return refused.code === EXECUTION_ERROR ? wouldRevert(refused) : unavailable(`refused to build (${show(refused)})`);
+}
+
+export function refusedToExecute(refused: Refused): ApiError {
+  if (refused.code === INVALID_SIGNATURE) return new ApiError('invalid_signature');
+  if (refused.code === INVALID_TIME_BOUNDS) return new ApiError('typed_data_expired');
+  if (refused.code === EXECUTION_ERROR) return wouldRevert(refused);
+  return unavailable(`refused to execute (${show(refused)})`);
+}
+
+/** The caller learns that it is not their fault; the log has the reason. */
+export function unavailable(reason: string): ApiError {
+  return new ApiError('chain_unavailable', 'The paymaster did not serve this request. Try again.', {
+    cause: new Error(`The paymaster ${reason}.`),
+  });
+}
+
+/** It may be executed yet, so nothing new should be signed in its place. */
+export function notTakenYet(reason: string): ApiError {
+  return new ApiError(
+    'chain_unavailable',
+    'The transaction is stored, but the paymaster has not taken it yet. Send the same request again in a moment.',
+    { cause: new Error(`The paymaster has not taken a transaction: ${reason}.`) },
+  );
+}
+
+function wouldRevert({ reason }: Refused): ApiError {
+  return new ApiError('transaction_reverted', `The transaction would be reverted: ${reason}`);
+}
+
+const show = ({ code, reason }: Refused) => `error ${code}: ${reason}`;

@@ -1,7 +1,7 @@
 import { selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet, type TestWallet, tokenAddress, transferCall } from '../testing/test-wallet.ts';
-import { executeRequest } from './requests.ts';
+import { executeRequest } from './client.ts';
 import { type Harness, startHarness } from './testing/harness.ts';
 
 const BOB = 0xb0bn;

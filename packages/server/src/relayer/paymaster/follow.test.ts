@@ -1,12 +1,11 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChainUnavailableError } from '../../chains/node-failure.ts';
-import { reopenRelays } from '../reopen.ts';
-import { padded } from '../spelling.ts';
-import type { Sponsorship } from '../sponsor.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
+import { padded } from '../../chains/starknet/chain.ts';
+import type { Sponsorship } from '../relay.ts';
+import { reopenRelays } from '../relay-store.ts';
 import { newWallet } from '../testing/test-wallet.ts';
-import { createPaymasterClient } from './client.ts';
-import type { ExecuteRequest } from './requests.ts';
+import { createPaymasterClient, type ExecuteRequest } from './client.ts';
 import { API_KEY, type Harness, startHarness } from './testing/harness.ts';
 import { aPayment, expectUnavailable, finish, nothing, order, pay, sendings } from './testing/payments.ts';
 

@@ -1,13 +1,22 @@
-import type { StarknetNetwork } from '../../chains/networks.ts';
+import { parseOutsideExecutionTypedData } from '@svc/starknet';
+import type { Database, Db } from '@svc/store';
+import type { Networks, StarknetNetwork } from '../../chains/networks.ts';
 import type { Receipt } from '../../chains/starknet/chain.ts';
-import { blockOf, isDone, isOver, wasDoneIn } from '../evidence/evidence.ts';
-import { findTransaction } from '../evidence/find-transaction.ts';
-import { isOpen } from '../relay.ts';
-import { deedOf } from './deed.ts';
-import { giveUp, settleWith } from './end.ts';
-import type { PaymasterParts } from './parts.ts';
-import { adopt, send } from './send.ts';
-import { type PaymasterRelay, readRelay } from './store.ts';
+import type { Crypto } from '../../crypto/crypto.ts';
+import {
+  enqueue,
+  enqueueMany,
+  type JobHandler,
+  type JobHandlers,
+  type JobLog,
+  type NewJob,
+  type RecurringJob,
+} from '../../jobs/job.ts';
+import { blockOf, type Deed, findTransaction, isDone, isOver, wasDoneIn } from '../execution-proof.ts';
+import { type OutcomeHandlers, settle } from '../outcome.ts';
+import { isOpen, type RelayState } from '../relay.ts';
+import { type Answer, type PaymasterClient, provesNothingSent } from './client.ts';
+import { countSend, openRelays, type PaymasterRelay, readRelay, setHash } from './store.ts';
 
 /** Longer than the paymaster is waited for, so that what is under way is not asked for again. */
 export const RESEND_AFTER_MS = 30_000;
@@ -68,4 +77,138 @@ async function takeExecuted(
   parts.log.warn({ relayId: relay.id, block }, 'a paymaster executed a relay without telling its transaction');
   await adopt(parts, relay, receipt.transactionHash, ['STORED', 'SENT', 'REVERTED', 'VOIDED']);
   await settleWith(parts, relay, receipt);
+}
+
+/** Blocks come every few seconds. */
+const FIRST_LOOK_MS = 2_000;
+
+/**
+ * Asks the paymaster to execute a stored relay. Asking again is safe, because the wallet executes a nonce once. For the same reason
+ * a refusal ends the relay only when nothing else was asked: otherwise it is what a success looks like.
+ */
+export async function send(parts: PaymasterParts, relay: PaymasterRelay): Promise<Answer<bigint>> {
+  if (!(await countSend(parts.db, relay.id))) {
+    return { outcome: 'failed', unclear: false, reason: 'the relay has ended already' };
+  }
+  const answer = await parts.paymaster.execute(relay.content.request);
+  if (answer.outcome === 'answered') {
+    await adopt(parts, relay, answer.value, ['STORED', 'SENT']);
+    return answer;
+  }
+  parts.log.warn({ relayId: relay.id, ...answer }, 'the paymaster did not take a transaction');
+  const sends = (await readRelay(parts.db, relay.id))?.content.sends;
+  if (answer.outcome === 'refused' && sends === 1 && provesNothingSent(answer)) await giveUp(parts, relay);
+  return answer;
+}
+
+/** From now on this is the relay's transaction. */
+export async function adopt(
+  parts: Pick<PaymasterParts, 'db' | 'onHash'>,
+  relay: PaymasterRelay,
+  hash: bigint,
+  from: readonly RelayState[],
+): Promise<void> {
+  await parts.db.tx(async (tx) => {
+    if (!(await setHash(tx, { id: relay.id, hash, from }))) return;
+    await parts.onHash(tx, relay.id, hash);
+    await enqueue(tx, followJob(relay.id, FIRST_LOOK_MS));
+  });
+}
+
+type Parts = Pick<PaymasterParts, 'db' | 'networks' | 'outcomes'>;
+
+/** What the chain says of the relay's transaction, once it is in a block. */
+export async function settleWith(parts: Parts, relay: PaymasterRelay, receipt: Receipt): Promise<void> {
+  const { chain } = parts.networks.starknet(relay.environment);
+  const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
+  // The block was taken away while we looked; what takes its place is seen the next time.
+  if (block?.hash !== receipt.blockHash || !block) return;
+  await settle(parts.db, parts.outcomes, relay, { receipt, block, filler: false });
+}
+
+/** It was not executed and will not be. */
+export async function giveUp(parts: Parts, relay: PaymasterRelay): Promise<void> {
+  await settle(parts.db, parts.outcomes, relay, undefined);
+}
+
+/** What a paymaster was asked to do. */
+export function deedOf({ id, wallet, notAfter, content }: PaymasterRelay): Deed {
+  const { transaction } = content.request;
+  const about = { relayId: id, wallet, notAfter, fromBlock: content.fromBlock, deploys: transaction.type !== 'invoke' };
+  if (transaction.type === 'deploy') return { ...about, execution: undefined };
+  const typedData = parseOutsideExecutionTypedData(transaction.invoke.typed_data);
+  if (!typedData.ok) throw new Error(`The stored request cannot be read: ${typedData.reason}`);
+  return { ...about, execution: typedData.value.execution };
+}
+
+export const FOLLOW_TASK = 'follow-paymaster-relay';
+
+export interface FollowPayload {
+  readonly relayId: string;
+}
+
+export function followJob(relayId: string, inMs: number): NewJob {
+  const payload: FollowPayload = { relayId };
+  return { task: FOLLOW_TASK, payload, key: relayId, queue: relayId, runAt: new Date(Date.now() + inMs) };
+}
+
+const SWEEP_TASK = 'sweep-paymaster-relays';
+const SWEEP_SECONDS = 60;
+/** Untouched for this long: perhaps its own job has given up, or the chain was reorganised. */
+const QUIET_MS = 60_000;
+const MAX_SWEPT = 1_000;
+/** What cannot be told after a week is for the operator to find out. */
+const MAX_FOLLOWED_MS = 7 * 24 * 3_600_000;
+
+/** A block's time while it is young, and then less and less often. */
+const MIN_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 300_000;
+const PAUSES_PER_AGE = 10;
+
+/** Follows what a paymaster was asked to execute until the chain shows how it ended. */
+export function paymasterJobs(parts: PaymasterParts): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
+  const followRelay: JobHandler<FollowPayload> = async ({ relayId }) => {
+    const relay = await follow(parts, relayId);
+    if (relay && !isEnough(relay)) await enqueue(parts.db, followJob(relayId, pauseFor(relay)));
+  };
+  const sweep: JobHandler<object> = async () => {
+    const ids = await openRelays(parts.db, { quietMs: QUIET_MS, maxAgeMs: MAX_FOLLOWED_MS, limit: MAX_SWEPT });
+    await enqueueMany(
+      parts.db,
+      ids.map((id) => followJob(id, 0)),
+    );
+  };
+  return {
+    handlers: { [FOLLOW_TASK]: followRelay, [SWEEP_TASK]: sweep },
+    recurring: [{ task: SWEEP_TASK, everySeconds: SWEEP_SECONDS }],
+  };
+}
+
+/**
+ * Until its window is over, anyone who has the signature may still execute what reverted or what the paymaster refused, the
+ * paymaster included.
+ */
+function isEnough(relay: PaymasterRelay): boolean {
+  if (isOpen(relay.state)) return ageOf(relay) > MAX_FOLLOWED_MS;
+  return relay.state === 'SUCCEEDED' || Date.now() > relay.notAfter.getTime() + MAX_PAUSE_MS;
+}
+
+function pauseFor(relay: PaymasterRelay): number {
+  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageOf(relay) / PAUSES_PER_AGE));
+}
+
+const ageOf = ({ createdAt }: PaymasterRelay): number => Date.now() - createdAt.getTime();
+
+export interface PaymasterParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+  readonly crypto: Crypto;
+  readonly paymaster: PaymasterClient;
+  readonly outcomes: OutcomeHandlers;
+  /**
+   * Told the transaction of a relay, in the database transaction that stores it and before any outcome; again when it turns out
+   * to be another one.
+   */
+  readonly onHash: (tx: Db, relayId: string, hash: bigint) => Promise<void>;
+  readonly log: JobLog;
 }

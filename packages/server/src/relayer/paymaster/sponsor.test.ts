@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { relayer } from '../../chains/testing/starknet.ts';
-import type { Sponsorship } from '../sponsor.ts';
+import type { Sponsorship } from '../relay.ts';
 import { newWallet, type TestWallet, transferCall } from '../testing/test-wallet.ts';
 import { createPaymasterClient } from './client.ts';
 import { API_KEY, type Harness, startHarness } from './testing/harness.ts';

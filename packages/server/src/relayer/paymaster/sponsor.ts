@@ -1,18 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '@svc/protocol';
-import { newId } from '../../ids.ts';
-import { enqueue } from '../../jobs/enqueue.ts';
-import { awaitTaken } from '../await-taken.ts';
-import { findRelayByPurpose } from '../find-relay.ts';
-import { outsidePurpose } from '../spelling.ts';
-import type { Relayed, Sponsor, Sponsorship, StoreWithRelay } from '../sponsor.ts';
-import { RESEND_AFTER_MS } from './follow.ts';
-import { followJob } from './follow-job.ts';
-import type { PaymasterParts } from './parts.ts';
-import { prepare } from './prepare.ts';
-import { notTakenYet, refusedToExecute } from './refusals.ts';
-import { executeRequest } from './requests.ts';
-import { send } from './send.ts';
+import { type Call, type OutsideExecution, parseOutsideExecutionTypedData } from '@svc/starknet';
+import { enqueue } from '../../jobs/job.ts';
+import { newId } from '../../util/ids.ts';
+import {
+  outsidePurpose,
+  type PrepareRequest,
+  prepareExecution,
+  type Relayed,
+  randomNonce,
+  type Sponsor,
+  type Sponsorship,
+  type StoreWithRelay,
+} from '../relay.ts';
+import { awaitTaken, findRelayByPurpose } from '../relay-store.ts';
+import { buildRequest, executeRequest, notTakenYet, refusedToBuild, refusedToExecute, unavailable } from './client.ts';
+import { followJob, type PaymasterParts, RESEND_AFTER_MS, send } from './follow.ts';
 import { insertRelay, type PaymasterRelay, readRelay } from './store.ts';
 
 /** How far a reorganisation may take the chain back and its transactions are still looked for. */
@@ -76,4 +79,45 @@ async function sendFirst(parts: PaymasterParts, relay: PaymasterRelay): Promise<
   if (now?.hash !== undefined) return { id: relay.id, hash: now.hash };
   if (answer.outcome === 'refused' && now?.state === 'VOIDED') throw refusedToExecute(answer);
   throw notTakenYet(answer.reason);
+}
+
+type Parts = Pick<PaymasterParts, 'networks' | 'paymaster'>;
+
+/** The paymaster may choose nonce and caller; that it asks for nothing else is checked before anyone is shown it. */
+export async function prepare({ networks, paymaster }: Parts, request: PrepareRequest): Promise<OutsideExecution> {
+  const network = networks.starknet(request.environment);
+  const own = await prepareExecution(network, request.calls, randomNonce);
+  // A deployment without calls is not signed for the paymaster, and nothing is there that it could build.
+  if (own.calls.length === 0) return own;
+  const answer = await paymaster.build(buildRequest(request, own));
+  if (answer.outcome === 'refused') throw refusedToBuild(answer);
+  if (answer.outcome === 'failed') throw unavailable(`did not build: ${answer.reason}`);
+  return checked(answer.value, own, network.chain.chainId);
+}
+
+function checked(typedData: unknown, own: OutsideExecution, chainId: bigint): OutsideExecution {
+  const built = parseOutsideExecutionTypedData(typedData);
+  if (!built.ok) throw unavailable(`built typed data that is not an outside execution: ${built.reason}`);
+  const { execution } = built.value;
+  if (built.value.chainId !== chainId) throw unavailable('built typed data for another chain');
+  if (!sameCalls(execution.calls, own.calls)) throw unavailable('built typed data with calls that were not asked for');
+  if (execution.executeAfter < own.executeAfter || execution.executeBefore > own.executeBefore) {
+    throw unavailable('built typed data that is valid for longer than was asked for');
+  }
+  return execution;
+}
+
+function sameCalls(built: readonly Call[], asked: readonly Call[]): boolean {
+  return (
+    built.length === asked.length &&
+    built.every(({ to, selector, calldata }, index) => {
+      const other = asked[index];
+      return (
+        to === other?.to &&
+        selector === other.selector &&
+        calldata.length === other.calldata.length &&
+        calldata.every((felt, position) => felt === other.calldata[position])
+      );
+    })
+  );
 }

@@ -1,10 +1,9 @@
 import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
-import type { RelayState } from '../relay.ts';
-import { padded } from '../spelling.ts';
-import type { RelayKind } from '../sponsor.ts';
-import type { ExecuteRequest } from './requests.ts';
+import { padded } from '../../chains/starknet/chain.ts';
+import type { RelayKind, RelayState } from '../relay.ts';
+import type { ExecuteRequest } from './client.ts';
 
 /** A relay that a paymaster sends. */
 export interface PaymasterRelay {

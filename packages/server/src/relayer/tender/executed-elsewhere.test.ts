@@ -1,10 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { padded } from '../../chains/starknet/chain.ts';
 import { relayer, signedPayment } from '../../chains/testing/starknet.ts';
 import { takeNonce } from '../accounts.ts';
-import { findRelay, findRelayByHash } from '../find-relay.ts';
-import { reopenRelays } from '../reopen.ts';
-import { padded } from '../spelling.ts';
+import { findRelay, findRelayByHash, reopenRelays } from '../relay-store.ts';
 import { Relayers } from '../testing/harness.ts';
 import { transferCall } from '../testing/test-wallet.ts';
 

@@ -1,11 +1,9 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TransactionStatus } from '../../chains/starknet/chain.ts';
-import type { RawInvoke } from '../../chains/starknet/raw-invoke.ts';
-import { readAttempt } from '../attempts.ts';
-import { feeOf, maxFeeOf } from '../fees.ts';
-import { findRelayByHash } from '../find-relay.ts';
+import type { RawInvoke, TransactionStatus } from '../../chains/starknet/chain.ts';
+import { feeOf, maxFeeOf } from '../invoke.ts';
+import { findRelayByHash, readAttempt } from '../relay-store.ts';
 import { Relayers } from '../testing/harness.ts';
 import { transferCall } from '../testing/test-wallet.ts';
 

@@ -1,10 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SignedInvoke } from '../../chains/starknet/chain.ts';
-import { padded } from '../spelling.ts';
+import { padded, type SignedInvoke } from '../../chains/starknet/chain.ts';
 import { Relayers } from '../testing/harness.ts';
 import { transferCall } from '../testing/test-wallet.ts';
-import { tend } from './tend.ts';
+import { tend } from '../worker/worker.ts';
 
 const nothing = async () => {};
 /** A request that cannot reach the chain once it has stored what it was asked, and whose workers are away. */

@@ -1,4 +1,4 @@
-import { padded } from '../spelling.ts';
+import { padded } from '../../chains/starknet/chain.ts';
 
 /** The sandbox's switches. */
 export class Controls {

@@ -11,7 +11,7 @@ import {
   starkKey,
 } from '@svc/starknet';
 import { findToken } from '../../chains/tokens.ts';
-import type { AccountDeployment, Sponsor, Sponsorship } from '../sponsor.ts';
+import type { AccountDeployment, Sponsor, Sponsorship } from '../relay.ts';
 
 /** A wallet of class SVC and its owner. */
 export interface TestWallet {

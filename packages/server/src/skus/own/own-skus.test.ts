@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whileOpen } from '../../ledger/test-ledger.ts';
 import { newCaller } from '../../organizations/testing/organization.ts';
 import { serverDatabase } from '../../testing/database.ts';
-import { getSku } from '../service.ts';
+import { createOwnSku } from '../own-skus.ts';
+import { getSku } from '../skus.ts';
 import { type Creation, missing, Shop, skuBody } from '../testing/shop.ts';
-import { createOwnSku } from './own-skus.ts';
 
 let database: TestDatabase;
 let shop: Shop;

@@ -1,10 +1,9 @@
 import type { BodyOf, endpoints } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import { listChanges } from '../../audit/list-changes.ts';
-import type { Caller } from '../../http/caller.ts';
-import { createOwnSku, deleteOwnSku, updateOwnSku } from '../own/own-skus.ts';
-import { listOfferedSkus, listSkus } from '../service.ts';
-import { replaceCatalogue, type SkuFilter } from '../store.ts';
+import { listChanges } from '../../audit-log.ts';
+import type { Caller } from '../../http/call.ts';
+import { createOwnSku, deleteOwnSku, updateOwnSku } from '../own-skus.ts';
+import { listOfferedSkus, listSkus, replaceCatalogue, type SkuFilter } from '../skus.ts';
 
 export type Creation = BodyOf<typeof endpoints.createOwnSku>;
 export type Changes = BodyOf<typeof endpoints.updateOwnSku>;

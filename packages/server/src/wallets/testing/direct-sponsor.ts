@@ -4,10 +4,10 @@ import { ANY_CALLER, type OutsideExecution, toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import type { Networks } from '../../chains/networks.ts';
 import { relayer, signed } from '../../chains/testing/starknet.ts';
-import { newId } from '../../ids.ts';
+import { relayedCalls } from '../../relayer/invoke.ts';
 import type { RelayOutcome } from '../../relayer/outcome.ts';
-import { relayedCalls } from '../../relayer/relayed-calls.ts';
-import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from '../../relayer/sponsor.ts';
+import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from '../../relayer/relay.ts';
+import { newId } from '../../util/ids.ts';
 
 /** A sponsor in the simplest form that keeps the port's promises, on the sandbox's chain, with one account and one relay at a time. */
 export class DirectSponsor implements Sponsor {

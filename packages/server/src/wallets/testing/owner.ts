@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { BodyOf, endpoints, StarknetAddress, WalletType } from '@svc/protocol';
 import { accountAddress, classes, constructorCalldata, starkKey, toHex, walletClass } from '@svc/starknet';
 import { ec, typedData as snip12, type TypedData } from 'starknet';
-import { addressOf } from '../address-of.ts';
+import { addressOf } from '../../chains/starknet/chain.ts';
 
 export type CreateBody = BodyOf<typeof endpoints.createWallet>;
 

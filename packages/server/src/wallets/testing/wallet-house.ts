@@ -5,13 +5,12 @@ import { expect } from 'vitest';
 import { Networks } from '../../chains/networks.ts';
 import { relayer, signed, startSandbox } from '../../chains/testing/starknet.ts';
 import { startCrypto } from '../../crypto/pool.ts';
-import type { Caller } from '../../http/caller.ts';
-import { createOrganization } from '../../organizations/service.ts';
+import type { Caller } from '../../http/call.ts';
+import { createOrganization } from '../../organizations/api-keys.ts';
 import { serverDatabase } from '../../testing/database.ts';
-import { createWallet } from '../create.ts';
-import { walletOutcomes } from '../outcomes.ts';
-import type { WalletParts } from '../parts.ts';
-import { prepareCreation } from '../prepare-creation.ts';
+import { createWallet, prepareCreation } from '../create-wallet.ts';
+import { walletOutcomes } from '../relay-outcome.ts';
+import type { WalletParts } from '../signed-execution.ts';
 import { DirectSponsor } from './direct-sponsor.ts';
 import type { CreateBody, Owner } from './owner.ts';
 

@@ -1,14 +1,12 @@
 import { type Database, sql } from '@svc/store';
-import type { Caller } from '../../../http/caller.ts';
-import { newId } from '../../../ids.ts';
+import type { Caller } from '../../../http/call.ts';
 import { auditLedger } from '../../../ledger/audit-ledger.ts';
 import { testLedger } from '../../../ledger/test-ledger.ts';
+import { newId } from '../../../util/ids.ts';
+import { type BridgingParts, bridgeRedeem, burnOutcomes } from '../../bridge-redeem.ts';
+import { type BridgedRedeem, findBridged } from '../../bridge-store.ts';
 import { BRIDGE, GiftHouse } from '../../management/testing/gift-house.ts';
-import { BRIDGE_TASK } from '../../redeem-jobs.ts';
-import { bridgeRedeem } from '../bridge-redeem.ts';
-import { type BridgedRedeem, findBridged } from '../bridged-redeem.ts';
-import { burnOutcomes } from '../outcomes.ts';
-import type { BridgingParts } from '../parts.ts';
+import { BRIDGE_TASK } from '../../redeem.ts';
 import { FakeBridge, FakePayer, MANAGER } from './stand-ins.ts';
 
 export const WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';

@@ -2,7 +2,7 @@ import { ApiError, type Environment } from '@svc/protocol';
 import { type Database, sql } from '@svc/store';
 import type { Bridge, BridgeProgress, Burn } from '../../../bridge/bridge.ts';
 import type { PayAnswer, Payer, PayOrder } from '../../../relayer/payer.ts';
-import type { StoreWithRelay } from '../../../relayer/sponsor.ts';
+import type { StoreWithRelay } from '../../../relayer/relay.ts';
 
 export const MANAGER = 0x3a3an;
 export const NONCE = `0x${'ab'.repeat(32)}`;

@@ -1,19 +1,17 @@
 import { allEndpoints, type RedeemStatus } from '@svc/protocol';
 import { type Database, sql } from '@svc/store';
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { Authenticator } from '../../../auth/authenticate.ts';
 import type { Networks } from '../../../chains/networks.ts';
-import type { Authenticator } from '../../../http/authenticate.ts';
+import { Governor } from '../../../http/admission.ts';
 import type { Handlers } from '../../../http/call.ts';
 import { registerEndpoints } from '../../../http/endpoints.ts';
 import { replyWithError } from '../../../http/error-reply.ts';
-import { Governor } from '../../../http/governor.ts';
 import { RateLimiter } from '../../../http/rate-limit.ts';
-import { endRedeems } from '../../end-redeem.ts';
+import { type ClaimParts, CodeLookup } from '../../claim.ts';
 import { NOW } from '../../management/testing/gift-house.ts';
-import { CodeLookup } from '../code-lookup.ts';
-import type { ClaimParts } from '../parts.ts';
-import { RedeemWaiters } from '../redeem-waiters.ts';
-import { claimHandlers } from '../routes.ts';
+import { claimHandlers } from '../../module.ts';
+import { endRedeems, RedeemWaiters } from '../../redeem.ts';
 
 export const MANAGER = 0xabcn;
 export const PAYMENT_ADDRESS = `0x${'def'.padStart(64, '0')}`;

@@ -1,15 +1,10 @@
 import { ApiError, type BodyOf, type Environment, type endpoints, type Gift } from '@svc/protocol';
 import { type Database, sql } from '@svc/store';
-import type { Call } from '../../../http/call.ts';
-import type { Caller } from '../../../http/caller.ts';
-import { balance, type CreditBalance } from '../../../ledger/balance.ts';
-import type { LedgerOwner } from '../../../ledger/entries.ts';
+import type { Call, Caller } from '../../../http/call.ts';
+import { balance, type CreditBalance, type LedgerOwner } from '../../../ledger/ledger.ts';
 import { newOwner, testLedger } from '../../../ledger/test-ledger.ts';
-import { createGift } from '../create.ts';
-import { createGiftsBulk } from '../create-bulk.ts';
-import { deleteGift } from '../delete.ts';
-import type { GiftMail, GiftParts } from '../parts.ts';
-import { updateGift } from '../update.ts';
+import { createGift, createGiftsBulk, type GiftMail, type GiftParts } from '../../create-gifts.ts';
+import { deleteGift, updateGift } from '../../manage-gifts.ts';
 import { reserve } from './reservations.ts';
 
 type CreateBody = BodyOf<typeof endpoints.createGift>;

@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
-import type { Caller } from '../../../http/caller.ts';
-import { releaseExpired } from '../release-expired.ts';
+import type { Caller } from '../../../http/call.ts';
+import { releaseExpired } from '../../manage-gifts.ts';
 import { DAY_MS, type GiftHouse, NOW } from './gift-house.ts';
 import { type Outcome, pick, type Step } from './gift-model.ts';
 import { end, reserve } from './reservations.ts';

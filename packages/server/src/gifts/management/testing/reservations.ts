@@ -1,9 +1,7 @@
 import { type Db, sql } from '@svc/store';
-import { newId } from '../../../ids.ts';
-import { release, settle } from '../../../ledger/end-hold.ts';
-import type { LedgerOwner } from '../../../ledger/entries.ts';
-import { isExpired, lockGift } from '../../gift.ts';
-import { openRedeem, releaseRest, shareOfRedeem } from '../../shares.ts';
+import { type LedgerOwner, release, settle } from '../../../ledger/ledger.ts';
+import { newId } from '../../../util/ids.ts';
+import { isExpired, lockGift, openRedeem, releaseRest, shareOfRedeem } from '../../gift.ts';
 
 /** What a redeem does to a gift and its hold, in a few lines. */
 export async function reserve(

@@ -1,17 +1,14 @@
 import type { RedeemStatus } from '@svc/protocol';
 import { sql } from '@svc/store';
+import { padded } from '../../../chains/starknet/chain.ts';
 import { manager } from '../../../chains/testing/starknet.ts';
-import { newId } from '../../../ids.ts';
-import { hold } from '../../../ledger/hold.ts';
+import { hold } from '../../../ledger/ledger.ts';
 import { newOwner } from '../../../ledger/test-ledger.ts';
 import { createPayer, type Payer } from '../../../relayer/payer.ts';
-import { reopenRelays } from '../../../relayer/reopen.ts';
-import { padded } from '../../../relayer/spelling.ts';
+import { reopenRelays } from '../../../relayer/relay-store.ts';
 import { type ChainChanges, Relayers } from '../../../relayer/testing/harness.ts';
-import { freeUnpaid } from '../free-unpaid.ts';
-import { payoutOutcomes } from '../outcomes.ts';
-import type { PayoutParts } from '../parts.ts';
-import { type PaidOut, payOut } from '../pay-out.ts';
+import { newId } from '../../../util/ids.ts';
+import { freeUnpaid, type PaidOut, type PayoutParts, payOut, payoutOutcomes } from '../../payouts.ts';
 
 export const AMOUNT = 5_000_000n;
 const GAS = 10_000n;

@@ -1,4 +1,4 @@
-import type { OrderResult, Provider, ProviderOrder } from '../../providers/provider.ts';
+import type { OrderResult, Provider, ProviderOrder } from '../../provider.ts';
 
 /** What becomes of a call: it is answered, or it throws without having arrived, or it throws although it has. */
 export type Turn = OrderResult | 'lost' | 'delivered, but not told';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
-import { newId } from '../../../ids.ts';
-import { createOrganization } from '../../../organizations/service.ts';
+import { createOrganization } from '../../../organizations/api-keys.ts';
+import { newId } from '../../../util/ids.ts';
 
 export interface StoredOrder {
   readonly environment: Environment;

@@ -2,8 +2,7 @@ import type { endpoints, Transaction } from '@svc/protocol';
 import type { Call } from '../../../http/call.ts';
 import type { ChainChanges } from '../../../relayer/testing/harness.ts';
 import type { Shop } from '../../fulfilment/testing/shop.ts';
-import type { RefundParts } from '../parts.ts';
-import { refundSkuPurchase } from '../refund.ts';
+import { type RefundParts, refundSkuPurchase } from '../../refunds.ts';
 
 interface Asked {
   readonly hash?: string;

@@ -1,19 +1,15 @@
 import { type Database, sql } from '@svc/store';
 import { Networks } from '../../../chains/networks.ts';
-import type { StarknetChain } from '../../../chains/starknet/chain.ts';
+import { padded, type StarknetChain } from '../../../chains/starknet/chain.ts';
 import { relayer, startSandbox } from '../../../chains/testing/starknet.ts';
-import { enqueueMany } from '../../../jobs/enqueue.ts';
-import type { JobContext, JobHandler, JobLog } from '../../../jobs/job.ts';
+import { enqueueMany, type JobContext, type JobHandler, type JobLog } from '../../../jobs/job.ts';
 import { serverDatabase } from '../../../testing/database.ts';
 import type { RelayOutcome } from '../../outcome.ts';
-import type { RelayState } from '../../relay.ts';
-import { padded } from '../../spelling.ts';
-import type { Sponsor } from '../../sponsor.ts';
+import type { RelayState, Sponsor } from '../../relay.ts';
 import { testCrypto } from '../../testing/test-crypto.ts';
 import { newWallet, type TestWallet, tokenAddress } from '../../testing/test-wallet.ts';
 import { createPaymasterClient } from '../client.ts';
-import { paymasterJobs } from '../jobs.ts';
-import type { PaymasterParts } from '../parts.ts';
+import { type PaymasterParts, paymasterJobs } from '../follow.ts';
 import { createPaymasterSponsor } from '../sponsor.ts';
 import { type Snip29Server, startSnip29 } from './snip29-server.ts';
 

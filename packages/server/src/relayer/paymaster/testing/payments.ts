@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Relayed, Sponsorship } from '../../sponsor.ts';
+import type { Relayed, Sponsorship } from '../../relay.ts';
 import { type TestWallet, transferCall } from '../../testing/test-wallet.ts';
 import type { Harness } from './harness.ts';
 import type { Fault } from './snip29-server.ts';

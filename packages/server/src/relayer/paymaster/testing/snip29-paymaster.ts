@@ -11,9 +11,9 @@ import {
   stark,
   type TypedData,
 } from 'starknet';
-import { rawInvoke } from '../../../chains/starknet/raw-invoke.ts';
+import { rawInvoke } from '../../../chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../../../chains/starknet/rpc-chain.ts';
-import { NO_FEE } from '../../fees.ts';
+import { NO_FEE } from '../../invoke.ts';
 import { Snip29Error } from './snip29-errors.ts';
 
 export interface Snip29Options {

@@ -1,0 +1,215 @@
+import { secp256k1 } from '@noble/curves/secp256k1';
+import { keccak_256 } from '@noble/hashes/sha3';
+import { type Db, sql } from '@svc/store';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { SOLANA_DOMAIN, STARKNET_DOMAIN } from '../contracts/cctp.ts';
+import { privateKeyOf } from '../contracts/predeployed.ts';
+import { advanceBurns, type Burn, reattest } from './burns.ts';
+import {
+  type BurnFields,
+  changeMessage,
+  decodeMessage,
+  FAST_THRESHOLD,
+  isFast,
+  STANDARD_THRESHOLD,
+  showFees,
+  tamper,
+} from './cctp-message.ts';
+import { type BridgeRequest, takeRequestFault } from './faults.ts';
+import { normalHash, readSettings } from './settings.ts';
+
+const NONCE = /^0x[0-9a-fA-F]{64}$/;
+
+export interface BridgeParts {
+  readonly db: Db;
+  /** The chain's time in seconds. */
+  readonly seconds: () => Promise<number>;
+}
+
+/** The three requests of the attestation service that svc makes, under the paths of the live one. */
+export function registerAttestation(app: FastifyInstance, parts: BridgeParts): void {
+  const guard = (request: BridgeRequest) => ({
+    preHandler: (asked: FastifyRequest, reply: FastifyReply) => stopWhereOrdered(parts, request, asked, reply),
+  });
+
+  app.get<{ Params: { domain: string }; Querystring: { transactionHash?: unknown } }>(
+    '/bridge/v2/messages/:domain',
+    guard('messages'),
+    async ({ params, query }, reply) => {
+      const hash = normalHash(query.transactionHash);
+      if (hash === undefined) return refuse(reply, 400, 'transactionHash must be the hash of a transaction.');
+      const isHere = params.domain === String(STARKNET_DOMAIN);
+      const which = sql`m.transaction_hash = ${hash}`;
+      const burns = isHere ? await advanceBurns(parts.db, which, await parts.seconds()) : [];
+      if (burns.length === 0) return refuse(reply, 404, 'No message of this transaction is known.');
+      return { messages: burns.map(showMessage) };
+    },
+  );
+
+  app.get<{ Params: { from: string; to: string }; Querystring: { forward?: unknown } }>(
+    '/bridge/v2/burn/USDC/fees/:from/:to',
+    guard('fees'),
+    async ({ params, query }, reply) => {
+      if (params.from !== String(STARKNET_DOMAIN) || params.to !== String(SOLANA_DOMAIN)) {
+        return refuse(reply, 404, 'There are no fees for this way.');
+      }
+      return showFees(await readSettings(parts.db), query.forward === 'true');
+    },
+  );
+
+  app.post<{ Params: { nonce: string } }>(
+    '/bridge/v2/reattest/:nonce',
+    guard('reattest'),
+    async ({ params }, reply) => {
+      if (!NONCE.test(params.nonce)) return refuse(reply, 400, 'The nonce must be 0x and 64 hexadecimal digits.');
+      const nonce = params.nonce.toLowerCase();
+      if (!(await reattest(parts.db, nonce, await parts.seconds())))
+        return refuse(reply, 404, 'This nonce is unknown.');
+      return { message: 'The message is attested anew where that was needed.', nonce };
+    },
+  );
+}
+
+/** Answers in place of the handler where the limit is passed or a fault was ordered. */
+async function stopWhereOrdered(
+  { db, seconds }: BridgeParts,
+  request: BridgeRequest,
+  { query }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  const { requestsPerSecond } = await readSettings(db);
+  if (!(await admit(db, requestsPerSecond, await seconds()))) return refuse(reply, 429, 'Too many requests.');
+  const hash =
+    request === 'messages' ? normalHash((query as { transactionHash?: unknown }).transactionHash) : undefined;
+  switch (await takeRequestFault(db, request, hash)) {
+    case 'unavailable':
+      return refuse(reply, 500, 'Something went wrong, as ordered.');
+    case 'rate-limited':
+      return refuse(reply, 429, 'Too many requests, as ordered.');
+    case 'no-answer':
+      reply.hijack();
+      reply.raw.destroy();
+      return reply;
+    default:
+      return undefined;
+  }
+}
+
+/** As the live service refuses: the status again, and a sentence. */
+function refuse(reply: FastifyReply, code: number, error: string): FastifyReply {
+  return reply.code(code).send({ code, error });
+}
+
+const CCTP_VERSION = 2;
+/** One of the reasons that the live service gives. */
+const DELAY_REASON = 'insufficient_allowance_available';
+
+/** A burn as the attestation service shows it. */
+export function showMessage(burn: Burn) {
+  const common = { eventNonce: burn.nonce, cctpVersion: CCTP_VERSION };
+  const message = attestedMessage(burn);
+  if (!message) {
+    const delayReason = burn.fault?.kind === 'delayed' ? DELAY_REASON : null;
+    const pending = { message: '0x', attestation: 'PENDING', decodedMessage: null, status: 'pending_confirmations' };
+    return { ...common, ...pending, delayReason, forwardState: null, forwardTxHash: null };
+  }
+  const shown = burn.fault?.kind === 'tampered-message' ? tamper(message, burn.fault.field ?? 'amount') : message;
+  return {
+    ...common,
+    message: hex(shown),
+    attestation: hex(attest(message)),
+    decodedMessage: showDecoded(shown),
+    status: 'complete',
+    delayReason: null,
+    forwardState: burn.forwardState ?? null,
+    forwardTxHash: burn.forwardTxHash ?? null,
+  };
+}
+
+/** The message with what the service fills in; undefined before it is attested. */
+export function attestedMessage({ message, nonce, sent, attestation }: Burn): Uint8Array | undefined {
+  if (!attestation) return undefined;
+  return changeMessage(message, {
+    nonce: BigInt(nonce),
+    finalityThresholdExecuted: BigInt(isFast(sent.minFinalityThreshold) ? FAST_THRESHOLD : STANDARD_THRESHOLD),
+    feeExecuted: attestation.feeExecuted,
+    expirationBlock: attestation.expirationBlock,
+  });
+}
+
+/** Numbers are decimal texts; keys and addresses are 32 bytes in hex. */
+export function showDecoded(message: Uint8Array) {
+  const fields = decodeMessage(message);
+  if (!fields) throw new Error('A message that was attested cannot be read.');
+  return {
+    sourceDomain: String(fields.sourceDomain),
+    destinationDomain: String(fields.destinationDomain),
+    nonce: word(fields.nonce),
+    sender: word(fields.sender),
+    recipient: word(fields.recipient),
+    destinationCaller: word(fields.destinationCaller),
+    minFinalityThreshold: String(fields.minFinalityThreshold),
+    finalityThresholdExecuted: String(fields.finalityThresholdExecuted),
+    messageBody: hex(fields.body),
+    decodedMessageBody: showBody(fields),
+  };
+}
+
+function showBody(fields: BurnFields) {
+  return {
+    burnToken: word(fields.burnToken),
+    mintRecipient: word(fields.mintRecipient),
+    amount: String(fields.amount),
+    messageSender: word(fields.messageSender),
+    maxFee: String(fields.maxFee),
+    feeExecuted: String(fields.feeExecuted),
+    expirationBlock: String(fields.expirationBlock),
+    hookData: hex(fields.hookData),
+  };
+}
+
+function hex(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`;
+}
+
+function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
+
+/** Known to everyone, as all keys of the sandbox are: it vouches for sandbox burns only. */
+const PRIVATE_KEY = privateKeyOf('attester');
+/** As Ethereum counts the two possible public keys of a signature. */
+const RECOVERY_OFFSET = 27;
+
+/** r, s and the recovery byte over the message's Keccak hash: 65 bytes, always the same for the same message. */
+export function attest(message: Uint8Array): Uint8Array {
+  const signature = secp256k1.sign(keccak_256(message), PRIVATE_KEY);
+  return Uint8Array.from([...signature.toCompactRawBytes(), RECOVERY_OFFSET + signature.recovery]);
+}
+
+/** Uncompressed, with which attestations can be checked. */
+export function attesterPublicKey(): Uint8Array {
+  return secp256k1.getPublicKey(PRIVATE_KEY, false);
+}
+
+/** Whoever asks too often waits this long, as with the live service. */
+export const BLOCK_SECONDS = 300;
+
+/**
+ * Counts a request and says whether it may be answered. All processes count together. A block that lies further ahead than
+ * a block lasts was made before the clock was set back, and is over.
+ */
+export async function admit(db: Db, requestsPerSecond: number, nowSeconds: number): Promise<boolean> {
+  const row = await db.one<{ blocked: boolean }>(sql`
+    update sandbox.bridge_limit set
+      second = ${nowSeconds}::bigint,
+      requests = case when second = ${nowSeconds}::bigint then requests + 1 else 1 end,
+      blocked_until = case
+        when blocked_until > ${nowSeconds}::bigint and blocked_until <= ${nowSeconds + BLOCK_SECONDS}::bigint
+          then blocked_until
+        when second = ${nowSeconds}::bigint and requests >= ${requestsPerSecond}::integer
+          then ${nowSeconds + BLOCK_SECONDS}::bigint
+        else 0 end
+    returning blocked_until > 0 as blocked`);
+  return row?.blocked === false;
+}

@@ -1,0 +1,261 @@
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import type { Head } from './head.ts';
+import { CLASS, CLASSES, type EventRow, NONCE, type TransactionRow } from './state.ts';
+
+export type BlockId =
+  | 'latest'
+  | 'pre_confirmed'
+  | 'l1_accepted'
+  | { readonly number: number }
+  | { readonly hash: string };
+
+export type Finality = 'PRE_CONFIRMED' | 'ACCEPTED_ON_L2' | 'ACCEPTED_ON_L1';
+
+export interface Block {
+  readonly number: number;
+  /** The open block has none yet. */
+  readonly hash: string | undefined;
+  readonly timestamp: number;
+  /** The state after its last transaction. */
+  readonly version: number;
+  readonly finality: Finality;
+}
+
+interface Row {
+  readonly number: number;
+  readonly hash: string;
+  readonly timestamp: bigint;
+  readonly version: number;
+}
+
+/** The block that an id means, as seen from a head. The two that are asked for most are known without the database. */
+export async function findBlock(reads: Reads, head: Head, id: BlockId, now: number): Promise<Block | undefined> {
+  if (id === 'pre_confirmed') return openBlock(head, now);
+  const number = numberOf(head, id);
+  if (number === head.number) return latestBlock(head);
+  if (number !== undefined && number > head.number) return undefined;
+  const which = typeof id === 'object' && 'hash' in id ? sql`hash = ${id.hash}` : sql`number = ${number}`;
+  const row = await reads.one<Row>(sql`select number, hash, timestamp, version from sandbox.blocks where ${which}`);
+  if (!row || row.number > head.number) return undefined;
+  return { ...row, timestamp: Number(row.timestamp), finality: finalityOf(head, row.number) };
+}
+
+export function finalityOf(head: Head, number: number): Finality {
+  if (number > head.number) return 'PRE_CONFIRMED';
+  return number <= l1Number(head) ? 'ACCEPTED_ON_L1' : 'ACCEPTED_ON_L2';
+}
+
+/** The block that would come next: where none is being filled, an empty one of this moment. */
+export function openBlock(head: Head, now: number): Block {
+  return {
+    number: head.number + 1,
+    hash: undefined,
+    timestamp: head.open?.timestamp ?? Math.floor(now / 1000) + head.timeOffsetSeconds,
+    version: head.version,
+    finality: 'PRE_CONFIRMED',
+  };
+}
+
+/** The head as someone sees it who is this many blocks behind. */
+export async function headBefore(reads: Reads, head: Head, blocks: number): Promise<Head> {
+  const row = await reads.one<Row>(sql`
+    select number, hash, timestamp, version from sandbox.blocks where number = ${Math.max(0, head.number - blocks)}`);
+  if (!row) return head;
+  const { number, hash, version } = row;
+  const timestamp = Number(row.timestamp);
+  return { ...head, number, hash, timestamp, version, sealedVersion: version, open: undefined, queued: 0 };
+}
+
+/** The version that a block starts from; before block 0 there is nothing. */
+export async function versionBefore(reads: Reads, block: Block): Promise<number> {
+  const row = await reads.one<{ version: number }>(sql`
+    select version from sandbox.blocks where number = ${block.number - 1}`);
+  return row?.version ?? -1;
+}
+
+function latestBlock(head: Head): Block {
+  const { number, hash, timestamp, sealedVersion: version } = head;
+  return { number, hash, timestamp, version, finality: finalityOf(head, number) };
+}
+
+function l1Number(head: Head): number {
+  return Math.max(0, head.number - head.l1AfterBlocks);
+}
+
+function numberOf(head: Head, id: Exclude<BlockId, 'pre_confirmed'>): number | undefined {
+  if (typeof id === 'object') return 'number' in id ? id.number : undefined;
+  return id === 'latest' ? head.number : l1Number(head);
+}
+
+/** A transaction as it stands in a block; the hash of an open block is not known yet. */
+export type StoredTransaction = TransactionRow & { readonly block_hash: string | null };
+
+type FoundRow = Omit<StoredTransaction, 'l1_gas' | 'l1_data_gas' | 'l2_gas'> & {
+  readonly l1_gas: bigint;
+  readonly l1_data_gas: bigint;
+  readonly l2_gas: bigint;
+};
+
+export async function findTransaction(reads: Reads, head: Head, hash: string): Promise<StoredTransaction | undefined> {
+  return (await find(reads, head, sql`t.hash = ${hash}`))[0];
+}
+
+export async function transactionAt(
+  reads: Reads,
+  head: Head,
+  block: number,
+  index: number,
+): Promise<StoredTransaction | undefined> {
+  return (await find(reads, head, sql`t.block_number = ${block} and t.index = ${index}`))[0];
+}
+
+/** Bounded by what a block may hold. */
+export function transactionsOf(reads: Reads, head: Head, block: number): Promise<StoredTransaction[]> {
+  return find(reads, head, sql`t.block_number = ${block}`);
+}
+
+/** The events of the transactions with these versions, in order. */
+export function eventsOf(reads: Reads, versions: readonly number[]): Promise<EventRow[]> {
+  return reads.rows<EventRow>(sql`
+    select version, index, from_address, keys, data from sandbox.events
+     where version = any(${versions}) order by version, index`);
+}
+
+async function find(reads: Reads, head: Head, which: Sql): Promise<StoredTransaction[]> {
+  const rows = await reads.rows<FoundRow>(sql`
+    select t.version, t.hash, t.block_number, t.index, t.transaction, t.execution_status, t.revert_reason, t.actual_fee,
+           t.l1_gas, t.l1_data_gas, t.l2_gas, t.contract_address, b.hash as block_hash
+      from sandbox.transactions t left join sandbox.blocks b on b.number = t.block_number
+     where ${which} and t.version <= ${head.version} order by t.version`);
+  return rows.map((row) => ({
+    ...row,
+    l1_gas: Number(row.l1_gas),
+    l1_data_gas: Number(row.l1_data_gas),
+    l2_gas: Number(row.l2_gas),
+  }));
+}
+
+export interface EventFilter {
+  /** Above the first version, up to the last one. */
+  readonly versions: { readonly above: number; readonly upTo: number };
+  readonly addresses: readonly string[];
+  /** For each position the keys that fit; none means any. */
+  readonly keys: readonly (readonly string[])[];
+  /** The place of the last event of the page before. */
+  readonly after: { readonly version: number; readonly index: number } | undefined;
+  readonly limit: number;
+}
+
+export interface FoundEvent extends EventRow {
+  readonly transaction_hash: string;
+  readonly transaction_index: number;
+  readonly block_number: number;
+  readonly block_hash: string | null;
+}
+
+export function findEvents(db: Db, filter: EventFilter): Promise<FoundEvent[]> {
+  const { above, upTo } = filter.versions;
+  let where = sql`e.version > ${above} and e.version <= ${upTo}`;
+  if (filter.addresses.length > 0) where = sql`${where} and e.from_address = any(${filter.addresses})`;
+  for (const [position, keys] of filter.keys.entries()) {
+    if (keys.length > 0) where = sql`${where} and ${keyAt(position)} = any(${keys})`;
+  }
+  if (filter.after) where = sql`${where} and (e.version, e.index) > (${filter.after.version}, ${filter.after.index})`;
+  return db.rows<FoundEvent>(sql`
+    select e.version, e.index, e.from_address, e.keys, e.data,
+           t.hash as transaction_hash, t.index as transaction_index, t.block_number, b.hash as block_hash
+      from sandbox.events e
+      join sandbox.transactions t on t.version = e.version
+      left join sandbox.blocks b on b.number = t.block_number
+     where ${where} order by e.version, e.index limit ${filter.limit}`);
+}
+
+/** The positions that have an index are written out, so that the database recognises them. */
+function keyAt(position: number): Sql {
+  if (position === 1) return sql`e.keys[2]`;
+  if (position === 2) return sql`e.keys[3]`;
+  return sql`e.keys[${position + 1}::integer]`;
+}
+
+export interface ShownStateDiff {
+  readonly storage_diffs: { address: string; storage_entries: { key: string; value: string }[] }[];
+  readonly deprecated_declared_classes: string[];
+  readonly declared_classes: { class_hash: string; compiled_class_hash: string }[];
+  readonly deployed_contracts: { address: string; class_hash: string }[];
+  readonly replaced_classes: { contract_address: string; class_hash: string }[];
+  readonly nonces: { contract_address: string; nonce: string }[];
+}
+
+export interface Change {
+  readonly contract: string;
+  readonly slot: string;
+  readonly value: string;
+  /** Whether the contract had a class before. */
+  readonly existed: boolean;
+}
+
+/** What changed between two versions of the state. */
+export async function changesBetween(db: Db, above: number, upTo: number): Promise<Change[]> {
+  return db.rows<Change>(sql`
+    select distinct on (s.contract, s.slot) s.contract, s.slot, s.value,
+           s.slot = ${CLASS} and exists (
+             select from sandbox.state before
+              where before.contract = s.contract and before.slot = ${CLASS} and before.version <= ${above}) as existed
+      from sandbox.state s where s.version > ${above} and s.version <= ${upTo}
+     order by s.contract, s.slot, s.version desc`);
+}
+
+export function showStateDiff(changes: readonly Change[]): ShownStateDiff {
+  const diff: ShownStateDiff = {
+    storage_diffs: [],
+    deprecated_declared_classes: [],
+    declared_classes: [],
+    deployed_contracts: [],
+    replaced_classes: [],
+    nonces: [],
+  };
+  const storage = new Map<string, { key: string; value: string }[]>();
+  for (const { contract, slot, value, existed } of changes) {
+    if (contract === CLASSES) diff.declared_classes.push({ class_hash: slot, compiled_class_hash: value });
+    else if (slot === NONCE) diff.nonces.push({ contract_address: contract, nonce: value });
+    else if (slot === CLASS && existed) diff.replaced_classes.push({ contract_address: contract, class_hash: value });
+    else if (slot === CLASS) diff.deployed_contracts.push({ address: contract, class_hash: value });
+    else {
+      const entries = storage.get(contract) ?? [];
+      entries.push({ key: slot, value });
+      storage.set(contract, entries);
+    }
+  }
+  for (const [address, storage_entries] of storage) diff.storage_diffs.push({ address, storage_entries });
+  return diff;
+}
+
+export interface BlockDetails {
+  readonly parentHash: string;
+  readonly transactions: number;
+  readonly events: number;
+  /** Cells of the state that changed. */
+  readonly changes: number;
+}
+
+export async function blockDetails(reads: Reads, block: Block): Promise<BlockDetails> {
+  const above = await versionBefore(reads, block);
+  const row = await reads.one<{
+    parent_hash: string | null;
+    transactions: bigint;
+    events: bigint;
+    changes: bigint;
+  }>(sql`
+    select (select parent_hash from sandbox.blocks where number = ${block.number}) as parent_hash,
+           (select count(*) from sandbox.transactions where version > ${above} and version <= ${block.version})
+             as transactions,
+           (select count(*) from sandbox.events where version > ${above} and version <= ${block.version}) as events,
+           (select count(distinct (contract, slot)) from sandbox.state
+             where version > ${above} and version <= ${block.version}) as changes`);
+  return {
+    parentHash: row?.parent_hash ?? '0x0',
+    transactions: Number(row?.transactions ?? 0),
+    events: Number(row?.events ?? 0),
+    changes: Number(row?.changes ?? 0),
+  };
+}

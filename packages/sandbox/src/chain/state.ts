@@ -1,0 +1,235 @@
+import { toHex } from '@svc/starknet';
+import { type Reads, sql } from '@svc/store';
+import type { Executed, StateDiff, StateReader, Transaction } from '../execution/types.ts';
+import type { Head } from './head.ts';
+import { type ShownTransaction, showTransaction } from './transaction.ts';
+
+/** The state as it was at a version: from memory where it holds that version, else from the database. */
+export function stateAt(reads: Reads, cache: StateCache, version: number): StateReader {
+  const read = async (contract: string, slot: string): Promise<bigint> => {
+    const known = cache.get(version, contract, slot);
+    if (known !== undefined) return known;
+    const row = await reads.one<{ value: string }>(sql`
+      select value from sandbox.state
+       where contract = ${contract} and slot = ${slot} and version <= ${version} order by version desc limit 1`);
+    const value = row ? BigInt(row.value) : 0n;
+    cache.remember(version, contract, slot, value);
+    return value;
+  };
+  return {
+    storageAt: (address, key) => read(toHex(address), toHex(key)),
+    classHashAt: (address) => read(toHex(address), CLASS),
+    nonceAt: (address) => read(toHex(address), NONCE),
+    isDeclared: async (classHash) => (await read(CLASSES, toHex(classHash))) !== 0n,
+  };
+}
+
+/** About 30 MB. A development chain that touches more reads the rest from the database. */
+const MAX_ENTRIES = 100_000;
+/** Beyond this, reading what others wrote costs more than starting afresh. */
+const MAX_VERSIONS_BEHIND = 1_000;
+
+/**
+ * Values of one version of the state. A value is found only by whoever names that version, so a reader never mixes
+ * two, whatever is written meanwhile.
+ */
+export class StateCache {
+  readonly #values = new Map<string, bigint>();
+  readonly #maxEntries: number;
+  #version = -1;
+  #reorganisations = -1;
+
+  constructor(maxEntries = MAX_ENTRIES) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get(version: number, contract: string, slot: string): bigint | undefined {
+    return version === this.#version ? this.#values.get(`${contract} ${slot}`) : undefined;
+  }
+
+  remember(version: number, contract: string, slot: string, value: bigint): void {
+    if (version === this.#version) this.#set(`${contract} ${slot}`, value);
+  }
+
+  /** After a block of ours: `rows` are all that lies between the cached version and the head's. */
+  advance(from: number, head: Head, rows: readonly StateRow[]): void {
+    const same = head.reorganisations === this.#reorganisations;
+    // A reader of ours may have caught up with it already.
+    if (same && head.version <= this.#version) return;
+    if (!same || from !== this.#version) {
+      this.#restart(head);
+      return;
+    }
+    this.#version = head.version;
+    for (const { contract, slot, value } of rows) this.#set(`${contract} ${slot}`, BigInt(value));
+  }
+
+  /** Takes over what other processes wrote. */
+  async catchUp(reads: Reads, head: Head): Promise<void> {
+    const from = this.#version;
+    const behind = head.version - from;
+    const same = head.reorganisations === this.#reorganisations;
+    if (same && behind <= 0) return;
+    if (!same || behind > MAX_VERSIONS_BEHIND) {
+      this.#restart(head);
+      return;
+    }
+    const rows = await reads.rows<StateRow>(sql`
+      select contract, slot, version, value from sandbox.state
+       where version > ${from} and version <= ${head.version} order by version`);
+    // Someone else may have moved on while the rows were read.
+    if (this.#version === from) this.advance(from, head, rows);
+  }
+
+  #restart(head: Head): void {
+    // A reader that started before the latest reorganisation must not turn the clock back.
+    if (head.version < this.#version) return;
+    this.#values.clear();
+    this.#version = head.version;
+    this.#reorganisations = head.reorganisations;
+  }
+
+  /** The oldest entries make room: what is used again is soon back. */
+  #set(key: string, value: bigint): void {
+    if (this.#values.size >= this.#maxEntries && !this.#values.has(key)) {
+      for (const oldest of this.#values.keys()) {
+        this.#values.delete(oldest);
+        break;
+      }
+    }
+    this.#values.set(key, value);
+  }
+}
+
+/** A state with changes on top of it: what the next transaction of a block, or of a simulation, sees. */
+export class Overlay implements StateReader {
+  readonly #base: StateReader;
+  readonly #storage = new Map<bigint, Map<bigint, bigint>>();
+  readonly #classHashes = new Map<bigint, bigint>();
+  readonly #nonces = new Map<bigint, bigint>();
+  readonly #declared = new Set<bigint>();
+
+  constructor(base: StateReader) {
+    this.#base = base;
+  }
+
+  apply(diff: StateDiff): void {
+    for (const [address, cells] of diff.storage) {
+      const own = this.#storage.get(address) ?? new Map<bigint, bigint>();
+      for (const [key, value] of cells) own.set(key, value);
+      this.#storage.set(address, own);
+    }
+    for (const [address, classHash] of diff.classHashes) this.#classHashes.set(address, classHash);
+    for (const [address, nonce] of diff.nonces) this.#nonces.set(address, nonce);
+    for (const classHash of diff.declared) this.#declared.add(classHash);
+  }
+
+  async storageAt(address: bigint, key: bigint): Promise<bigint> {
+    return this.#storage.get(address)?.get(key) ?? this.#base.storageAt(address, key);
+  }
+
+  async classHashAt(address: bigint): Promise<bigint> {
+    return this.#classHashes.get(address) ?? this.#base.classHashAt(address);
+  }
+
+  async nonceAt(address: bigint): Promise<bigint> {
+    return this.#nonces.get(address) ?? this.#base.nonceAt(address);
+  }
+
+  async isDeclared(classHash: bigint): Promise<boolean> {
+    return this.#declared.has(classHash) || this.#base.isDeclared(classHash);
+  }
+}
+
+/** The slots of a contract that are not storage, and the place of declared classes. */
+export const NONCE = 'nonce';
+export const CLASS = 'class';
+export const CLASSES = 'classes';
+
+export interface StateRow {
+  readonly contract: string;
+  readonly slot: string;
+  readonly version: number;
+  readonly value: string;
+}
+
+export interface BlockRow {
+  readonly number: number;
+  readonly hash: string;
+  readonly parent_hash: string;
+  readonly timestamp: number;
+  readonly version: number;
+}
+
+export interface TransactionRow {
+  readonly version: number;
+  readonly hash: string;
+  readonly block_number: number;
+  readonly index: number;
+  readonly transaction: ShownTransaction;
+  readonly execution_status: 'SUCCEEDED' | 'REVERTED';
+  readonly revert_reason: string | null;
+  readonly actual_fee: string;
+  readonly l1_gas: number;
+  readonly l1_data_gas: number;
+  readonly l2_gas: number;
+  readonly contract_address: string | null;
+}
+
+export interface EventRow {
+  readonly version: number;
+  readonly index: number;
+  readonly from_address: string;
+  readonly keys: readonly string[];
+  readonly data: readonly string[];
+}
+
+export interface Place {
+  readonly version: number;
+  readonly block: number;
+  readonly index: number;
+}
+
+export function transactionRow(place: Place, tx: Transaction, executed: Executed): TransactionRow {
+  return {
+    version: place.version,
+    hash: toHex(tx.hash),
+    block_number: place.block,
+    index: place.index,
+    transaction: showTransaction(tx),
+    execution_status: executed.status,
+    // PostgreSQL has no place for this character.
+    revert_reason: executed.revertReason?.replaceAll('\0', '') ?? null,
+    actual_fee: toHex(executed.fee),
+    l1_gas: Number(executed.gas.l1Gas),
+    l1_data_gas: Number(executed.gas.l1DataGas),
+    l2_gas: Number(executed.gas.l2Gas),
+    contract_address: executed.contractAddress === undefined ? null : toHex(executed.contractAddress),
+  };
+}
+
+export function eventRows(version: number, { events }: Executed): EventRow[] {
+  return events.map((event, index) => ({
+    version,
+    index,
+    from_address: toHex(event.from),
+    keys: event.keys.map(toHex),
+    data: event.data.map(toHex),
+  }));
+}
+
+export function stateRows(version: number, diff: StateDiff, compiledHash: (classHash: bigint) => bigint): StateRow[] {
+  const row = (contract: string, slot: string, value: bigint) => ({ contract, slot, version, value: toHex(value) });
+  const rows: StateRow[] = [];
+  for (const [address, cells] of diff.storage) {
+    for (const [key, value] of cells) rows.push(row(toHex(address), toHex(key), value));
+  }
+  for (const [address, nonce] of diff.nonces) rows.push(row(toHex(address), NONCE, nonce));
+  for (const [address, classHash] of diff.classHashes) rows.push(row(toHex(address), CLASS, classHash));
+  for (const classHash of diff.declared) rows.push(row(CLASSES, toHex(classHash), compiledHash(classHash)));
+  return rows;
+}

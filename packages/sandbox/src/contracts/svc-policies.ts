@@ -1,0 +1,112 @@
+import { type Call, selector } from '@svc/starknet';
+import { requireSelf } from './calls.ts';
+import { address, felt, Malformed, panic, Reader, require, tuple, u64, u256, type Value } from './codec.ts';
+import { action, type ContractFunction, event, type Frame, key, map, view } from './contract.ts';
+
+const policy = tuple({
+  max_per_call: u256,
+  max_per_window: u256,
+  window_seconds: u64,
+  spent_in_window: u256,
+  window_start: u64,
+});
+type Policy = Value<typeof policy>;
+
+/** By session key and token. */
+const policies = map('spending_policies', policy);
+
+const NO_POLICY: Policy = {
+  max_per_call: 0n,
+  max_per_window: 0n,
+  window_seconds: 0n,
+  spent_in_window: 0n,
+  window_start: 0n,
+};
+
+export const SpendingPolicySet = event('SpendingPolicySet', {
+  session_key: key(felt),
+  token: key(address),
+  max_per_call: u256,
+  max_per_window: u256,
+  window_seconds: u64,
+});
+export const SpendingPolicyRemoved = event('SpendingPolicyRemoved', { session_key: key(felt), token: key(address) });
+
+/** What gives tokens away, or the right to take them. */
+const SPENDING_ENTRYPOINTS = ['transfer', 'approve', 'increase_allowance', 'increaseAllowance'];
+const spending = new Set(SPENDING_ENTRYPOINTS.map((name) => selector(name)));
+/** With the account as sender it is `transfer` by another name: some tokens ask for no allowance then. */
+const movingForOthers = new Set(['transfer_from', 'transferFrom'].map((name) => selector(name)));
+
+/** How many parties stand before the amount in the calldata; undefined for what is no spending. */
+function partiesOf(frame: Frame, { selector, calldata }: Call, countsOwnMoves: boolean): number | undefined {
+  if (spending.has(selector)) return 1;
+  const ownMove = countsOwnMoves && movingForOthers.has(selector) && calldata[0] === frame.address;
+  return ownMove ? 2 : undefined;
+}
+
+/** Counts every spending call against its token's policy, in order, so that calls of one transaction add up. */
+export async function spend(
+  frame: Frame,
+  sessionKey: bigint,
+  calls: readonly Call[],
+  countsOwnMoves: boolean,
+): Promise<void> {
+  for (const call of calls) {
+    const parties = partiesOf(frame, call, countsOwnMoves);
+    if (parties === undefined) continue;
+    const current = await policies.read(frame, sessionKey, call.to);
+    if (current.window_seconds === 0n) continue;
+    const updated = spendOnce(current, amountOf(call.calldata, parties), frame.block.timestamp);
+    await policies.write(frame, [sessionKey, call.to], updated);
+  }
+}
+
+/** A window opens with the first spending after the last one ended, not at fixed hours. */
+function spendOnce(current: Policy, amount: bigint, now: bigint): Policy {
+  require(amount <= current.max_per_call, 'Spending: exceeds per-call');
+  const ended = now - current.window_start >= current.window_seconds;
+  const spent = ended ? 0n : current.spent_in_window;
+  // Compared as a difference: a sum could pass the largest u256.
+  require(amount <= current.max_per_window - spent, 'Spending: exceeds window limit');
+  return { ...current, spent_in_window: spent + amount, window_start: ended ? now : current.window_start };
+}
+
+/** Exactly the parties and an amount: what cannot be measured is not let through. */
+function amountOf(calldata: readonly bigint[], parties: number): bigint {
+  const reader = new Reader(calldata.slice(parties));
+  try {
+    const amount = u256.read(reader);
+    if (reader.left === 0) return amount;
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+  }
+  return panic('Spending: bad calldata');
+}
+
+const set = action(
+  'set_spending_policy',
+  { session_key: felt, token: address, max_per_call: u256, max_per_window: u256, window_seconds: u64 },
+  async (frame, { session_key, token, ...limits }) => {
+    requireSelf(frame);
+    require(session_key !== 0n, 'Session: invalid key');
+    require(limits.window_seconds > 0n, 'Spending: invalid window');
+    const window_start = frame.block.timestamp;
+    await policies.write(frame, [session_key, token], { ...limits, spent_in_window: 0n, window_start });
+    SpendingPolicySet.emit(frame, { session_key, token, ...limits });
+  },
+);
+
+const remove = action('remove_spending_policy', { session_key: felt, token: address }, async (frame, args) => {
+  requireSelf(frame);
+  await policies.write(frame, [args.session_key, args.token], NO_POLICY);
+  SpendingPolicyRemoved.emit(frame, args);
+});
+
+export const policyFunctions: readonly ContractFunction[] = [
+  set,
+  remove,
+  view('get_spending_policy', { session_key: felt, token: address }, policy, (frame, { session_key, token }) =>
+    policies.read(frame, session_key, token),
+  ),
+];

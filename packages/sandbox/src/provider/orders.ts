@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '@svc/protocol';
+import { type Db, type Reads, sql } from '@svc/store';
+import { readBody, readText } from '../controls/body.ts';
+import {
+  answerFaultKinds,
+  type CallbackFaultKind,
+  callbackFaultKinds,
+  type RequestFaultKind,
+  requestFaultKinds,
+  takeProviderFault,
+} from './faults.ts';
+
+export type OrderState = 'accepted' | 'completed' | 'failed';
+/** What the provider says of an order by itself: what is so, or, where that fault was ordered, the opposite. */
+export type Word = 'truth' | 'lie';
+
+/** What became of an order. */
+export interface Known {
+  readonly state: OrderState;
+  readonly fileNumber: string | null;
+  readonly reason: string | null;
+}
+
+export interface ShownOrder extends Order {
+  readonly status: OrderState;
+  readonly fileNumber?: string;
+  readonly reason?: string;
+  readonly asked: number;
+  readonly lookedUp: number;
+  readonly delivered: number;
+  readonly told: readonly number[];
+  readonly receivedAt: string;
+}
+
+export interface NewOrder extends Known {
+  readonly order: Order;
+  readonly dueInSeconds: number | null;
+  readonly toTell: readonly Word[];
+}
+
+const known = sql`state, file_number as "fileNumber", reason`;
+
+export async function readSlowSeconds(reads: Reads): Promise<number> {
+  const row = await reads.one<{ slow_seconds: number }>(sql`select slow_seconds from sandbox.provider`);
+  if (!row) throw new Error('The settings of the provider are missing.');
+  return row.slow_seconds;
+}
+
+export async function changeSlowSeconds(db: Db, slowSeconds: number): Promise<void> {
+  await db.run(sql`update sandbox.provider set slow_seconds = ${slowSeconds}`);
+}
+
+/** Stores an order that was not known, and delivers it where it is one that is delivered at once. */
+export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSeconds, toTell }: NewOrder) {
+  return tx.one<Known>(sql`
+    insert into sandbox.provider_orders
+      (order_id, request, state, file_number, reason, delivered, due_at, to_tell, tell_at)
+    values (${order.orderId}, ${JSON.stringify(order)}::jsonb, ${state}, ${fileNumber}, ${reason},
+      ${state === 'completed' ? 1 : 0}, clock_timestamp() + make_interval(secs => ${dueInSeconds}), ${toTell},
+      clock_timestamp())
+    on conflict (order_id) do nothing
+    returning ${known}`);
+}
+
+/** Counts an order that comes again; undefined where it was another one. */
+export function repeatOrder(tx: Db, order: Order): Promise<Known | undefined> {
+  return tx.one<Known>(sql`
+    update sandbox.provider_orders set asked = asked + 1
+     where order_id = ${order.orderId} and request = ${JSON.stringify(order)}::jsonb
+    returning ${known}`);
+}
+
+export function lookUpOrder(tx: Db, orderId: string): Promise<(Known & { reference: string }) | undefined> {
+  return tx.one(sql`
+    update sandbox.provider_orders set looked_up = looked_up + 1 where order_id = ${orderId}
+    returning ${known}, request->>'reference' as reference`);
+}
+
+/** Ends what is due: one order, or all. */
+export async function deliverDue(db: Db, orderId?: string): Promise<void> {
+  const which = orderId === undefined ? sql`true` : sql`order_id = ${orderId}`;
+  await db.run(sql`
+    update sandbox.provider_orders
+       set state = case when reason is null then 'completed' else 'failed' end,
+           delivered = delivered + case when reason is null then 1 else 0 end
+     where state = 'accepted' and due_at <= clock_timestamp() and ${which}`);
+}
+
+export async function listOrders(db: Db, orderId: string | undefined, limit: number): Promise<ShownOrder[]> {
+  const which = orderId === undefined ? sql`true` : sql`order_id = ${orderId}`;
+  const rows = await db.rows<ListRow>(sql`
+    select request, ${known}, asked, looked_up, delivered, told, received_at from sandbox.provider_orders
+     where ${which} order by received_at desc, order_id desc limit ${limit}`);
+  return rows.map(shown);
+}
+
+interface ListRow extends Known {
+  readonly request: Order;
+  readonly asked: number;
+  readonly looked_up: number;
+  readonly delivered: number;
+  readonly told: readonly number[];
+  readonly received_at: Date;
+}
+
+function shown(row: ListRow): ShownOrder {
+  return {
+    ...row.request,
+    status: row.state,
+    ...(row.state === 'completed' && row.fileNumber !== null && { fileNumber: row.fileNumber }),
+    ...(row.state === 'failed' && row.reason !== null && { reason: row.reason }),
+    asked: row.asked,
+    lookedUp: row.looked_up,
+    delivered: row.delivered,
+    told: row.told,
+    receivedAt: row.received_at.toISOString(),
+  };
+}
+
+export interface Order {
+  readonly orderId: string;
+  readonly environment: string;
+  readonly organizationId: string;
+  readonly catalogue: string;
+  readonly providerId: string;
+  readonly skuId: string;
+  readonly reference: string;
+  readonly amount: string;
+  readonly currency: string;
+}
+
+/** What becomes of an order in the end: one of the two is null. */
+export interface Fate {
+  readonly fileNumber: string | null;
+  readonly reason: string | null;
+}
+
+const fields = [
+  'orderId',
+  'environment',
+  'organizationId',
+  'catalogue',
+  'providerId',
+  'skuId',
+  'reference',
+  'amount',
+  'currency',
+] as const satisfies readonly (keyof Order)[];
+/** Longer than any of them can be. */
+const MAX_LENGTH = 255;
+const FILE_NUMBER_DIGITS = 10;
+
+const REFUSAL =
+  'El proveedor de pruebas rechaza las referencias que terminan en 0000. The sandbox provider refuses references that end in 0000.';
+
+/** The order in a body whose signature was checked. */
+export function readOrder(bytes: Uint8Array): Order {
+  const body = readBody(parse(bytes));
+  return Object.fromEntries(fields.map((field) => [field, readText(body, field, MAX_LENGTH)])) as unknown as Order;
+}
+
+/** The last digits of its reference decide, and nothing else. */
+export function fateOf({ orderId, reference }: Order): Fate {
+  if (reference.endsWith('0000')) return { fileNumber: null, reason: REFUSAL };
+  return { fileNumber: fileNumberOf(orderId), reason: null };
+}
+
+export function isSlow({ reference }: Order): boolean {
+  return reference.endsWith('1111');
+}
+
+/** The same for the same order, on every machine. */
+export function fileNumberOf(orderId: string): string {
+  const number = createHash('sha256').update(orderId).digest().readBigUInt64BE();
+  return String(number % 10n ** BigInt(FILE_NUMBER_DIGITS)).padStart(FILE_NUMBER_DIGITS, '0');
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    throw new ApiError('invalid_request', 'The body is not valid JSON.');
+  }
+}
+
+/** What to answer: how it went, and the fault that gets in the way of saying so. */
+export interface OrderTaken {
+  readonly fault: RequestFaultKind | undefined;
+  /** undefined: the id is known for another order, or the fault came first. */
+  readonly known: Known | undefined;
+}
+
+const wordsOf: Readonly<Record<CallbackFaultKind, readonly Word[]>> = {
+  slow: ['truth'],
+  'no-callback': [],
+  'callback-twice': ['truth', 'truth'],
+  'callback-contradicting': ['truth', 'lie'],
+};
+
+/** Takes an order, once: whoever sends it again is told what became of it. */
+export function takeOrder(db: Db, order: Order): Promise<OrderTaken> {
+  return db.tx(async (tx) => {
+    const kinds = [...requestFaultKinds, ...answerFaultKinds];
+    const fault = await takeProviderFault(tx, kinds, 'order', order.reference);
+    if (requestFaultKinds.some((kind) => kind === fault)) return { fault, known: undefined };
+    const repeated = await repeatOrder(tx, order);
+    const known = repeated ?? (await insertOrder(tx, await judge(tx, order))) ?? (await repeatOrder(tx, order));
+    return { fault, known };
+  });
+}
+
+async function judge(tx: Db, order: Order): Promise<NewOrder> {
+  const fate = { order, ...fateOf(order) };
+  const fault = await takeProviderFault(tx, callbackFaultKinds, 'order', order.reference);
+  const words = fault === undefined && isSlow(order) ? wordsOf.slow : fault && wordsOf[fault];
+  if (words) return { ...fate, state: 'accepted', dueInSeconds: await readSlowSeconds(tx), toTell: words };
+  return { ...fate, state: fate.reason === null ? 'completed' : 'failed', dueInSeconds: null, toTell: [] };
+}

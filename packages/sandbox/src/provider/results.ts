@@ -1,0 +1,186 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Db, sql } from '@svc/store';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { deliverDue, type Word } from './orders.ts';
+
+/** The service that orders: where it takes results, and the secret that they are signed with. */
+export interface ProviderClient {
+  readonly providerSecret: Uint8Array;
+  /** Results are posted to `/{orderId}/result` below it; undefined while there is nobody to tell. */
+  readonly ordersUrl: () => string | undefined;
+}
+
+/** It is on this machine, and stores a few rows. */
+const TIMEOUT_MS = 10_000;
+/** Told in one look; the next look follows in a second. */
+const MAX_WORDS = 20;
+/** Some hours with the pauses below; after that, only who asks is told. */
+const MAX_TRIES = 200;
+const MAX_PAUSE_SECONDS = 60;
+/** What the service understood, whether it liked it or not, is not told again. */
+const UNDERSTOOD = new Set([204, 400, 404]);
+const lies = {
+  completed: { status: 'completed', fileNumber: '0000000000' },
+  failed: { status: 'failed', reason: 'Al final no se entregó. It was not delivered after all.' },
+};
+
+interface Telling {
+  readonly order_id: string;
+  readonly file_number: string | null;
+  readonly reason: string | null;
+  readonly word: Word;
+  /** How many were told before it. */
+  readonly place: number;
+}
+
+/**
+ * Delivers what is due and tells the results. A word is taken by moving its next turn away, so that processes seldom tell it at the same
+ * time and a killed one does not lose it.
+ */
+export async function tellResults(
+  db: Db,
+  client: ProviderClient,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  await deliverDue(db);
+  const url = client.ordersUrl();
+  if (url === undefined) return;
+  for (const telling of await takeWords(db)) {
+    const body = JSON.stringify(resultOf(telling));
+    const headers = sign(client.providerSecret, telling.order_id, body, Math.floor(now() / 1_000));
+    const status = await post(`${url}/${encodeURIComponent(telling.order_id)}/result`, headers, body, signal);
+    if (status !== undefined && UNDERSTOOD.has(status)) await keepTold(db, telling, status);
+  }
+}
+
+function takeWords(db: Db): Promise<Telling[]> {
+  return db.rows<Telling>(sql`
+    update sandbox.provider_orders
+       set tried = tried + 1,
+           tell_at = clock_timestamp() + make_interval(secs => least(${MAX_PAUSE_SECONDS}, 2 ^ least(tried, 10)))
+     where order_id in (select order_id from sandbox.provider_orders
+                         where to_tell <> '{}' and state <> 'accepted' and tell_at <= clock_timestamp()
+                           and tried < ${MAX_TRIES}
+                         order by tell_at limit ${MAX_WORDS} for update skip locked)
+    returning order_id, file_number, reason, to_tell[1] as word, cardinality(told) as place`);
+}
+
+/** An answer may take longer than the next turn of a word; who told it besides has then kept it already. */
+async function keepTold(db: Db, { order_id: orderId, place }: Telling, status: number): Promise<void> {
+  await db.run(sql`
+    update sandbox.provider_orders
+       set told = told || ${status}::integer, to_tell = to_tell[2:], tried = 0, tell_at = clock_timestamp()
+     where order_id = ${orderId} and cardinality(told) = ${place}`);
+}
+
+function resultOf({ file_number: fileNumber, reason, word }: Telling): object {
+  if (word === 'lie') return reason === null ? lies.failed : lies.completed;
+  return reason === null ? { status: 'completed', fileNumber } : { status: 'failed', reason };
+}
+
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Looks each second for what is to be delivered and told; what a killed process left is found by the next one. */
+export class Messenger {
+  readonly #stopped = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(db: Db, client: ProviderClient, now: () => number) {
+    this.#done = this.#run(db, client, now);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#done;
+  }
+
+  async #run(db: Db, client: ProviderClient, now: () => number): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+      // A database that is away for a moment is back at the next look.
+      if (!signal.aborted) await tellResults(db, client, now, signal).catch(() => {});
+    }
+  }
+}
+
+/** Nobody who asks waits for longer. */
+const MAX_SILENCE_MS = 120_000;
+
+/** Keeps requests without an answer until their client gives up; a process that stops does not wait for them. */
+export class Silence {
+  readonly #kept = new Set<ServerResponse>();
+
+  constructor(app: FastifyInstance) {
+    app.addHook('preClose', async () => {
+      for (const response of this.#kept) response.destroy();
+    });
+  }
+
+  keep(reply: FastifyReply): FastifyReply {
+    const response = reply.hijack().raw;
+    const timer = setTimeout(() => response.destroy(), MAX_SILENCE_MS);
+    this.#kept.add(response);
+    response.once('close', () => {
+      clearTimeout(timer);
+      this.#kept.delete(response);
+    });
+    return reply;
+  }
+}
+
+/** How far the clocks of both sides may be apart, as Standard Webhooks has it. */
+const TOLERANCE_SECONDS = 300;
+
+/** The headers of Standard Webhooks for this id and exactly this body. */
+export function sign(secret: Uint8Array, id: string, body: string, nowSeconds: number): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(nowSeconds),
+    'webhook-signature': `v1,${digest(secret, `${id}.${nowSeconds}.`, Buffer.from(body)).toString('base64')}`,
+  };
+}
+
+/** Whether the request was signed for this id, in these minutes, with the secret. */
+export function isSigned(
+  secret: Uint8Array,
+  headers: IncomingHttpHeaders,
+  id: string,
+  body: Uint8Array,
+  nowSeconds: number,
+): boolean {
+  const { 'webhook-id': signedId, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+  if (signedId !== id || typeof timestamp !== 'string' || typeof signature !== 'string') return false;
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(nowSeconds - Number(timestamp)) > TOLERANCE_SECONDS) return false;
+  const wanted = digest(secret, `${id}.${timestamp}.`, body);
+  const given = signature.startsWith('v1,') ? Buffer.from(signature.slice('v1,'.length), 'base64') : Buffer.alloc(0);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function digest(secret: Uint8Array, start: string, body: Uint8Array): Buffer {
+  return createHmac('sha256', secret).update(start).update(body).digest();
+}

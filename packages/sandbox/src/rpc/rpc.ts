@@ -1,0 +1,195 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type FaultKind, takeOrder } from '../chain/faults.ts';
+import { type Head, readHead } from '../chain/head.ts';
+import { headBefore } from '../chain/queries.ts';
+import { FieldError } from '../chain/transaction.ts';
+import { BusyError } from '../chain/writer.ts';
+import { blockMethods, chainMethods } from './block-methods.ts';
+import { type Method, type NodeParts, RpcError, rpcErrors, type SpecVersion, showError } from './context.ts';
+import { eventMethods } from './event-methods.ts';
+import { executionMethods, traceMethods } from './execution-methods.ts';
+import { stateMethods } from './state-methods.ts';
+import { submitMethods, transactionMethods } from './transaction-methods.ts';
+
+/** A provider that batches sends a handful; each call may cost a transaction. */
+const MAX_BATCH = 100;
+
+export interface RpcAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** The connection closes without an answer. */
+  readonly hangUp: boolean;
+}
+
+export interface RpcNode extends NodeParts {
+  /** Is told of faults of ours; a client only learns that there was one. */
+  report(error: unknown): void;
+}
+
+interface Done {
+  readonly response: Record<string, unknown>;
+  readonly hangUp: boolean;
+}
+
+/** Answers the body of an HTTP request: one call or a batch of them, one after the other. */
+export async function answerRpc(node: RpcNode, body: string, spec: SpecVersion): Promise<RpcAnswer> {
+  const request = parse(body);
+  if (request instanceof RpcError) return reply(failure(null, request));
+  try {
+    if (!Array.isArray(request)) {
+      const { response, hangUp } = await answerOne(node, request, spec);
+      return { ...reply(response), hangUp };
+    }
+    const done: Done[] = [];
+    for (const one of request) done.push(await answerOne(node, one, spec));
+    return { ...reply(done.map((one) => one.response)), hangUp: done.some((one) => one.hangUp) };
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    return { status: 503, body: 'Service Unavailable', hangUp: false };
+  }
+}
+
+function parse(body: string): unknown {
+  try {
+    const request: unknown = JSON.parse(body);
+    if (!Array.isArray(request)) return request;
+    if (request.length === 0) return rpcErrors.invalidRequest('A batch must not be empty.');
+    if (request.length > MAX_BATCH) return rpcErrors.invalidRequest(`A batch has at most ${MAX_BATCH} calls.`);
+    return request;
+  } catch {
+    return rpcErrors.parse();
+  }
+}
+
+async function answerOne(node: RpcNode, request: unknown, spec: SpecVersion): Promise<Done> {
+  const id = idOf(request);
+  try {
+    const { method, name, params } = readCall(request);
+    const { reads } = node.db;
+    const present = await readHead(reads);
+    const { head, forgets, losesAnswer } = await obeyOrders(node, present, name);
+    await node.cache.catchUp(reads, present);
+    const result = await method.run({ ...node, reads, head, forgets, spec }, params);
+    return { response: { jsonrpc: '2.0', id, result }, hangUp: losesAnswer };
+  } catch (error) {
+    return { response: failure(id, rpcErrorOf(node, error)), hangUp: false };
+  }
+}
+
+function readCall(request: unknown): { method: Method; name: string; params: Record<string, unknown> } {
+  if (typeof request !== 'object' || request === null) throw rpcErrors.invalidRequest();
+  const { jsonrpc, method: name, params = [] } = request as Record<string, unknown>;
+  if (jsonrpc !== '2.0' || typeof name !== 'string') throw rpcErrors.invalidRequest();
+  const method = methods.get(name);
+  if (!method) throw rpcErrors.methodNotFound();
+  return { method, name, params: readParams(method, params) };
+}
+
+/** By name or by position. */
+function readParams(method: Method, params: unknown): Record<string, unknown> {
+  if (Array.isArray(params)) {
+    if (params.length > method.params.length) throw rpcErrors.invalidParams('There are too many parameters.');
+    return Object.fromEntries(params.map((value, index) => [method.params[index], value]));
+  }
+  if (typeof params === 'object' && params !== null) return params as Record<string, unknown>;
+  throw rpcErrors.invalidParams('params must be an object or an array.');
+}
+
+function idOf(request: unknown): string | number | null {
+  const id = typeof request === 'object' && request !== null && 'id' in request ? request.id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+function rpcErrorOf(node: RpcNode, error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  if (error instanceof UnavailableError) throw error;
+  if (error instanceof FieldError) return rpcErrors.invalidParams(`${error.message}.`);
+  if (error instanceof BusyError) return rpcErrors.unexpected(error.message);
+  node.report(error);
+  return rpcErrors.internal();
+}
+
+function failure(id: string | number | null, error: RpcError): Record<string, unknown> {
+  return { jsonrpc: '2.0', id, error: showError(error) };
+}
+
+function reply(response: unknown): RpcAnswer {
+  return { status: 200, body: JSON.stringify(response), hangUp: false };
+}
+
+const refuse = (params: readonly string[], error: () => RpcError): Method => ({
+  params,
+  run: async () => {
+    throw error();
+  },
+});
+
+/** Parts of the specification that need a compiler, proofs or an L1, which a chain for development does not have. */
+const refusedMethods: Record<string, Method> = {
+  starknet_estimateMessageFee: refuse(['message', 'block_id'], () =>
+    rpcErrors.unexpected('The sandbox has no L1 and receives no messages.'),
+  ),
+  starknet_getCompiledCasm: refuse(
+    ['class_hash'],
+    () =>
+      new RpcError(100, 'Failed to compile the contract', { compilation_error: 'The sandbox compiles no classes.' }),
+  ),
+  starknet_getStorageProof: refuse(
+    ['block_id', 'class_hashes', 'contract_addresses', 'contracts_storage_keys'],
+    () => new RpcError(42, "the node doesn't support storage proofs for blocks that are too far in the past"),
+  ),
+};
+
+export const methods: ReadonlyMap<string, Method> = new Map(
+  Object.entries({
+    ...chainMethods,
+    ...blockMethods,
+    ...transactionMethods,
+    ...eventMethods,
+    ...stateMethods,
+    ...executionMethods,
+    ...traceMethods,
+    ...submitMethods,
+    ...refusedMethods,
+  }),
+);
+
+/** The node plays dead: HTTP 503 without a JSON-RPC answer. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}
+
+export interface Obeyed {
+  readonly head: Head;
+  /** The transaction is acknowledged and forgotten. */
+  readonly forgets: boolean;
+  /** The call is done, and the connection closes without an answer. */
+  readonly losesAnswer: boolean;
+}
+
+const OF_EVERY_CALL: readonly FaultKind[] = ['error', 'unavailable', 'stale'];
+const OF_TRANSACTIONS: readonly FaultKind[] = ['error', 'unavailable', 'reject', 'forget', 'lose-answer'];
+const DEFAULT_DELAY_MS = 1_000;
+const DEFAULT_ERROR = { code: -32603, message: 'Internal error' };
+
+/** Lets a call suffer what was ordered for it: a delay, and at most one other fault. */
+export async function obeyOrders(parts: NodeParts, head: Head, method: string): Promise<Obeyed> {
+  const obeyed = { head, forgets: false, losesAnswer: false };
+  if (!head.orders) return obeyed;
+  const slow = await takeOrder(parts.db, ['slow'], method);
+  if (slow) await pause(slow.delayMs ?? DEFAULT_DELAY_MS);
+  const present = slow ? await readHead(parts.db.reads) : head;
+  const order = await takeOrder(parts.db, method in submitMethods ? OF_TRANSACTIONS : OF_EVERY_CALL, method);
+  switch (order?.kind) {
+    case 'error':
+      throw new RpcError(order.code ?? DEFAULT_ERROR.code, order.message ?? DEFAULT_ERROR.message);
+    case 'unavailable':
+      throw new UnavailableError();
+    case 'reject':
+      throw rpcErrors.validationFailure(order.reason ?? 'Rejected by order');
+    case 'stale':
+      return { ...obeyed, head: await headBefore(parts.db.reads, present, order.blocks ?? 1) };
+    default:
+      return { head: present, forgets: order?.kind === 'forget', losesAnswer: order?.kind === 'lose-answer' };
+  }
+}

@@ -1,0 +1,121 @@
+import { readlinkSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ApiError } from '@svc/protocol';
+import { startNode } from '../node.ts';
+import { rpcErrors, showError } from '../rpc/context.ts';
+import type { RpcAnswer } from '../rpc/rpc.ts';
+import type { Ask, NodeSettings, Tell } from './node-thread.ts';
+
+/** As of the public address. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Its one client keeps connections open; closing them under it would make sends unclear. */
+const KEEP_ALIVE_MS = 3_600_000;
+
+/**
+ * The node behind a port of its own, on loopback, for the process that it runs in: what the service asks of the chain then costs
+ * the thread that serves everyone else nothing.
+ */
+export function listenForOwn(
+  port: number,
+  rpc: (body: string) => Promise<RpcAnswer>,
+  onListening: () => void,
+): { close(): void } {
+  const server = createServer((request, response) => {
+    answerRequest(request, response, rpc).catch(() => response.destroy());
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  // Whoever else took the port: the service falls back to the public address.
+  server.on('error', () => {});
+  server.listen(port, '127.0.0.1', onListening);
+  return {
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answerRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  rpc: (body: string) => Promise<RpcAnswer>,
+): Promise<void> {
+  const text = await readBody(request);
+  if (text === undefined) return reply(response, 413, rpcErrors.invalidRequest('The body is larger than 1 MiB.'));
+  const { status, body, hangUp } = await rpc(text);
+  if (hangUp) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+}
+
+function reply(response: ServerResponse, status: number, error: ReturnType<typeof rpcErrors.invalidRequest>): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: showError(error) });
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+}
+
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** As a shell's `nice`: a tenth of the share of a thread that is not so polite, and everything while nobody else wants it. */
+const POLITENESS = 10;
+
+/**
+ * Lets the threads that serve requests go first when there are more than the cores can run. Linux alone has a priority for each
+ * thread and a way to learn its number; elsewhere nothing changes.
+ */
+export function giveWay(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    if (Number.isSafeInteger(thread) && thread > 0) setPriority(thread, POLITENESS);
+  } catch {
+    // It was a courtesy.
+  }
+}
+
+// The node's own thread: parsing, hashing, signatures and execution would otherwise hold up every other request.
+const port = parentPort;
+if (!port) throw new Error('This file is started as a worker thread.');
+const tell = (message: Tell) => port.postMessage(message);
+const report = (error: unknown) => tell({ kind: 'fault', message: textOf(error) });
+
+const { url, port: ownPort } = workerData as NodeSettings;
+const node = startNode({ url, report });
+const ownRpc = async (body: string) => (await node).rpc(body, '0.10.0');
+const own = ownPort === undefined ? undefined : listenForOwn(ownPort, ownRpc, () => tell({ kind: 'listening' }));
+giveWay();
+
+port.on('message', (ask: Ask) => {
+  if (ask.kind === 'stop') return void stop();
+  answer(ask).catch((error: unknown) => {
+    const code = error instanceof ApiError ? { code: error.code } : {};
+    tell({ id: ask.id, kind: 'failed', ...code, message: error instanceof ApiError ? error.message : textOf(error) });
+  });
+});
+
+async function answer(ask: Exclude<Ask, { kind: 'stop' }>): Promise<void> {
+  const { rpc, command } = await node;
+  if (ask.kind === 'rpc') tell({ id: ask.id, kind: 'rpc', answer: await rpc(ask.body, ask.spec) });
+  else tell({ id: ask.id, kind: 'command', answer: await command(ask.command) });
+}
+
+async function stop(): Promise<void> {
+  own?.close();
+  await (await node).close();
+  port?.close();
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

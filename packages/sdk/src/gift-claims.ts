@@ -1,0 +1,130 @@
+import {
+  type AnswerOf,
+  type endpoints,
+  parseSolanaAddress,
+  parseStarknetAddress,
+  type RedeemChain,
+} from '@svc/protocol';
+import type { Client } from './client/client.ts';
+import { SvcConnectionError, SvcInputError } from './client/errors.ts';
+import { type PollOptions, pollUntil } from './client/poll.ts';
+import { request } from './client/request.ts';
+
+export interface ClaimGiftParams {
+  readonly code: string;
+}
+
+type ClaimAnswer = AnswerOf<typeof endpoints.claimGift>;
+
+/** What a code gives, or why it gives nothing: `Gift not found`, `Gift has expired`, `Gift redemption limit reached`, … */
+export type Claim =
+  | { readonly valid: true; readonly gift: NonNullable<ClaimAnswer['gift']>; readonly orgName: string }
+  | { readonly valid: false; readonly reason: string };
+
+/**
+ * Looks whether a gift code is valid and what it gives. Nothing is redeemed; the code is the only credential.
+ *
+ * @example
+ * const claim = await svc.gifts.claimGift({ code: gift.code });
+ * console.log(claim.valid ? `${claim.gift.amount} USDC from ${claim.orgName}` : claim.reason);
+ */
+export async function claimGift(client: Client, { code }: ClaimGiftParams): Promise<Claim> {
+  const { valid, gift, orgName, reason } = await request<typeof endpoints.claimGift>(client, {
+    route: 'GET /gifts/claim/{code}',
+    access: 'none',
+    params: { code },
+  });
+  if (!valid) return { valid, reason: reason ?? 'Gift not found' };
+  if (gift && orgName !== undefined) return { valid, gift, orgName };
+  throw new SvcConnectionError('invalid_answer', 'The service says that the code is valid, but not what it gives.');
+}
+
+export interface RedeemGiftParams<C extends RedeemChain = RedeemChain> {
+  readonly code: string;
+  /** Where the USDC goes: an address of the chain that `chain` names. */
+  readonly walletAddress: string;
+  readonly chain: C;
+  /** Store one before you call, and the same call again within 24 hours redeems once. Default: a new one. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+type Answer = AnswerOf<typeof endpoints.redeemGift>;
+/** Paid, or (`PENDING`) about to be: `waitForRedeem` with its `id`. */
+export type RedeemedOnStarknet = Extract<Answer, { giftRedeem: unknown }>;
+/** On its way over the bridge: `waitForRedeem` with its `redeemId`. */
+export type RedeemStarted = Extract<Answer, { redeemId: unknown }>;
+export type Redeemed<C extends RedeemChain> = C extends 'starknet' ? RedeemedOnStarknet : RedeemStarted;
+
+/**
+ * Sends a gift to a wallet on Starknet, in seconds, or on Solana, over a bridge. The code is the only credential.
+ *
+ * After a `SvcConnectionError` the gift may have been redeemed. Where a wallet may redeem a code more than once, pass an
+ * `idempotencyKey` that you have stored, and call again with the same.
+ *
+ * @example
+ * const { giftRedeem } = await svc.gifts.redeemGift({ code: gift.code, walletAddress: wallet.publicKey, chain: 'starknet' });
+ */
+export async function redeemGift<C extends RedeemChain>(
+  client: Client,
+  { code, walletAddress, chain, idempotencyKey }: RedeemGiftParams<C>,
+): Promise<Redeemed<C>> {
+  requireAddress(walletAddress, chain);
+  const answer = await request<typeof endpoints.redeemGift>(client, {
+    route: 'POST /gifts/claim/{code}/redeem',
+    access: 'none',
+    params: { code },
+    body: { walletAddress, chain },
+    idempotencyKey,
+  });
+  return answer as Redeemed<C>;
+}
+
+/** What is sent to an address of another chain is lost. */
+function requireAddress(text: string, chain: RedeemChain): void {
+  if (chain !== 'starknet' && chain !== 'solana') {
+    throw new SvcInputError('invalid_input', 'chain must be starknet or solana.');
+  }
+  const address = chain === 'starknet' ? parseStarknetAddress(text) : parseSolanaAddress(text);
+  if (!address.ok) throw new SvcInputError('invalid_input', `walletAddress ${address.reason}.`);
+}
+
+export interface GetRedeemStatusParams {
+  readonly code: string;
+  readonly redeemId: string;
+}
+
+/** After `FAILED`, `cctpBurnTxHash` still leads to the funds. */
+export type RedeemState = AnswerOf<typeof endpoints.getRedeemStatus>;
+
+/**
+ * Reads how far a redeem is. `waitForRedeem` waits for its end.
+ *
+ * @example
+ * const { status } = await svc.gifts.getRedeemStatus({ code: gift.code, redeemId });
+ */
+export function getRedeemStatus(client: Client, { code, redeemId }: GetRedeemStatusParams): Promise<RedeemState> {
+  return request<typeof endpoints.getRedeemStatus>(client, {
+    route: 'GET /gifts/claim/{code}/status/{redeemId}',
+    access: 'none',
+    params: { code, redeemId },
+  });
+}
+
+export interface WaitForRedeemParams extends GetRedeemStatusParams, PollOptions {}
+
+/**
+ * Waits until a redeem is `SUCCESS` or `FAILED`; both are answers. Redeems on Solana in standard mode take hours: wait for those with a
+ * longer `timeoutMs`, or ask `getRedeemStatus` now and then.
+ *
+ * @throws SvcConnectionError with code `timeout` when it is not final in time: it goes on, and can be waited for again
+ * @example
+ * const { status, receiveChainTxHash } = await svc.gifts.waitForRedeem({ code: gift.code, redeemId });
+ */
+export function waitForRedeem(client: Client, params: WaitForRedeemParams): Promise<RedeemState> {
+  const { code, redeemId } = params;
+  return pollUntil(client, params, {
+    name: `Redeem ${redeemId}`,
+    read: () => getRedeemStatus(client, { code, redeemId }),
+    isFinal: ({ status }) => status === 'SUCCESS' || status === 'FAILED',
+  });
+}

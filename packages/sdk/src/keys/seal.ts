@@ -1,0 +1,186 @@
+import { accountAddress, starkKey, walletClasses } from '@svc/starknet';
+import { createMD5 } from 'hash-wasm';
+import { defaultRuntime, type Runtime } from '../client/client.ts';
+import { SvcInputError, SvcKeyError } from '../client/errors.ts';
+import { readAddress } from '../client/input.ts';
+import { hex64, readBase64 } from '../client/values.ts';
+import {
+  type Bytes,
+  DEFAULT_STRETCHING,
+  decrypt,
+  encrypt,
+  isPrivateKey,
+  parseEncryptKey,
+  parsePrivateKey,
+  privateKeyBytes,
+  readEncryptKey,
+  type Stretching,
+  subtle,
+} from './cipher.ts';
+import { boundary, type Envelope, formatEnvelope, parseEnvelope, type Slot, unwrap, wrap } from './envelope.ts';
+
+export interface KeyToSeal {
+  readonly privateKey: bigint;
+  /** The address that the key belongs to: the envelope opens for no other. */
+  readonly boundTo: bigint;
+  /** PINs, passphrases or secrets of passkeys. Any one of them opens the envelope. */
+  readonly encryptKeys: readonly string[];
+}
+
+const DATA_KEY_BYTES = 32;
+
+/** Encrypts a private key. The text may be given to the service: without an encryptKey it says nothing. */
+export async function sealKey(
+  { privateKey, boundTo, encryptKeys }: KeyToSeal,
+  runtime: Runtime = defaultRuntime,
+  stretching: Stretching = DEFAULT_STRETCHING,
+): Promise<string> {
+  const secrets = encryptKeys.map(readEncryptKey);
+  if (secrets.length === 0) throw new SvcKeyError('weak_encrypt_key', 'A private key needs at least one encryptKey.');
+  const address = hex64(boundTo);
+  const dataKey = runtime.randomBytes(DATA_KEY_BYTES);
+  const slots: Slot[] = [];
+  // One after the other: each stretching fills its memory.
+  for (const secret of secrets) slots.push(await wrap(dataKey, secret, address, { runtime, stretching }));
+  return sealWith(dataKey, slots, { privateKey, address }, runtime);
+}
+
+/** The envelope of a private key whose slots are made already. */
+export async function sealWith(
+  dataKey: Bytes,
+  slots: readonly Slot[],
+  { privateKey, address }: { privateKey: bigint; address: string },
+  runtime: Runtime,
+): Promise<string> {
+  if (!isPrivateKey(privateKey)) throw new SvcKeyError('wrong_key', 'This is not a private key of the Stark curve.');
+  const sealed = await encrypt(dataKey, privateKeyBytes(privateKey), boundary(slots, address), runtime);
+  return formatEnvelope({ slots, sealed });
+}
+
+export interface KeyToOpen {
+  /** What `sealKey` gave. */
+  readonly envelope: string;
+  readonly encryptKey: string;
+  readonly boundTo: bigint;
+}
+
+export interface OpenedEnvelope extends Envelope {
+  readonly privateKey: bigint;
+  readonly dataKey: Bytes;
+  /** Which of the slots the encryptKey opened. */
+  readonly opened: number;
+}
+
+/** Decrypts a private key. A wrong encryptKey, another address and a changed envelope cannot be told apart. */
+export async function openKey(params: KeyToOpen): Promise<bigint> {
+  return (await openEnvelope(params)).privateKey;
+}
+
+export async function openEnvelope({ envelope, encryptKey, boundTo }: KeyToOpen): Promise<OpenedEnvelope> {
+  const { slots, sealed } = parseEnvelope(envelope);
+  const secret = parseEncryptKey(encryptKey);
+  const address = hex64(boundTo);
+  for (const [opened, slot] of slots.entries()) {
+    const dataKey = secret && (await unwrap(slot, secret, address));
+    const bytes = dataKey && (await decrypt(dataKey, sealed, boundary(slots, address)));
+    const privateKey = bytes && parsePrivateKey(bytes);
+    if (dataKey && privateKey !== undefined) return { slots, sealed, privateKey, dataKey, opened };
+  }
+  throw new SvcKeyError('decryption_failed', 'The private key does not open: wrong encryptKey, or not of this wallet.');
+}
+
+/** Opens an envelope once with each encryptKey: one that does not open would be a wallet lost. */
+export async function proveSealed(envelope: string, { privateKey, boundTo, encryptKeys }: KeyToSeal): Promise<void> {
+  for (const encryptKey of encryptKeys) {
+    if ((await openKey({ envelope, encryptKey, boundTo })) === privateKey) continue;
+    throw new SvcKeyError('wrong_key', 'The sealed key did not come out as it went in. Nothing was stored.');
+  }
+}
+
+export interface WalletKeyToOpen {
+  readonly encryptKey: string;
+  readonly wallet: { readonly publicKey: string; readonly encryptedPrivateKey: string };
+}
+
+/** Decrypts a wallet's private key, from the old format too. What comes out is the key of this wallet, or an error. */
+export async function openWalletKey({ encryptKey, wallet }: WalletKeyToOpen): Promise<bigint> {
+  const boundTo = readAddress(wallet.publicKey, 'wallet.publicKey');
+  const { encryptedPrivateKey: envelope } = wallet;
+  if (typeof envelope !== 'string') {
+    throw new SvcInputError(
+      'invalid_input',
+      'wallet.encryptedPrivateKey is missing: pass the wallet as getWallet gives it.',
+    );
+  }
+  // Nobody but who knew the encryptKey and the address can have written it, so it needs no further proof.
+  if (!isOpensslFormat(envelope)) return openKey({ envelope, encryptKey, boundTo });
+  const privateKey = await openOpensslFormat(envelope, encryptKey);
+  if (belongsTo(privateKey, boundTo)) return privateKey;
+  throw new SvcKeyError('wrong_key', `The decrypted key is not the key of ${wallet.publicKey}, in any known class.`);
+}
+
+/** An upgrade keeps the address, so it is that of the class which the wallet was created with. */
+function belongsTo(privateKey: bigint, address: bigint): boolean {
+  const publicKey = starkKey(privateKey);
+  return walletClasses.some(({ classHash }) => accountAddress(classHash, publicKey) === address);
+}
+
+const MAGIC = 'Salted__';
+/** How that begins in base64. */
+const PREFIX = 'U2FsdGVkX1';
+const SALT_BYTES = 8;
+const BLOCK_BYTES = 16;
+const KEY_BYTES = 32;
+/** A key in hex takes five blocks at most; this leaves room for line breaks. */
+const MAX_LENGTH = 512;
+
+export const isOpensslFormat = (text: string) => text.startsWith(PREFIX);
+
+/**
+ * Reads a private key, in hex, from OpenSSL's passphrase format (AES-256-CBC, key and start by one round of MD5). It proves nothing
+ * about what comes out, so the caller must hold the key against the wallet's address. Never written.
+ */
+export async function openOpensslFormat(text: string, encryptKey: string): Promise<bigint> {
+  const bytes = text.length <= MAX_LENGTH ? readBase64(text.replace(/\s/g, '')) : undefined;
+  const ciphertext = bytes?.slice(MAGIC.length + SALT_BYTES);
+  if (!bytes || !ciphertext?.length || ciphertext.length % BLOCK_BYTES !== 0) throw failed();
+  if (new TextDecoder().decode(bytes.slice(0, MAGIC.length)) !== MAGIC) throw failed();
+  const salt = bytes.slice(MAGIC.length, MAGIC.length + SALT_BYTES);
+  const derived = await bytesToKey(new TextEncoder().encode(encryptKey), salt);
+  const plaintext = await decryptCbc(derived, ciphertext);
+  const digits = plaintext && /^\s*(?:0x)?([0-9a-f]{1,64})\s*$/i.exec(new TextDecoder().decode(plaintext))?.[1];
+  const privateKey = digits ? BigInt(`0x${digits}`) : 0n;
+  if (!isPrivateKey(privateKey)) throw failed();
+  return privateKey;
+}
+
+/** EVP_BytesToKey: each digest is of the one before, the passphrase and the salt. */
+async function bytesToKey(passphrase: Bytes, salt: Bytes): Promise<Bytes> {
+  const md5 = await createMD5();
+  const derived = new Uint8Array(KEY_BYTES + BLOCK_BYTES);
+  let last: Uint8Array = new Uint8Array();
+  for (let filled = 0; filled < derived.length; filled += last.length) {
+    last = md5.init().update(last).update(passphrase).update(salt).digest('binary');
+    derived.set(last, filled);
+  }
+  return derived;
+}
+
+async function decryptCbc(derived: Bytes, ciphertext: Bytes): Promise<ArrayBuffer | undefined> {
+  const key = await subtle().importKey('raw', derived.slice(0, KEY_BYTES), 'AES-CBC', false, ['decrypt']);
+  try {
+    return await subtle().decrypt({ name: 'AES-CBC', iv: derived.slice(KEY_BYTES) }, key, ciphertext);
+  } catch {
+    return undefined;
+  }
+}
+
+const failed = () =>
+  new SvcKeyError('decryption_failed', 'The private key does not open: wrong encryptKey, or a damaged ciphertext.');
+
+/** Seals a key, and answers the envelope once it is proven to open. */
+export async function sealProven(key: KeyToSeal, runtime: Runtime): Promise<string> {
+  const envelope = await sealKey(key, runtime);
+  await proveSealed(envelope, key);
+  return envelope;
+}

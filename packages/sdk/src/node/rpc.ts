@@ -1,0 +1,168 @@
+import { parseFelt } from '@svc/starknet';
+import type { Client, Fetch } from '../client/client.ts';
+import { getConfig } from '../client/config.ts';
+import { SvcConnectionError } from '../client/errors.ts';
+import { isRedirect, withoutCookies } from '../client/request.ts';
+import { isObject } from '../client/values.ts';
+
+export interface NodeAccess {
+  readonly fetch: Fetch;
+  /** For one question to one node. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One question to one node. `read` answers undefined for a result that cannot be right. */
+export type Ask = <T>(
+  method: string,
+  params: object,
+  read: (result: unknown) => T | undefined,
+) => Promise<RpcAnswer<T>>;
+
+/** How to ask one node. It throws a `SvcConnectionError` when the node, rather than the chain, is at fault. */
+export function askNode(url: string, access: NodeAccess): Ask {
+  return async (method, params, read) => {
+    const { response, text } = await post(url, access, { jsonrpc: '2.0', id: 1, method, params });
+    const { status } = response;
+    const isAnswer = status < 500 && status !== 429 && !isRedirect(response);
+    const answer = isAnswer ? readRpcAnswer(parse(text), read) : undefined;
+    if (answer) return answer;
+    throw new SvcConnectionError('invalid_answer', `${hostOf(url)} did not answer ${method} (HTTP ${status}).`);
+  };
+}
+
+async function post(url: string, { fetch, timeoutMs, signal }: NodeAccess, body: object) {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      // Not followed: a node's address carries its owner's key. Not every runtime has 'error'.
+      redirect: 'manual',
+      ...withoutCookies(),
+    });
+    return { response, text: await response.text() };
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    if (!timeout.aborted)
+      throw new SvcConnectionError('connection_failed', `${hostOf(url)} could not be reached.`, { cause });
+    throw new SvcConnectionError('timeout', `${hostOf(url)} did not answer within ${timeoutMs} ms.`, { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path of a node's address is often a secret of its owner, so messages show the host alone. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'The node';
+}
+
+/** A no of the chain: its JSON-RPC code and the innermost reason. Every other node would say the same. */
+export interface RpcRefusal {
+  readonly ok: false;
+  readonly code: number;
+  readonly reason: string;
+}
+
+export type RpcAnswer<T> = { readonly ok: true; readonly value: T } | RpcRefusal;
+
+/** Codes of the Starknet specification that this library tells apart. */
+export const rpcCodes = {
+  contractNotFound: 20,
+  entrypointNotFound: 21,
+  blockNotFound: 24,
+  transactionNotFound: 29,
+  contractError: 40,
+  invalidParams: -32602,
+} as const;
+
+/**
+ * Errors that speak of blocks, contracts and transactions. With all others a node speaks of itself (an internal error, a limit, a
+ * method that it lacks), and the next one may know better.
+ */
+const ANSWERS: ReadonlySet<number> = new Set(Object.values(rpcCodes));
+
+/** Undefined when the body is not an answer to rely on. */
+export function readRpcAnswer<T>(body: unknown, read: (result: unknown) => T | undefined): RpcAnswer<T> | undefined {
+  if (!isObject(body)) return undefined;
+  if (isObject(body.error)) {
+    const { code, message, data } = body.error;
+    if (typeof code !== 'number' || !ANSWERS.has(code)) return undefined;
+    return { ok: false, code, reason: innermost(data) || String(message) };
+  }
+  const value = read(body.result);
+  return value === undefined ? undefined : { ok: true, value };
+}
+
+/** Calls within calls are a few levels deep; a hostile node could send more. */
+const MAX_DEPTH = 100;
+
+/** Errors of calls within calls are wrapped once for each; what went wrong is in the middle. */
+function innermost(data: unknown): string {
+  let error: unknown = data;
+  for (let depth = 0; depth < MAX_DEPTH && isObject(error); depth++) error = error.revert_error ?? error.error;
+  return typeof error === 'string' ? error : '';
+}
+
+/** Addresses of nodes, the preferred one first. */
+export type Nodes = Iterable<string> | AsyncIterable<string>;
+
+/** Does something with the first node that is up to it. Only for reading: it may be begun with several nodes. */
+export async function firstNode<T>(nodes: Nodes, access: NodeAccess, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const failures: SvcConnectionError[] = [];
+  for await (const url of nodes) {
+    try {
+      return await work(askNode(url, access));
+    } catch (error) {
+      if (!(error instanceof SvcConnectionError)) throw error;
+      failures.push(error);
+    }
+  }
+  const told = failures.map((error) => error.message).join(' ');
+  const cause = failures.length === 1 ? failures[0] : new AggregateError(failures, told);
+  throw new SvcConnectionError('connection_failed', `No Starknet node answered. ${told}`, { cause });
+}
+
+/** A node answers in well under a second; beyond this the next one is the better bet. */
+export const NODE_TIMEOUT_MS = 15_000;
+
+/** The nodes of the client's options, then the one that the service names, which is asked for only when it is needed. */
+export async function* clientNodes(client: Client, preferred: readonly string[] = []): AsyncGenerator<string> {
+  const own = new Set([...preferred, ...client.nodeUrls]);
+  yield* own;
+  const { rpcUrl } = await getConfig(client);
+  if (!own.has(rpcUrl)) yield rpcUrl;
+}
+
+export function withNode<T>(client: Client, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const timeoutMs = Math.min(NODE_TIMEOUT_MS, client.timeoutMs);
+  return firstNode(clientNodes(client), { fetch: client.fetch, timeoutMs }, work);
+}
+
+export type BlockTag = 'pre_confirmed' | 'latest';
+
+/** Asks on the block that is being filled, which has what was just sent, or, where a node does not show it, on the last one. */
+export async function atNewest<T>(ask: (block: BlockTag) => Promise<RpcAnswer<T>>): Promise<RpcAnswer<T>> {
+  const answer = await ask('pre_confirmed');
+  const unknownTag = !answer.ok && (answer.code === rpcCodes.invalidParams || answer.code === rpcCodes.blockNotFound);
+  return unknownTag ? ask('latest') : answer;
+}
+
+export function readFelt(value: unknown): bigint | undefined {
+  const felt = typeof value === 'string' ? parseFelt(value) : undefined;
+  return felt?.ok ? felt.value : undefined;
+}
+
+export function readFelts(value: unknown): bigint[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const felts = value.map(readFelt);
+  return felts.every((felt) => felt !== undefined) ? felts : undefined;
+}

@@ -1,0 +1,72 @@
+import type { Chain, endpoints, LedgerEntry, Organization } from '@svc/protocol';
+import type { Client } from './client/client.ts';
+import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import { request } from './client/request.ts';
+
+/**
+ * Reads your organisation and its credits. On a server only: needs the secret key.
+ *
+ * @example
+ * const { name, balance } = await svc.getOrganization();
+ */
+export function getOrganization(client: Client): Promise<Organization> {
+  return request<typeof endpoints.getOrganization>(client, { route: 'GET /organization', access: 'secret' });
+}
+
+export interface ListLedgerParams {
+  /** From 1 on. Default: 1. */
+  readonly page?: number | undefined;
+  /** Items on a page, at most 100. Default: 10. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Reads one page of the changes of your credits, newest first. On a server only: needs the secret key. `ledger` goes through all pages.
+ *
+ * @example
+ * const { items } = await svc.listLedger({ limit: 50 });
+ */
+export async function listLedger(client: Client, params: ListLedgerParams = {}): Promise<List<LedgerEntry>> {
+  return toList(await readLedgerPage(client, params));
+}
+
+export function readLedgerPage(client: Client, { page, limit }: ListLedgerParams): Promise<Page<LedgerEntry>> {
+  return request<typeof endpoints.listLedger>(client, {
+    route: 'GET /organization/ledger',
+    access: 'secret',
+    query: { page, limit },
+  });
+}
+
+/**
+ * Goes through every change of your credits, newest first. On a server only: needs the secret key.
+ *
+ * @example
+ * for await (const { type, amountUsd } of svc.ledger()) console.log(type, amountUsd);
+ */
+export function ledger(client: Client, params: PageOptions = {}): AsyncGenerator<LedgerEntry, void, undefined> {
+  return eachItem((asked) => readLedgerPage(client, asked), params);
+}
+
+export interface CreateDepositParams {
+  /** Of a USDC transfer to the payment address that `getConfig` names. */
+  readonly transactionHash: string;
+  readonly chain: Chain;
+}
+
+/**
+ * Turns a USDC transfer to the service's payment address into credits, once. On a server only: needs the secret key.
+ *
+ * @example
+ * const { paymentAddress } = await svc.getConfig();
+ * const paid = await svc.transfer({ encryptKey, wallet, amount: '10', token: 'USDC', recipient: paymentAddress });
+ * await svc.waitForTransaction(paid);
+ * const { amountUsd } = await svc.createDeposit({ transactionHash: paid, chain: 'STARKNET' });
+ */
+export function createDeposit(client: Client, { transactionHash, chain }: CreateDepositParams): Promise<LedgerEntry> {
+  return request<typeof endpoints.createDeposit>(client, {
+    route: 'POST /organization/deposits',
+    access: 'secret',
+    body: { transactionHash, chain },
+  });
+}

@@ -1,0 +1,228 @@
+import { encodeSessionKey, starkKey, toHex } from '@svc/starknet';
+import type { BearerToken, Client } from '../client/client.ts';
+import { SvcInputError, SvcKeyError } from '../client/errors.ts';
+import { readAddress, readInteger } from '../client/input.ts';
+import { requireBearerToken } from '../client/request.ts';
+import { newPrivateKey } from '../keys/cipher.ts';
+import { sealKey } from '../keys/seal.ts';
+import { chainTime } from '../node/reads.ts';
+import { readOnChainSession } from './on-chain-session.ts';
+import {
+  addSessionKeyCall,
+  executeAsOwner,
+  type OwnerParams,
+  readSessionConfig,
+  readSessionKey,
+  readSpendingPolicy,
+  refuseOtherThanSvc,
+  requireAtomicPolicyClass,
+  requireSessionClass,
+  requireTimeAhead,
+  type Session,
+  type SessionConfig,
+  type SpendingLimits,
+  sessionError,
+  setSpendingPolicyCall,
+} from './session-wallet.ts';
+
+export interface CreateSessionKeyParams {
+  /** Encrypts the session's key; it need not be the one of the wallet. */
+  readonly encryptKey: string;
+  /** Default 21600: six hours. */
+  readonly durationSeconds?: number | undefined;
+}
+
+const DURATION_SECONDS = 21_600;
+/** Ten years: a longer delegation is a second owner, and most likely a mistake in the unit. */
+const MAX_DURATION_SECONDS = 315_360_000n;
+
+/**
+ * Makes a session key on this device. Nothing is sent: the wallet knows the key once it is registered, by `addSessionKeyToContract`
+ * or `setupSession`, and the service never stores it.
+ *
+ * @example
+ * const session = await svc.sessions.createSessionKey({ encryptKey, durationSeconds: 3600 });
+ */
+export async function createSessionKey(
+  { runtime }: Client,
+  { encryptKey, durationSeconds = DURATION_SECONDS }: CreateSessionKeyParams,
+): Promise<Session> {
+  const duration = readInteger('durationSeconds', durationSeconds, { min: 1n, max: MAX_DURATION_SECONDS });
+  const validUntil = Math.floor(runtime.now() / 1_000) + Number(duration);
+  try {
+    const privateKey = newPrivateKey(runtime);
+    const publicKey = starkKey(privateKey);
+    const encryptedPrivateKey = await sealKey({ privateKey, boundTo: publicKey, encryptKeys: [encryptKey] }, runtime);
+    return { publicKey: toHex(publicKey), encryptedPrivateKey, validUntil };
+  } catch (error) {
+    // An encryptKey that cannot be used is the caller's to mend, and says so itself.
+    if (error instanceof SvcKeyError) throw error;
+    // Without the cause: what failed may have had the key in its hands, and say so.
+    throw sessionError('SESSION_CREATION_FAILED');
+  }
+}
+
+export interface AddSessionKeyParams extends OwnerParams {
+  readonly sessionConfig: SessionConfig;
+}
+
+/**
+ * Registers a session key with the wallet, or gives a registered one a new time, new calls and a new list. Signed by the owner,
+ * without gas. Needs a bearer token. Answers the transaction's hash; the key works once that transaction is accepted.
+ *
+ * @example
+ * const session = await svc.sessions.createSessionKey({ encryptKey });
+ * const transactionHash = await svc.sessions.addSessionKeyToContract(
+ *   {
+ *     encryptKey,
+ *     wallet,
+ *     sessionConfig: {
+ *       sessionPublicKey: session.publicKey,
+ *       validUntil: session.validUntil,
+ *       maxCalls: 10,
+ *       allowedEntrypoints: ['transfer'],
+ *     },
+ *   },
+ *   bearerToken,
+ * );
+ */
+export async function addSessionKeyToContract(
+  client: Client,
+  { encryptKey, wallet, sessionConfig }: AddSessionKeyParams,
+  bearerToken?: BearerToken,
+): Promise<string> {
+  refuseOtherThanSvc(wallet);
+  const ownToken = requireBearerToken(client, bearerToken);
+  const session = readSessionConfig(sessionConfig);
+  await requireSessionClass(client, wallet);
+  await requireTimeAhead(client, session.validUntil);
+  const calls = [addSessionKeyCall(wallet.publicKey, session)];
+  return executeAsOwner(client, { encryptKey, wallet, calls }, ownToken);
+}
+
+export interface SetupSessionParams extends OwnerParams {
+  readonly sessionConfig: SessionConfig;
+  /** One for each token that is to be limited; tokens that are not named here are not. */
+  readonly spendingPolicies?: readonly SpendingLimits[] | undefined;
+}
+
+/** Beside the key's own call; the service takes a bounded number of calls at once, and no session needs more tokens. */
+const MAX_POLICIES = 20;
+
+/**
+ * Registers a session key together with its spending policies: one signature of the owner, one transaction. The policies come first,
+ * so that at no moment the key works without them. Needs a bearer token. Answers the transaction's hash.
+ *
+ * Wallets of an earlier class skip a call that fails: with policies they are refused (`SPENDING_POLICIES_UNSUPPORTED`). Upgrade them, or
+ * call `setSpendingPolicy` for each token, wait until it is accepted, and then `addSessionKeyToContract`.
+ *
+ * @example
+ * const session = await svc.sessions.createSessionKey({ encryptKey });
+ * const transactionHash = await svc.sessions.setupSession(
+ *   {
+ *     encryptKey,
+ *     wallet,
+ *     sessionConfig: {
+ *       sessionPublicKey: session.publicKey,
+ *       validUntil: session.validUntil,
+ *       maxCalls: 10,
+ *       allowedEntrypoints: ['transfer'],
+ *     },
+ *     spendingPolicies: [
+ *       { token: tokenAddress, maxPerCall: 5_000_000n, maxPerWindow: 20_000_000n, windowSeconds: 86_400 },
+ *     ],
+ *   },
+ *   bearerToken,
+ * );
+ */
+export async function setupSession(
+  client: Client,
+  { encryptKey, wallet, sessionConfig, spendingPolicies = [] }: SetupSessionParams,
+  bearerToken?: BearerToken,
+): Promise<string> {
+  refuseOtherThanSvc(wallet);
+  const ownToken = requireBearerToken(client, bearerToken);
+  const session = readSessionConfig(sessionConfig);
+  const policies = readPolicies(sessionConfig.sessionPublicKey, spendingPolicies);
+  await (policies.length > 0 ? requireAtomicPolicyClass : requireSessionClass)(client, wallet);
+  await requireTimeAhead(client, session.validUntil);
+  const calls = [
+    ...policies.map((policy) => setSpendingPolicyCall(wallet.publicKey, policy)),
+    addSessionKeyCall(wallet.publicKey, session),
+  ];
+  return executeAsOwner(client, { encryptKey, wallet, calls }, ownToken);
+}
+
+function readPolicies(sessionPublicKey: string, limits: readonly SpendingLimits[]) {
+  const policies = limits.map((one) => readSpendingPolicy({ ...one, sessionPublicKey }));
+  const tokens = new Set(policies.map(({ token }) => token));
+  if (tokens.size === policies.length && policies.length <= MAX_POLICIES) return policies;
+  throw new SvcInputError('invalid_input', `spendingPolicies must name each token once, and at most ${MAX_POLICIES}.`);
+}
+
+export interface RevokeSessionKeyParams extends OwnerParams {
+  readonly sessionPublicKey: string;
+}
+
+/**
+ * Takes a session key back before its time. Signed by the owner, without gas. Needs a bearer token. Once the transaction is accepted
+ * the key signs nothing more; to revoke a key that is not registered changes nothing.
+ *
+ * @example
+ * const transactionHash = await svc.sessions.revokeSessionKey(
+ *   { encryptKey, wallet, sessionPublicKey: session.publicKey },
+ *   bearerToken,
+ * );
+ */
+export async function revokeSessionKey(
+  client: Client,
+  { encryptKey, wallet, sessionPublicKey }: RevokeSessionKeyParams,
+  bearerToken?: BearerToken,
+): Promise<string> {
+  refuseOtherThanSvc(wallet);
+  const ownToken = requireBearerToken(client, bearerToken);
+  const calldata = encodeSessionKey(readSessionKey(sessionPublicKey));
+  await requireSessionClass(client, wallet);
+  const calls = [{ contractAddress: wallet.publicKey, entrypoint: 'revoke_session_key', calldata }];
+  return executeAsOwner(client, { encryptKey, wallet, calls }, ownToken);
+}
+
+export interface GetSessionDataParams {
+  readonly walletAddress: string;
+  readonly sessionPublicKey: string;
+}
+
+export interface SessionInfo {
+  /** Registered, not revoked, its time ahead, and calls left. */
+  readonly isActive: boolean;
+  /** Unix seconds; 0 when the wallet does not know the key. */
+  readonly validUntil: number;
+  readonly remainingCalls: number;
+  /** Selectors, `0x…`; empty allows all, when active. */
+  readonly allowedEntrypoints: readonly string[];
+}
+
+/**
+ * Reads from the chain what a session key may still do. Needs no token.
+ *
+ * @example
+ * const { isActive, remainingCalls } = await svc.sessions.getSessionData({
+ *   walletAddress: wallet.publicKey,
+ *   sessionPublicKey: session.publicKey,
+ * });
+ */
+export async function getSessionData(
+  client: Client,
+  { walletAddress, sessionPublicKey }: GetSessionDataParams,
+): Promise<SessionInfo> {
+  const address = readAddress(walletAddress, 'walletAddress');
+  const session = await readOnChainSession(client, address, readSessionKey(sessionPublicKey));
+  if (!session) return { isActive: false, validUntil: 0, remainingCalls: 0, allowedEntrypoints: [] };
+  const { validUntil, remainingCalls, allowedEntrypoints } = session;
+  return {
+    isActive: remainingCalls > 0n && validUntil > (await chainTime(client)),
+    validUntil: Number(validUntil),
+    remainingCalls: Number(remainingCalls),
+    allowedEntrypoints: allowedEntrypoints.map(toHex),
+  };
+}

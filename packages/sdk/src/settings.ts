@@ -1,0 +1,171 @@
+import type { AnswerOf, ApiKey, AuditEntry, endpoints, Settings } from '@svc/protocol';
+import type { Client } from './client/client.ts';
+import { SvcInputError } from './client/errors.ts';
+import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import { request } from './client/request.ts';
+
+/**
+ * Reads the settings of your environment. On a server only: needs the secret key.
+ *
+ * @example
+ * const { notificationEmail, jwksUrl } = await svc.settings.getSettings();
+ */
+export function getSettings(client: Client): Promise<Settings> {
+  return request<typeof endpoints.getSettings>(client, { route: 'GET /organization/settings', access: 'secret' });
+}
+
+export interface UpdateSettingsParams {
+  /** Hears of purchases that have ended. null: nobody does. */
+  readonly notificationEmail?: string | null | undefined;
+  /** Where the keys of your users' tokens are: a public https address, or in development `sandbox`. */
+  readonly jwksUrl?: string | null | undefined;
+  /** What `iss` must be. null: anything. */
+  readonly jwtIssuer?: string | null | undefined;
+  /** What `aud` must contain. null: anything. */
+  readonly jwtAudience?: string | null | undefined;
+  /** The claim that is the `externalUserId`. At first: `sub`. */
+  readonly jwtUserClaim?: string | undefined;
+  /** Whether gifts are managed with the secret key only. */
+  readonly giftsNeedSecretKey?: boolean | undefined;
+}
+
+/**
+ * Changes settings of your environment, all of them or none, and answers what then holds. What is left out stays. On a
+ * server only: needs the secret key.
+ *
+ * @example
+ * await svc.settings.updateSettings({ notificationEmail: 'avisos@tienda.example' });
+ */
+export async function updateSettings(client: Client, params: UpdateSettingsParams): Promise<Settings> {
+  const { notificationEmail, jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey } = params;
+  const body = { notificationEmail, jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey };
+  if (Object.values(body).every((value) => value === undefined)) {
+    throw new SvcInputError('invalid_input', 'Pass a setting: nothing would change.');
+  }
+  return await request<typeof endpoints.updateSettings>(client, {
+    route: 'PATCH /organization/settings',
+    access: 'secret',
+    body,
+  });
+}
+
+export interface ListApiKeysParams {
+  /** From 1 on. Default: 1. */
+  readonly page?: number | undefined;
+  /** Items on a page, at most 100. Default: 10. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Reads one page of the keys of your environment, newest first, secret ones masked. On a server only: needs the secret
+ * key. `apiKeys` goes through all pages.
+ *
+ * @example
+ * const { items } = await svc.settings.listApiKeys({ limit: 50 });
+ */
+export async function listApiKeys(client: Client, params: ListApiKeysParams = {}): Promise<List<ApiKey>> {
+  return toList(await readApiKeyPage(client, params));
+}
+
+export function readApiKeyPage(client: Client, params: ListApiKeysParams): Promise<Page<ApiKey>> {
+  const { page, limit } = params;
+  return request<typeof endpoints.listApiKeys>(client, {
+    route: 'GET /organization/keys',
+    access: 'secret',
+    query: { page, limit },
+  });
+}
+
+/**
+ * Goes through the keys of your environment, newest first, secret ones masked, page after page. On a server only: needs
+ * the secret key.
+ *
+ * @example
+ * for await (const { kind, key, revokedAt } of svc.settings.apiKeys()) console.log(kind, key, revokedAt);
+ */
+export function apiKeys(client: Client, params: PageOptions = {}): AsyncGenerator<ApiKey, void, undefined> {
+  return eachItem((asked) => readApiKeyPage(client, asked), params);
+}
+
+export interface CreateApiKeyParams {
+  readonly kind: 'public' | 'secret';
+}
+
+/** `secretKey` is the whole key, in this one answer. It is null of a public key, whose `key` is whole. */
+export type CreatedApiKey = AnswerOf<typeof endpoints.createApiKey>;
+
+/**
+ * Makes a key for your environment. To rotate one: make a new one, use it everywhere, then revoke the old one. Should
+ * the answer get lost on the
+ * way, `secretKey` of a secret key is null: revoke it and make another. On a server only: needs the secret key.
+ *
+ * @example
+ * const { id, secretKey } = await svc.settings.createApiKey({ kind: 'secret' });
+ */
+export function createApiKey(client: Client, { kind }: CreateApiKeyParams): Promise<CreatedApiKey> {
+  return request<typeof endpoints.createApiKey>(client, {
+    route: 'POST /organization/keys',
+    access: 'secret',
+    body: { kind },
+  });
+}
+
+export interface RevokeApiKeyParams {
+  readonly id: string;
+}
+
+export type ApiKeyRevoked = AnswerOf<typeof endpoints.revokeApiKey>;
+
+/**
+ * Revokes a key, at once and everywhere. The keys of this client are refused (`key_in_use`): revoke them with others.
+ * On a server only: needs the secret key.
+ *
+ * @example
+ * const { id } = await svc.settings.createApiKey({ kind: 'public' });
+ * await svc.settings.revokeApiKey({ id });
+ */
+export function revokeApiKey(client: Client, { id }: RevokeApiKeyParams): Promise<ApiKeyRevoked> {
+  return request<typeof endpoints.revokeApiKey>(client, {
+    route: 'DELETE /organization/keys/{id}',
+    access: 'secret',
+    params: { id },
+  });
+}
+
+export interface ListAuditLogParams {
+  /** From 1 on. Default: 1. */
+  readonly page?: number | undefined;
+  /** Items on a page, at most 100. Default: 10. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Reads one page of what was changed with your keys or by the operator, newest first. On a server only: needs the
+ * secret key. `auditLog` goes through all pages.
+ *
+ * @example
+ * const { items } = await svc.settings.listAuditLog({ limit: 50 });
+ */
+export async function listAuditLog(client: Client, params: ListAuditLogParams = {}): Promise<List<AuditEntry>> {
+  return toList(await readAuditPage(client, params));
+}
+
+export function readAuditPage(client: Client, params: ListAuditLogParams): Promise<Page<AuditEntry>> {
+  const { page, limit } = params;
+  return request<typeof endpoints.listAuditLog>(client, {
+    route: 'GET /organization/audit-log',
+    access: 'secret',
+    query: { page, limit },
+  });
+}
+
+/**
+ * Goes through what was changed with your keys or by the operator, newest first, page after page. On a server only:
+ * needs the secret key.
+ *
+ * @example
+ * for await (const { action, actor, createdAt } of svc.settings.auditLog()) console.log(createdAt, action, actor);
+ */
+export function auditLog(client: Client, params: PageOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
+  return eachItem((asked) => readAuditPage(client, asked), params);
+}

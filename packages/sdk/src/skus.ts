@@ -1,0 +1,112 @@
+import type { AnswerOf, endpoints, QueryOf, Sku } from '@svc/protocol';
+import type { BearerToken, Client } from './client/client.ts';
+import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import { request } from './client/request.ts';
+
+export interface SkuFilters {
+  readonly category?: QueryOf<typeof endpoints.listSkus>['category'] | undefined;
+  /** The provider's id. */
+  readonly provider?: string | undefined;
+}
+
+export interface ListSkusParams extends SkuFilters {
+  /** From 1 on. Default: 1. */
+  readonly page?: number | undefined;
+  /** Items on a page, at most 100. Default: 10. */
+  readonly limit?: number | undefined;
+  /** Items to skip; wins over `page`. */
+  readonly offset?: number | undefined;
+}
+
+/**
+ * Reads one page of the services that can be bought. `skus` goes through all pages.
+ *
+ * @example
+ * const { items, total } = await svc.listSkus({ category: 'LUZ' });
+ */
+export async function listSkus(
+  client: Client,
+  params: ListSkusParams = {},
+  bearerToken?: BearerToken,
+): Promise<List<Sku>> {
+  return toList(await readSkuPage(client, params, bearerToken));
+}
+
+export function readSkuPage(
+  client: Client,
+  { category, provider, page, limit, offset }: ListSkusParams,
+  bearerToken?: BearerToken,
+): Promise<Page<Sku>> {
+  return request<typeof endpoints.listSkus>(client, {
+    route: 'GET /skus',
+    access: 'both',
+    query: { category, provider, page, limit, offset },
+    bearerToken,
+  });
+}
+
+export interface SkusParams extends SkuFilters, PageOptions {}
+
+/**
+ * Goes through all services that can be bought, reading page after page as they are needed.
+ *
+ * @example
+ * for await (const sku of svc.skus({ category: 'STREAMING' })) console.log(sku.name, sku.fixedAmount);
+ */
+export function skus(
+  client: Client,
+  params: SkusParams = {},
+  bearerToken?: BearerToken,
+): AsyncGenerator<Sku, void, undefined> {
+  const { category, provider } = params;
+  return eachItem((asked) => readSkuPage(client, { category, provider, ...asked }, bearerToken), params);
+}
+
+export interface GetSkuParams {
+  readonly id: string;
+}
+
+/**
+ * Reads one service that can be bought.
+ *
+ * @example
+ * const { name, referenceLabel } = await svc.getSku({ id: 'cfe-recibo-hogar' });
+ */
+export function getSku(client: Client, { id }: GetSkuParams, bearerToken?: BearerToken): Promise<Sku> {
+  return request<typeof endpoints.getSku>(client, {
+    route: 'GET /skus/{id}',
+    access: 'both',
+    params: { id },
+    bearerToken,
+  });
+}
+
+export interface CheckSkuReferenceParams {
+  /** The service's id; one with `canCheckSkuReference`. */
+  readonly id: string;
+  /** Such as a phone or account number. */
+  readonly reference: string;
+}
+
+/** `reason` says why not. */
+export type ReferenceChecked = AnswerOf<typeof endpoints.checkSkuReference>;
+
+/**
+ * Checks a reference with the provider before anything is paid.
+ *
+ * @example
+ * const { valid, reason } = await svc.checkSkuReference({ id: 'cfe-recibo-hogar', reference: '012345678901' });
+ */
+export function checkSkuReference(
+  client: Client,
+  { id, reference }: CheckSkuReferenceParams,
+  bearerToken?: BearerToken,
+): Promise<ReferenceChecked> {
+  return request<typeof endpoints.checkSkuReference>(client, {
+    route: 'POST /skus/{id}/check-reference',
+    access: 'both',
+    params: { id },
+    body: { reference },
+    bearerToken,
+  });
+}

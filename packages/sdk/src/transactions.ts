@@ -1,0 +1,178 @@
+import type { AnswerOf, Chain, ChainToken, endpoints, Transaction } from '@svc/protocol';
+import type { BearerToken, Client } from './client/client.ts';
+import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import { request } from './client/request.ts';
+
+export interface GetTransactionParams {
+  /** The hash on the chain, or the service's own id. */
+  readonly hashOrId: string;
+}
+
+/**
+ * Reads one transaction of the history.
+ *
+ * @example
+ * const { status, amount } = await svc.getTransaction({ hashOrId: transactionHash });
+ */
+export function getTransaction(
+  client: Client,
+  { hashOrId }: GetTransactionParams,
+  bearerToken?: BearerToken,
+): Promise<Transaction> {
+  return request<typeof endpoints.getTransaction>(client, {
+    route: 'GET /transactions/{hashOrId}',
+    access: 'both',
+    params: { hashOrId },
+    bearerToken,
+  });
+}
+
+export interface TransactionFilters {
+  /** Whose transactions, sent and received. */
+  readonly walletAddress: string;
+  /** Only calls of this function. */
+  readonly calledFunction?: string | undefined;
+  /** 1 to 31, with `month` and `year`. Days are UTC. */
+  readonly day?: number | undefined;
+  /** 1 to 12, with `year`. */
+  readonly month?: number | undefined;
+  readonly year?: number | undefined;
+}
+
+export interface GetTransactionListParams extends TransactionFilters {
+  /** From 1 on. Default: 1. */
+  readonly page?: number | undefined;
+  /** Items on a page, at most 100. Default: 10. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Reads one page of a wallet's transactions, newest first. `transactions` goes through all pages.
+ *
+ * @example
+ * const { items, total } = await svc.getTransactionList({ walletAddress: wallet.publicKey, limit: 20 });
+ */
+export async function getTransactionList(
+  client: Client,
+  params: GetTransactionListParams,
+  bearerToken?: BearerToken,
+): Promise<List<Transaction>> {
+  return toList(await readTransactionPage(client, params, bearerToken));
+}
+
+export function readTransactionPage(
+  client: Client,
+  params: GetTransactionListParams,
+  bearerToken?: BearerToken,
+): Promise<Page<Transaction>> {
+  const { walletAddress, calledFunction, day, month, year, page, limit } = params;
+  return request<typeof endpoints.listTransactions>(client, {
+    route: 'GET /transactions/transaction-list',
+    access: 'both',
+    query: { walletAddress, calledFunction, day, month, year, page, limit },
+    bearerToken,
+  });
+}
+
+export interface GetTransactionStatusParams {
+  readonly hash: string;
+}
+
+/** `revertReason` is there when `status` is `REVERTED`. */
+export type TransactionStatus = AnswerOf<typeof endpoints.getTransactionStatus>;
+
+/**
+ * Reads what the chain says of a transaction now. `waitForTransaction` waits for the end.
+ *
+ * @example
+ * const { status, blockNumber } = await svc.getTransactionStatus({ hash: transactionHash });
+ */
+export function getTransactionStatus(
+  client: Client,
+  { hash }: GetTransactionStatusParams,
+  bearerToken?: BearerToken,
+): Promise<TransactionStatus> {
+  return request<typeof endpoints.getTransactionStatus>(client, {
+    route: 'GET /transactions/{hash}/status',
+    access: 'both',
+    params: { hash },
+    bearerToken,
+  });
+}
+
+export interface RecordSendParams {
+  readonly transactionHash: string;
+  readonly expectedSender: string;
+  readonly expectedRecipient: string;
+  readonly expectedToken: ChainToken;
+  /** In whole tokens, exact: `'1.5'`. */
+  readonly expectedAmount: string;
+  readonly chain: Chain;
+}
+
+/**
+ * Puts a transfer that was executed elsewhere into the history. The service compares it with the chain; recorded again it answers the same record.
+ *
+ * @example
+ * const { status } = await svc.recordSend({
+ *   transactionHash,
+ *   expectedSender: wallet.publicKey,
+ *   expectedRecipient: recipient,
+ *   expectedToken: 'USDC',
+ *   expectedAmount: '1.5',
+ *   chain: 'STARKNET',
+ * });
+ */
+export function recordSend(client: Client, params: RecordSendParams, bearerToken?: BearerToken): Promise<Transaction> {
+  const { transactionHash, expectedSender, expectedRecipient, expectedToken, expectedAmount, chain } = params;
+  return request<typeof endpoints.recordSend>(client, {
+    route: 'POST /transactions/record-send',
+    access: 'both',
+    body: { transactionHash, expectedSender, expectedRecipient, expectedToken, expectedAmount, chain },
+    bearerToken,
+  });
+}
+
+export interface SyncOnChainParams {
+  readonly walletAddress: string;
+}
+
+/** `synced`: how many were new to the history; `total`: how many the chain has. */
+export type SyncedOnChain = AnswerOf<typeof endpoints.syncOnChain>;
+
+/**
+ * Looks on the chain for a wallet's transfers that the history does not have, such as those from before the service knew the wallet.
+ *
+ * @example
+ * const { synced, total } = await svc.syncOnChain({ walletAddress: wallet.publicKey });
+ */
+export function syncOnChain(
+  client: Client,
+  { walletAddress }: SyncOnChainParams,
+  bearerToken?: BearerToken,
+): Promise<SyncedOnChain> {
+  return request<typeof endpoints.syncOnChain>(client, {
+    route: 'POST /transactions/sync-on-chain',
+    access: 'both',
+    body: { walletAddress },
+    bearerToken,
+  });
+}
+
+export interface TransactionsParams extends TransactionFilters, PageOptions {}
+
+/**
+ * Goes through all of a wallet's transactions, newest first, reading page after page as they are needed.
+ *
+ * @example
+ * for await (const transaction of svc.transactions({ walletAddress: wallet.publicKey, year: 2026 })) {
+ *   console.log(transaction.type, transaction.amount);
+ * }
+ */
+export function transactions(
+  client: Client,
+  params: TransactionsParams,
+  bearerToken?: BearerToken,
+): AsyncGenerator<Transaction, void, undefined> {
+  return eachItem((asked) => readTransactionPage(client, { ...params, ...asked }, bearerToken), params);
+}

@@ -1,0 +1,246 @@
+import type { AnswerOf, Chain, ChainToken, endpoints, Wallet, WalletType } from '@svc/protocol';
+import { ADDRESS_BOUND, constructorCalldata, contractAddress, parseFelt, starkKey, toHex } from '@svc/starknet';
+import type { BearerToken, Client, Runtime } from './client/client.ts';
+import { type Config, getConfig } from './client/config.ts';
+import { SvcConnectionError, SvcInputError, SvcTypedDataError } from './client/errors.ts';
+import type { SvcWallet } from './client/input.ts';
+import { request } from './client/request.ts';
+import { hex64, isObject } from './client/values.ts';
+import { newPrivateKey } from './keys/cipher.ts';
+import { sealProven } from './keys/seal.ts';
+import { newWalletSecrets, type PasskeyOptions } from './passkeys/create-passkey.ts';
+import { signExecution } from './signing/calls.ts';
+import { checkForSigning } from './signing/check.ts';
+
+export interface CreateWalletParams {
+  /** The user's PIN or passphrase. It never leaves this device; without it nobody can open the wallet. */
+  readonly encryptKey: string;
+  /** Your own name for the user. */
+  readonly externalUserId: string;
+  readonly chain: Chain;
+  readonly walletType?: WalletType | undefined;
+  /** A class of your own, or the one that you expect, so that the service cannot choose another. */
+  readonly classHash?: string | undefined;
+  /** A passkey opens the wallet from then on; `encryptKey` stays as the backup. */
+  readonly usePasskey?: boolean | undefined;
+  /** How the passkey is made, with `usePasskey`. */
+  readonly passkey?: PasskeyOptions | undefined;
+}
+
+export interface CreatedWallet extends SvcWallet {
+  readonly walletType: WalletType;
+  readonly classHash: string;
+  /** Of the deployment; `waitForTransaction` tells when it is done. */
+  readonly transactionHash: string;
+}
+
+/**
+ * Gives the user a new wallet, without gas. The key is made and encrypted here; the service gets the ciphertext alone.
+ *
+ * Called again, for the same user too, it makes another wallet: ask `getWallet` first. That holds after a crash or a
+ * `SvcConnectionError` as well: either the service has the wallet, with its ciphertext, or there is none and nothing is lost.
+ *
+ * @example
+ * const wallet = await svc.createWallet({ encryptKey: '481516', externalUserId: 'ana', chain: 'STARKNET' });
+ */
+export async function createWallet(
+  client: Client,
+  params: CreateWalletParams,
+  bearerToken?: BearerToken,
+): Promise<CreatedWallet> {
+  const { externalUserId, chain, walletType = 'SVC' } = params;
+  if (chain !== 'STARKNET') throw new SvcInputError('invalid_input', 'chain must be STARKNET: wallets stand there.');
+  if (params.usePasskey && walletType === 'READY') {
+    throw new SvcInputError('invalid_input', 'A READY wallet has no passkeys: leave usePasskey out, or take SVC.');
+  }
+  // First of all: a browser makes a passkey only right after the user's click.
+  const { encryptKeys, details } = await newWalletSecrets(client, params);
+  const classHash = await walletClassOf(client, walletType, params.classHash);
+  const account = newAccount(classHash, walletType, client.runtime);
+  const signed = await signCreation(client, { chain, walletType, account, classHash: params.classHash }, bearerToken);
+  const { privateKey, address } = account;
+  const encryptedPrivateKey = await sealProven({ privateKey, boundTo: address, encryptKeys }, client.runtime);
+  const wallet = { publicKey: padded(address), encryptedPrivateKey, walletType };
+  const { txHash } = await request<typeof endpoints.createWallet>(client, {
+    route: 'POST /svc-wallets',
+    access: 'both',
+    body: { externalUserId, chain, ...wallet, ...signed, ...details, deploymentData: deployment(account) },
+    bearerToken,
+  });
+  return { ...wallet, classHash: toHex(classHash), transactionHash: txHash };
+}
+
+interface Creation {
+  readonly chain: Chain;
+  readonly walletType: WalletType;
+  readonly account: NewAccount;
+  /** The service finds the classes that it names itself by the address. */
+  readonly classHash: string | undefined;
+}
+
+/** What the owner signs is an execution of nothing: it proves the key, and could do no more in other hands. */
+async function signCreation(
+  client: Client,
+  { chain, walletType, account, classHash }: Creation,
+  bearerToken?: BearerToken,
+) {
+  const { address, publicKey, privateKey } = account;
+  const { typedData, accountClassHash } = await request<typeof endpoints.prepareWalletCreation>(client, {
+    route: 'POST /svc-wallets/prepare-creation',
+    access: 'both',
+    body: { chain, publicKey: padded(address), walletType, starkKeyPubAX: toHex(publicKey), classHash },
+    bearerToken,
+  });
+  requireClass(accountClassHash, account.classHash);
+  const { execution, chainId } = await checkForSigning(client, typedData, { account: address, calls: [] });
+  const signature = signExecution(execution, { account: address, chainId, privateKey });
+  // The interface wants a recovery bit; accounts check by the x coordinate alone and nobody reads it.
+  return { typedData, userSignature: { ...signature, recovery: 0 } };
+}
+
+function deployment({ classHash, publicKey, calldata }: NewAccount) {
+  return { class_hash: toHex(classHash), salt: toHex(publicKey), unique: '0x0', calldata: calldata.map(toHex) };
+}
+
+const padded = (address: bigint) => `0x${hex64(address)}`;
+
+export interface GetWalletParams {
+  /** Your own name for the user. */
+  readonly externalUserId: string;
+}
+
+/**
+ * Reads a user's newest wallet, its private key encrypted. A user without one: SvcApiError `wallet_not_found`.
+ *
+ * @example
+ * const { publicKey, encryptedPrivateKey } = await svc.getWallet({ externalUserId: 'ana' });
+ */
+export function getWallet(
+  client: Client,
+  { externalUserId }: GetWalletParams,
+  bearerToken?: BearerToken,
+): Promise<Wallet> {
+  return request<typeof endpoints.getWalletByUser>(client, {
+    route: 'GET /svc-wallets/by-user',
+    access: 'both',
+    query: { externalUserId },
+    bearerToken,
+  });
+}
+
+export type GetTokenBalanceParams = {
+  readonly chainToken: ChainToken;
+  readonly chain: Chain;
+} & (
+  | { readonly walletPublicKey: string; readonly externalUserId?: undefined }
+  | { readonly externalUserId: string; readonly walletPublicKey?: undefined }
+);
+
+/** `balance` is a whole number of the token's smallest units; `decimals` says how small. */
+export type TokenBalance = AnswerOf<typeof endpoints.getTokenBalance>;
+
+/**
+ * Reads a wallet's balance of one token, by the wallet's address or by its user.
+ *
+ * @example
+ * const { balance, decimals } = await svc.getTokenBalance({ chain: 'STARKNET', chainToken: 'USDC', externalUserId: 'ana' });
+ */
+export async function getTokenBalance(
+  client: Client,
+  { chainToken, chain, walletPublicKey, externalUserId }: GetTokenBalanceParams,
+  bearerToken?: BearerToken,
+): Promise<TokenBalance> {
+  if ((walletPublicKey === undefined) === (externalUserId === undefined)) {
+    throw new SvcInputError('invalid_input', 'Pass either walletPublicKey or externalUserId.');
+  }
+  return await request<typeof endpoints.getTokenBalance>(client, {
+    route: 'GET /svc-wallets/token-balance',
+    access: 'both',
+    query: { chainToken, chain, walletPublicKey, externalUserId },
+    bearerToken,
+  });
+}
+
+export interface RecoverCredentialParams {
+  readonly externalUserId: string;
+}
+
+/** What is known of the passkey that opens a user's wallet; each `null` where the wallet has none. */
+export type RecoveredCredential = AnswerOf<typeof endpoints.recoverCredential>;
+
+/**
+ * Reads which passkey opens a user's newest wallet, for a device that does not remember it. It opens nothing by itself.
+ *
+ * @example
+ * const { credentialId } = await svc.recoverCredential({ externalUserId: 'ana' });
+ */
+export function recoverCredential(
+  client: Client,
+  { externalUserId }: RecoverCredentialParams,
+  bearerToken?: BearerToken,
+): Promise<RecoveredCredential> {
+  return request<typeof endpoints.recoverCredential>(client, {
+    route: 'GET /svc-wallets/credential-recovery',
+    access: 'both',
+    query: { externalUserId },
+    bearerToken,
+  });
+}
+
+export interface NewAccount {
+  readonly classHash: bigint;
+  readonly privateKey: bigint;
+  readonly publicKey: bigint;
+  readonly address: bigint;
+  readonly calldata: readonly bigint[];
+}
+
+/** A new key and where its account comes to stand: calculated here, so that nobody else can name the address. */
+export function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
+  const privateKey = newPrivateKey(runtime);
+  const publicKey = starkKey(privateKey);
+  const calldata = constructorCalldata(walletType, publicKey);
+  const address = contractAddress({ salt: publicKey, classHash, constructorCalldata: calldata, deployer: 0n });
+  return { classHash, privateKey, publicKey, address, calldata };
+}
+
+/** The class that is asked for, or else the current one of the type, as the service names it. */
+export async function walletClassOf(client: Client, walletType: WalletType, classHash?: string): Promise<bigint> {
+  if (classHash !== undefined) return readClassHash(classHash);
+  const { walletClasses } = await getConfig(client);
+  if (!Array.isArray(walletClasses) || !walletClasses.every(isObject)) throw notAsAgreed();
+  const current = (walletClasses as Config['walletClasses']).find(
+    (known) => known.walletType === walletType && known.current,
+  );
+  const named = current && parseClassHash(current.classHash);
+  if (named !== undefined) return named;
+  if (current) throw notAsAgreed();
+  throw new SvcInputError('invalid_input', `This service has no class for wallets of the type ${walletType}.`);
+}
+
+function readClassHash(text: string): bigint {
+  const classHash = parseClassHash(text);
+  if (classHash !== undefined) return classHash;
+  throw new SvcInputError('invalid_input', `${text} is not a class hash.`);
+}
+
+function parseClassHash(text: string): bigint | undefined {
+  const value = typeof text === 'string' ? parseFelt(text) : undefined;
+  return value?.ok && value.value > 0n && value.value < ADDRESS_BOUND ? value.value : undefined;
+}
+
+const notAsAgreed = () =>
+  new SvcConnectionError(
+    'invalid_answer',
+    'The service does not name its wallet classes as agreed. Is baseUrl its address?',
+  );
+
+/** What the service says it will do must be what it was asked to do. */
+export function requireClass(said: string, asked: bigint): void {
+  const value = parseFelt(String(said));
+  if (value.ok && value.value === asked) return;
+  throw new SvcTypedDataError(
+    'typed_data_mismatch',
+    'The service prepared another wallet class than was asked for, and nothing was signed.',
+  );
+}

@@ -1,0 +1,97 @@
+import type { AuditEntry, Environment } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
+import { newId } from './util/ids.ts';
+
+/** Who changes something; a caller of the interface is one. */
+export interface Actor {
+  readonly organizationId: string;
+  readonly environment: Environment;
+  /** The key that it is done with, or `operator`. */
+  readonly keyId: string;
+  /** The secret key, where there is one: it says more than a public key, which is in everybody's hands. */
+  readonly secretKeyId?: string | undefined;
+}
+
+/** Whoever runs the deployment, at work for an environment. */
+export function operatorOf(organizationId: string, environment: Environment): Actor {
+  return { organizationId, environment, keyId: 'operator' };
+}
+
+export interface Change {
+  /** Such as `webhook.created`. */
+  readonly action: string;
+  /** What was changed, by its id. */
+  readonly target?: string | undefined;
+  /** What holds now. Never a secret. */
+  readonly changes: Readonly<Record<string, unknown>>;
+}
+
+/** Writes down who changed what, in the transaction that changes it. */
+export async function recordChange(
+  tx: Db,
+  { organizationId, environment, keyId, secretKeyId }: Actor,
+  { action, target, changes }: Change,
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    id: newId('aud'),
+    organizationId,
+    environment,
+    actor: secretKeyId ?? keyId,
+    action,
+    target: target ?? null,
+    changes,
+  });
+}
+
+/** What was changed in an environment, newest first. */
+export async function listChanges(
+  db: Db,
+  owner: { readonly organizationId: string; readonly environment: Environment },
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ entries: AuditEntry[]; total: number }> {
+  const { rows, total } = await listAuditEntries(db, owner, page);
+  const entries = rows.map(({ created_at, ...entry }) => ({ ...entry, createdAt: created_at.toISOString() }));
+  return { entries, total };
+}
+
+export interface NewAuditEntry {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly environment: Environment;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string | null;
+  readonly changes: Readonly<Record<string, unknown>>;
+}
+
+export async function insertAuditEntry(tx: Db, entry: NewAuditEntry): Promise<void> {
+  await tx.run(sql`
+    insert into audit_log (id, organization_id, environment, actor, action, target, changes)
+    values (${entry.id}, ${entry.organizationId}, ${entry.environment}, ${entry.actor}, ${entry.action}, ${entry.target},
+            ${JSON.stringify(entry.changes)}::jsonb)`);
+}
+
+export interface AuditRow {
+  readonly id: string;
+  readonly action: string;
+  readonly target: string | null;
+  readonly actor: string;
+  readonly changes: Record<string, unknown>;
+  readonly created_at: Date;
+}
+
+/** Newest first. */
+export async function listAuditEntries(
+  db: Db,
+  { organizationId, environment }: Pick<NewAuditEntry, 'organizationId' | 'environment'>,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: AuditRow[]; total: number }> {
+  const matching = sql`from audit_log where organization_id = ${organizationId} and environment = ${environment}`;
+  const [rows, count] = await Promise.all([
+    db.rows<AuditRow>(sql`
+      select id, action, target, actor, changes, created_at ${matching}
+      order by id desc limit ${page.limit} offset ${page.offset}`),
+    db.one<{ total: bigint }>(sql`select count(*) as total ${matching}`),
+  ]);
+  return { rows, total: Number(count?.total ?? 0n) };
+}

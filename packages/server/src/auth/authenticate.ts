@@ -1,0 +1,173 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Access, ApiError, type Environment } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import type { Caller } from '../http/call.ts';
+import { hashSecret, looksLikeKey } from '../organizations/api-keys.ts';
+import type { EnvironmentRow, KeyRow } from '../organizations/organization-store.ts';
+import * as store from '../organizations/organization-store.ts';
+import type { UserTokens } from './user-tokens.ts';
+
+/** Tokens of the larger identity providers stay under 4 kB. */
+const MAX_TOKEN_LENGTH = 6_144;
+
+export interface Authenticator {
+  readonly credentials: CredentialCache;
+  readonly userTokens: UserTokens;
+}
+
+/** Answers who is calling, `undefined` where nobody needs to say, or throws the 401 to answer with. */
+export async function authenticate(
+  authenticator: Authenticator,
+  access: Access,
+  headers: IncomingHttpHeaders,
+): Promise<Caller | undefined> {
+  if (access === 'none') return undefined;
+  const publicKey = headers['x-api-key'];
+  const bearer = readBearer(headers.authorization);
+  requirePresence(access, publicKey !== undefined, bearer !== undefined);
+
+  const known = publicKey === undefined ? undefined : await publicKeyOf(authenticator, publicKey);
+  if (bearer === undefined) {
+    if (!known) throw new ApiError('missing_credentials');
+    if (access === 'either' && (await settingsOf(authenticator, known)).gifts_need_secret_key) {
+      throw new ApiError('secret_key_required', 'This organisation manages gifts with its secret key only.');
+    }
+    return caller(known, known, 'public key');
+  }
+  if (bearer.startsWith('sk_')) {
+    const secret = await secretKeyOf(authenticator, bearer);
+    if (known && !belongTogether(known, secret)) throw new ApiError('invalid_api_key');
+    return { ...caller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
+  }
+  if (access === 'secret' || access === 'either' || !known) throw new ApiError('secret_key_required');
+  return caller(known, known, 'user token', await userOf(authenticator, known, bearer));
+}
+
+function requirePresence(access: Access, hasPublicKey: boolean, hasBearer: boolean): void {
+  const complete =
+    access === 'either' ? hasPublicKey || hasBearer : access === 'public' ? hasPublicKey : hasPublicKey && hasBearer;
+  if (!complete) throw new ApiError('missing_credentials');
+}
+
+function readBearer(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const [scheme, token, ...rest] = header.split(' ');
+  if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) {
+    throw new ApiError('invalid_token', 'The Authorization header must be "Bearer" and one key or token.');
+  }
+  if (token.length > MAX_TOKEN_LENGTH) {
+    throw new ApiError('invalid_token', `The bearer token is longer than ${MAX_TOKEN_LENGTH} characters.`);
+  }
+  return token;
+}
+
+async function publicKeyOf(authenticator: Authenticator, value: string | string[]): Promise<KeyRow> {
+  const isKey = typeof value === 'string' && looksLikeKey(value, 'public');
+  return alive(isKey ? await authenticator.credentials.publicKey(value) : undefined);
+}
+
+async function secretKeyOf(authenticator: Authenticator, value: string): Promise<KeyRow> {
+  return alive(looksLikeKey(value, 'secret') ? await authenticator.credentials.secretKey(value) : undefined);
+}
+
+// Unknown and revoked look alike from outside.
+function alive(row: KeyRow | undefined): KeyRow {
+  if (!row || row.revoked_at !== null) throw new ApiError('invalid_api_key');
+  return row;
+}
+
+async function userOf(authenticator: Authenticator, key: KeyRow, token: string): Promise<string> {
+  return authenticator.userTokens.externalUserId(token, await settingsOf(authenticator, key));
+}
+
+async function settingsOf(authenticator: Authenticator, key: KeyRow): Promise<EnvironmentRow> {
+  const settings = await authenticator.credentials.environment(key.organization_id, key.environment);
+  if (!settings) throw new ApiError('invalid_api_key');
+  return settings;
+}
+
+function belongTogether(one: KeyRow, other: KeyRow): boolean {
+  return one.organization_id === other.organization_id && one.environment === other.environment;
+}
+
+function caller(
+  counted: KeyRow,
+  publicKey: KeyRow | undefined,
+  proof: Caller['proof'],
+  externalUserId?: string,
+): Caller {
+  return {
+    organizationId: counted.organization_id,
+    environment: counted.environment,
+    keyId: counted.id,
+    apiPublicKey: publicKey?.public_key ?? undefined,
+    proof,
+    externalUserId,
+  };
+}
+
+/** How long an answer may be reused although nobody told us of a change. */
+const FRESH_MS = 30_000;
+/** Wrong keys are remembered too; beyond this count the memory is emptied rather than grown. */
+const MAX_ENTRIES = 10_000;
+
+interface Entry {
+  readonly value: unknown;
+  readonly expiresAt: number;
+}
+
+/**
+ * Organisations, keys and settings, read from the database and kept in memory. An answer is kept only while this process
+ * is told of changes (`trusted`), and everything is forgotten when a change is announced, so a revoked key stops working
+ * on every replica at once.
+ */
+export class CredentialCache {
+  readonly #db: Db;
+  readonly #trusted: () => boolean;
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+  #generation = 0;
+
+  constructor(db: Db, trusted: () => boolean, now: () => number = Date.now) {
+    this.#db = db;
+    this.#trusted = trusted;
+    this.#now = now;
+  }
+
+  publicKey(publicKey: string): Promise<store.KeyRow | undefined> {
+    return this.#remember(`public ${publicKey}`, () => store.findPublicKey(this.#db, publicKey));
+  }
+
+  secretKey(secret: string): Promise<store.KeyRow | undefined> {
+    // The memory, too, holds only the hash.
+    const hash = hashSecret(secret);
+    return this.#remember(`secret ${hash}`, () => store.findSecretKey(this.#db, hash));
+  }
+
+  organization(id: string): Promise<store.OrganizationRow | undefined> {
+    return this.#remember(`organization ${id}`, () => store.findOrganization(this.#db, id));
+  }
+
+  environment(organizationId: string, environment: Environment): Promise<store.EnvironmentRow | undefined> {
+    const key = `environment ${organizationId} ${environment}`;
+    return this.#remember(key, () => store.findEnvironment(this.#db, organizationId, environment));
+  }
+
+  forget(): void {
+    this.#generation++;
+    this.#entries.clear();
+  }
+
+  async #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#entries.get(key);
+    if (known && known.expiresAt > this.#now() && this.#trusted()) return known.value as T;
+    const generation = this.#generation;
+    const value = await read();
+    // A change announced while we were reading may not be in what we read.
+    if (generation === this.#generation && this.#trusted()) {
+      if (this.#entries.size >= MAX_ENTRIES) this.#entries.clear();
+      this.#entries.set(key, { value, expiresAt: this.#now() + FRESH_MS });
+    }
+    return value;
+  }
+}

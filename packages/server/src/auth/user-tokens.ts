@@ -1,0 +1,131 @@
+import { ApiError } from '@svc/protocol';
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { EnvironmentRow } from '../organizations/organization-store.ts';
+import { type AddressGuard, trusted } from '../outbound/address-guard.ts';
+import { outboundRequest } from '../outbound/request.ts';
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** A key set of a hundred RSA keys is about 50 kB. */
+const KEY_SET_BYTES = 256 * 1024;
+/** Reading again is safe, and a token that waits for a slow identity provider is better refused than queued. */
+const KEY_SET_TIMEOUT_MS = 5_000;
+/** Unknown key ids make us read the set again, but not more often than this. */
+const KEY_SET_COOLDOWN_MS = 30_000;
+const KEY_SET_MAX_AGE_MS = 600_000;
+const FAILURE_PAUSE_MS = 2_000;
+/** Every environment has one address at a time; more than this at once and the least needed are read again. */
+const MAX_KEY_SETS = 1_000;
+const MAX_SUBJECT_LENGTH = 256;
+
+export interface UserTokenOptions {
+  /** Decides where an organisation's own key set may lie. */
+  readonly guard: AddressGuard;
+  /** Where the development identity provider keeps its keys, once the server listens. */
+  readonly sandboxKeySet: () => string | undefined;
+  readonly now?: () => Date;
+}
+
+/** Verifies user tokens against the key set of the organisation's environment. */
+export class UserTokens {
+  readonly #options: UserTokenOptions;
+  readonly #keySets = new Map<string, JWTVerifyGetKey>();
+  /** When a key set could not be read, by the setting that names it. */
+  readonly #failedAt = new Map<string, number>();
+
+  constructor(options: UserTokenOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the user that the token speaks for, or throws the error to answer with. */
+  async externalUserId(token: string, settings: EnvironmentRow): Promise<string> {
+    if (settings.jwks_url === null) throw invalid('this organisation has no key set for user tokens.');
+    // Anyone can have a token of the development identity provider, so it never speaks for a production user.
+    if (settings.jwks_url === 'sandbox' && settings.environment !== 'development') {
+      throw invalid('the development identity provider does not serve production.');
+    }
+    const now = this.#options.now?.() ?? new Date();
+    const payload = await this.#verify(token, settings.jwks_url, settings, now);
+    if (typeof payload.iat === 'number' && payload.iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) {
+      throw invalid('it was issued in the future.');
+    }
+    const subject = payload[settings.jwt_user_claim];
+    if (typeof subject !== 'string' || subject.length === 0 || subject.length > MAX_SUBJECT_LENGTH) {
+      throw invalid(`its claim "${settings.jwt_user_claim}" is not a user identifier.`);
+    }
+    if (subject.includes('\0') || !subject.isWellFormed()) throw invalid('its user identifier is not valid text.');
+    return subject;
+  }
+
+  async #verify(token: string, keySet: string, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
+    // An identity provider that is down is left alone for a while, whatever number of tokens comes in.
+    if (Date.now() - (this.#failedAt.get(keySet) ?? 0) < FAILURE_PAUSE_MS) throw new ApiError('identity_unavailable');
+    try {
+      const { payload } = await jwtVerify(token, this.#keySet(keySet), {
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: now,
+        requiredClaims: ['exp'],
+        ...(settings.jwt_issuer !== null && { issuer: settings.jwt_issuer }),
+        ...(settings.jwt_audience !== null && { audience: settings.jwt_audience }),
+      });
+      return payload;
+    } catch (error) {
+      const refused = error instanceof ApiError ? error : refusal(error);
+      if (refused.code === 'identity_unavailable') this.#remember(keySet);
+      throw refused;
+    }
+  }
+
+  #remember(keySet: string): void {
+    if (this.#failedAt.size >= MAX_KEY_SETS) this.#failedAt.clear();
+    this.#failedAt.set(keySet, Date.now());
+  }
+
+  /** By the organisation's setting: an address, or the word for the development identity provider. */
+  #keySet(setting: string): JWTVerifyGetKey {
+    const known = this.#keySets.get(setting);
+    if (known) return known;
+    const { guard, sandboxKeySet } = this.#options;
+    const url = setting === 'sandbox' ? sandboxKeySet() : setting;
+    if (url === undefined) throw invalid('the development identity provider is switched off.');
+    if (this.#keySets.size >= MAX_KEY_SETS) this.#keySets.clear();
+    const keySet = createRemoteJWKSet(new URL(url), {
+      cooldownDuration: KEY_SET_COOLDOWN_MS,
+      cacheMaxAge: KEY_SET_MAX_AGE_MS,
+      timeoutDuration: KEY_SET_TIMEOUT_MS,
+      [customFetch]: (target: string) => readKeySet(target, setting === 'sandbox' ? trusted() : guard),
+    });
+    this.#keySets.set(setting, keySet);
+    return keySet;
+  }
+}
+
+async function readKeySet(url: string, guard: AddressGuard): Promise<Response> {
+  const answer = await outboundRequest(url, {
+    guard,
+    timeoutMs: KEY_SET_TIMEOUT_MS,
+    maxBodyBytes: KEY_SET_BYTES,
+    headers: { accept: 'application/jwk-set+json, application/json' },
+  });
+  if (answer.status !== 200) throw new Error(`The key set answered with status ${answer.status}`);
+  return new Response(new Uint8Array(answer.body), { status: 200 });
+}
+
+const invalid = (why: string) => new ApiError('invalid_token', `The bearer token is not valid: ${why}`);
+
+/** What a caller may know of a failed verification. Everything about the token is 401; the key set's faults are ours. */
+function refusal(error: unknown): ApiError {
+  if (error instanceof errors.JWTExpired) return invalid('it has expired.');
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return invalid(`its claim "${error.claim}" is missing or wrong.`);
+  if (error instanceof errors.JWKSNoMatchingKey) return invalid('no key of the key set fits it.');
+  if (error instanceof errors.JWKSMultipleMatchingKeys)
+    return invalid('its header does not say which key (kid) it uses.');
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return invalid(`its algorithm is not one of ${ALGORITHMS.join(', ')}.`);
+  if (error instanceof errors.JWSSignatureVerificationFailed) return invalid('its signature does not verify.');
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return invalid('it is malformed.');
+  if (error instanceof errors.JOSENotSupported) return invalid('it uses something that is not supported.');
+  return new ApiError('identity_unavailable', undefined, { cause: error });
+}

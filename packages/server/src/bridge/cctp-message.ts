@@ -1,0 +1,158 @@
+import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+import type { StarknetNetworkName } from '../chains/tokens.ts';
+import type { Burn } from './bridge.ts';
+import { tokenAccountOf } from './solana-address.ts';
+
+const BODY_START = 148;
+const HOOK_START = BODY_START + 228;
+
+/** Where the numbers of a burn's message begin, and their bytes. */
+const layout = {
+  version: [0, 4],
+  sourceDomain: [4, 4],
+  destinationDomain: [8, 4],
+  nonce: [12, 32],
+  sender: [44, 32],
+  recipient: [76, 32],
+  destinationCaller: [108, 32],
+  minFinalityThreshold: [140, 4],
+  finalityThresholdExecuted: [144, 4],
+  bodyVersion: [BODY_START, 4],
+  burnToken: [BODY_START + 4, 32],
+  mintRecipient: [BODY_START + 36, 32],
+  amount: [BODY_START + 68, 32],
+  messageSender: [BODY_START + 100, 32],
+  maxFee: [BODY_START + 132, 32],
+  feeExecuted: [BODY_START + 164, 32],
+  expirationBlock: [BODY_START + 196, 32],
+} as const satisfies Record<string, readonly [start: number, bytes: number]>;
+
+export type MessageField = keyof typeof layout;
+export type BurnMessage = Readonly<Record<MessageField, bigint>> & { readonly hookData: Uint8Array };
+
+/** Undefined where the bytes are too few for a burn's message; all that follows the numbers is its hook. */
+export function decodeMessage(bytes: Uint8Array): BurnMessage | undefined {
+  if (bytes.length < HOOK_START) return undefined;
+  const numbers = Object.entries(layout).map(([field, [start, length]]) => [
+    field,
+    toInteger(bytes.subarray(start, start + length)),
+  ]);
+  return { ...(Object.fromEntries(numbers) as Record<MessageField, bigint>), hookData: bytes.subarray(HOOK_START) };
+}
+
+/** Circle's numbers of the chains. */
+export const STARKNET_DOMAIN = 25n;
+export const SOLANA_DOMAIN = 5n;
+/** Of messages and of their bodies. */
+export const CCTP_VERSION = 1n;
+/** Attested after a few blocks, or when the burn is final. */
+export const FAST_THRESHOLD = 1_000n;
+export const STANDARD_THRESHOLD = 2_000n;
+/** Who receives messages on Solana. */
+export const SOLANA_TOKEN_MESSENGER = solanaAddress('CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe');
+
+/** Where the bridge stands on a network of Starknet, and the token on the other side. */
+export interface CctpPlaces {
+  readonly tokenMessenger: bigint;
+  readonly messageTransmitter: bigint;
+  readonly usdcMint: SolanaAddress;
+}
+
+const mainnet: CctpPlaces = {
+  tokenMessenger: 0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2an,
+  messageTransmitter: 0x02ebb5777b6dd8b26ea11d68fdf1d2c85cd2099335328be845a28c77a8aef183n,
+  usdcMint: solanaAddress('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+};
+
+export const cctpPlaces: Readonly<Record<StarknetNetworkName, CctpPlaces>> = {
+  mainnet,
+  sepolia: {
+    tokenMessenger: 0x04bdde1e09a4b09a2f95d893d94a967b7717eb85a3f6deca8c080ee01fbc3370n,
+    messageTransmitter: 0x04db7926c64f1f32a840f3fa95cb551f3801a3600bae87af87807a54dce12fe8n,
+    usdcMint: solanaAddress('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
+  },
+  // The sandbox keeps everything where mainnet has it.
+  sandbox: mainnet,
+};
+
+export const thresholdOf = (fast: boolean): bigint => (fast ? FAST_THRESHOLD : STANDARD_THRESHOLD);
+
+function solanaAddress(text: string): SolanaAddress {
+  const address = parseSolanaAddress(text);
+  if (!address.ok) throw new Error(`${text} ${address.reason}.`);
+  return address.value;
+}
+
+/** What is expected follows from our own order alone, never from what the bridge answers beside the message. */
+function expectedOf(places: CctpPlaces, usdc: bigint, { sender, order }: Burn): Partial<Record<MessageField, bigint>> {
+  return {
+    version: CCTP_VERSION,
+    sourceDomain: STARKNET_DOMAIN,
+    destinationDomain: SOLANA_DOMAIN,
+    sender: places.tokenMessenger,
+    recipient: toInteger(solanaAddressBytes(SOLANA_TOKEN_MESSENGER)),
+    destinationCaller: 0n,
+    minFinalityThreshold: thresholdOf(order.fast),
+    bodyVersion: CCTP_VERSION,
+    burnToken: usdc,
+    mintRecipient: toInteger(tokenAccountOf(order.owner, places.usdcMint)),
+    amount: order.amount,
+    messageSender: sender,
+    maxFee: order.maxFee,
+  };
+}
+
+/** The first field that does not say what was ordered; undefined where all do. */
+export function wrongField(places: CctpPlaces, usdc: bigint, burn: Burn, message: BurnMessage): string | undefined {
+  const expected = Object.entries(expectedOf(places, usdc, burn)) as [MessageField, bigint][];
+  const wrong = expected.find(([field, value]) => message[field] !== value);
+  if (wrong) return wrong[0];
+  if (message.nonce === 0n) return 'nonce';
+  if (message.finalityThresholdExecuted < thresholdOf(burn.order.fast)) return 'finalityThresholdExecuted';
+  if (message.feeExecuted > burn.order.maxFee) return 'feeExecuted';
+  return Buffer.compare(message.hookData, forwardHook(burn.order.owner)) === 0 ? undefined : 'hookData';
+}
+
+const MAGIC = 'cctp-forward';
+const MAGIC_BYTES = 24;
+const VERSION = 0;
+/** Asks for the owner's token account to be made where it does not exist. */
+const CREATE_ACCOUNT = 1;
+
+/** What a burn carries so that the bridge mints by itself: we need no key and no money on Solana. */
+export function forwardHook(owner: SolanaAddress): Uint8Array {
+  const payload = Uint8Array.of(CREATE_ACCOUNT, ...solanaAddressBytes(owner));
+  const hook = Buffer.alloc(MAGIC_BYTES + 8 + payload.length);
+  hook.write(MAGIC, 'ascii');
+  hook.writeUInt32BE(VERSION, MAGIC_BYTES);
+  hook.writeUInt32BE(payload.length, MAGIC_BYTES + 4);
+  hook.set(payload, MAGIC_BYTES + 8);
+  return Uint8Array.from(hook);
+}
+
+const WORD_BYTES = 31;
+
+export function toInteger(bytes: Uint8Array): bigint {
+  return bytes.length === 0 ? 0n : BigInt(toHexText(bytes));
+}
+
+export function toHexText(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`;
+}
+
+/** Undefined where the text is not `0x` and whole bytes, at most so many. */
+export function readHex(text: string, maxBytes: number): Uint8Array | undefined {
+  if (text.length > 2 + 2 * maxBytes || !/^0x(?:[0-9a-fA-F]{2})*$/.test(text)) return undefined;
+  return Uint8Array.from(Buffer.from(text.slice(2), 'hex'));
+}
+
+/** Cairo's ByteArray: how many whole words, the words, the last bytes and how many they are. */
+export function encodeByteArray(bytes: Uint8Array): bigint[] {
+  const wholeBytes = bytes.length - (bytes.length % WORD_BYTES);
+  const words: bigint[] = [];
+  for (let start = 0; start < wholeBytes; start += WORD_BYTES) {
+    words.push(toInteger(bytes.subarray(start, start + WORD_BYTES)));
+  }
+  const rest = bytes.subarray(wholeBytes);
+  return [BigInt(words.length), ...words, toInteger(rest), BigInt(rest.length)];
+}

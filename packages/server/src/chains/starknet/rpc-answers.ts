@@ -1,0 +1,171 @@
+import type { OnChainTxStatus } from '@svc/protocol';
+import { RpcError } from 'starknet';
+import type { Block, ChainEvent, EmittedEvent, Estimate, Receipt, Refusal, TransactionStatus } from './chain.ts';
+
+/** What of a node's answers we read. The library's own types are unions of every version there is. */
+export interface RpcEvent {
+  readonly from_address: string;
+  readonly keys: readonly string[];
+  readonly data: readonly string[];
+}
+
+export interface RpcEmittedEvent extends RpcEvent {
+  readonly transaction_hash: string;
+  readonly block_number?: number;
+  readonly block_hash?: string;
+  readonly event_index?: number;
+}
+
+export interface RpcReceipt {
+  readonly transaction_hash: string;
+  readonly actual_fee: { readonly amount: string };
+  readonly finality_status: string;
+  readonly execution_status: string;
+  readonly revert_reason?: string;
+  readonly block_number?: number;
+  readonly block_hash?: string;
+  readonly events: readonly RpcEvent[];
+}
+
+export interface RpcBlock {
+  readonly block_number: number;
+  readonly block_hash: string;
+  readonly parent_hash: string;
+  readonly timestamp: number;
+  readonly sequencer_address?: string;
+}
+
+export interface RpcClass {
+  readonly entry_points_by_type: { readonly EXTERNAL: readonly { readonly selector: string }[] };
+}
+
+export interface RpcEstimate {
+  readonly l1_gas_consumed: string;
+  readonly l1_gas_price: string;
+  readonly l1_data_gas_consumed: string;
+  readonly l1_data_gas_price: string;
+  readonly l2_gas_consumed: string;
+  readonly l2_gas_price: string;
+  readonly overall_fee: string;
+}
+
+export function readEvent(event: RpcEvent): ChainEvent {
+  return { from: BigInt(event.from_address), keys: event.keys.map(BigInt), data: event.data.map(BigInt) };
+}
+
+export function readEmittedEvent(event: RpcEmittedEvent): EmittedEvent {
+  return {
+    ...readEvent(event),
+    transactionHash: BigInt(event.transaction_hash),
+    blockNumber: event.block_number,
+    blockHash: optional(event.block_hash),
+    index: event.event_index,
+  };
+}
+
+export function readReceipt(receipt: RpcReceipt): Receipt {
+  return {
+    transactionHash: BigInt(receipt.transaction_hash),
+    ...toStatus(receipt.finality_status, receipt.execution_status, receipt.revert_reason),
+    // The open block has a number already, but no place in the chain.
+    blockNumber: receipt.block_hash === undefined ? undefined : receipt.block_number,
+    blockHash: optional(receipt.block_hash),
+    fee: BigInt(receipt.actual_fee.amount),
+    events: receipt.events.map(readEvent),
+  };
+}
+
+export function readEntrypoints({ entry_points_by_type: { EXTERNAL } }: RpcClass): ReadonlySet<bigint> {
+  return new Set(EXTERNAL.map(({ selector }) => BigInt(selector)));
+}
+
+export function readBlock(block: RpcBlock): Block {
+  return {
+    number: block.block_number,
+    hash: BigInt(block.block_hash),
+    parentHash: BigInt(block.parent_hash),
+    timestamp: new Date(block.timestamp * 1_000),
+    sequencer: optional(block.sequencer_address),
+  };
+}
+
+export function readEstimate(estimate: RpcEstimate): Estimate {
+  return {
+    ok: true,
+    fee: BigInt(estimate.overall_fee),
+    l1Gas: { amount: BigInt(estimate.l1_gas_consumed), price: BigInt(estimate.l1_gas_price) },
+    l1DataGas: { amount: BigInt(estimate.l1_data_gas_consumed), price: BigInt(estimate.l1_data_gas_price) },
+    l2Gas: { amount: BigInt(estimate.l2_gas_consumed), price: BigInt(estimate.l2_gas_price) },
+  };
+}
+
+const optional = (felt: string | undefined) => (felt === undefined ? undefined : BigInt(felt));
+
+const finalities: Readonly<Record<string, OnChainTxStatus>> = {
+  RECEIVED: 'RECEIVED',
+  CANDIDATE: 'PENDING',
+  PRE_CONFIRMED: 'PENDING',
+  ACCEPTED_ON_L2: 'ACCEPTED_ON_L2',
+  ACCEPTED_ON_L1: 'ACCEPTED_ON_L1',
+};
+
+/** The status of a hash that the node has never heard of. */
+export const NOT_RECEIVED: TransactionStatus = { status: 'NOT_RECEIVED', accepted: false, revertReason: undefined };
+
+/** Nodes tell finality and execution apart; the interface has one word for both. */
+export function toStatus(
+  finality: string,
+  execution: string | undefined,
+  reason: string | undefined,
+): TransactionStatus {
+  const status = finalities[finality];
+  if (status === undefined) throw new TypeError(`A node speaks of the finality ${finality}`);
+  const accepted = status === 'ACCEPTED_ON_L2' || status === 'ACCEPTED_ON_L1';
+  if (execution === 'REVERTED') return { status: 'REVERTED', accepted, revertReason: reason ?? '' };
+  return { status, accepted, revertReason: undefined };
+}
+
+/** Codes of the Starknet specification that we tell apart. */
+export const code = {
+  contractNotFound: 20,
+  blockNotFound: 24,
+  classHashNotFound: 28,
+  transactionNotFound: 29,
+  duplicateTransaction: 59,
+} as const;
+
+/** Reasons are nested by the depth of calls, which nodes bound; a reason for people needs no more than this. */
+const MAX_DEPTH = 100;
+const MAX_REASON_LENGTH = 2_000;
+
+export const isRefusal = (error: unknown): error is RpcError => error instanceof RpcError;
+
+export function isCode(error: unknown, wanted: number): boolean {
+  return isRefusal(error) && Number(error.code) === wanted;
+}
+
+/** The chain's no as a value; anything else is thrown on. */
+export function toRefusal(error: unknown): Refusal {
+  if (!isRefusal(error)) throw error;
+  const { message, data } = error.baseError as { message: string; data?: unknown };
+  return { ok: false, code: Number(error.code), reason: readReason(message, data) };
+}
+
+/** What went wrong, in the words of the innermost contract. */
+export function readReason(message: string, data: unknown): string {
+  const detail = innermost(data);
+  const reason = detail === undefined ? message : `${message}: ${detail}`;
+  return reason.slice(0, MAX_REASON_LENGTH);
+}
+
+/** Nodes wrap a revert's text into one object for every contract it came through. */
+function innermost(data: unknown): string | undefined {
+  let current = data;
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    if (typeof current === 'string') return current;
+    if (typeof current !== 'object' || current === null) return undefined;
+    const { revert_error, execution_error, error } = current as Record<string, unknown>;
+    current = revert_error ?? execution_error ?? error;
+  }
+  return undefined;
+}

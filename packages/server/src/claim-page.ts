@@ -1,0 +1,77 @@
+import { ApiError, type RedeemChain } from '@svc/protocol';
+import type { Pages } from '@svc/web/pages';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { LiveStarknet } from './chains/networks.ts';
+
+export interface PagesParts {
+  readonly pages: Pages;
+  readonly explorers: Explorers;
+}
+
+/** Files of its own and requests to its own service, nothing inline. `data:` is for the empty icon, which keeps browsers from asking for one. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+/** The names of assets change with their content. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+/** The claim page, at `/claim/<code>`. It is the same for every code: the page itself asks the interface what the code gives. */
+export function registerPages(app: FastifyInstance, { pages, explorers }: PagesParts): void {
+  const html = withExplorers(pages.html, explorers);
+  const page = (reply: FastifyReply) =>
+    reply
+      .header('content-security-policy', POLICY)
+      .header('permissions-policy', 'camera=(self)')
+      .header('cache-control', 'no-cache')
+      .type('text/html; charset=utf-8')
+      .send(html);
+  // Everything that the page names stands beside it, so it needs the slash.
+  app.get('/claim', async (_, reply) => reply.redirect('claim/'));
+  app.get('/claim/', async (_, reply) => page(reply));
+  app.get('/claim/:code', async (_, reply) => page(reply));
+  app.get<{ Params: { name: string } }>('/claim/assets/:name', async ({ params: { name }, headers }, reply) => {
+    const asset = pages.assets.get(name);
+    if (!asset) throw new ApiError('not_found');
+    reply.header('cache-control', FOREVER).header('vary', 'accept-encoding');
+    reply.type(types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream');
+    if (!/\bbr\b/.test(headers['accept-encoding']?.toString() ?? '')) return reply.send(asset.body);
+    return reply.header('content-encoding', 'br').send(asset.brotli);
+  });
+}
+
+function withExplorers(html: string, explorers: Explorers): string {
+  if (Object.keys(explorers).length === 0) return html;
+  const text = JSON.stringify(explorers).replaceAll('"', '&quot;');
+  return html.replace(/(<meta name="svc-explorers" content=")"/, (_, start: string) => `${start}${text}"`);
+}
+
+/** Public pages that show a transaction, with `{hash}` in place of its hash. */
+export type Explorers = Readonly<Partial<Record<RedeemChain, string>>>;
+
+const live: Readonly<Record<LiveStarknet['network'], Explorers>> = {
+  mainnet: { starknet: 'https://voyager.online/tx/{hash}', solana: 'https://solscan.io/tx/{hash}' },
+  sepolia: {
+    starknet: 'https://sepolia.voyager.online/tx/{hash}',
+    solana: 'https://solscan.io/tx/{hash}?cluster=devnet',
+  },
+};
+
+/**
+ * Where the gifts of a deployment can be looked up. With the sandbox on, a gift may be one of development, which no public page
+ * knows, and the claim page cannot tell them apart: then none.
+ */
+export function explorersOf(starknet: LiveStarknet | undefined, hasSandbox: boolean): Explorers {
+  return starknet && !hasSandbox ? live[starknet.network] : {};
+}

@@ -1,0 +1,33 @@
+import { parentPort } from 'node:worker_threads';
+import { pedersen, sign, starkKey, verify } from '@svc/starknet';
+import { type Job, operations, type Tell } from './crypto.ts';
+
+const port = parentPort;
+if (!port) throw new Error('This file is started as a worker thread.');
+const tell = (message: Tell) => port.postMessage(message);
+
+port.on('message', (job: Job) => {
+  const start = performance.now();
+  try {
+    const answer = perform(job);
+    tell({ kind: 'done', answer, ms: performance.now() - start });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    tell({ kind: 'failed', message, ms: performance.now() - start });
+  }
+});
+
+warmUp();
+tell({ kind: 'ready' });
+
+function perform({ operation, args }: Job): unknown {
+  const call = operations[operation] as (...args: readonly unknown[]) => unknown;
+  return call(...args);
+}
+
+/** Builds the tables of multiples, which take longer than many jobs, before anybody waits for them. */
+function warmUp(): void {
+  const { r, s } = sign(1n, 1n);
+  verify(1n, starkKey(1n), r, s);
+  pedersen(1n, 1n);
+}

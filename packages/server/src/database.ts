@@ -1,0 +1,35 @@
+import path from 'node:path';
+import { findEmbedded, type MigrationSet, startEmbedded } from '@svc/store';
+import type { Config } from './config.ts';
+
+export interface OpenStore {
+  readonly url: string;
+  /** For people: which database this is, without its password. */
+  readonly description: string;
+  close(): Promise<void>;
+}
+
+/** The configured PostgreSQL, or the embedded one in the data folder. */
+export async function openStore(config: Config, log: (line: string) => void): Promise<OpenStore> {
+  if (config.databaseUrl !== undefined) {
+    const known = URL.canParse(config.databaseUrl) ? ` at ${shown(new URL(config.databaseUrl))}` : '';
+    const description = `PostgreSQL${known}`;
+    return { url: config.databaseUrl, description, close: async () => {} };
+  }
+  const embedded = await startEmbedded({ dataDir: config.dataDir, log });
+  return { url: embedded.url, description: 'embedded PostgreSQL in the data folder', close: embedded.stop };
+}
+
+const shown = ({ host, pathname }: URL) => `${host}${pathname}`;
+
+/** The same database, for a command that runs beside the service: the embedded one is used where it runs already. */
+export async function openStoreBesideService(config: Config): Promise<OpenStore> {
+  const running = config.databaseUrl === undefined ? await findEmbedded(config.dataDir) : undefined;
+  if (running === undefined) return openStore(config, () => {});
+  return { url: running, description: 'embedded PostgreSQL in the data folder', close: async () => {} };
+}
+
+export const serverMigrations: MigrationSet = {
+  name: 'svc',
+  folder: path.resolve(import.meta.dirname, '../migrations'),
+};

@@ -1,0 +1,223 @@
+import {
+  type AnswerOf,
+  ApiError,
+  type Delivery,
+  type DeliveryState,
+  type EventType,
+  type endpoints,
+  parseMoment,
+} from '@svc/protocol';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { recordChange } from '../audit-log.ts';
+import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
+import { newId } from '../util/ids.ts';
+import { deliverTo, enqueuePumps, insertEvent } from './events.ts';
+import { findWebhook, type WebhookOwner, type WebhookRecord } from './webhooks.ts';
+
+type ListDeliveries = typeof endpoints.listDeliveries;
+type GetDelivery = typeof endpoints.getDelivery;
+
+/** Newest first. */
+export async function listDeliveries(
+  db: Db,
+  owner: WebhookOwner,
+  webhookId: string,
+  query: Call<ListDeliveries>['query'],
+): Promise<PageOf<Delivery>> {
+  await findWebhook(db, owner, webhookId);
+  const page = readPage(query);
+  const matching = matches(webhookId, query);
+  const [deliveries, count] = await Promise.all([
+    db.rows<DeliveryRecord>(sql`
+      select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
+       where ${matching}
+       order by delivery.id desc limit ${page.limit} offset ${page.offset}`),
+    db.one<{ total: bigint }>(sql`select count(*) as total from webhook_deliveries as delivery where ${matching}`),
+  ]);
+  return toPage(deliveries.map(toDelivery), Number(count?.total ?? 0n), page);
+}
+
+/** Only what is asked for is named, so that an index can serve it. */
+function matches(webhookId: string, { state, eventId }: Call<ListDeliveries>['query']): Sql {
+  const ofWebhook = sql`delivery.webhook_id = ${webhookId}`;
+  // Spelt out, because the indexes of a state hold for that state alone.
+  const inState = {
+    WAITING: sql`${ofWebhook} and delivery.state = 'WAITING'`,
+    DELIVERED: sql`${ofWebhook} and delivery.state = 'DELIVERED'`,
+    FAILED: sql`${ofWebhook} and delivery.state = 'FAILED'`,
+  };
+  const matching = state === undefined ? ofWebhook : inState[state];
+  return eventId === undefined ? matching : sql`${matching} and delivery.event_id = ${eventId}`;
+}
+
+interface AttemptRecord {
+  readonly number: number;
+  readonly at: Date;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+}
+
+/** A delivery with every attempt, the first one first. */
+export async function getDelivery(
+  reads: Reads,
+  owner: WebhookOwner,
+  { id, deliveryId }: Call<GetDelivery>['params'],
+): Promise<AnswerOf<GetDelivery>> {
+  await findWebhook(reads, owner, id);
+  const found = await reads.one<DeliveryRecord>(sql`
+    select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
+     where delivery.id = ${deliveryId} and delivery.webhook_id = ${id}`);
+  if (!found) throw new ApiError('delivery_not_found');
+  const attempts = await reads.rows<AttemptRecord>(sql`
+    select number, at, duration_ms as "durationMs", status, error, response
+      from webhook_attempts where delivery_id = ${deliveryId} order by number`);
+  return {
+    ...toDelivery(found),
+    attemptsMade: attempts.map((attempt) => ({ ...attempt, at: attempt.at.toISOString() })),
+  };
+}
+
+/** A delivery as it is shown. */
+export interface DeliveryRecord {
+  readonly id: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** Of `webhook_deliveries as delivery join events as event`. */
+export const deliveryColumns = sql`delivery.id, delivery.event_id as "eventId", event.type as "eventType", delivery.state,
+  delivery.attempts, delivery.next_attempt_at as "nextAttemptAt", delivery.created_at as "createdAt",
+  delivery.ended_at as "endedAt"`;
+
+export function toDelivery(record: DeliveryRecord): Delivery {
+  return {
+    ...record,
+    nextAttemptAt: record.nextAttemptAt?.toISOString() ?? null,
+    createdAt: record.createdAt.toISOString(),
+    endedAt: record.endedAt?.toISOString() ?? null,
+  };
+}
+
+type ReplayWebhook = typeof endpoints.replayWebhook;
+
+/** Some megabytes of rows in one transaction; whoever has more asks again, from where the answer says. */
+export const MAX_REPLAYED = 10_000;
+
+/**
+ * Delivers events again. One that is still on its way to the webhook is sent at once instead of twice, so that however often this is
+ * asked, no more waits than has happened.
+ */
+export function replayWebhook({ caller, params, body, transact }: Call<ReplayWebhook>): Promise<Answer<ReplayWebhook>> {
+  const range = readRange(body);
+  return transact(async (tx) => {
+    const webhook = await findWebhook(tx, caller, params.id);
+    if (webhook.disabledReason !== null) throw new ApiError('webhook_disabled');
+    const found = await tx.rows<FoundEvent>(
+      range ? eventsOf(caller, webhook, range) : eventOf(caller, body.eventId ?? ''),
+    );
+    const [events, next] = [found.slice(0, MAX_REPLAYED), found[MAX_REPLAYED]];
+    if (!range && events.length === 0) throw new ApiError('event_not_found');
+    await deliverAgain(
+      tx,
+      webhook.id,
+      events.map(({ id }) => id),
+    );
+    const replayed = events.length;
+    const { eventId, from, to } = body;
+    const changes = { eventId, from, to, replayed };
+    await recordChange(tx, caller, { action: 'webhook.replayed', target: webhook.id, changes });
+    return { replayed, nextFrom: next?.at.toISOString() ?? null };
+  });
+}
+
+interface FoundEvent {
+  readonly id: string;
+  /** When it happened, or up to a millisecond before: as it can be asked for. */
+  readonly at: Date;
+}
+
+interface Range {
+  readonly from: Date;
+  readonly to: Date | undefined;
+}
+
+/** undefined when one event is asked for. */
+function readRange({ eventId, from, to }: Call<ReplayWebhook>['body']): Range | undefined {
+  if ((eventId === undefined) === (from === undefined)) {
+    throw new ApiError('invalid_request', 'body must have either eventId or from.');
+  }
+  if (from === undefined) {
+    if (to !== undefined) throw new ApiError('invalid_request', 'body.to needs body.from.');
+    return undefined;
+  }
+  const range = { from: readMoment('from', from), to: to === undefined ? undefined : readMoment('to', to) };
+  if (range.to && range.to <= range.from) throw new ApiError('invalid_request', 'body.to must be after body.from.');
+  return range;
+}
+
+function readMoment(field: string, text: string): Date {
+  const moment = parseMoment(text);
+  if (moment.ok) return moment.value;
+  throw new ApiError('invalid_request', `body.${field} ${moment.reason}.`);
+}
+
+const foundColumns = sql`id, date_trunc('milliseconds', created_at) as at`;
+
+const eventOf = ({ organizationId, environment }: WebhookOwner, id: string): Sql => sql`
+  select ${foundColumns} from events
+   where id = ${id} and organization_id = ${organizationId} and environment = ${environment}`;
+
+/** What the webhook would have got, the oldest first, and one more, to say where the rest begins. Tests were meant for one moment and one webhook. */
+const eventsOf = (owner: WebhookOwner, { eventTypes }: WebhookRecord, { from, to = null }: NullableTo): Sql => sql`
+  select ${foundColumns} from events
+   where organization_id = ${owner.organizationId} and environment = ${owner.environment}
+     and created_at >= ${from} and created_at < coalesce(${to}::timestamptz, 'infinity')
+     and type <> 'webhook.test' and (${eventTypes}::text[] is null or type = any (${eventTypes}::text[]))
+   order by created_at, id
+   limit ${MAX_REPLAYED + 1}`;
+type NullableTo = Omit<Range, 'to'> & { readonly to?: Date | null | undefined };
+
+async function deliverAgain(tx: Db, webhookId: string, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length === 0) return;
+  // One after the other, or two at once would both see that nothing waits.
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`replay ${webhookId}`}, 0))`);
+  const ids = eventIds.map(() => newId('dlv'));
+  await tx.run(sql`
+    update webhook_deliveries set next_attempt_at = least(next_attempt_at, now())
+     where webhook_id = ${webhookId} and state = 'WAITING' and event_id = any (${eventIds}::text[])`);
+  await tx.run(sql`
+    insert into webhook_deliveries (id, webhook_id, event_id)
+    select id, ${webhookId}, event_id
+      from unnest(${ids}::text[], ${eventIds}::text[]) as wanted (id, event_id)
+     where not exists (
+       select from webhook_deliveries as waiting
+        where waiting.webhook_id = ${webhookId} and waiting.event_id = wanted.event_id and waiting.state = 'WAITING')`);
+  await enqueuePumps(tx, [webhookId]);
+}
+
+type TestWebhook = typeof endpoints.testWebhook;
+
+/** An event that nothing has caused, for one webhook alone, whichever types it wants. */
+export function testWebhook({ caller, params, transact }: Call<TestWebhook>): Promise<Answer<TestWebhook>> {
+  const { organizationId, environment } = caller;
+  return transact(async (tx) => {
+    const { id, disabledReason } = await findWebhook(tx, caller, params.id);
+    if (disabledReason !== null) throw new ApiError('webhook_disabled');
+    const event = newId('evt');
+    const data = { webhookId: id, message: 'This is a test. Nothing has happened.' };
+    await insertEvent(tx, event, { organizationId, environment, type: 'webhook.test', subject: event, data });
+    await deliverTo(tx, event, [id]);
+    const stored = await tx.one<DeliveryRecord>(sql`
+      select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
+       where delivery.event_id = ${event}`);
+    if (!stored) throw new Error('A delivery that was stored is not there.');
+    return toDelivery(stored);
+  });
+}

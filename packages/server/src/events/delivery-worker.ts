@@ -1,0 +1,256 @@
+import { type Database, type Db, type Sql, sql } from '@svc/store';
+import type { JobContext, JobLog } from '../jobs/job.ts';
+import { queueMails } from '../mail/mail.ts';
+import { type Attempt, type AttemptMade, type AttemptParts, attempt, type DueDelivery } from './delivery-attempt.ts';
+import { enqueuePumps, PUMP_TASK } from './events.ts';
+
+export interface PumpParts extends AttemptParts {
+  readonly db: Database;
+  readonly log: JobLog;
+}
+
+/** A receiver has no more of our requests at the same time. */
+export const IN_FLIGHT = 4;
+/** Then other webhooks have their turn. */
+const TURN_MS = 30_000;
+/** How soon a new event is seen while an earlier one is still being sent. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Sends what is due at one webhook, for a while, and orders its next turn. A receiver that does not answer ends its turn: it goes
+ * behind the others that wait. An attempt is stored after it was made, so that a process that dies leaves its deliveries due.
+ */
+export async function pump(parts: PumpParts, webhookId: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
+  await sendDue(parts, webhookId, signal);
+  // The job is handed back, and whoever takes it over begins anew.
+  signal.throwIfAborted();
+  const { db } = parts;
+  const next = await findNextDue(db, webhookId);
+  if (!next?.waits) return;
+  if (next.isDeleted) await endDeletedDeliveries(db, webhookId);
+  // What was due long ago goes behind everybody who waits already, or a webhook with much to do would always be first.
+  else if (!next.isDisabled) await enqueuePumps(db, [webhookId], next.laterAt ?? undefined);
+}
+
+async function sendDue(parts: PumpParts, webhookId: string, signal: AbortSignal): Promise<void> {
+  const { db, log } = parts;
+  const endsAt = performance.now() + TURN_MS;
+  const inFlight = new Map<string, Promise<void>>();
+  let failure: unknown;
+  let isOver = false;
+
+  const send = async (delivery: DueDelivery) => {
+    const outcome = await attempt(parts, delivery, signal);
+    await keepAttempt(db, delivery, outcome);
+    const { status, error, durationMs } = outcome.made;
+    const about = { webhookId, deliveryId: delivery.id, attempt: delivery.attempts + 1, status, durationMs };
+    if (error !== null) log.info({ ...about, state: outcome.verdict.state }, 'webhook not delivered');
+    isOver ||= outcome.timedOut;
+  };
+  const start = (delivery: DueDelivery) => {
+    const sending = send(delivery)
+      .catch((error: unknown) => {
+        failure ??= error;
+        isOver = true;
+      })
+      .finally(() => inFlight.delete(delivery.id));
+    inFlight.set(delivery.id, sending);
+  };
+  while (!isOver && !signal.aborted && performance.now() < endsAt) {
+    const free = IN_FLIGHT - inFlight.size;
+    const due = free > 0 ? await findDue(db, webhookId, { except: [...inFlight.keys()], limit: free }) : [];
+    for (const delivery of due) start(delivery);
+    if (inFlight.size === 0) break;
+    await first(inFlight, LOOK_EVERY_MS);
+  }
+  await Promise.all(inFlight.values());
+  if (failure !== undefined) throw failure;
+}
+
+/** Until one of them ends, or the time is up. */
+async function first(inFlight: ReadonlyMap<string, Promise<void>>, ms: number): Promise<void> {
+  const time = Promise.withResolvers<void>();
+  const timer = setTimeout(time.resolve, ms);
+  await Promise.race([...inFlight.values(), time.promise]);
+  clearTimeout(timer);
+}
+
+/** The longest due first; none while the webhook is switched off. */
+export function findDue(
+  db: Db,
+  webhookId: string,
+  { except, limit }: { readonly except: readonly string[]; readonly limit: number },
+): Promise<DueDelivery[]> {
+  return db.rows<DueDelivery>(sql`
+    select delivery.id, delivery.webhook_id as "webhookId", delivery.attempts, webhook.url,
+           webhook.secret || array(
+             select older.secret from webhook_older_secrets as older
+              where older.webhook_id = webhook.id and older.ends_at > now() order by older.id desc) as secrets,
+           event.id as "eventId", event.type, event.created_at as "createdAt", event.data
+      from webhook_deliveries as delivery
+      join webhooks as webhook on webhook.id = delivery.webhook_id
+      join events as event on event.id = delivery.event_id
+     where delivery.webhook_id = ${webhookId} and delivery.state = 'WAITING' and delivery.next_attempt_at <= now()
+       and webhook.deleted_at is null and webhook.disabled_reason is null
+       and delivery.id <> all (${except}::text[])
+     order by delivery.next_attempt_at, delivery.id
+     limit ${limit}`);
+}
+
+export interface NextDue {
+  readonly isDeleted: boolean;
+  readonly isDisabled: boolean;
+  /** Whether a delivery waits at all. */
+  readonly waits: boolean;
+  /** When the next one is due; null when it is now. Both by the database's clock, as everything that is due. */
+  readonly laterAt: Date | null;
+}
+
+export function findNextDue(db: Db, webhookId: string): Promise<NextDue | undefined> {
+  return db.one<NextDue>(sql`
+    select deleted_at is not null as "isDeleted", disabled_reason is not null as "isDisabled", next_at is not null as waits,
+           case when next_at > now() then next_at end as "laterAt"
+      from webhooks
+      left join lateral (
+        select min(next_attempt_at) as next_at from webhook_deliveries
+         where webhook_id = webhooks.id and state = 'WAITING') as deliveries on true
+     where id = ${webhookId}`);
+}
+
+/**
+ * Stores an attempt and what follows from it. Where somebody else has stored the same one, which happens when a process was thought
+ * dead, nothing changes. What an address says that the webhook has left meanwhile is not said of the new one, which has its own try.
+ */
+export async function keepAttempt(db: Database, delivery: DueDelivery, { made, verdict }: Attempt): Promise<void> {
+  if (verdict.state === 'DELIVERED') {
+    await store(db, delivery, made, ENDED('DELIVERED'), WELL);
+    return;
+  }
+  if (verdict.state === 'WAITING') {
+    const pauseSeconds = verdict.pauseMs / 1_000;
+    const hasMoved = sql`${delivery.url} <> (select url from webhooks where id = webhook_id)`;
+    const pause = sql`make_interval(secs => case when ${hasMoved} then 0 else ${pauseSeconds}::float8 end)`;
+    await store(db, delivery, made, sql`next_attempt_at = clock_timestamp() + ${pause}`, FAILING(made));
+    return;
+  }
+  await db.tx(async (tx) => {
+    if (await lockMoved(tx, delivery)) {
+      await store(tx, delivery, made, sql`next_attempt_at = clock_timestamp()`, FAILING(made));
+      return;
+    }
+    if (!(await store(tx, delivery, made, ENDED('FAILED'), FAILING(made)))) return;
+    if (verdict.because === 'GONE') await disableGone(tx, delivery);
+    else await disableFailing(tx, delivery);
+  });
+}
+
+/** Whether the webhook has another address by now. It keeps the one it has until the transaction ends. */
+async function lockMoved(tx: Db, { id, webhookId, url }: DueDelivery): Promise<boolean> {
+  await tx.run(sql`select from webhook_deliveries where id = ${id} for no key update`);
+  const now = await tx.one<{ url: string }>(sql`select url from webhooks where id = ${webhookId} for no key update`);
+  return now !== undefined && now.url !== url;
+}
+
+const ENDED = (state: 'DELIVERED' | 'FAILED') =>
+  sql`state = ${state}, next_attempt_at = null, ended_at = clock_timestamp()`;
+
+/** How the webhook's own record changes. Its row is left alone as a rule: it is the same for all of its deliveries. */
+interface Health {
+  readonly set: Sql;
+  readonly where: Sql;
+}
+const WELL: Health = { set: sql`failing_since = null`, where: sql`failing_since is not null` };
+const FAILING = ({ at }: AttemptMade): Health => ({
+  set: sql`failing_since = ${at}`,
+  where: sql`failing_since is null`,
+});
+
+/** False when the delivery has gone on without this attempt. Deliveries are locked before their webhook, here as everywhere. */
+async function store(
+  db: Db,
+  { id, webhookId, attempts, url }: DueDelivery,
+  made: AttemptMade,
+  change: Sql,
+  health: Health,
+): Promise<boolean> {
+  const stored = await db.rows(sql`
+    with changed as (
+      update webhook_deliveries set attempts = attempts + 1, ${change}
+       where id = ${id} and state = 'WAITING' and attempts = ${attempts}
+      returning id, attempts
+    ), kept as (
+      insert into webhook_attempts (delivery_id, number, at, duration_ms, status, error, response)
+      select id, attempts, ${made.at}, ${made.durationMs}, ${made.status}, ${made.error}, ${made.response} from changed
+    ), health as (
+      update webhooks set ${health.set}
+       where id = ${webhookId} and url = ${url} and ${health.where} and exists (select from changed)
+    )
+    select from changed`);
+  return stored.length === 1;
+}
+
+/** The receiver said that it wants nothing more. */
+export async function disableGone(tx: Db, { webhookId }: DueDelivery): Promise<void> {
+  await tx.run(sql`
+    update webhooks set disabled_reason = 'GONE', updated_at = now()
+     where id = ${webhookId} and disabled_reason is null and deleted_at is null`);
+}
+
+interface Disabled {
+  readonly organizationId: string;
+  readonly environment: 'production' | 'development';
+  readonly url: string;
+  readonly failingSince: Date;
+  readonly recipient: string | null;
+}
+
+/** A delivery was tried for the last time: where nothing else came through since its first attempt, nothing will. */
+export async function disableFailing(tx: Db, { id, webhookId }: DueDelivery): Promise<void> {
+  const disabled = await tx.one<Disabled>(sql`
+    update webhooks set disabled_reason = 'FAILING', updated_at = now()
+      from environments as home
+     where webhooks.id = ${webhookId} and disabled_reason is null and deleted_at is null
+       and failing_since <= (select at from webhook_attempts where delivery_id = ${id} and number = 1)
+       and home.organization_id = webhooks.organization_id and home.environment = webhooks.environment
+    returning webhooks.organization_id as "organizationId", webhooks.environment, url,
+              failing_since as "failingSince", home.notification_email as recipient`);
+  if (!disabled || disabled.recipient === null) return;
+  const { organizationId, environment, url, failingSince, recipient } = disabled;
+  // The host alone: paths and queries of such addresses hold secrets at times.
+  const content = { webhookId, host: new URL(url).host, failingSince: failingSince.toISOString() };
+  await queueMails(tx, [{ organizationId, environment, recipient, template: 'webhook-disabled', content }]);
+}
+
+/** So many at once hold no lock for long. */
+const BATCH = 1_000;
+/** More than ever wait for one webhook; whatever is left is for the next look. */
+const MAX_BATCHES = 1_000;
+
+/** What waits for a webhook that was deleted will never be sent. */
+export async function endDeletedDeliveries(db: Db, webhookId: string): Promise<void> {
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    const ended = await db.run(sql`
+      update webhook_deliveries set state = 'FAILED', next_attempt_at = null, ended_at = now()
+       where state = 'WAITING' and id in (
+         select id from webhook_deliveries where webhook_id = ${webhookId} and state = 'WAITING' limit ${BATCH})`);
+    if (ended < BATCH) return;
+  }
+}
+
+/** Whatever is left is for the next look. */
+const MAX_AT_ONCE = 500;
+
+/** Orders a turn for webhooks at which something is due and whose job has used up its attempts, as after days without a database. */
+export async function lookAfterWebhooks(db: Db): Promise<void> {
+  const left = await db.rows<{ id: string }>(sql`
+    select id from webhooks
+     where (disabled_reason is null or deleted_at is not null)
+       and exists (select from webhook_deliveries
+                    where webhook_id = webhooks.id and state = 'WAITING' and next_attempt_at <= now())
+       and not exists (select from jobs where task = ${PUMP_TASK} and key = webhooks.id and failed_at is null)
+     limit ${MAX_AT_ONCE}`);
+  await enqueuePumps(
+    db,
+    left.map(({ id }) => id),
+  );
+}

@@ -1,0 +1,19 @@
+import { type Currency, type Environment, usdToNumber } from '@svc/protocol';
+import type { Handlers } from '../http/call.ts';
+import type { Exchange } from './exchange.ts';
+
+export function exchangeHandlers(exchange: Exchange): Pick<Handlers, 'getUsdAmount'> {
+  const getUsdAmount = getUsdAmountHandler(exchange);
+  return { getUsdAmount: ({ query, caller }) => getUsdAmount({ query, environment: caller.environment }) };
+}
+
+export interface UsdAmountRequest {
+  readonly query: { readonly currencyAmount: string | number; readonly currency: Currency };
+  readonly environment: Environment;
+}
+
+/** The handler of getUsdAmount: the answer is the bare number. */
+export function getUsdAmountHandler(exchange: Exchange): (request: UsdAmountRequest) => Promise<number> {
+  return async ({ query, environment }) =>
+    usdToNumber(await exchange.usdAmount({ amount: query.currencyAmount, currency: query.currency, environment }));
+}

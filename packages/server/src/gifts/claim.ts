@@ -1,0 +1,327 @@
+import {
+  ApiError,
+  catalogue,
+  type Environment,
+  type endpoints,
+  formatUsd,
+  type Parsed,
+  parseSolanaAddress,
+  parseStarknetAddress,
+  type RedeemChain,
+  unparsed,
+  usdToNumber,
+} from '@svc/protocol';
+import { type Database, type Db, type Sql, sql } from '@svc/store';
+import { isSolanaWallet } from '../bridge/solana-address.ts';
+import type { Networks } from '../chains/networks.ts';
+import { type Answer, type Call, WithStatus } from '../http/call.ts';
+import { TooManyRequests } from '../http/rate-limit.ts';
+import { enqueue } from '../jobs/job.ts';
+import { newId } from '../util/ids.ts';
+import { codeKey, type GiftRecord, giftColumns, refusalOf, shareOfRedeem } from './gift.ts';
+import { bridgeJob, payoutJob, type Redeem, type RedeemWaiters, redeemColumns } from './redeem.ts';
+
+type RedeemGift = typeof endpoints.redeemGift;
+type Request = Pick<Call<RedeemGift>, 'client' | 'params' | 'body' | 'requestKey'>;
+
+/** Counted from the start of the request, so that it is over before its Idempotency-Key is anybody else's. */
+const PATIENCE_MS = 30_000;
+/** What Circle says that the way takes: about as long as Solana needs, or until Starknet is final. */
+const FAST_SECONDS = 24;
+const STANDARD_SECONDS = 28_800;
+
+/** Reserves a share of the gift for a wallet, has it paid out, and waits for that. */
+export async function redeemGift(parts: ClaimParts, request: Request): Promise<Answer<RedeemGift>> {
+  const startedAt = performance.now();
+  const { client, params, body, requestKey } = request;
+  const destination = readDestination(body.chain, body.walletAddress);
+  const gift = await findByCode(parts, client, params.code);
+  if (!gift) throw new ApiError('gift_not_found', undefined, { status: 400 });
+  const id = await parts.db.tx((tx) => reserve(parts, tx, { giftId: gift.id, destination, requestKey }));
+  const leftMs = PATIENCE_MS - (performance.now() - startedAt);
+  const isEnough = destination.chain === 'solana' ? isUnderWay : hasEnded;
+  const redeem = await parts.waiters.until(parts.db.reads, id, isEnough, leftMs);
+  return destination.chain === 'solana' ? started(redeem, gift.cctpFast) : redeemed(redeem);
+}
+
+const hasEnded = ({ status }: Redeem) => status === 'SUCCESS' || status === 'FAILED';
+const isUnderWay = ({ status, transactionHash }: Redeem) =>
+  status === 'FAILED' || (status !== 'PENDING' && transactionHash !== null);
+
+function redeemed({ id, status, transactionHash, shownAddress, amount }: Redeem): Answer<RedeemGift> {
+  if (status === 'FAILED') throw new ApiError('payout_failed');
+  const giftRedeem = { id, status, transactionHash, walletAddress: shownAddress, amount: formatUsd(amount) };
+  return new WithStatus(201, { giftRedeem });
+}
+
+function started(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
+  const { id, status, transactionHash } = redeem;
+  // With a burn it is not over: the operator can send it on.
+  if (status === 'FAILED' && transactionHash === null) throw new ApiError('payout_failed');
+  return new WithStatus(202, {
+    redeemId: id,
+    status,
+    destinationChain: 'solana' as const,
+    cctpBurnTxHash: status === 'PENDING' ? null : transactionHash,
+    estimatedSeconds: fast ? FAST_SECONDS : STANDARD_SECONDS,
+  });
+}
+
+type ClaimGift = typeof endpoints.claimGift;
+
+/** Whether a code can be redeemed now, and what it gives. */
+export async function claimGift(
+  parts: Pick<ClaimParts, 'codes' | 'now'>,
+  { client, params }: Pick<Call<ClaimGift>, 'client' | 'params'>,
+): Promise<Answer<ClaimGift>> {
+  const gift = await findByCode(parts, client, params.code);
+  const refusal = refusalOf(gift, (parts.now ?? Date.now)());
+  if (refusal || !gift) return { valid: false, reason: catalogue[refusal ?? 'gift_not_found'].message };
+  const { code, name, amount, orgName } = gift;
+  return { valid: true, gift: { code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' }, orgName };
+}
+
+type GetRedeemStatus = typeof endpoints.getRedeemStatus;
+
+/** How far a redeem of this code is. Whoever names one that does not exist is counted like whoever names an unknown code. */
+export async function redeemStatus(
+  { codes }: Pick<ClaimParts, 'codes'>,
+  { client, params }: Pick<Call<GetRedeemStatus>, 'client' | 'params'>,
+): Promise<Answer<GetRedeemStatus>> {
+  const redeem = await codes.find<Redeem>(
+    client,
+    sql`
+      select ${redeemColumns} from gift_redeems
+       where id = ${params.redeemId} and gift_id = (select id from gifts where code_key = ${keyOfCode(params.code)})`,
+  );
+  if (!redeem) throw new ApiError('redeem_not_found');
+  const { id, status, destinationChain, amount } = redeem;
+  return { id, status, destinationChain, ...hashesOf(redeem), amount: usdToNumber(amount) };
+}
+
+/** A redeem on Starknet burns nothing and is received by its payout, which may still be replaced until it has succeeded. */
+function hashesOf({ destinationChain, status, transactionHash, receiveHash }: Redeem) {
+  return destinationChain === 'solana'
+    ? { cctpBurnTxHash: transactionHash, receiveChainTxHash: receiveHash }
+    : { cctpBurnTxHash: null, receiveChainTxHash: status === 'SUCCESS' ? transactionHash : null };
+}
+
+/** As long as a request with an Idempotency-Key is known. */
+const KEY_HOURS = 24;
+
+export interface Wish {
+  readonly giftId: string;
+  readonly destination: Destination;
+  readonly requestKey: string | undefined;
+}
+
+/**
+ * Takes a place of the gift and a share of its hold for one redeem, and has it paid out: all in the caller's transaction. A repetition
+ * of a request that did so is answered with the same redeem. Answers its id.
+ */
+export async function reserve(parts: ClaimParts, tx: Db, wish: Wish): Promise<string> {
+  // From here on everything that concerns this gift happens one after the other.
+  const gift = await tx.one<GiftRecord>(sql`
+    select ${giftColumns} from gifts where id = ${wish.giftId} for no key update`);
+  const before = await findRepeated(tx, wish);
+  if (before !== undefined) return before;
+  const refusal = refusalOf(gift, (parts.now ?? Date.now)());
+  if (refusal || !gift) throw new ApiError(refusal ?? 'gift_not_found', undefined, { status: 400 });
+  requireReachable(parts, gift, wish.destination);
+  const id = await insertRedeem(tx, gift, wish);
+  if (id === undefined) throw new ApiError('gift_user_limit_reached');
+  await enqueue(tx, wish.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id));
+  return id;
+}
+
+async function findRepeated(tx: Db, { giftId, requestKey }: Wish): Promise<string | undefined> {
+  if (requestKey === undefined) return undefined;
+  const row = await tx.one<{ id: string }>(sql`
+    select id from gift_redeems
+     where gift_id = ${giftId} and request_key = ${requestKey}
+       and created_at > now() - make_interval(hours => ${KEY_HOURS})
+     limit 1`);
+  return row?.id;
+}
+
+/** Undefined where the address has redeemed as often as it may. */
+async function insertRedeem(tx: Db, gift: GiftRecord, wish: Wish): Promise<string | undefined> {
+  const { chain, address, shownAddress } = wish.destination;
+  const row = await tx.one<{ id: string }>(sql`
+    with place as (
+      insert into gift_users as known (gift_id, address, redeems)
+      values (${gift.id}, ${address}, 1)
+      on conflict (gift_id, address) do update set redeems = known.redeems + 1
+       where known.redeems < ${gift.maxRedeemsPerUser}
+      returning gift_id
+    ), counted as (
+      update gifts set total_redeems = total_redeems + 1 from place where gifts.id = place.gift_id
+    )
+    insert into gift_redeems (
+      id, gift_id, organization_id, environment, destination_chain, address, shown_address, amount_micros, share_micros,
+      hold_id, request_key)
+    select ${newId('rdm')}, gift_id, ${gift.organizationId}, ${gift.environment}, ${chain}, ${address}, ${shownAddress},
+           ${gift.amount}, ${shareOfRedeem(gift, chain)}, ${gift.holdId}, ${wish.requestKey ?? null}
+      from place
+    returning id`);
+  return row?.id;
+}
+
+/** Where a redeem goes. */
+export interface Destination {
+  readonly chain: RedeemChain;
+  /** In its one normal form. */
+  readonly address: string;
+  /** As it was given. */
+  readonly shownAddress: string;
+}
+
+/** Nobody's wallet, though people find these when they look for an address of USDC: its mints, and the program that keeps tokens. */
+const solanaPrograms: ReadonlySet<string> = new Set([
+  'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+]);
+
+export function readDestination(chain: RedeemChain, walletAddress: string): Destination {
+  const parsed: Parsed<string> =
+    chain === 'solana' ? parseSolanaWallet(walletAddress) : parseStarknetAddress(walletAddress);
+  if (!parsed.ok) refuse(parsed.reason);
+  return { chain, address: parsed.value, shownAddress: walletAddress };
+}
+
+/** A token account is often taken for the wallet that owns it; what is sent to its own token account is lost. */
+function parseSolanaWallet(text: string): Parsed<string> {
+  const address = parseSolanaAddress(text);
+  if (!address.ok || isSolanaWallet(address.value)) return address;
+  return unparsed('must be a wallet, not a token account or a program, which have no key');
+}
+
+/** Refuses what is no wallet of anybody, and chains that the gift's environment does not have. */
+export function requireReachable(
+  { networks, manager, canBridge }: Pick<ClaimParts, 'networks' | 'manager' | 'canBridge'>,
+  { environment, cctpFast, bridge }: Pick<GiftRecord, 'environment' | 'cctpFast' | 'bridge'>,
+  { chain, address }: Destination,
+): void {
+  const payer = manager(environment);
+  if (chain === 'solana') {
+    // Of a gift that was made while there was no bridge, nothing is held for it.
+    if (!canBridge(environment) || (cctpFast && bridge === 0n)) {
+      throw new ApiError('chain_not_configured', 'Solana is not configured for this gift. Choose Starknet.');
+    }
+    if (solanaPrograms.has(address)) refuse('must be a wallet, not a program or a token');
+    return;
+  }
+  const value = BigInt(address);
+  const tokens = networks.tokens(environment).filter((token) => token.chain === 'STARKNET' && token.address !== null);
+  if (tokens.some((token) => BigInt(token.address ?? 0) === value)) refuse('must be a wallet, not a token');
+  const own = [payer, BigInt(networks.starknet(environment).paymentAddress)];
+  if (own.includes(value)) refuse('must be a wallet of yours, not one of this service');
+}
+
+function refuse(reason: string): never {
+  throw new ApiError('invalid_request', `body.walletAddress ${reason}.`);
+}
+
+/** What a gift code can be; the rest is looked up like any other, under a key that no gift has. */
+const CODE = /^[A-Za-z0-9_-]{4,64}$/;
+const NO_CODE = '';
+
+export const keyOfCode = (code: string): string => (CODE.test(code) ? codeKey(code) : NO_CODE);
+
+export interface ClaimedGift extends GiftRecord {
+  readonly orgName: string;
+}
+
+/** The gift with this code that was not deleted. Counts for the client if there is none. */
+export function findByCode({ codes }: Pick<ClaimParts, 'codes'>, client: string, code: string) {
+  return codes.find<ClaimedGift>(client, giftByCode(code));
+}
+
+function giftByCode(code: string): Sql {
+  return sql`
+    select ${giftColumns}, organizations.name as "orgName"
+      from gifts
+      join organizations on organizations.id = gifts.organization_id
+     where gifts.code_key = ${keyOfCode(code)} and gifts.deleted_at is null`;
+}
+
+export interface ClaimParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'tokens'>;
+  /** The account that pays redemptions out; `chain_not_configured` where there is none. */
+  readonly manager: (environment: Environment) => bigint;
+  /** Whether there is a bridge to Solana. */
+  readonly canBridge: (environment: Environment) => boolean;
+  readonly codes: CodeLookup;
+  readonly waiters: RedeemWaiters;
+  readonly now?: () => number;
+}
+
+const WINDOW_SECONDS = 60;
+/** Clients that were refused are remembered until their window ends; more than this at once are asked for again. */
+const MAX_REFUSED = 10_000;
+
+interface Counted {
+  readonly used: number;
+  readonly endsInMs: string;
+}
+
+/**
+ * Looks up what a code leads to, and counts for each client how often there was nothing. Beyond the limit a client is refused until
+ * its minute is over, whatever it asks for. Counting and looking are one statement under the lock of the client's row: a thousand
+ * requests at the same time, at any number of replicas, learn no more of unknown codes than as many in a row.
+ */
+export class CodeLookup {
+  readonly #db: Pick<Db, 'one'>;
+  readonly #limit: number;
+  readonly #now: () => number;
+  /** Until when a client is refused without asking the database. */
+  readonly #refused = new Map<string, number>();
+
+  constructor(db: Pick<Db, 'one'>, unknownPerMinute: number, now: () => number = () => performance.now()) {
+    this.#db = db;
+    this.#limit = unknownPerMinute;
+    this.#now = now;
+  }
+
+  /** The one row that `query` finds, which has an id, or undefined. */
+  async find<T extends { readonly id: string }>(client: string, query: Sql): Promise<T | undefined> {
+    this.#refuseKnown(client);
+    const limit = this.#limit;
+    const row = await this.#db.one<Counted & (T | { readonly id: null })>(sql`
+      with found as (
+        ${query}
+      ), counted as (
+        insert into rate_windows as w (key_id, started_at, used, granted)
+        values (${`codes ${client}`}, statement_timestamp(), case when exists (select from found) then 0 else 1 end, 0)
+        on conflict (key_id) do update set
+          started_at = case when ${overdue} then statement_timestamp() else w.started_at end,
+          used = case when ${overdue} then excluded.used
+                      when w.used >= ${limit}::integer then ${limit}::integer + 1
+                      else w.used + excluded.used end
+        returning used, extract(epoch from started_at - statement_timestamp()) * 1000 + ${WINDOW_SECONDS * 1000}::integer as ends_in_ms
+      )
+      select found.*, counted.used, counted.ends_in_ms as "endsInMs"
+        from counted
+        left join found on counted.used <= ${limit}::integer`);
+    if (!row) throw new Error('A lookup of a code was not counted.');
+    if (row.used > limit) this.#refuse(client, this.#now() + Number(row.endsInMs));
+    return row.id === null ? undefined : (row as T);
+  }
+
+  #refuseKnown(client: string): void {
+    const endsAt = this.#refused.get(client);
+    if (endsAt === undefined) return;
+    if (endsAt > this.#now()) this.#refuse(client, endsAt);
+    this.#refused.delete(client);
+  }
+
+  #refuse(client: string, endsAt: number): never {
+    if (this.#refused.size >= MAX_REFUSED) this.#refused.clear();
+    this.#refused.set(client, endsAt);
+    throw new TooManyRequests(Math.max(1, Math.ceil((endsAt - this.#now()) / 1000)));
+  }
+}
+
+const overdue = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;

@@ -1,0 +1,298 @@
+import {
+  ApiError,
+  type Environment,
+  type endpoints,
+  formatUsd,
+  type Gift,
+  parseMoment,
+  parseUsd,
+  type UsdMicros,
+  usdToNumber,
+} from '@svc/protocol';
+import { type Database, type Db, sql } from '@svc/store';
+import type { Answer, Call } from '../http/call.ts';
+import { refuse } from '../http/validation.ts';
+import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
+import type { Organizations } from '../organizations/organization-store.ts';
+import { newId } from '../util/ids.ts';
+import { codeKey, findGift, type GiftRecord, isExpired, randomCode, shareOf, toGift } from './gift.ts';
+
+type CreateGift = typeof endpoints.createGift;
+
+/** Makes one gift and holds what all of its redemptions may cost. */
+export async function createGift(
+  parts: GiftParts,
+  { caller, body, transact }: Call<CreateGift>,
+): Promise<Answer<CreateGift>> {
+  const read = readGift(body, parts.now?.() ?? Date.now());
+  parts.manager(caller.environment);
+  const costs = await costsOf(parts, caller.environment, read.amount, read.cctpFast);
+  return transact(async (tx): Promise<Gift> => {
+    const [stored] = await storeGifts(tx, caller, [{ ...read, ...costs }]);
+    const gift = await findGift(tx, caller, stored?.id ?? '');
+    if (!gift) throw new Error('A gift that was stored is not there.');
+    return toGift(gift);
+  });
+}
+
+function readGift(body: Call<CreateGift>['body'], nowMs: number): Omit<NewGift, 'gas' | 'bridge'> {
+  const startsAt = readMoment(body.startsAt, 'body.startsAt');
+  const expiresAt = readExpiry(body.expiresAt ?? null);
+  requireAfter(expiresAt, startsAt);
+  if (isExpired({ expiresAt }, nowMs)) refuse('body.expiresAt', 'must be in the future');
+  if (body.maxRedeemsPerUser > body.maxRedeems) refuse('body.maxRedeemsPerUser', 'must be at most maxRedeems');
+  const { code, name, maxRedeems, maxRedeemsPerUser, isActive } = body;
+  return {
+    ...{ code, name, maxRedeems, maxRedeemsPerUser, isActive, startsAt, expiresAt },
+    amount: readAmount(body.amount),
+    type: body.type ?? 'GIFT_CARD',
+    cctpFast: body.cctpFast ?? true,
+    recipientEmail: null,
+    campaignName: null,
+  };
+}
+
+type CreateGiftsBulk = typeof endpoints.createGiftsBulk;
+
+/** Makes a gift for each recipient and has the links mailed: all of it in one transaction, or nothing. */
+export async function createGiftsBulk(
+  parts: GiftParts,
+  { caller, body, transact }: Call<CreateGiftsBulk>,
+): Promise<Answer<CreateGiftsBulk>> {
+  const amount = readAmount(body.amount);
+  parts.manager(caller.environment);
+  const costs = await costsOf(parts, caller.environment, amount, body.cctpFast ?? true);
+  const organization = await parts.organizations.organization(caller.organizationId);
+  if (!organization) throw new ApiError('internal_error');
+  const wanted = giftsOf(body, { amount, ...costs }, parts.now?.() ?? Date.now());
+  return transact(async (tx) => {
+    const gifts = await storeGifts(tx, caller, wanted, parts.newCode);
+    const { organizationId, environment } = caller;
+    const mails = gifts.map((gift): GiftMail => {
+      const content = contentOf(gift, organization.name, parts.publicUrl());
+      return { organizationId, environment, recipient: gift.recipientEmail ?? '', template: 'gift', content };
+    });
+    await parts.queueMails(tx, mails);
+    return {
+      created: gifts.length,
+      campaignName: body.name,
+      totalHeldUsd: usdToNumber(gifts.reduce((sum, gift) => sum + shareOf(gift), 0n)),
+      gifts: mails.map(({ recipient, content: { code, claimUrl } }) => ({ code, email: recipient, claimUrl })),
+    };
+  });
+}
+
+function giftsOf(
+  body: Call<CreateGiftsBulk>['body'],
+  costs: Pick<NewGift, 'amount' | 'gas' | 'bridge'>,
+  nowMs: number,
+): NewGift[] {
+  const common = {
+    ...costs,
+    name: body.name,
+    campaignName: body.name,
+    type: body.type ?? ('GIFT_CARD' as const),
+    cctpFast: body.cctpFast ?? true,
+    maxRedeems: 1,
+    maxRedeemsPerUser: 1,
+    startsAt: new Date(nowMs),
+    expiresAt: null,
+    isActive: true,
+  };
+  return body.recipients.map(({ email, code }) => ({ ...common, recipientEmail: email, code }));
+}
+
+function contentOf({ code, name, amount }: StoredGift, orgName: string, publicUrl: string): GiftMail['content'] {
+  return { code, name, amountUsd: formatUsd(amount), claimUrl: `${publicUrl}/claim/${code}`, orgName };
+}
+
+type Made = Exclude<
+  keyof GiftRecord,
+  'id' | 'organizationId' | 'environment' | 'totalRedeems' | 'redeemed' | 'holdId' | 'deletedAt'
+>;
+
+/** A gift to be made; without a code it gets one. */
+export type NewGift = Pick<GiftRecord, Exclude<Made, 'code'>> & { readonly code: string | undefined };
+export type StoredGift = NewGift & Pick<GiftRecord, 'id' | 'code'>;
+
+/** Of so many codes by chance that one exists already happens once in a lifetime; a generator that repeats itself is stopped. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Stores gifts and takes a hold for each: all of them, or none and `gift_code_taken` or `insufficient_credits`, which end the
+ * transaction. Answers them in the order given.
+ */
+export async function storeGifts(
+  tx: Db,
+  owner: LedgerOwner,
+  gifts: readonly NewGift[],
+  newCode: () => string = randomCode,
+): Promise<StoredGift[]> {
+  const stored = await insertWithCodes(tx, owner, gifts, newCode);
+  const holds = await holdMany(
+    tx,
+    owner,
+    stored.map((gift) => ({ amount: shareOf(gift) * BigInt(gift.maxRedeems), reference: gift.id })),
+  );
+  const ids = stored.map(({ id }) => id);
+  await tx.run(sql`
+    update gifts set hold_id = held.hold_id
+      from unnest(${ids}::text[], ${holds}::text[]) as held (id, hold_id)
+     where gifts.id = held.id`);
+  return stored;
+}
+
+async function insertWithCodes(
+  tx: Db,
+  owner: LedgerOwner,
+  gifts: readonly NewGift[],
+  newCode: () => string,
+): Promise<StoredGift[]> {
+  const used = usedCodes(gifts);
+  const named = (gift: NewGift): StoredGift => ({
+    ...gift,
+    id: newId('gift'),
+    code: gift.code ?? freeCode(used, newCode),
+  });
+  const places = gifts.map(named);
+  let waiting = [...places.keys()];
+  for (let attempt = 1; waiting.length > 0; attempt++) {
+    if (attempt > MAX_ATTEMPTS) throw new Error('No free gift codes were found.');
+    const inserted = await insert(
+      tx,
+      owner,
+      waiting.flatMap((place) => places[place] ?? []),
+    );
+    waiting = waiting.filter((place) => !inserted.has(places[place]?.id ?? ''));
+    for (const place of waiting) {
+      const gift = gifts[place];
+      if (gift) places[place] = gift.code === undefined ? named(gift) : taken(gift.code);
+    }
+  }
+  return places;
+}
+
+/** The codes that were asked for, provided that none was asked for twice. */
+function usedCodes(gifts: readonly NewGift[]): Set<string> {
+  const used = new Set<string>();
+  for (const { code } of gifts) {
+    if (code === undefined) continue;
+    if (used.has(codeKey(code))) throw new ApiError('gift_code_taken', `The gift code ${code} is there twice.`);
+    used.add(codeKey(code));
+  }
+  return used;
+}
+
+function freeCode(used: Set<string>, newCode: () => string): string {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const code = newCode();
+    if (used.has(codeKey(code))) continue;
+    used.add(codeKey(code));
+    return code;
+  }
+  throw new Error('No free gift codes were found.');
+}
+
+function taken(code: string): never {
+  throw new ApiError('gift_code_taken', `The gift code ${code} exists already. Choose another.`);
+}
+
+/** Answers the ids of those whose code was free. In the order of codes, so that two transactions never wait for each other. */
+async function insert(
+  tx: Db,
+  { organizationId, environment }: LedgerOwner,
+  gifts: readonly StoredGift[],
+): Promise<ReadonlySet<string>> {
+  const rows = JSON.stringify(gifts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  const inserted = await tx.rows<{ id: string }>(sql`
+    insert into gifts (
+      id, organization_id, environment, code, name, type, amount_micros, gas_micros, bridge_micros, max_redeems,
+      max_redeems_per_user, starts_at, expires_at, is_active, cctp_fast, recipient_email, campaign_name)
+    select id, ${organizationId}, ${environment}, code, name, type, amount, gas, bridge, "maxRedeems",
+           "maxRedeemsPerUser", "startsAt", "expiresAt", "isActive", "cctpFast", "recipientEmail", "campaignName"
+      from jsonb_to_recordset(${rows}::jsonb) as gift (
+        id text, code text, name text, type text, amount bigint, gas bigint, bridge bigint, "maxRedeems" integer,
+        "maxRedeemsPerUser" integer, "startsAt" timestamptz, "expiresAt" timestamptz, "isActive" boolean,
+        "cctpFast" boolean, "recipientEmail" text, "campaignName" text)
+     order by lower(code)
+    on conflict (code_key) do nothing
+    returning id`);
+  return new Set(inserted.map(({ id }) => id));
+}
+
+/**
+ * What one redemption may cost beside its amount, fixed when the gift is made: prices that rise later are not the organisation's
+ * to pay. Where there is no bridge nothing is held for it, and Solana is refused at the redeem.
+ */
+export async function costsOf(
+  { gas, bridge }: Pick<GiftParts, 'gas' | 'bridge'>,
+  environment: Environment,
+  amount: UsdMicros,
+  cctpFast: boolean,
+): Promise<Pick<GiftRecord, 'gas' | 'bridge'>> {
+  if (!cctpFast) return { gas, bridge: 0n };
+  return { gas, bridge: await bridge.feeCeiling(environment, amount, cctpFast).catch(nothingWithoutBridge) };
+}
+
+function nothingWithoutBridge(error: unknown): UsdMicros {
+  if (error instanceof ApiError && error.code === 'chain_not_configured') return 0n;
+  throw error;
+}
+
+/** Each reads one field of a request; what cannot be read is an `invalid_request` that names the field. */
+export function readAmount(amount: number): UsdMicros {
+  const micros = parseUsd(amount);
+  if (micros.ok) return micros.value;
+  // JSON numbers below a millionth print with an exponent.
+  return refuse('body.amount', amount < 1 ? 'must have at most 6 decimals' : micros.reason);
+}
+
+export function readMoment(text: string, field: string): Date {
+  const moment = parseMoment(text);
+  return moment.ok ? moment.value : refuse(field, moment.reason);
+}
+
+/** Null is no expiry. */
+export function readExpiry(text: string | null): Date | null {
+  return text === null ? null : readMoment(text, 'body.expiresAt');
+}
+
+export function requireAfter(expiresAt: Date | null, startsAt: Date): void {
+  if (expiresAt !== null && expiresAt <= startsAt) {
+    refuse('body.expiresAt', `must be after startsAt, which is ${startsAt.toISOString()}`);
+  }
+}
+
+/** A mail with the link to a gift. */
+export interface GiftMail {
+  readonly organizationId: string;
+  readonly environment: Environment;
+  readonly recipient: string;
+  readonly template: 'gift';
+  readonly content: {
+    readonly code: string;
+    readonly name: string;
+    readonly amountUsd: string;
+    readonly claimUrl: string;
+    readonly orgName: string;
+  };
+}
+
+export interface GiftParts {
+  readonly db: Database;
+  readonly organizations: Organizations;
+  /** What a redemption may cost in gas. */
+  readonly gas: UsdMicros;
+  /** The account that pays redemptions out; `chain_not_configured` where there is none. */
+  readonly manager: (environment: Environment) => unknown;
+  readonly bridge: {
+    /** The most that the bridge may take of one transfer; `chain_not_configured` where there is no bridge. */
+    feeCeiling(environment: Environment, amount: UsdMicros, fast: boolean): Promise<UsdMicros>;
+  };
+  /** Stores mails together with what else the transaction stores. */
+  readonly queueMails: (tx: Db, mails: readonly GiftMail[]) => Promise<void>;
+  /** Where people reach the claim page. */
+  readonly publicUrl: () => string;
+  readonly now?: () => number;
+  readonly newCode?: () => string;
+}

@@ -1,0 +1,214 @@
+import {
+  ApiError,
+  type endpoints,
+  formatUsd,
+  type Gift,
+  type GiftRedeem,
+  type UsdMicros,
+  usdToNumber,
+} from '@svc/protocol';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { type Answer, type Call, type Caller, readPage, toPage } from '../http/call.ts';
+import { balance, hold } from '../ledger/ledger.ts';
+import { type GiftParts, readExpiry, requireAfter } from './create-gifts.ts';
+import {
+  findGift,
+  type GiftRecord,
+  isExpired,
+  lockGift,
+  openRedeem,
+  releaseRest,
+  type ShownGift,
+  shareOf,
+  shownGiftColumns,
+  toGift,
+} from './gift.ts';
+
+type UpdateGift = typeof endpoints.updateGift;
+
+/** Changes a gift, and its hold with it where its expiry moves over the present. */
+export async function updateGift(
+  { now = Date.now }: Pick<GiftParts, 'now'>,
+  { caller, params, body, transact }: Call<UpdateGift>,
+): Promise<Answer<UpdateGift>> {
+  const expiry = body.expiresAt === undefined ? undefined : readExpiry(body.expiresAt);
+  return transact(async (tx): Promise<Gift> => {
+    const gift = await lockGift(tx, caller, params.id);
+    if (!gift) throw new ApiError('gift_not_found');
+    const { name = gift.name, isActive = gift.isActive } = body;
+    const expiresAt = expiry === undefined ? gift.expiresAt : expiry;
+    requireAfter(expiresAt, gift.startsAt);
+    await tx.run(sql`
+      update gifts set name = ${name}, is_active = ${isActive}, expires_at = ${expiresAt}, updated_at = now()
+       where id = ${gift.id}`);
+    if (isExpired({ expiresAt }, now())) await releaseRest(tx, gift);
+    else if (gift.holdId === null) await holdAgain(tx, gift);
+    const changed = await findGift(tx, caller, gift.id);
+    if (!changed) throw new Error('A gift that was changed is not there.');
+    return toGift(changed);
+  });
+}
+
+/**
+ * Holds what the redemptions that are left may cost. An open redeem has its share in the hold before; it is counted again here,
+ * because its place is free once more if it fails.
+ */
+async function holdAgain(tx: Db, gift: GiftRecord): Promise<void> {
+  const row = await tx.one<{ open: bigint }>(sql`
+    select count(*) as open from gift_redeems where gift_id = ${gift.id} and ${openRedeem}`);
+  const left = BigInt(gift.maxRedeems - gift.totalRedeems) + (row?.open ?? 0n);
+  if (left === 0n) return;
+  const { id } = await hold(tx, { ...gift, amount: shareOf(gift) * left, reference: gift.id });
+  await tx.run(sql`update gifts set hold_id = ${id} where id = ${gift.id}`);
+}
+
+type DeleteGift = typeof endpoints.deleteGift;
+
+/** Nobody can redeem it from now on; redeems that are under way go on to their end with the shares they have. */
+export function deleteGift({ caller, params, transact }: Call<DeleteGift>): Promise<Answer<DeleteGift>> {
+  return transact(async (tx) => {
+    const gift = await lockGift(tx, caller, params.id);
+    if (!gift) throw new ApiError('gift_not_found');
+    await tx.run(sql`update gifts set deleted_at = now(), updated_at = now() where id = ${gift.id}`);
+    return { success: true, releasedUsd: usdToNumber(await releaseRest(tx, gift)) };
+  });
+}
+
+/** In one transaction: the money operations of their organisations wait meanwhile. */
+const BATCH = 100;
+/** Whatever is left is for the next run. */
+const MAX_BATCHES = 100;
+
+/** Gives back what expired gifts still hold. Gifts that somebody is changing or redeeming now are left for the next run. */
+export async function releaseExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
+  for (let batch = 0; batch < MAX_BATCHES && !signal?.aborted; batch++) {
+    if ((await releaseBatch(db, new Date(nowMs))) < BATCH) return;
+  }
+}
+
+function releaseBatch(db: Db, now: Date): Promise<number> {
+  return db.tx(async (tx) => {
+    const gifts = await tx.rows<Pick<GiftRecord, 'id' | 'holdId' | 'organizationId' | 'environment'>>(sql`
+      select id, hold_id as "holdId", organization_id as "organizationId", environment
+        from gifts
+       where hold_id is not null and expires_at <= ${now}
+       order by expires_at
+       limit ${BATCH}
+         for no key update skip locked`);
+    // Ledgers are locked in one order, so that two runs never wait for each other in a circle.
+    const ledgerOf = ({ organizationId, environment }: (typeof gifts)[number]) => `${organizationId} ${environment}`;
+    const sorted = gifts.toSorted((a, b) => (ledgerOf(a) < ledgerOf(b) ? -1 : 1));
+    for (const gift of sorted) await releaseRest(tx, gift);
+    return gifts.length;
+  });
+}
+
+type ListGifts = typeof endpoints.listGifts;
+type GetGiftUsage = typeof endpoints.getGiftUsage;
+
+export async function getGift(reads: Reads, caller: Caller, id: string): Promise<Gift> {
+  const gift = await findGift(reads, caller, id);
+  if (!gift) throw new ApiError('gift_not_found');
+  return toGift(gift);
+}
+
+/** Newest first. */
+export async function listGifts(db: Db, caller: Caller, query: Call<ListGifts>['query']): Promise<Answer<ListGifts>> {
+  const page = readPage(query);
+  const matching = matches(caller, query);
+  const [gifts, count] = await Promise.all([
+    db.rows<ShownGift>(sql`
+      select ${shownGiftColumns} from gifts where ${matching}
+       order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`),
+    db.one<{ total: bigint }>(sql`select count(*) as total from gifts where ${matching}`),
+  ]);
+  return toPage(gifts.map(toGift), Number(count?.total ?? 0n), page);
+}
+
+function matches({ organizationId, environment }: Caller, query: Call<ListGifts>['query']): Sql {
+  const { isActive = null, type = null, campaignName = null } = query;
+  return sql`organization_id = ${organizationId} and environment = ${environment} and deleted_at is null
+    and (${isActive}::boolean is null or is_active = ${isActive})
+    and (${type}::text is null or type = ${type})
+    and (${campaignName}::text is null or campaign_name = ${campaignName})`;
+}
+
+/** Deleted gifts are no longer counted, but what was redeemed of them is. */
+export async function getGiftUsage(db: Db, caller: Caller, nowMs: number): Promise<Answer<GetGiftUsage>> {
+  const now = new Date(nowMs);
+  const [counts, { held }] = await Promise.all([
+    db.one<Record<'gifts' | 'active' | 'redeems' | 'redeemed', bigint>>(sql`
+      select count(*) filter (where deleted_at is null) as gifts,
+             count(*) filter (
+               where deleted_at is null and is_active and starts_at <= ${now} and total_redeems < max_redeems
+                 and (expires_at is null or expires_at > ${now})) as active,
+             coalesce(sum(total_redeems), 0)::bigint as redeems,
+             coalesce(sum(redeemed_micros), 0)::bigint as redeemed
+        from gifts
+       where organization_id = ${caller.organizationId} and environment = ${caller.environment}`),
+    // Nothing but gifts takes holds.
+    balance(db, caller),
+  ]);
+  return {
+    totalGifts: Number(counts?.gifts ?? 0n),
+    activeGifts: Number(counts?.active ?? 0n),
+    totalRedeems: Number(counts?.redeems ?? 0n),
+    totalHeldUsd: usdToNumber(held),
+    totalRedeemedUsd: usdToNumber(counts?.redeemed ?? 0n),
+  };
+}
+
+type ListGiftRedeems = typeof endpoints.listGiftRedeems;
+
+interface Row extends Pick<GiftRedeem, 'id' | 'giftId' | 'code' | 'status' | 'destinationChain' | 'walletAddress'> {
+  readonly amount: UsdMicros;
+  readonly transactionHash: string | null;
+  readonly receiveHash: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Redemptions of deleted gifts too: what was paid stays readable. */
+const shownRedeems: Sql = sql`
+  select r.id, r.gift_id as "giftId", gifts.code, r.status, r.destination_chain as "destinationChain",
+         r.shown_address as "walletAddress", r.amount_micros as amount, r.transaction_hash as "transactionHash",
+         r.receive_hash as "receiveHash", r.created_at as "createdAt", r.updated_at as "updatedAt"
+    from gift_redeems r join gifts on gifts.id = r.gift_id`;
+
+const ofCaller = ({ organizationId, environment }: Caller): Sql =>
+  sql`r.organization_id = ${organizationId} and r.environment = ${environment}`;
+
+export async function getGiftRedeem(reads: Reads, caller: Caller, id: string): Promise<GiftRedeem> {
+  const row = await reads.one<Row>(sql`${shownRedeems} where r.id = ${id} and ${ofCaller(caller)}`);
+  if (!row) throw new ApiError('redeem_not_found');
+  return toGiftRedeem(row);
+}
+
+/** Newest first. */
+export async function listGiftRedeems(
+  db: Db,
+  caller: Caller,
+  query: Call<ListGiftRedeems>['query'],
+): Promise<Answer<ListGiftRedeems>> {
+  const page = readPage(query);
+  const [rows, count] = await Promise.all([
+    db.rows<Row>(sql`
+      ${shownRedeems} where ${ofCaller(caller)}
+       order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`),
+    db.one<{ total: bigint }>(sql`select count(*) as total from gift_redeems r where ${ofCaller(caller)}`),
+  ]);
+  return toPage(rows.map(toGiftRedeem), Number(count?.total ?? 0n), page);
+}
+
+function toGiftRedeem({ transactionHash, receiveHash, ...row }: Row): GiftRedeem {
+  const bridged = row.destinationChain === 'solana';
+  return {
+    ...row,
+    amount: formatUsd(row.amount),
+    transactionHash: bridged ? null : transactionHash,
+    cctpBurnTxHash: bridged ? transactionHash : null,
+    receiveChainTxHash: receiveHash,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,113 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Database, type Db, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import type { StarknetChain } from '../chains/starknet/chain.ts';
+import { type Token, tokensOf } from '../chains/tokens.ts';
+import type { JobLog } from '../jobs/job.ts';
+
+/** A block by its place and its hash. */
+export interface Place {
+  readonly number: number;
+  readonly hash: bigint;
+}
+
+/** How far a chain has been followed. */
+export interface Cursor extends Place {
+  /** Since when the chain has ended below it. */
+  readonly behindSince: Date | undefined;
+}
+
+/** Deeper reorganisations are not expected of a chain that orders its blocks centrally. */
+export const KEPT_BLOCKS = 200;
+
+interface PlaceRow {
+  readonly block_number: bigint;
+  readonly block_hash: string;
+}
+
+const placeOf = (row: PlaceRow): Place => ({ number: Number(row.block_number), hash: BigInt(row.block_hash) });
+
+export async function findCursor(db: Db, chainId: string): Promise<Cursor | undefined> {
+  const row = await db.one<PlaceRow & { behind_since: Date | null }>(sql`
+    select block_number, block_hash, behind_since from followed_chains where chain_id = ${chainId}`);
+  return row && { ...placeOf(row), behindSince: row.behind_since ?? undefined };
+}
+
+/** Answers false when another follower began already. */
+export async function beginAt(tx: Db, chainId: string, { number, hash }: Place): Promise<boolean> {
+  const begun = await tx.run(sql`
+    insert into followed_chains (chain_id, block_number, block_hash) values (${chainId}, ${number}, ${toHex(hash)})
+    on conflict do nothing`);
+  return begun === 1;
+}
+
+/** Answers false when another follower has moved it meanwhile. Until the transaction ends, nobody else can. */
+export async function moveCursor(tx: Db, chainId: string, from: Place, to: Place): Promise<boolean> {
+  const moved = await tx.run(sql`
+    update followed_chains set block_number = ${to.number}, block_hash = ${toHex(to.hash)}, behind_since = null
+     where chain_id = ${chainId} and block_number = ${from.number} and block_hash = ${toHex(from.hash)}`);
+  return moved === 1;
+}
+
+/** Holds the cursor where it is until the transaction ends, so that nobody else writes what following writes. */
+export async function holdCursor(tx: Db, chainId: string): Promise<Place | undefined> {
+  const row = await tx.one<PlaceRow>(sql`
+    select block_number, block_hash from followed_chains where chain_id = ${chainId} for update`);
+  return row && placeOf(row);
+}
+
+export async function setBehindSince(db: Db, chainId: string, { number, hash }: Place, at?: Date): Promise<void> {
+  await db.run(sql`
+    update followed_chains set behind_since = ${at ?? null}
+     where chain_id = ${chainId} and block_number = ${number} and block_hash = ${toHex(hash)}`);
+}
+
+export async function keepBlocks(tx: Db, chainId: string, places: readonly Place[]): Promise<void> {
+  const numbers = places.map(({ number }) => number);
+  const hashes = places.map(({ hash }) => toHex(hash));
+  await tx.run(sql`
+    insert into followed_blocks (chain_id, block_number, block_hash)
+    select ${chainId}, number, hash from unnest(${numbers}::bigint[], ${hashes}::text[]) as place (number, hash)
+    on conflict (chain_id, block_number) do update set block_hash = excluded.block_hash`);
+  await tx.run(sql`
+    delete from followed_blocks
+     where chain_id = ${chainId} and block_number < (
+       select block_number from followed_blocks where chain_id = ${chainId}
+        order by block_number desc offset ${KEPT_BLOCKS - 1} limit 1)`);
+}
+
+export async function forgetBlocksAbove(tx: Db, chainId: string, number: number): Promise<void> {
+  await tx.run(sql`delete from followed_blocks where chain_id = ${chainId} and block_number > ${number}`);
+}
+
+/** Up to a block, the last one first. */
+export async function keptBlocks(db: Db, chainId: string, upTo: number): Promise<Place[]> {
+  const rows = await db.rows<PlaceRow>(sql`
+    select block_number, block_hash from followed_blocks
+     where chain_id = ${chainId} and block_number <= ${upTo} order by block_number desc limit ${KEPT_BLOCKS}`);
+  return rows.map(placeOf);
+}
+
+/** An environment's Starknet. */
+export interface FollowedChain {
+  readonly environment: Environment;
+  readonly chain: StarknetChain;
+  /** As the tables spell it. */
+  readonly chainId: string;
+  /** The network's known tokens, by address. */
+  readonly tokens: ReadonlyMap<bigint, Token>;
+}
+
+/** Everything that following it needs. */
+export interface Follower extends FollowedChain {
+  readonly db: Database;
+  readonly now: () => number;
+  readonly log: JobLog;
+}
+
+export function followedChain(networks: Pick<Networks, 'starknet'>, environment: Environment): FollowedChain {
+  const { name, chain } = networks.starknet(environment);
+  const tokens = tokensOf(name, 'STARKNET').map((token) => [BigInt(token.address ?? 0), token] as const);
+  return { environment, chain, chainId: toHex(chain.chainId), tokens: new Map(tokens) };
+}

@@ -1,0 +1,59 @@
+import type { Environment } from '@svc/protocol';
+import type { Database } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import type { Handlers } from '../http/call.ts';
+import { readAddress } from '../http/validation.ts';
+import { enqueue, type JobHandler, type JobHandlers, type JobLog, type RecurringJob } from '../jobs/job.ts';
+import { requireWallet } from '../wallets/wallet.ts';
+import { followedChain } from './cursor.ts';
+import { follow } from './index-blocks.ts';
+import { type SyncParts, syncInTurn } from './sync-wallet.ts';
+
+export interface FollowingParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+  readonly log: JobLog;
+  readonly now?: () => number;
+  /** Those whose chain is followed. */
+  readonly environments: readonly Environment[];
+}
+
+/** About the time of a block. */
+const EVERY_SECONDS = 1;
+
+const recurringTask = (environment: Environment) => `follow-chain ${environment}`;
+const stepTask = (environment: Environment) => `follow-chain-step ${environment}`;
+
+/**
+ * Follows the chains. A recurring task only asks for a step, because steps that may take longer than a second have to wait for
+ * each other: they share a queue, and one waits at most.
+ */
+export function followingJobs({ environments, db, networks, log, now = Date.now }: FollowingParts): {
+  handlers: JobHandlers;
+  recurring: RecurringJob[];
+} {
+  const handlers: Record<string, JobHandler<never>> = {};
+  for (const environment of environments) {
+    const task = stepTask(environment);
+    handlers[recurringTask(environment)] = () => enqueue(db, { task, key: environment, queue: task, payload: {} });
+    handlers[task] = (_payload, { signal }) =>
+      follow({ ...followedChain(networks, environment), db, log, now }, signal);
+  }
+  const recurring = environments.map((environment) => ({
+    task: recurringTask(environment),
+    everySeconds: EVERY_SECONDS,
+  }));
+  return { handlers, recurring };
+}
+
+export function followingHandlers(parts: SyncParts): Pick<Handlers, 'syncOnChain'> {
+  return {
+    syncOnChain: async ({ caller, body }) => {
+      const address = readAddress(body.walletAddress, 'body.walletAddress');
+      // Says first when there is no chain to look at.
+      parts.networks.starknet(caller.environment);
+      const wallet = await requireWallet(parts.db.reads, caller, address);
+      return syncInTurn(parts, wallet);
+    },
+  };
+}

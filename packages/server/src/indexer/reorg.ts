@@ -1,0 +1,151 @@
+import { type Db, sql } from '@svc/store';
+import { reopen, reopenRelays } from '../relayer/relay-store.ts';
+import { recordsAbove } from '../transactions/record-store.ts';
+import { inBatches } from '../util/semaphore.ts';
+import {
+  type Cursor,
+  type Follower,
+  findCursor,
+  forgetBlocksAbove,
+  holdCursor,
+  KEPT_BLOCKS,
+  keepBlocks,
+  keptBlocks,
+  moveCursor,
+  type Place,
+} from './cursor.ts';
+import { doubtSends } from './store-transfers.ts';
+
+/** A node may lag behind another for this long before the chain counts as shorter. */
+export const STALE_MS = 10_000;
+
+/**
+ * `same`: the chain goes on from where it was followed. `behind`: it ends before that, because a node is stale or the chain has
+ * become shorter; what it is, time will tell. `forked`: it went another way after `at`.
+ */
+export type Standing =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'behind' }
+  | { readonly kind: 'forked'; readonly at: Place };
+
+/** Compares what was followed with the chain as it is now. */
+export async function standingOf(follower: Follower, cursor: Cursor, head: Place): Promise<Standing> {
+  const { db, chain, chainId } = follower;
+  if (head.number >= cursor.number) {
+    const block = head.number === cursor.number ? head : await chain.block(cursor.number);
+    // Another node than the one that told the head may have answered.
+    if (!block) return { kind: 'behind' };
+    if (block.hash === cursor.hash) return { kind: 'same' };
+    return forkBelow(follower, await keptBlocks(db, chainId, cursor.number - 1), cursor);
+  }
+  const kept = await keptBlocks(db, chainId, head.number);
+  const [top] = kept;
+  // Nothing to compare with: a node that is far behind everyone.
+  if (!top) return { kind: 'behind' };
+  if (!(await stands(follower, top))) return forkBelow(follower, kept.slice(1), cursor);
+  const { behindSince } = cursor;
+  const patient = behindSince === undefined || follower.now() - behindSince.getTime() < STALE_MS;
+  return patient ? { kind: 'behind' } : { kind: 'forked', at: top };
+}
+
+/** The last block that is still there; of a block between two that were kept, the lower one. */
+async function forkBelow(follower: Follower, kept: readonly Place[], cursor: Place): Promise<Standing> {
+  for (const place of kept) {
+    if (await stands(follower, place)) return { kind: 'forked', at: place };
+  }
+  const lowest = kept.at(-1)?.number ?? cursor.number;
+  const block = await follower.chain.block(Math.max(0, lowest - KEPT_BLOCKS));
+  if (!block) return { kind: 'behind' };
+  const { log, chainId } = follower;
+  log.error({ chainId, lowest, from: block.number }, 'the chain is another one further back than is remembered');
+  return { kind: 'forked', at: block };
+}
+
+async function stands({ chain }: Follower, { number, hash }: Place): Promise<boolean> {
+  return (await chain.block(number))?.hash === hash;
+}
+
+/**
+ * The chain went another way after a block: following goes on from there. What was received above it counts as it is until the
+ * blocks that have taken the place of its own are followed. False when another follower was faster.
+ */
+export async function rewind(follower: Follower, cursor: Place, fork: Place): Promise<boolean> {
+  const { db, chain, chainId, environment, log } = follower;
+  const rewound = await db.tx(async (tx) => {
+    if (!(await moveCursor(tx, chainId, cursor, fork))) return false;
+    await forgetBlocksAbove(tx, chainId, fork.number);
+    await keepBlocks(tx, chainId, [fork]);
+    await reopenRelays(tx, chain.chainId, fork.number);
+    await doubtSends(tx, await recordsAbove(tx, environment, 'STARKNET', fork.number));
+    return true;
+  });
+  if (rewound) log.warn({ chainId, from: cursor.number, to: fork.number }, 'the chain was reorganised');
+  return rewound;
+}
+
+/** Blocks whose events say nothing are few; the rest is asked about next time. */
+const MAX_ASKED = 100;
+
+/**
+ * Opens relays again that stand in a block which following knows as another one. Their end was read from the chain before
+ * following got there, and the chain was reorganised in between.
+ */
+export async function reopenMisplaced(follower: Follower): Promise<void> {
+  const { db, chain, chainId, log } = follower;
+  await learnBlocks(follower);
+  const reopened = await db.tx((tx) =>
+    reopen(
+      tx,
+      chain.chainId,
+      sql`block_number >= (select min(block_number) from followed_blocks where chain_id = ${chainId}) and exists (
+        select from followed_blocks as followed
+         where followed.chain_id = relays.chain_id and followed.block_number = relays.block_number
+           and followed.block_hash <> relays.block_hash)`,
+    ),
+  );
+  if (reopened.length > 0) log.warn({ chainId, relays: reopened.length }, 'relays stood in blocks that are gone');
+}
+
+/** The same where the chain became shorter, and has not yet grown again to where a relay stood. */
+export async function reopenAboveHead({ db, chain, chainId, now, log }: Follower, head: number): Promise<void> {
+  const row = await db.one<{ since: Date | null; above: boolean }>(sql`
+    select relays_above_since as since,
+           exists (select from relays where relays.chain_id = ${chainId} and block_number > ${head}) as above
+      from followed_chains where chain_id = ${chainId}`);
+  if (!row) return;
+  const { since, above } = row;
+  if (above !== (since !== null)) await setRelaysAboveSince(db, chainId, above ? new Date(now()) : undefined);
+  if (!above || since === null || now() - since.getTime() < STALE_MS) return;
+  const reopened = await db.tx(async (tx) => {
+    await setRelaysAboveSince(tx, chainId, undefined);
+    return reopenRelays(tx, chain.chainId, head);
+  });
+  log.warn({ chainId, head, relays: reopened.length }, 'relays stood in blocks that are gone');
+}
+
+async function setRelaysAboveSince(db: Db, chainId: string, at: Date | undefined): Promise<void> {
+  await db.run(sql`update followed_chains set relays_above_since = ${at ?? null} where chain_id = ${chainId}`);
+}
+
+/** Where a relay is said to stand in a block that had no transfers when it was followed, its hash is not known yet. */
+async function learnBlocks({ db, chain, chainId }: Follower): Promise<void> {
+  const cursor = await findCursor(db, chainId);
+  if (!cursor) return;
+  const rows = await db.rows<{ block_number: bigint }>(sql`
+    select distinct block_number from relays
+     where chain_id = ${chainId} and block_number <= ${cursor.number}
+       and block_number > (select min(block_number) from followed_blocks where chain_id = ${chainId})
+       and block_number not in (select block_number from followed_blocks where chain_id = ${chainId})
+     limit ${MAX_ASKED}`);
+  if (rows.length === 0) return;
+  const places: Place[] = [];
+  await inBatches(rows, async ({ block_number }) => {
+    const block = await chain.block(Number(block_number));
+    if (block) places.push(block);
+  });
+  // While the cursor's block stands, so do those below it.
+  if ((await chain.block(cursor.number))?.hash !== cursor.hash) return;
+  await db.tx(async (tx) => {
+    if ((await holdCursor(tx, chainId))?.hash === cursor.hash) await keepBlocks(tx, chainId, places);
+  });
+}

@@ -1,0 +1,300 @@
+import type { Environment } from '@svc/protocol';
+import { selector, toHex } from '@svc/starknet';
+import { type Db, type Reads, sql } from '@svc/store';
+import { padded } from '../chains/starknet/chain.ts';
+import { enqueueMany } from '../jobs/job.ts';
+import { findRelayByHash } from '../relayer/relay-store.ts';
+import { isTransferOf } from '../transactions/chain-transaction.ts';
+import { confirmJob } from '../transactions/confirm.ts';
+import type { NewRecord, TransactionRecord } from '../transactions/record.ts';
+import {
+  changeRecord,
+  insertRecords,
+  recordsByHashes,
+  recordsOfRelay,
+  recordToConfirm,
+} from '../transactions/record-store.ts';
+import type { WalletRecord } from '../wallets/wallet.ts';
+import { type Follower, holdCursor } from './cursor.ts';
+import type { PlacedTransfer, TimedTransfer, Wallets } from './scan-blocks.ts';
+
+export interface Kept {
+  /** The records of all the transfers. */
+  readonly ids: ReadonlySet<string>;
+  /** Of those that the history did not have. */
+  readonly added: ReadonlySet<string>;
+}
+
+/** Makes sure that the history has each of these transfers, once. */
+export async function keepTransfers(
+  tx: Db,
+  place: HistoryPlace,
+  owned: readonly OwnedTransfer<TimedTransfer>[],
+): Promise<Kept> {
+  const { records, displaced } = await knownRecords(tx, place, owned);
+  const known = new Set([...records.values()].map(({ id }) => id));
+  await displace(tx, displaced, known);
+  for (const [{ transfer }, record] of records) await confirm(tx, transfer, record);
+  await forgetUnconfirmed(tx, [...known]);
+  const missing = owned.filter((one) => !records.has(one));
+  const stored = await insertRecords(
+    tx,
+    missing.map((one) => recordOf(one, place.wallets)),
+  );
+  const added = new Set(stored.map(({ id }) => id));
+  return { ids: new Set([...known, ...added]), added };
+}
+
+/**
+ * What was received is known from the chain alone, so the chain says how it stands, and so it is with what was sent without us and
+ * had failed. All other records are settled by their own.
+ */
+async function confirm(tx: Db, transfer: TimedTransfer, record: TransactionRecord): Promise<void> {
+  const { eventIndex, blockNumber, time } = transfer;
+  const same =
+    record.status === 'SUCCESS' &&
+    record.eventIndex === eventIndex &&
+    record.blockNumber === blockNumber &&
+    record.confirmedAt?.getTime() === time.getTime();
+  const isBack = record.type === 'SEND' && record.relayId === undefined && record.status === 'FAILED';
+  if ((record.type !== 'RECEIVE' && !isBack) || same) return;
+  await changeRecord(
+    tx,
+    record.id,
+    { status: 'SUCCESS', eventIndex, blockNumber, confirmedAt: time },
+    { reorganised: true },
+  );
+}
+
+function recordOf({ transfer, owner }: OwnedTransfer<TimedTransfer>, wallets: Wallets): NewRecord {
+  const ownId = (address: bigint) => {
+    const wallet = wallets.get(address);
+    return wallet?.organizationId === owner.organizationId ? wallet.id : undefined;
+  };
+  const { organizationId, environment, apiPublicKey } = owner;
+  const [senderWalletId, destinationWalletId] = [ownId(transfer.from), ownId(transfer.to)];
+  return {
+    organizationId,
+    environment,
+    apiPublicKey,
+    // One record stands in the histories of both, and what left a wallet must not look like money that came in.
+    type: senderWalletId === undefined ? 'RECEIVE' : 'SEND',
+    subType: 'TRANSFER',
+    chain: 'STARKNET',
+    transactionHash: toHex(transfer.transactionHash),
+    eventIndex: transfer.eventIndex,
+    relayId: undefined,
+    callIndex: undefined,
+    senderAddress: padded(transfer.from),
+    destinationAddress: padded(transfer.to),
+    contractAddress: padded(transfer.token),
+    contractName: transfer.known.token,
+    functionName: 'transfer',
+    functionSelector: toHex(selector('transfer')),
+    token: transfer.known.token,
+    tokenAddress: padded(transfer.token),
+    amount: transfer.amount,
+    status: 'SUCCESS',
+    blockNumber: transfer.blockNumber,
+    senderWalletId,
+    destinationWalletId,
+    createdAt: transfer.time,
+    confirmedAt: transfer.time,
+  };
+}
+
+/** A transfer, and the wallet in whose history it belongs. */
+export interface OwnedTransfer<T extends PlacedTransfer = PlacedTransfer> {
+  readonly transfer: T;
+  readonly owner: WalletRecord;
+}
+
+export interface HistoryPlace {
+  readonly environment: Environment;
+  readonly chainId: bigint;
+  readonly wallets: Wallets;
+  /** Whether the transfers of whole blocks are given, so that of equal ones none is missing. */
+  readonly wholeBlocks: boolean;
+}
+
+export interface Known<T extends OwnedTransfer> {
+  /** Which of the transfers their organisation's history has already, and as what. */
+  readonly records: ReadonlyMap<T, TransactionRecord>;
+  /** Records at whose event the chain has one of the transfers by now, but another one than they tell of. */
+  readonly displaced: readonly TransactionRecord[];
+}
+
+/** Compares transfers with what the history has of their transactions. */
+export async function knownRecords<T extends OwnedTransfer>(
+  reads: Reads,
+  place: HistoryPlace,
+  owned: readonly T[],
+): Promise<Known<T>> {
+  const hashes = owned.map(({ transfer }) => transfer.transactionHash);
+  const records = group(await recordsByHashes(reads, place.environment, hashes), (record) =>
+    groupName(record.organizationId, BigInt(record.transactionHash ?? 0)),
+  );
+  const known = new Map<T, TransactionRecord>();
+  const displaced: TransactionRecord[] = [];
+  for (const [name, transfers] of group(owned, nameOf)) {
+    const own = records.get(name) ?? [];
+    const free = new Set(own);
+    match(known, transfers, free, (one, record) => isAtPlace(one, record) && isSame(one, record));
+    // A relay's record learns its event when the relay has ended.
+    match(known, transfers, free, (one, record) => record.eventIndex === undefined && isSame(one, record));
+    // A reorganisation has moved its event within the transaction.
+    if (place.wholeBlocks) match(known, transfers, free, isSame);
+    const relayed = await recordsOfItsRelay(
+      reads,
+      place,
+      transfers.find((one) => !known.has(one)),
+    );
+    match(known, transfers, new Set(relayed), isSame);
+    displaced.push(
+      ...own.filter((record) => transfers.some((one) => isAtPlace(one, record) && known.get(one) !== record)),
+    );
+  }
+  return { records: known, displaced };
+}
+
+/**
+ * Those that carry the hash of another transaction of the same relay, because the fee was raised and the relay has not ended, or has
+ * to end once more after a reorganisation. Only a wallet of the same organisation can have been the sender.
+ */
+async function recordsOfItsRelay(
+  reads: Reads,
+  { chainId, wallets }: HistoryPlace,
+  unknown: OwnedTransfer | undefined,
+): Promise<TransactionRecord[]> {
+  if (!unknown) return [];
+  const { transfer, owner } = unknown;
+  if (wallets.get(transfer.from)?.organizationId !== owner.organizationId) return [];
+  const relay = await findRelayByHash(reads, chainId, transfer.transactionHash);
+  const records = relay ? await recordsOfRelay(reads, relay.id) : [];
+  return records.filter(({ transactionHash }) => transactionHash !== toHex(transfer.transactionHash));
+}
+
+function isAtPlace({ transfer }: OwnedTransfer, record: TransactionRecord): boolean {
+  return record.eventIndex === transfer.eventIndex;
+}
+
+function isSame({ transfer }: OwnedTransfer, record: TransactionRecord): boolean {
+  return isTransferOf(record, transfer);
+}
+
+/** Each record stands for one transfer. */
+function match<T extends OwnedTransfer>(
+  known: Map<T, TransactionRecord>,
+  transfers: readonly T[],
+  free: Set<TransactionRecord>,
+  fits: (one: T, record: TransactionRecord) => boolean,
+): void {
+  for (const one of transfers) {
+    if (known.has(one)) continue;
+    const record = [...free].find((candidate) => fits(one, candidate));
+    if (!record) continue;
+    known.set(one, record);
+    free.delete(record);
+  }
+}
+
+const groupName = (organizationId: string, hash: bigint) => `${organizationId} ${hash}`;
+const nameOf = ({ transfer, owner }: OwnedTransfer) => groupName(owner.organizationId, transfer.transactionHash);
+
+function group<T>(items: readonly T[], name: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const own = groups.get(name(item));
+    if (own) own.push(item);
+    else groups.set(name(item), [item]);
+  }
+  return groups;
+}
+
+const OTHERWISE = 'The chain took back this transfer, and the transaction was executed again with another outcome.';
+
+/**
+ * Takes from records the event that another transfer has by now. An amount is never changed, because people have seen it: those
+ * that are not among the `known` failed, and what the chain shows in their place becomes a record of its own. Those of a relay
+ * are settled by the relay.
+ */
+export async function displace(
+  tx: Db,
+  records: readonly TransactionRecord[],
+  known: ReadonlySet<string>,
+): Promise<void> {
+  if (records.length === 0) return;
+  const ids = records.map(({ id }) => id);
+  await tx.run(sql`update transactions set event_index = null, updated_at = now() where id = any(${ids})`);
+  const gone = records.filter(({ id }) => !known.has(id));
+  for (const { id, type } of gone) {
+    if (type !== 'RECEIVE') continue;
+    await changeRecord(tx, id, { status: 'FAILED', revertReason: OTHERWISE }, { reorganised: true });
+  }
+  await doubtSends(tx, gone);
+}
+
+/** A transaction whose block was taken back waits for a new one, and mostly gets it within seconds. */
+export const RETURN_MS = 60_000;
+/** A transaction of the database stays short; the rest comes with the next run. */
+const MAX_FAILED_AT_ONCE = 500;
+
+const GONE = 'The chain took back the block of this transfer, and it did not come again.';
+
+export interface Unconfirmed {
+  readonly id: string;
+  readonly blockNumber: number;
+}
+
+export async function markUnconfirmed(
+  tx: Db,
+  chainId: string,
+  records: readonly Unconfirmed[],
+  since: Date,
+): Promise<void> {
+  const ids = records.map(({ id }) => id);
+  const numbers = records.map(({ blockNumber }) => blockNumber);
+  await tx.run(sql`
+    insert into unconfirmed_receives (transaction_id, chain_id, block_number, since)
+    select id, ${chainId}, number, ${since} from unnest(${ids}::text[], ${numbers}::bigint[]) as record (id, number)
+    on conflict (transaction_id) do nothing`);
+}
+
+export async function forgetUnconfirmed(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run(sql`delete from unconfirmed_receives where transaction_id = any(${ids})`);
+}
+
+/** What has not come again although the chain has been followed past its place. Should it come later, it is a success again. */
+export async function failUnconfirmed({ db, chainId, now }: Follower): Promise<void> {
+  const before = new Date(now() - RETURN_MS);
+  await db.tx(async (tx) => {
+    const cursor = await holdCursor(tx, chainId);
+    if (!cursor) return;
+    const gone = await tx.rows<{ transaction_id: string }>(sql`
+      delete from unconfirmed_receives where transaction_id in (
+        select transaction_id from unconfirmed_receives
+         where chain_id = ${chainId} and since <= ${before} and block_number <= ${cursor.number}
+         order by since limit ${MAX_FAILED_AT_ONCE})
+      returning transaction_id`);
+    for (const { transaction_id: id } of gone) {
+      // Its sender may have reported it meanwhile, and then it is looked after as what it is now.
+      if ((await recordToConfirm(tx, id))?.type !== 'RECEIVE') continue;
+      await changeRecord(tx, id, { status: 'FAILED', revertReason: GONE }, { reorganised: true });
+    }
+  });
+}
+
+/** What one statement of the queue takes. */
+const JOBS_AT_ONCE = 1_000;
+
+/**
+ * Has records looked at again that follow no relay: the chain may have changed since it was asked about them. A relay's records
+ * follow the relay, and what was received is found by following.
+ */
+export async function doubtSends(tx: Db, records: readonly TransactionRecord[]): Promise<void> {
+  const jobs = records.filter(({ relayId, type }) => relayId === undefined && type !== 'RECEIVE').map(confirmJob);
+  for (let start = 0; start < jobs.length; start += JOBS_AT_ONCE) {
+    await enqueueMany(tx, jobs.slice(start, start + JOBS_AT_ONCE));
+  }
+}

@@ -1,0 +1,151 @@
+import { ApiError, type ChainToken } from '@svc/protocol';
+import type { Database, Db } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import { type EmittedEvent, TRANSFER_SELECTOR, type Transfer } from '../chains/starknet/chain.ts';
+import type { Token } from '../chains/tokens.ts';
+import { createTurns } from '../util/semaphore.ts';
+import type { WalletRecord } from '../wallets/wallet.ts';
+import { type FollowedChain, followedChain, holdCursor, keptBlocks } from './cursor.ts';
+import {
+  EVENTS_PER_PAGE,
+  ownWallets,
+  type PlacedTransfer,
+  placeTransfers,
+  type SeenTransfer,
+  seenIn,
+  type TimedTransfer,
+  timeTransfers,
+} from './scan-blocks.ts';
+import { keepTransfers, knownRecords } from './store-transfers.ts';
+
+/** Of what a wallet sent and of what it received: 50,000 transfers each, which a node reads in about a minute. */
+const MAX_PAGES = 50;
+/** Each costs a question to the node; what is left comes with the next call. */
+const MAX_ADDED = 1_000;
+
+export interface SyncParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+}
+
+export interface Synced {
+  /** Transfers that the history did not have, and now has. */
+  readonly synced: number;
+  /** Transfers that were found on the chain. */
+  readonly total: number;
+}
+
+/**
+ * Reads all transfers of a wallet from the chain, and adds to the history those that it does not have. Nodes find a party of a
+ * transfer among its keys alone. Transfers with the parties in their data, as tokens of StarkGate had them before SNIP-13, cannot be
+ * asked for: they would have to be picked from all transfers of the token, which are hundreds of millions. Following reads both.
+ */
+export async function syncWallet({ db, networks }: SyncParts, wallet: WalletRecord): Promise<Synced> {
+  const followed = followedChain(networks, wallet.environment);
+  const address = BigInt(wallet.address);
+  const sequencers = new Set<bigint>();
+  noteSequencer(sequencers, (await followed.chain.block('latest'))?.sequencer);
+  let [synced, total] = [0, 0];
+  const add = async (events: readonly EmittedEvent[], counts: (transfer: SeenTransfer) => boolean) => {
+    const placed = await placeTransfers(followed.chain, seenIn(events, followed.tokens).filter(counts));
+    synced += await addMissing(db, followed, wallet, placed, { limit: MAX_ADDED - synced, sequencers });
+    total += placed.filter(counts).length;
+  };
+  const sent = pagesOf(followed, [[TRANSFER_SELECTOR], [address]]);
+  for await (const events of sent) await add(events, (transfer) => !isFee(transfer, sequencers));
+  // What it sent to itself was among what it sent.
+  const received = pagesOf(followed, [[TRANSFER_SELECTOR], [], [address]]);
+  for await (const events of received) await add(events, ({ from }) => from !== address);
+  return { synced, total };
+}
+
+/** Once one is known, what it was paid can be told without asking for the block. Blocks of the first days name nobody. */
+function noteSequencer(sequencers: Set<bigint>, sequencer: bigint | undefined): void {
+  if (sequencer) sequencers.add(sequencer);
+}
+
+async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenerator<readonly EmittedEvent[]> {
+  let continuation: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const range = { fromBlock: 0, toBlock: 'latest', limit: EVENTS_PER_PAGE } as const;
+    const answer = await chain.events({ ...range, keys, continuation });
+    yield answer.events;
+    continuation = answer.continuation;
+    if (continuation === undefined) return;
+  }
+}
+
+/** Answers how many were added; fees are not. The chain is asked about those alone that are missing. */
+async function addMissing(
+  db: Database,
+  followed: FollowedChain,
+  wallet: WalletRecord,
+  placed: readonly PlacedTransfer[],
+  { limit, sequencers }: { limit: number; sequencers: Set<bigint> },
+): Promise<number> {
+  const { chain, chainId, environment } = followed;
+  const parties = placed.flatMap(({ from, to }) => [from, to]);
+  const wallets = await ownWallets(db.reads, environment, parties);
+  const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: false };
+  const owned = placed.map((transfer) => ({ transfer, owner: wallet }));
+  const { records } = await knownRecords(db.reads, place, owned);
+  const missing = owned.filter((one) => !records.has(one)).map(({ transfer }) => transfer);
+  const timed = await timeTransfers(chain, missing.slice(0, limit));
+  for (const { sequencer } of timed) noteSequencer(sequencers, sequencer);
+  const others = timed.filter((transfer) => !isFee(transfer, sequencers));
+  if (others.length === 0) return 0;
+  return db.tx(async (tx) => {
+    const standing = await stillFollowed(tx, chainId, others);
+    const { added } = await keepTransfers(
+      tx,
+      place,
+      standing.map((transfer) => ({ transfer, owner: wallet })),
+    );
+    return added.size;
+  });
+}
+
+/**
+ * Without those in blocks that following knows to be others by now. What lies above, following looks at when it gets there, which
+ * it cannot before this transaction ends.
+ */
+async function stillFollowed(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
+  const cursor = await holdCursor(tx, chainId);
+  const kept = cursor ? await keptBlocks(tx, chainId, cursor.number) : [];
+  const hashes = new Map(kept.map(({ number, hash }) => [number, hash]));
+  return timed.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
+}
+
+/** Each may read a hundred pages: with more of them, a node would have no time for anything else. */
+const AT_ONCE = 2;
+/** Longer lines take longer than anybody waits for an answer. */
+const MAX_WALLETS = 100;
+
+const takeTurn = createTurns(AT_ONCE);
+/** Those that run or wait, by the wallet's id. */
+const wanted = new Map<string, Promise<Synced>>();
+
+/** A few wallets at a time in this process, and each once: whoever asks meanwhile for the same one shares the answer. */
+export function syncInTurn(parts: SyncParts, wallet: WalletRecord): Promise<Synced> {
+  const shared = wanted.get(wallet.id);
+  if (shared) return shared;
+  if (wanted.size >= MAX_WALLETS) {
+    return Promise.reject(
+      new ApiError('rate_limited', 'Too many wallets are being looked for on the chain. Try later.'),
+    );
+  }
+  const synced = takeTurn(() => syncWallet(parts, wallet)).finally(() => wanted.delete(wallet.id));
+  wanted.set(wallet.id, synced);
+  return synced;
+}
+
+/** What fees are paid in, and were paid in before. */
+const FEE_TOKENS: readonly ChainToken[] = ['STRK', 'ETH'];
+
+/**
+ * Whether a transfer is what the chain took for a transaction. Nobody else has a reason to pay those who make the blocks; to make
+ * sure would cost a receipt for each.
+ */
+export function isFee({ to, known }: Transfer & { known: Token }, sequencers: ReadonlySet<bigint>): boolean {
+  return FEE_TOKENS.includes(known.token) && sequencers.has(to);
+}

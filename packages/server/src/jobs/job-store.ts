@@ -1,0 +1,181 @@
+import { type Db, type Sql, sql } from '@svc/store';
+import { WAKE_CHANNEL } from './job.ts';
+
+/** A job in the hands of a worker. */
+export interface TakenJob {
+  readonly id: bigint;
+  readonly task: string;
+  readonly queue: string | null;
+  readonly payload: unknown;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+// Two workers can choose jobs of the same queue in the same instant; the loser looks again, and then sees it busy.
+const MAX_LOST_RACES = 5;
+
+// Doubles from 2 seconds to an hour, give or take a quarter, so that jobs that failed together do not return together.
+const pause = sql`least(power(2, attempt), 3600) * (0.75 + 0.5 * random()) * interval '1 second'`;
+const failedAfterLastAttempt = sql`case when attempt >= max_attempts then now() end`;
+
+/** Marks up to `limit` due jobs as run by this worker, the longest due first. */
+export async function takeJobs(db: Db, worker: number, tasks: readonly string[], limit: number): Promise<TakenJob[]> {
+  for (let race = 1; ; race++) {
+    try {
+      return await tryToTakeJobs(db, worker, tasks, limit);
+    } catch (error) {
+      const lost = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION;
+      if (!lost) throw error;
+      if (race === MAX_LOST_RACES) return [];
+    }
+  }
+}
+
+function tryToTakeJobs(db: Db, worker: number, tasks: readonly string[], limit: number): Promise<TakenJob[]> {
+  return db.rows<TakenJob>(sql`
+    with due as materialized (
+      select id, queue, run_at from jobs
+       where worker is null and failed_at is null and run_at <= now() and task = any (${tasks})
+         and (queue is null
+              or queue <> all (array(select queue from jobs where worker is not null and queue is not null)))
+       order by run_at, id
+       limit ${limit}
+         for update skip locked
+    ), chosen as (
+      select id from due
+       where queue is null or not exists (
+         select from due as earlier
+          where earlier.queue = due.queue and (earlier.run_at, earlier.id) < (due.run_at, due.id))
+    )
+    update jobs set worker = ${worker}, attempt = attempt + 1, started_at = clock_timestamp()
+      from chosen
+     where jobs.id = chosen.id
+    returning jobs.id, task, jobs.queue, payload, attempt, max_attempts as "maxAttempts"`);
+}
+
+/** False when the job is no longer this worker's. */
+export async function completeJob(db: Db, worker: number, job: TakenJob): Promise<boolean> {
+  const done = sql`delete from jobs where id = ${job.id} and worker = ${worker} and attempt = ${job.attempt}`;
+  return (await db.run(done)) === 1;
+}
+
+/** Puts the job back for a later attempt, or sets it aside when that was the last. */
+export async function failJob(db: Db, worker: number, job: TakenJob, reason: string): Promise<boolean> {
+  const count = await putBack(
+    db,
+    sql`id = ${job.id} and worker = ${worker} and attempt = ${job.attempt}`,
+    sql`last_error = ${reason}, run_at = now() + ${pause}, failed_at = ${failedAfterLastAttempt}`,
+  );
+  return count === 1;
+}
+
+/** Gives up what this worker has held for so long, without the exceptions; the attempt does not count. */
+export async function handBackJobs(
+  db: Db,
+  worker: number,
+  { except, heldForMs }: { except: readonly bigint[]; heldForMs: number },
+): Promise<void> {
+  const count = await putBack(
+    db,
+    sql`worker = ${worker} and id <> all (${except}::bigint[])
+        and started_at <= clock_timestamp() - ${heldForMs} * interval '1 millisecond'`,
+    sql`attempt = attempt - 1`,
+  );
+  if (count > 0) await wakeWorkers(db);
+}
+
+/**
+ * Puts back the jobs of workers that are dead. The attempt counts, or a job that ends its process would end them all; but
+ * the first time it is repeated at once, because most processes die for other reasons.
+ */
+export async function takeOverJobs(db: Db, workers: readonly number[]): Promise<number> {
+  return putBack(
+    db,
+    sql`worker = any (${workers}::integer[])`,
+    sql`last_error = 'The process that ran it ended.', failed_at = ${failedAfterLastAttempt},
+        run_at = case when attempt = 1 then now() else now() + ${pause} end`,
+  );
+}
+
+/** Gives a failed job all its attempts again. False when there is no such failed job. */
+export async function retryFailedJob(db: Db, id: string): Promise<boolean> {
+  const count = await putBack(
+    db,
+    sql`failed_at is not null and id::text = ${id}`,
+    sql`failed_at = null, attempt = 0, run_at = now()`,
+  );
+  if (count > 0) await wakeWorkers(db);
+  return count > 0;
+}
+
+async function wakeWorkers(db: Db): Promise<void> {
+  await db.run(sql`select pg_notify(${WAKE_CHANNEL}, '')`);
+}
+
+/** Makes jobs wait again. One whose key a newer job has goes instead: the newer one does its work. */
+async function putBack(db: Db, which: Sql, changes: Sql): Promise<number> {
+  const superseded = await db.run(sql`
+    delete from jobs
+     where ${which} and exists (
+       select from jobs as newer
+        where newer.task = jobs.task and newer.key = jobs.key and newer.failed_at is null
+          and newer.id <> jobs.id and (newer.worker is null or newer.id > jobs.id))`);
+  return superseded + (await db.run(sql`update jobs set worker = null, ${changes} where ${which}`));
+}
+
+/** How a task's jobs stand, for the metrics. */
+export interface TaskStats {
+  readonly task: string;
+  /** Due and not yet begun. */
+  readonly waiting: number;
+  /** Due later: a time was given, or an attempt failed. */
+  readonly scheduled: number;
+  readonly running: number;
+  readonly failed: number;
+  /** For how long the oldest waiting job has been due. */
+  readonly oldestWaitingSeconds: number;
+}
+
+export function queueStats(db: Db): Promise<TaskStats[]> {
+  return db.rows<TaskStats>(sql`
+    select task,
+           count(*) filter (where state = 'waiting')::integer as waiting,
+           count(*) filter (where state = 'scheduled')::integer as scheduled,
+           count(*) filter (where state = 'running')::integer as running,
+           count(*) filter (where state = 'failed')::integer as failed,
+           coalesce(max(extract(epoch from now() - run_at)) filter (where state = 'waiting'), 0)::float8
+             as "oldestWaitingSeconds"
+      from (select task, run_at,
+                   case when failed_at is not null then 'failed'
+                        when worker is not null then 'running'
+                        when run_at > now() then 'scheduled'
+                        else 'waiting' end as state
+              from jobs) as jobs
+     group by task
+     order by task`);
+}
+
+export interface FailedJob {
+  readonly id: string;
+  readonly task: string;
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly createdAt: Date;
+  readonly failedAt: Date;
+}
+
+// A screenful for the operator; the count of all is in the statistics.
+const MAX_FAILED_SHOWN = 100;
+
+/** The jobs that used up their attempts, newest first. */
+export function failedJobs(db: Db, limit = MAX_FAILED_SHOWN): Promise<FailedJob[]> {
+  return db.rows<FailedJob>(sql`
+    select id::text, task, attempt as attempts, last_error as "lastError", created_at as "createdAt",
+           failed_at as "failedAt"
+      from jobs
+     where failed_at is not null
+     order by failed_at desc
+     limit ${Math.min(limit, MAX_FAILED_SHOWN)}`);
+}

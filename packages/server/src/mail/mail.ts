@@ -1,0 +1,151 @@
+import { type Environment, environments } from '@svc/protocol';
+import { type Database, type Db, sql } from '@svc/store';
+import { enqueueMany, type JobContext, type JobLog } from '../jobs/job.ts';
+import { newId } from '../util/ids.ts';
+import { type Letter, MAIL_LANES, type Mailers } from './mailers.ts';
+import { fillTemplate, type TemplateContent, type TemplateName } from './templates/templates.ts';
+
+export interface NewMail<T extends TemplateName = TemplateName> {
+  readonly organizationId: string;
+  readonly environment: Environment;
+  readonly recipient: string;
+  readonly template: T;
+  readonly content: TemplateContent[T];
+}
+
+export const SEND_TASK = 'send-mail';
+/** With pauses of an hour that is longer than the three days after which a mail is given up, so that nothing ends here. */
+const MAX_ATTEMPTS = 100;
+
+/** Stores mails and the jobs that send them, with everything else that the transaction stores. */
+export async function queueMails(tx: Db, mails: readonly NewMail[]): Promise<void> {
+  if (mails.length === 0) return;
+  const rows = mails.map((mail) => ({ ...mail, id: newId('mail') }));
+  await insertMails(tx, rows);
+  await enqueueSending(tx, rows);
+}
+
+export async function enqueueSending(tx: Db, mails: readonly { id: string; environment: string }[]): Promise<void> {
+  const jobs = mails.map(({ id, environment }) => ({
+    task: SEND_TASK,
+    key: id,
+    payload: { id },
+    queue: `mail-${environment}-${laneOf(id)}`,
+    maxAttempts: MAX_ATTEMPTS,
+  }));
+  await enqueueMany(tx, jobs);
+}
+
+/** The end of an id is random. */
+const laneOf = (id: string) => id.charCodeAt(id.length - 1) % MAIL_LANES;
+
+export interface MailRow {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly recipient: string;
+  readonly template: string;
+  readonly content: unknown;
+  readonly createdAt: Date;
+}
+
+interface NewMailRow extends Omit<MailRow, 'createdAt'> {
+  readonly organizationId: string;
+}
+
+export async function insertMails(tx: Db, mails: readonly NewMailRow[]): Promise<void> {
+  await tx.run(sql`
+    insert into mails (id, organization_id, environment, recipient, template, content)
+    select id, "organizationId", environment, recipient, template, content
+      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (
+        id text, "organizationId" text, environment text, recipient text, template text, content jsonb)`);
+}
+
+/** undefined when it has ended, one way or the other. */
+export function findQueuedMail(db: Db, id: string): Promise<MailRow | undefined> {
+  return db.one<MailRow>(sql`
+    select id, environment, recipient, template, content, created_at as "createdAt"
+      from mails where id = ${id} and state = 'QUEUED'`);
+}
+
+export async function markSent(db: Db, id: string): Promise<void> {
+  await db.run(sql`update mails set state = 'SENT', sent_at = now() where id = ${id} and state = 'QUEUED'`);
+}
+
+export async function markFailed(db: Db, id: string, reason: string): Promise<void> {
+  await db.run(sql`update mails set state = 'FAILED', reason = ${reason} where id = ${id} and state = 'QUEUED'`);
+}
+
+/** Queued mails that no job will send: they were taken while nobody could send them. The oldest first. */
+export function mailsWithoutJob(
+  db: Db,
+  task: string,
+  environment: Environment,
+  limit: number,
+): Promise<{ id: string; environment: Environment }[]> {
+  return db.rows(sql`
+    select id, environment from mails
+     where state = 'QUEUED' and environment = ${environment}
+       and not exists (select from jobs where task = ${task} and key = mails.id and failed_at is null)
+     order by created_at, id
+     limit ${limit}`);
+}
+
+export function countQueued(db: Pick<Db, 'rows'>): Promise<{ environment: Environment; mails: number }[]> {
+  return db.rows(sql`
+    select environment, count(*)::integer as mails from mails where state = 'QUEUED' group by environment`);
+}
+
+export interface DeliverParts {
+  readonly db: Db;
+  readonly mailers: Mailers;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A weekend and a day to mend a login; a link that comes later is rather sent by hand. */
+const GIVE_UP_AFTER_MS = 3 * 86_400_000;
+
+/**
+ * Sends a mail that was queued. After a crash in between it is sent again, under the same Message-ID. A mail that nobody can send
+ * stays queued, and a later look finds it.
+ */
+export async function deliver(parts: DeliverParts, id: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
+  const { db, mailers, now = Date.now } = parts;
+  const mail = await findQueuedMail(db, id);
+  const mailer = mail && mailers.of(mail.environment);
+  if (!mail || !mailer) return;
+  const delivery = await mailer.send(toLetter(mail), signal);
+  if (delivery.outcome === 'SENT') return markSent(db, id);
+  if (delivery.outcome === 'REFUSED') return markFailed(db, id, delivery.reason);
+  if (!signal.aborted && now() - mail.createdAt.getTime() > GIVE_UP_AFTER_MS) {
+    return markFailed(db, id, `Given up after three days. ${delivery.reason}`);
+  }
+  throw new Error(delivery.reason);
+}
+
+function toLetter({ id, createdAt, recipient, template, content }: MailRow): Letter {
+  return { id, date: createdAt, recipient, ...fillTemplate(template, content) };
+}
+
+/** As many as a bulk makes; the next look takes more. */
+const MAX_AT_ONCE = 500;
+
+const missing: Readonly<Record<Environment, string>> = {
+  production: 'mails wait until SMTP_URL is set',
+  development: 'mails wait until the sandbox is on',
+};
+
+/** Sends what waited for a way to send, and says what still does. */
+export async function lookAfterMails(parts: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
+  const { db, mailers, log } = parts;
+  const queued = await countQueued(db);
+  for (const environment of environments) {
+    const waiting = queued.find((counted) => counted.environment === environment)?.mails ?? 0;
+    if (waiting === 0) continue;
+    if (!mailers.of(environment)) {
+      log.warn({ environment, mails: waiting }, missing[environment]);
+      continue;
+    }
+    await db.tx(async (tx) => enqueueSending(tx, await mailsWithoutJob(tx, SEND_TASK, environment, MAX_AT_ONCE)));
+  }
+}

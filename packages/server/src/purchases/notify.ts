@@ -1,0 +1,52 @@
+import type { EventType, TxStatus } from '@svc/protocol';
+import type { Db } from '@svc/store';
+import { publishEvent } from '../events/events.ts';
+import { queueMails } from '../mail/mail.ts';
+import type { PurchaseContent } from '../mail/templates/purchase.ts';
+import type { TemplateName } from '../mail/templates/templates.ts';
+import { notificationAddress } from '../organizations/organization-store.ts';
+import { toTransaction } from '../transactions/record.ts';
+import { findPurchase, type Purchase } from './purchase.ts';
+
+interface Announcement {
+  readonly event: EventType;
+  readonly mail?: TemplateName & `purchase-${string}`;
+}
+
+const announcements: Readonly<Partial<Record<TxStatus, Announcement>>> = {
+  PROCESSING: { event: 'sku-purchase.processing' },
+  SUCCESS: { event: 'sku-purchase.completed', mail: 'purchase-completed' },
+  FAILED: { event: 'sku-purchase.failed', mail: 'purchase-failed' },
+  CANCELLED: { event: 'sku-purchase.cancelled', mail: 'purchase-cancelled' },
+};
+
+/** Tells the organisation what a purchase has become, by its webhooks and by mail, with everything else that the transaction stores. */
+export async function announce(tx: Db, id: string): Promise<void> {
+  const purchase = await findPurchase(tx, id);
+  const announcement = purchase && announcements[purchase.record.status];
+  if (!announcement) return;
+  const { organizationId, environment } = purchase.record;
+  const { event: type, mail: template } = announcement;
+  const data = toTransaction(purchase.record);
+  await publishEvent(tx, { organizationId, environment, type, subject: id, data });
+  if (!template) return;
+  const recipient = await notificationAddress(tx, organizationId, environment);
+  if (!recipient) return;
+  const content = contentOf(purchase, recipient.organizationName);
+  await queueMails(tx, [{ organizationId, environment, recipient: recipient.address, template, content }]);
+}
+
+function contentOf({ record, order, skuName, refund }: Purchase, orgName: string): PurchaseContent {
+  const { skuFileNumber, revertReason } = record;
+  return {
+    purchaseId: record.id,
+    service: skuName,
+    reference: order.reference,
+    amount: order.amount,
+    currency: order.currency,
+    orgName,
+    ...(skuFileNumber !== undefined && { fileNumber: skuFileNumber }),
+    ...(revertReason !== undefined && { reason: revertReason }),
+    refundDue: refund.status !== undefined,
+  };
+}

@@ -1,0 +1,67 @@
+import { type Db, type Reads, sql } from '@svc/store';
+import { operatorOf, recordChange } from '../audit-log.ts';
+import { cancelPending, endOrder } from './fulfilment.ts';
+import { isFileNumber, MAX_FILE_NUMBER_LENGTH, type OrderResult } from './provider.ts';
+import { isBeingOrdered, lockPurchase, markOrdered } from './purchase.ts';
+
+type FinalResult = Exclude<OrderResult, { state: 'accepted' }>;
+
+export type EndedByHand =
+  | { readonly ok: true; readonly status: 'SUCCESS' | 'FAILED' | 'CANCELLED' }
+  | { readonly ok: false; readonly reason: string };
+
+/** The operator's word in place of a provider's that cannot be reached. It counts like the provider's own, and is the last. */
+export function endByHand(db: Db, id: string, result: FinalResult): Promise<EndedByHand> {
+  return db.tx(async (tx): Promise<EndedByHand> => {
+    if (result.state === 'completed' && !isFileNumber(result.fileNumber)) {
+      return { ok: false, reason: `A file number is one line of 1 to ${MAX_FILE_NUMBER_LENGTH} characters.` };
+    }
+    const purchase = await lockPurchase(tx, id);
+    if (!purchase) return { ok: false, reason: 'No purchase has this id.' };
+    const { status, organizationId, environment } = purchase.record;
+    if (status !== 'PROCESSING') {
+      return { ok: false, reason: `This purchase is ${status}; only one that is PROCESSING can be ended by hand.` };
+    }
+    if (await isBeingOrdered(tx, id)) {
+      return { ok: false, reason: 'The provider is being asked at this moment. Try again in a minute.' };
+    }
+    // A provider that was never called is not called any more either.
+    await markOrdered(tx, id);
+    await endOrder(tx, id, result);
+    const { state, ...changes } = result;
+    const change = { action: `sku-purchase.${state}`, target: id, changes };
+    await recordChange(tx, operatorOf(organizationId, environment), change);
+    return { ok: true, status: state === 'completed' ? 'SUCCESS' : 'FAILED' };
+  });
+}
+
+/** Stops a purchase in place of its organisation, before its provider is called. */
+export function cancelByHand(db: Db, id: string): Promise<EndedByHand> {
+  return db.tx(async (tx): Promise<EndedByHand> => {
+    const purchase = await lockPurchase(tx, id);
+    if (!purchase) return { ok: false, reason: 'No purchase has this id.' };
+    const { status, organizationId, environment } = purchase.record;
+    if (status !== 'PENDING') {
+      return { ok: false, reason: `This purchase is ${status}; only one that is PENDING can be cancelled.` };
+    }
+    await cancelPending(tx, id, { state: 'unanswered' });
+    const change = { action: 'sku-purchase.cancelled', target: id, changes: { status: 'CANCELLED' } };
+    await recordChange(tx, operatorOf(organizationId, environment), change);
+    return { ok: true, status: 'CANCELLED' };
+  });
+}
+
+/** What takes longer than this is worth a look. */
+const STUCK_AFTER = sql`interval '10 minutes'`;
+
+/** Purchases that wait for their payment or their provider for longer than usual, the oldest first. */
+export function stuckPurchases(reads: Reads, limit: number): Promise<object[]> {
+  return reads.rows(sql`
+    select id, organization_id, environment, status, provider_id, sku_id, sku_reference,
+           trim_scale(sku_purchase_amount)::text as amount, sku_purchase_currency as currency, transaction_hash,
+           created_at, paid_at, ordered_at, accepted_at
+      from transactions join sku_purchases using (id)
+     where type = 'SKU_PURCHASE' and status in ('PENDING', 'PROCESSING')
+       and coalesce(paid_at, created_at) < now() - ${STUCK_AFTER}
+     order by coalesce(paid_at, created_at), id limit ${limit}`);
+}

@@ -1,0 +1,278 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import { type Currency, type Environment, type Parsed, parsed, unparsed } from '@svc/protocol';
+import { type AddressGuard, isForbiddenAddress, trusted } from '../outbound/address-guard.ts';
+import { type OutboundResponse, outboundRequest } from '../outbound/request.ts';
+import { hostOf, OutboundError } from '../outbound/url.ts';
+import { oneLine } from '../util/text.ts';
+
+export type SkuCatalogue = 'deployment' | 'organization';
+
+/** What a provider is asked to deliver. The id makes repeating it safe: it is one order however often it is sent. */
+export interface ProviderOrder {
+  /** The purchase's. */
+  readonly orderId: string;
+  readonly organizationId: string;
+  readonly environment: Environment;
+  /** Whose service it is: the price of one that the organisation sells itself is the organisation's own word. */
+  readonly catalogue: SkuCatalogue;
+  readonly providerId: string;
+  readonly skuId: string;
+  readonly reference: string;
+  /** A plain decimal, exact. */
+  readonly amount: string;
+  readonly currency: Currency;
+}
+
+/** `accepted`: it will be delivered, and the result comes later, by callback or when it is asked for. */
+export type OrderResult =
+  | { readonly state: 'completed'; readonly fileNumber: string }
+  | { readonly state: 'failed'; readonly reason: string }
+  | { readonly state: 'accepted' };
+
+/**
+ * Delivers what was bought. What throws leaves the outcome unknown: the order may or may not have arrived, and asking again with
+ * the same id is the way to find out.
+ */
+export interface Provider {
+  order(order: ProviderOrder, signal: AbortSignal): Promise<OrderResult>;
+  /** What became of an order; `unknown` when the provider has never seen it. */
+  lookUp(orderId: string, signal: AbortSignal): Promise<OrderResult | { readonly state: 'unknown' }>;
+}
+
+/** The provider of an environment; undefined where there is none. */
+export type Providers = (environment: Environment) => Provider | undefined;
+
+/**
+ * A call to a provider that ended without an answer of the protocol: what was ordered may have been delivered. Its message names no more
+ * than the host and what came back, so that it can be logged.
+ */
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError';
+}
+
+/** Who needs longer says `accepted` first. Repeating is safe: the order's id makes it one order. */
+export const PROVIDER_TIMEOUT_MS = 20_000;
+/** An answer has a few hundred bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** The HTTP statuses that each word comes with; with any other it is not believed. */
+const statusesOf: Readonly<Record<OrderAnswer['state'], readonly number[]>> = {
+  completed: [200],
+  failed: [200],
+  accepted: [200, 202],
+  unknown: [404],
+};
+
+export interface HttpProviderOptions {
+  readonly guard: AddressGuard;
+  readonly timeoutMs?: number;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A fulfilment service that speaks the protocol of docs/fulfilment.md. */
+export function createHttpProvider({ url, secret }: FulfilmentAccess, options: HttpProviderOptions): Provider {
+  const { guard, timeoutMs = PROVIDER_TIMEOUT_MS, now = Date.now } = options;
+  const ask = async (target: string, orderId: string, body: string | undefined, signal: AbortSignal) => {
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'svc',
+      ...(body !== undefined && { 'content-type': 'application/json', 'idempotency-key': orderId }),
+      ...signedHeaders(secret, orderId, body ?? '', now()),
+    };
+    const bounds = { timeoutMs, maxBodyBytes: MAX_ANSWER_BYTES, guard, signal };
+    const response = await outboundRequest(target, { headers, ...(body !== undefined && { body }), ...bounds });
+    return believed(response);
+  };
+  return {
+    async order(order, signal): Promise<OrderResult> {
+      const answer = await ask(url, order.orderId, bodyOf(order), signal).catch(plainly);
+      if (answer.state !== 'unknown') return answer;
+      throw new UnknownOutcomeError('The fulfilment service says that it does not know the order it was just given.');
+    },
+    lookUp: (orderId, signal) => ask(urlOfOrder(url, orderId), orderId, undefined, signal).catch(plainly),
+  };
+}
+
+/** The order's place below the address, whatever slash or query that one ends with. */
+export function urlOfOrder(url: string, orderId: string): string {
+  const target = new URL(url);
+  target.pathname = `${target.pathname.replace(/\/+$/, '')}/${encodeURIComponent(orderId)}`;
+  return target.href;
+}
+
+/** Field by field: what else an order may one day have here is not for others. */
+function bodyOf(order: ProviderOrder): string {
+  const { orderId, environment, organizationId, catalogue, providerId, skuId, reference, amount, currency } = order;
+  const bought = { catalogue, providerId, skuId, reference, amount, currency };
+  return JSON.stringify({ orderId, environment, organizationId, ...bought });
+}
+
+function believed({ status, body }: OutboundResponse): OrderAnswer {
+  const answer = readOrderAnswer(body);
+  if (answer && statusesOf[answer.state].includes(status)) return answer;
+  const what = answer ? `and the status ${answer.state}, which do not go together` : 'without a word of the protocol';
+  throw new UnknownOutcomeError(`The fulfilment service answered HTTP ${status} ${what}.`);
+}
+
+/** Aborting is the caller's own doing and stays what it is. */
+function plainly(error: unknown): never {
+  if (!(error instanceof OutboundError)) throw error;
+  if (error.kind !== 'forbidden_address') throw new UnknownOutcomeError(`${error.message}.`);
+  throw new UnknownOutcomeError(
+    'FULFILMENT_URL leads out of the own network without TLS. It must start with https://.',
+  );
+}
+
+export type OrderAnswer = OrderResult | { readonly state: 'unknown' };
+
+/** As long as the record of a purchase has room for. It is cut nowhere: half a number finds nothing. */
+export const MAX_FILE_NUMBER_LENGTH = 255;
+/** A sentence or two for people; what is longer is cut. */
+const MAX_REASON_LENGTH = 500;
+
+/** What a fulfilment service says of an order, in an answer or by itself; undefined where it is nothing of the protocol. */
+export function readOrderAnswer(body: Uint8Array): OrderAnswer | undefined {
+  const { status, fileNumber, reason } = parse(body);
+  switch (status) {
+    case 'completed':
+      return isFileNumber(fileNumber) ? { state: 'completed', fileNumber } : undefined;
+    case 'failed':
+      return readReason(reason);
+    case 'accepted':
+      return { state: 'accepted' };
+    case 'unknown':
+      return { state: 'unknown' };
+    default:
+      return undefined;
+  }
+}
+
+function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+export function isFileNumber(value: unknown): value is string {
+  if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_FILE_NUMBER_LENGTH) return false;
+  return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value);
+}
+
+function readReason(value: unknown): OrderResult | undefined {
+  const reason = typeof value === 'string' ? oneLine(value, MAX_REASON_LENGTH) : '';
+  return reason === '' ? undefined : { state: 'failed', reason };
+}
+
+/** What Standard Webhooks signs beside the body. */
+export interface Signature {
+  readonly id: string;
+  /** Seconds since 1970, as they were sent. */
+  readonly timestamp: string;
+  /** As it was sent: `v1,` and base64, several with spaces between. */
+  readonly signatures: string;
+}
+
+/** How far the clocks of both sides may be apart; a recorded request is worth nothing after it. */
+export const TOLERANCE_SECONDS = 300;
+/** An identifier and a few signatures are far shorter. */
+const MAX_HEADER_LENGTH = 4_096;
+
+/** The headers that prove a request to be ours, whose body is exactly this. */
+export function signedHeaders(secret: Uint8Array, id: string, body: string, now: number): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1_000));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${digest(secret, { id, timestamp }, Buffer.from(body)).toString('base64')}`,
+  };
+}
+
+/** undefined where a header is missing or is none of Standard Webhooks'. */
+export function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => {
+    const value = headers[name];
+    return typeof value === 'string' && value.length <= MAX_HEADER_LENGTH ? value : '';
+  });
+  if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp)) return undefined;
+  return { id, timestamp, signatures };
+}
+
+/** Whether it was made in these minutes, either side of now. */
+export function isFresh({ timestamp }: Signature, now: number): boolean {
+  return Math.abs(Math.floor(now / 1_000) - Number(timestamp)) <= TOLERANCE_SECONDS;
+}
+
+/** Whether one of the signatures was made with the secret. They are compared in constant time. */
+export function isSigned(secret: Uint8Array, signature: Signature, body: Uint8Array): boolean {
+  const wanted = digest(secret, signature, body);
+  return signature.signatures.split(' ').some((text) => {
+    const given = text.startsWith('v1,') ? Buffer.from(text.slice('v1,'.length), 'base64') : Buffer.alloc(0);
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  });
+}
+
+function digest(secret: Uint8Array, { id, timestamp }: Pick<Signature, 'id' | 'timestamp'>, body: Uint8Array): Buffer {
+  return createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest();
+}
+
+/** Where orders go, and the secret that both sides sign with. */
+export interface FulfilmentAccess {
+  readonly url: string;
+  readonly secret: Uint8Array;
+}
+
+/** An order's id is added to it, and longer addresses are refused by many servers. */
+const MAX_URL_LENGTH = 1_900;
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
+/** What Standard Webhooks asks for; fewer could be guessed. */
+const MIN_SECRET_BYTES = 24;
+const MAX_SECRET_BYTES = 64;
+
+/** Orders name people's telephones and contracts, so they leave the operator's network encrypted or not at all. */
+export function parseFulfilmentUrl(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || text.length > MAX_URL_LENGTH) {
+    return unparsed('must be an address that starts with https://, or with http:// inside your own network');
+  }
+  if (url.username !== '' || url.password !== '') return unparsed('must not contain a user or password');
+  if (url.hash !== '') return unparsed('must not contain a #');
+  const host = hostOf(url);
+  if (url.protocol === 'http:' && isIP(host) !== 0 && !isForbiddenAddress(host)) {
+    return unparsed('must start with https:// towards a public address');
+  }
+  return parsed(url.href);
+}
+
+/** `whsec_` and base64, as Standard Webhooks spells secrets. */
+export function parseFulfilmentSecret(text: string): Parsed<Uint8Array> {
+  const [, base64 = ''] = SECRET.exec(text) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  // Decoding is lenient; what does not come out the same was cut off or mistyped.
+  const isWhole = bytes.toString('base64') === base64;
+  if (isWhole && bytes.length >= MIN_SECRET_BYTES && bytes.length <= MAX_SECRET_BYTES) return parsed(bytes);
+  return unparsed(`must be whsec_ and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`);
+}
+
+/** Who delivers in an environment, and with which secret; undefined where nobody does. */
+export type Fulfilment = (environment: Environment) => FulfilmentAccess | undefined;
+
+/** Production is delivered by the operator's fulfilment service, development by the sandbox, over one protocol. */
+export function createProviders(fulfilment: Fulfilment): Providers {
+  return (environment) => {
+    const access = fulfilment(environment);
+    const guard = environment === 'production' ? encryptedOutside() : trusted();
+    return access && createHttpProvider(access, { guard });
+  };
+}
+
+/** The operator vouches for the address; where it leads onto the public internet, TLS is insisted on. */
+export function encryptedOutside(): AddressGuard {
+  const { lookup } = trusted();
+  return { lookup, allows: (address, { protocol }) => protocol === 'https:' || isForbiddenAddress(address) };
+}

@@ -1,0 +1,312 @@
+import {
+  type AnswerOf,
+  ApiError,
+  type BodyOf,
+  type ChainToken,
+  type Currency,
+  type Environment,
+  type endpoints,
+  formatDecimal,
+  formatTokenAmount,
+  formatUsd,
+  MAX_CURRENCY_AMOUNT,
+  parseDecimal,
+  parseStarknetAddress,
+  type QueryOf,
+  type StarknetAddress,
+  type Transaction,
+  USD_DECIMALS,
+  type UsdMicros,
+} from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import type { Database, Db, Reads } from '@svc/store';
+import type { Networks, StarknetNetwork } from '../chains/networks.ts';
+import { type Token, tokensOf } from '../chains/tokens.ts';
+import { type Exchange, mxnToUsd } from '../exchanges/exchange.ts';
+import { type Answer, type Call, type Caller, publicKeyOf, readPage, toPage } from '../http/call.ts';
+import { readAddress, refuse } from '../http/validation.ts';
+import { findOfferedSku, matchesPattern, type OfferedSkuRow, type SkuRow } from '../skus/skus.ts';
+import { awaitExecuted, parseStarknetHash, requireTransfers } from '../transactions/chain-transaction.ts';
+import { type TransactionRecord, toTransaction } from '../transactions/record.ts';
+import { recordById } from '../transactions/record-store.ts';
+import { newId } from '../util/ids.ts';
+import { findWallet, requireWallet, type WalletRecord } from '../wallets/wallet.ts';
+import type { Providers } from './provider.ts';
+import { listPurchases, type NewPurchase, purchaseOf, storePurchase } from './purchase.ts';
+
+type CreateSkuPurchase = typeof endpoints.createSkuPurchase;
+type Body = BodyOf<CreateSkuPurchase>;
+
+const FIELDS = { token: 'token', sender: 'walletAddress', recipient: 'The payment address' };
+
+/** Records a purchase once the chain shows its payment. A payment buys once, whoever offers it and however often. */
+export async function createPurchase(
+  parts: PurchaseParts,
+  { caller, body, transact }: Call<CreateSkuPurchase>,
+): Promise<Answer<CreateSkuPurchase>> {
+  const { db, networks, providers } = parts;
+  const amount = readAmount(body);
+  const payment = readPayment(networks, caller, body);
+  const wallet = await requireWallet(db.reads, caller, payment.walletAddress);
+  // Before everything that may be different later: a repetition is answered for ever.
+  const known = await purchaseOf(db.reads, caller, payment);
+  if (known) return toTransaction(requireSame(known, payment, body, amount));
+  const sku = await findOfferedSku(db.reads, caller, body.skuId);
+  requireFit(sku, body.skuReference, amount);
+  if (!providers(caller.environment)) throw new ApiError('provider_not_configured');
+  const paid = await paidAmount(parts, caller, payment);
+  const price = await lowestPrice(parts.exchange, {
+    micros: amount.micros,
+    currency: sku.currency,
+    environment: caller.environment,
+  });
+  requireEnough(paid, payment.token, price);
+  const purchase = newPurchase(parts, { caller, body, payment, wallet, sku, amount, paid, price });
+  return transact(async (tx) => {
+    const stored = (await storePurchase(tx, payment, purchase)) ?? (await storedMeanwhile(tx, caller, payment));
+    return toTransaction(requireSame(stored, payment, body, amount));
+  });
+}
+
+async function storedMeanwhile(tx: Db, caller: Caller, payment: SaidPayment): Promise<TransactionRecord> {
+  const record = await purchaseOf(tx, caller, payment);
+  if (!record) throw new Error('A payment is used, and nothing says for what.');
+  return record;
+}
+
+/** The same body, by value; another one with this payment is `transaction_already_used`. */
+function requireSame(
+  record: TransactionRecord,
+  { walletAddress, token }: SaidPayment,
+  { skuId, skuReference }: Body,
+  { text }: Money,
+): TransactionRecord {
+  const isSame =
+    record.senderAddress === walletAddress &&
+    record.token === token.token &&
+    record.skuId === skuId &&
+    record.skuReference === skuReference &&
+    record.skuPurchaseAmount === text;
+  if (!isSame) throw new ApiError('transaction_already_used');
+  return record;
+}
+
+/** The sum of what the wallet sent to the payment address in this transaction, in the token's smallest unit. */
+async function paidAmount(
+  parts: PurchaseParts,
+  { environment }: Caller,
+  { network, hash, walletAddress, token }: SaidPayment,
+): Promise<bigint> {
+  const { transfers } = await awaitExecuted(parts, environment, { chain: 'STARKNET', hash });
+  const expected = { chain: 'STARKNET', token, sender: walletAddress, recipient: network.paymentAddress } as const;
+  const payments = requireTransfers(expected, transfers, tokensOf(network.name, 'STARKNET'), FIELDS);
+  return payments.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+interface Bought {
+  readonly caller: Caller;
+  readonly body: Body;
+  readonly payment: SaidPayment;
+  readonly wallet: WalletRecord;
+  readonly sku: OfferedSkuRow;
+  readonly amount: Money;
+  readonly paid: bigint;
+  readonly price: bigint;
+}
+
+function newPurchase({ now = Date.now }: PurchaseParts, bought: Bought): NewPurchase {
+  const { caller, body, payment, wallet, sku, amount, paid, price } = bought;
+  const record = {
+    organizationId: caller.organizationId,
+    environment: caller.environment,
+    apiPublicKey: publicKeyOf(caller),
+    type: 'SKU_PURCHASE',
+    subType: undefined,
+    chain: 'STARKNET',
+    transactionHash: payment.hash,
+    // The transfer that paid has a record of its own, with its event, its block and its relay.
+    eventIndex: undefined,
+    blockNumber: undefined,
+    relayId: undefined,
+    callIndex: undefined,
+    contractAddress: undefined,
+    contractName: undefined,
+    functionName: undefined,
+    functionSelector: undefined,
+    senderAddress: payment.walletAddress,
+    destinationAddress: payment.network.paymentAddress,
+    token: payment.token.token,
+    tokenAddress: payment.token.address ?? undefined,
+    amount: paid,
+    skuId: sku.id,
+    skuReference: body.skuReference,
+    skuPurchaseAmount: amount.text,
+    skuPurchaseCurrency: sku.currency,
+    status: 'PENDING',
+    senderWalletId: wallet.id,
+    destinationWalletId: undefined,
+    createdAt: new Date(now()),
+    confirmedAt: undefined,
+  } as const;
+  const catalogue = sku.is_own ? 'organization' : 'deployment';
+  return { id: newId('txn'), record, providerId: sku.provider_id, catalogue, skuName: sku.name, price };
+}
+
+/** Whoever was told a price has this long to pay it and to record the purchase. */
+export const PRICE_WINDOW_MINUTES = 10;
+/** How much of the price has to be paid, in hundredths: amounts are rounded on the way from a price to a transfer. */
+const ENOUGH_PERCENT = 99n;
+
+/** The lowest price in dollars of the last minutes before now. */
+export async function lowestPrice(
+  exchange: Pick<Exchange, 'ratesOfLast'>,
+  { micros, currency, environment }: { micros: bigint; currency: Currency; environment: Environment },
+): Promise<UsdMicros> {
+  if (currency === 'USD') return micros;
+  const rates = await exchange.ratesOfLast(PRICE_WINDOW_MINUTES, environment);
+  const prices = rates.map(({ mxnPerUsd }) => mxnToUsd(micros, mxnPerUsd));
+  const [first, ...others] = prices;
+  if (first === undefined) throw new ApiError('rate_unavailable');
+  return others.reduce((lowest, price) => (price < lowest ? price : lowest), first);
+}
+
+/** Throws `payment_too_small`. A token is a dollar; the comparison is exact, in whatever unit the token counts. */
+export function requireEnough(
+  paid: bigint,
+  { token, decimals }: Pick<Token, 'token' | 'decimals'>,
+  price: UsdMicros,
+): void {
+  const [tokenUnit, dollarUnit] = [10n ** BigInt(decimals), 10n ** BigInt(USD_DECIMALS)];
+  if (paid * dollarUnit * 100n >= price * ENOUGH_PERCENT * tokenUnit) return;
+  const needed = formatUsd((price * ENOUGH_PERCENT + 99n) / 100n);
+  throw new ApiError(
+    'payment_too_small',
+    `The payment is ${formatTokenAmount(paid, decimals)} ${token}, and ${needed} are needed: ` +
+      `${ENOUGH_PERCENT} % of ${formatUsd(price)} USD, the lowest price of the last ${PRICE_WINDOW_MINUTES} minutes.`,
+  );
+}
+
+/** Pesos and dollars have hundredths. */
+const MONEY_DECIMALS = 2;
+const MICROS_A_CENT = 10_000n;
+const MAX_CENTS = BigInt(MAX_CURRENCY_AMOUNT) * 100n;
+
+/** An amount of money as it was asked for, exact. */
+export interface Money {
+  readonly cents: bigint;
+  /** Its shortest plain spelling. */
+  readonly text: string;
+  readonly micros: bigint;
+}
+
+type OrderBody = BodyOf<typeof endpoints.createSkuPurchase>;
+
+/** JSON numbers have no spelling of their own: their shortest one is read, and what is finer than money is refused, never rounded. */
+export function readAmount({ currencyAmount }: Pick<OrderBody, 'currencyAmount'>): Money {
+  const cents = parseDecimal(String(currencyAmount), MONEY_DECIMALS);
+  if (!cents.ok || cents.value === 0n || cents.value > MAX_CENTS) {
+    const bounds = `above 0 and at most ${MAX_CURRENCY_AMOUNT}, with at most ${MONEY_DECIMALS} decimals`;
+    throw new ApiError('invalid_amount', `currencyAmount must be ${bounds}.`);
+  }
+  const text = formatDecimal(cents.value, MONEY_DECIMALS);
+  return { cents: cents.value, text, micros: cents.value * MICROS_A_CENT };
+}
+
+/** Whether the service takes this reference and this amount; throws `invalid_reference` or `invalid_amount`. */
+export function requireFit(sku: SkuRow, reference: string, amount: Money): void {
+  if (!matchesPattern(sku.reference_pattern, reference)) {
+    throw new ApiError('invalid_reference', `skuReference does not have the expected form: ${sku.reference_label}.`);
+  }
+  if (sku.fixed_amount !== null && !isSameAmount(sku.fixed_amount, amount)) {
+    const fixed = `${Number(sku.fixed_amount)} ${sku.currency}`;
+    throw new ApiError('invalid_amount', `currencyAmount must be ${fixed}, the fixed amount of this service.`);
+  }
+  if (!spellings(amount).some((text) => matchesPattern(sku.amount_pattern, text))) {
+    throw new ApiError('invalid_amount', `currencyAmount does not have the expected form: ${sku.amount_label}.`);
+  }
+}
+
+/** Finer than any amount that is saved. */
+const FIXED_DECIMALS = 30;
+
+function isSameAmount(fixed: string, { text }: Money): boolean {
+  const [one, other] = [parseDecimal(fixed, FIXED_DECIMALS), parseDecimal(text, FIXED_DECIMALS)];
+  return one.ok && other.ok && one.value === other.value;
+}
+
+/** A pattern may be written for the shortest spelling or for the one with both decimals: 50.5 and 50.50 are the same money. */
+function spellings({ cents, text }: Money): string[] {
+  const [whole, fraction] = [cents / 100n, (cents % 100n).toString().padStart(MONEY_DECIMALS, '0')];
+  return [text, `${whole}.${fraction}`];
+}
+
+/** Tokens that are worth a dollar each. */
+const DOLLARS: readonly ChainToken[] = ['USDC', 'USDC_E', 'USDT', 'DAI'];
+
+/** What somebody says to have paid with, everything in its normal form. */
+export interface SaidPayment {
+  readonly network: StarknetNetwork;
+  /** With the hash, what names the payment in the whole deployment. */
+  readonly chainId: string;
+  readonly hash: string;
+  readonly walletAddress: StarknetAddress;
+  readonly token: Token;
+}
+
+export function readPayment(
+  networks: Networks,
+  { environment }: Caller,
+  body: BodyOf<typeof endpoints.createSkuPurchase>,
+): SaidPayment {
+  if (body.chain !== 'STARKNET') {
+    throw new ApiError('unsupported_chain', 'The payment address is on STARKNET only. GET /config tells it.');
+  }
+  const hash = parseStarknetHash(body.transactionHash);
+  if (!hash.ok) refuse('body.transactionHash', hash.reason);
+  const walletAddress = readAddress(body.walletAddress, 'body.walletAddress');
+  const network = networks.starknet(environment);
+  const token = DOLLARS.includes(body.token) ? networks.token(environment, body.chain, body.token) : undefined;
+  if (!token) {
+    const offered = DOLLARS.filter((name) => networks.token(environment, body.chain, name));
+    throw new ApiError('token_not_supported', `Purchases are paid in ${offered.join(', ')}, not in ${body.token}.`);
+  }
+  return { network, chainId: toHex(network.chain.chainId), hash: toHex(hash.value), walletAddress, token };
+}
+
+type ListSkuPurchases = typeof endpoints.listSkuPurchases;
+
+export async function getPurchase(reads: Reads, caller: Caller, id: string): Promise<Transaction> {
+  const record = await recordById(reads, caller, id);
+  if (record?.type !== 'SKU_PURCHASE' || !(await mayRead(reads, caller, record))) {
+    throw new ApiError('purchase_not_found');
+  }
+  return toTransaction(record);
+}
+
+/** With a user's token: what a wallet of that user paid for. */
+async function mayRead(reads: Reads, caller: Caller, { senderAddress }: TransactionRecord): Promise<boolean> {
+  if (caller.proof !== 'user token') return true;
+  const address = parseStarknetAddress(senderAddress);
+  return address.ok && (await findWallet(reads, caller, address.value)) !== undefined;
+}
+
+export async function listOwnPurchases(
+  reads: Reads,
+  caller: Caller,
+  query: QueryOf<ListSkuPurchases>,
+): Promise<AnswerOf<ListSkuPurchases>> {
+  const page = readPage(query);
+  const filter = { status: query.status, refundStatus: query.refundStatus, ...page };
+  const { records, total } = await listPurchases(reads, caller, filter);
+  return toPage(records.map(toTransaction), total, page);
+}
+
+export interface PurchaseParts {
+  readonly db: Database;
+  readonly networks: Networks;
+  readonly exchange: Pick<Exchange, 'ratesOfLast'>;
+  readonly providers: Providers;
+  /** Waits between two looks at the chain. */
+  readonly pause?: (ms: number) => Promise<void>;
+  readonly now?: () => number;
+}

@@ -1,6 +1,0 @@
-import { type Html, html } from './html.ts';
-
-export const methodBadge = (method: string): Html =>
-  html`<span class="method ${method.toLowerCase()}">${method}</span>`;
-
-export const plannedBadge = html`<span class="planned">Not built yet</span>`;

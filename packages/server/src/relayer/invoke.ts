@@ -1,0 +1,294 @@
+import { ApiError, type Environment } from '@svc/protocol';
+import {
+  type Call,
+  encodeArray,
+  encodeCalls,
+  encodeOutsideExecution,
+  type InvokeFields,
+  type ResourceBounds,
+  selector,
+  TRANSACTION_VERSION,
+  UDC_ADDRESS,
+} from '@svc/starknet';
+import type { Db } from '@svc/store';
+import { ChainUnavailableError } from '../chains/node-fetch.ts';
+import {
+  type Estimate,
+  type GasUse,
+  padded,
+  type RawInvoke,
+  type Refusal,
+  rawInvoke,
+  type SignedInvoke,
+  type StarknetChain,
+} from '../chains/starknet/chain.ts';
+import type { Crypto } from '../crypto/crypto.ts';
+import { enqueue } from '../jobs/job.ts';
+import { canPay, type RelayerKey, type RelayerParts, takeNonce } from './accounts.ts';
+import type { RelayKind, Sponsorship, StoreWithRelay } from './relay.ts';
+import { insertRelay, tenderJob } from './relay-store.ts';
+
+export interface Transaction {
+  readonly chainId: bigint;
+  readonly sender: bigint;
+  readonly nonce: bigint;
+  readonly calls: readonly Call[];
+}
+
+export async function signTransaction(
+  crypto: Crypto,
+  { privateKey }: RelayerKey,
+  transaction: Transaction,
+  fee: Fee,
+): Promise<SignedInvoke> {
+  const fields = fieldsOf(transaction, fee);
+  const { hash, signature } = await crypto.signInvoke(fields, privateKey);
+  return { hash, transaction: rawInvoke(fields, signature) };
+}
+
+/** To be estimated: without a signature. */
+export function unsigned(transaction: Transaction): RawInvoke {
+  return rawInvoke(fieldsOf(transaction, NO_FEE), []);
+}
+
+function fieldsOf({ chainId, sender, nonce, calls }: Transaction, { tip, bounds }: Fee): InvokeFields {
+  return {
+    version: TRANSACTION_VERSION,
+    chainId,
+    sender,
+    nonce,
+    calldata: encodeCalls(calls),
+    tip,
+    resourceBounds: bounds,
+    paymasterData: [],
+    accountDeploymentData: [],
+    nonceDataAvailabilityMode: 0,
+    feeDataAvailabilityMode: 0,
+  };
+}
+
+/** What the sender of a transaction agrees to pay at most. */
+export interface Fee {
+  readonly tip: bigint;
+  readonly bounds: InvokeFields['resourceBounds'];
+}
+
+type Bounds = Fee['bounds'];
+
+const NOTHING: ResourceBounds = { maxAmount: 0n, maxPricePerUnit: 0n };
+/** For a transaction that is only estimated. */
+export const NO_FEE: Fee = { tip: 0n, bounds: { l1Gas: NOTHING, l2Gas: NOTHING, l1DataGas: NOTHING } };
+
+/** Room for prices that rise and a state that changes before its turn comes. What is not used is not paid. */
+const withRoom = (value: bigint): bigint => (value * 3n + 1n) / 2n;
+/** Sequencers replace a waiting transaction only by one that pays clearly more; a tenth is what they usually ask for. */
+const raised = (value: bigint): bigint => (value * 13n) / 10n + 1n;
+/** A tip is paid whole, so the first raise starts at this part of the price. */
+const PRICE_PER_TIP = 10n;
+
+/** Without a tip: blocks are rarely full, and where one is, the fee is raised later. */
+export function firstFee(estimate: Estimate): Fee {
+  const bound = ({ amount, price }: GasUse) => ({ maxAmount: withRoom(amount), maxPricePerUnit: withRoom(price) });
+  const { l1Gas, l2Gas, l1DataGas } = estimate;
+  return { tip: 0n, bounds: { l1Gas: bound(l1Gas), l2Gas: bound(l2Gas), l1DataGas: bound(l1DataGas) } };
+}
+
+/** More than before in tip and in every price, and no less than what is asked now. Without an estimate the amounts stay. */
+export function raisedFee(before: Fee, estimate: Estimate | undefined): Fee {
+  const fresh = estimate && firstFee(estimate).bounds;
+  const bound = (resource: keyof Bounds) => {
+    const { maxAmount, maxPricePerUnit } = before.bounds[resource];
+    return {
+      maxAmount: fresh?.[resource].maxAmount ?? maxAmount,
+      maxPricePerUnit: max(raised(maxPricePerUnit), fresh?.[resource].maxPricePerUnit ?? 0n),
+    };
+  };
+  const bounds = { l1Gas: bound('l1Gas'), l2Gas: bound('l2Gas'), l1DataGas: bound('l1DataGas') };
+  return { tip: max(raised(before.tip), bounds.l2Gas.maxPricePerUnit / PRICE_PER_TIP), bounds };
+}
+
+/** The most that it may cost, which the sender's balance has to cover. */
+export function maxFeeOf({ tip, bounds: { l1Gas, l2Gas, l1DataGas } }: Fee): bigint {
+  const most = ({ maxAmount, maxPricePerUnit }: ResourceBounds) => maxAmount * maxPricePerUnit;
+  return most(l1Gas) + most(l2Gas) + most(l1DataGas) + l2Gas.maxAmount * tip;
+}
+
+/** Whether the bounds still allow what a transaction would use now. */
+export function covers({ bounds }: Fee, estimate: Estimate): boolean {
+  return (['l1Gas', 'l2Gas', 'l1DataGas'] as const).every(
+    (resource) =>
+      estimate[resource].amount <= bounds[resource].maxAmount &&
+      estimate[resource].price <= bounds[resource].maxPricePerUnit,
+  );
+}
+
+export function feeOf({ tip, resource_bounds }: RawInvoke): Fee {
+  const bound = ({ max_amount, max_price_per_unit }: RawInvoke['resource_bounds']['l1_gas']) => ({
+    maxAmount: BigInt(max_amount),
+    maxPricePerUnit: BigInt(max_price_per_unit),
+  });
+  const { l1_gas, l2_gas, l1_data_gas } = resource_bounds;
+  return { tip: BigInt(tip), bounds: { l1Gas: bound(l1_gas), l2Gas: bound(l2_gas), l1DataGas: bound(l1_data_gas) } };
+}
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** With these a node says that the transaction itself fails: contract error, execution error, validation failure. */
+const FAILS: readonly number[] = [40, 41, 55];
+const INVALID_NONCE = 52;
+/** Nodes estimate for any nonce that is not used yet, so one well ahead stays good however much lands meanwhile. */
+const AHEAD = 1_000n;
+
+/** What it will cost; a transaction that would revert is refused here, before anything is stored or spent. */
+export async function estimateOrRefuse(chain: StarknetChain, transaction: Transaction): Promise<Estimate> {
+  const estimate = await estimateOrRefusal(chain, transaction);
+  if (estimate.ok) return estimate;
+  throw new ApiError('transaction_reverted', `The transaction would revert, so it was not sent: ${estimate.reason}`);
+}
+
+/** The same, where a transaction that would revert is nothing to complain of. */
+export async function estimateOrRefusal(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
+  const ahead = await chain.estimate(unsigned({ ...transaction, nonce: transaction.nonce + AHEAD }));
+  const estimate = isAboutNonce(ahead) ? await estimateNow(chain, transaction) : ahead;
+  if (estimate.ok || FAILS.includes(estimate.code)) return estimate;
+  const cause = new Error(`The fee could not be estimated (${estimate.code}): ${estimate.reason}`);
+  throw new ChainUnavailableError('STARKNET', { cause });
+}
+
+/** For nodes that want the account's own nonce, and for an account that somebody else used as well. */
+async function estimateNow(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
+  const nonce = await chain.nonceAt(transaction.sender, 'pre_confirmed');
+  return chain.estimate(unsigned({ ...transaction, nonce: nonce ?? transaction.nonce }));
+}
+
+/** Nodes have a code for it, but wrap the same words into an execution error when they estimate. */
+function isAboutNonce(answer: Estimate | Refusal): boolean {
+  return !answer.ok && (answer.code === INVALID_NONCE || /invalid transaction nonce/i.test(answer.reason));
+}
+
+/** Sequencers take 5,000; the rest is for networks that take a little less. */
+const MAX_CALLDATA_FELTS = 4_500;
+const FRI_PER_STRK = 10n ** 18n;
+const SHOWN_DECIMALS = 4;
+
+/** A node would refuse it whenever it is sent. */
+export function refuseTooLarge(calls: readonly Call[]): void {
+  const felts = encodeCalls(calls).length;
+  if (felts <= MAX_CALLDATA_FELTS) return;
+  const message = `The transaction has ${felts} felts of calldata, and the chain takes ${MAX_CALLDATA_FELTS} at most. Split its calls.`;
+  throw new ApiError('invalid_request', message);
+}
+
+/** Whoever signs decides what is computed, and the deployment pays. */
+export function refuseTooDear({ fee }: Estimate, maxFeeFri: bigint | undefined): void {
+  if (maxFeeFri === undefined || fee <= maxFeeFri) return;
+  const message = `The transaction would cost ${strk(fee)} STRK of gas, and this deployment pays ${strk(maxFeeFri)} STRK at most.`;
+  throw new ApiError('fee_too_high', message);
+}
+
+function strk(fri: bigint): string {
+  const fraction = String(fri % FRI_PER_STRK).padStart(18, '0');
+  return `${fri / FRI_PER_STRK}.${fraction.slice(0, SHOWN_DECIMALS)}`;
+}
+
+const NOT_UNIQUE = 0n;
+
+/** What our account executes for a wallet: its deployment, where it is still to come, then what its owner signed. */
+export function relayedCalls({ account, deployment, execution, signature }: Sponsorship): Call[] {
+  const execute = {
+    to: account,
+    selector: selector('execute_from_outside_v2'),
+    calldata: encodeOutsideExecution(execution, signature),
+  };
+  if (!deployment) return [execute];
+  const { classHash, salt, constructorCalldata } = deployment;
+  const calldata = [classHash, salt, NOT_UNIQUE, ...encodeArray(constructorCalldata)];
+  return [{ to: UDC_ADDRESS, selector: selector('deploy_contract'), calldata }, execute];
+}
+
+/** Moves nothing from an account to itself: any account can do it, and it only uses up a nonce. */
+export function fillerCalls(account: bigint, strk: bigint): Call[] {
+  return [{ to: strk, selector: selector('transfer'), calldata: [account, 0n, 0n] }];
+}
+
+/** What the first transaction of a relay is made of. */
+export interface FirstOrder {
+  readonly environment: Environment;
+  readonly chainId: bigint;
+  readonly kind: RelayKind;
+  /** The accounts that may send it. */
+  readonly keys: readonly RelayerKey[];
+  readonly purpose: string;
+  readonly messageHash: bigint;
+  readonly wallet: bigint;
+  readonly notAfter: Date;
+  readonly calls: readonly Call[];
+  readonly fee: Fee;
+}
+
+type StoreParts = Pick<RelayerParts, 'db' | 'crypto' | 'now'>;
+
+export interface StoredFirst {
+  readonly id: string;
+  readonly account: string;
+  readonly signed: SignedInvoke;
+}
+
+/** Should this process die before it sends, the tender begins after so long; sooner it would only do the same twice. */
+const SAFETY_NET_MS = 3_000;
+
+/** Rolls the transaction back: what was to be stored is there already. */
+class TwinError extends Error {
+  override readonly name = 'TwinError';
+}
+
+/**
+ * Gives it a nonce, signs it, and stores it with everything that belongs to it, in one transaction. Nothing is sent before that is
+ * done. Undefined when a twin was faster.
+ */
+export async function storeFirst(
+  parts: StoreParts,
+  order: FirstOrder,
+  store: StoreWithRelay,
+): Promise<StoredFirst | undefined> {
+  try {
+    return await parts.db.tx((tx) => storeIn(tx, parts, order, store));
+  } catch (error) {
+    if (error instanceof TwinError) return undefined;
+    throw error;
+  }
+}
+
+async function storeIn(tx: Db, parts: StoreParts, order: FirstOrder, store: StoreWithRelay): Promise<StoredFirst> {
+  const { environment, chainId, keys, calls } = order;
+  const now = parts.now?.() ?? Date.now();
+  const accounts = keys.map(({ address }) => padded(address));
+  const maxFee = maxFeeOf(order.fee);
+  const taken = await takeNonce(tx, chainId, accounts, maxFee);
+  const key = taken && keys.find(({ address }) => padded(address) === taken.account);
+  if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? allBusy() : allPoor();
+  const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
+  const signed = await signTransaction(parts.crypto, key, transaction, order.fee);
+  const { kind, purpose, messageHash, wallet, notAfter } = order;
+  const about = { environment, chainId, kind, purpose, messageHash, wallet, notAfter };
+  const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
+  const id = await insertRelay(tx, { ...about, ...place });
+  if (id === undefined) throw new TwinError();
+  await store(tx, { id, hash: signed.hash });
+  await enqueue(tx, tenderJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
+  return { id, account: taken.account, signed };
+}
+
+function allBusy(): ApiError {
+  return new ApiError(
+    'chain_unavailable',
+    'The accounts that pay for gas have too much under way. Nothing was stored or sent. Try again later.',
+  );
+}
+
+function allPoor(): ApiError {
+  return new ApiError(
+    'chain_unavailable',
+    'The accounts that pay for gas lack STRK for this. Nothing was stored or sent. Try again when the operator has sent more.',
+  );
+}

@@ -1,0 +1,107 @@
+import { type Reads, sql } from '@svc/store';
+import type { Checks, GaugeSource } from '../http/monitoring.ts';
+import { EMPTY_BALANCE, LOW_BALANCE } from './accounts.ts';
+
+const FRI_PER_STRK = 1e18;
+const UNITS_PER_USDC = 1e6;
+/** Some dozens of gifts: time for the operator to send more. */
+const LOW_USDC = 100_000_000n;
+
+/** Alarms can be set on these: an account that runs dry, a relay that does not end. */
+export function relayerGauges(reads: Reads): GaugeSource[] {
+  const gauge = (
+    name: string,
+    help: string,
+    value: (status: RelayerAccountStatus) => number | undefined,
+  ): GaugeSource => ({
+    name,
+    help,
+    labelNames: ['account'],
+    read: async () =>
+      (await relayerStatus(reads)).flatMap((status) => {
+        const found = value(status);
+        return found === undefined ? [] : [{ labels: { account: status.address }, value: found }];
+      }),
+  });
+  return [
+    gauge('svc_relayer_balance_strk', 'What a relayer account has left for gas', ({ balance }) =>
+      balance === undefined ? undefined : Number(balance) / FRI_PER_STRK,
+    ),
+    gauge('svc_relayer_balance_low', '1 when a relayer account needs more STRK soon', ({ low }) => Number(low)),
+    gauge('svc_manager_balance_usdc', 'What the account that pays out has left to pay with', ({ usdc }) =>
+      usdc === undefined ? undefined : Number(usdc) / UNITS_PER_USDC,
+    ),
+    gauge('svc_relays_open', 'Transactions under way of a relayer account', ({ openRelays }) => openRelays),
+    gauge(
+      'svc_relays_oldest_open_seconds',
+      'Age of the oldest transaction under way of a relayer account',
+      ({ oldestOpenSeconds }) => oldestOpenSeconds,
+    ),
+  ];
+}
+
+/** No reason to send requests elsewhere: reading works, and every other process has the same accounts. */
+export function relayerChecks(reads: Reads): Checks {
+  return {
+    relayers: async () => {
+      const accounts = (await relayerStatus(reads)).filter(({ usdc }) => usdc === undefined);
+      if (accounts.length > 0 && accounts.every(({ empty }) => empty)) return 'empty';
+      return accounts.some(({ low }) => low) ? 'low' : 'ok';
+    },
+    manager: async () => {
+      const managers = (await relayerStatus(reads)).filter(({ usdc }) => usdc !== undefined);
+      if (managers.some(({ empty, usdc }) => empty || usdc === 0n)) return 'empty';
+      return managers.some(({ low, usdc = 0n }) => low || usdc < LOW_USDC) ? 'low' : 'ok';
+    },
+  };
+}
+
+export interface RelayerAccountStatus {
+  readonly chainId: bigint;
+  readonly address: string;
+  /** In FRI; undefined until it was read. */
+  readonly balance: bigint | undefined;
+  /** Of the account that pays out, in the smallest unit; undefined of those that only pay for gas. */
+  readonly usdc: bigint | undefined;
+  /** Time to send more STRK. */
+  readonly low: boolean;
+  /** It is given nothing to pay for any more. */
+  readonly empty: boolean;
+  readonly openRelays: number;
+  /** Of the oldest open relay; 0 when there is none. */
+  readonly oldestOpenSeconds: number;
+}
+
+interface Row {
+  readonly chain_id: string;
+  readonly address: string;
+  readonly balance: string | null;
+  readonly usdc: string | null;
+  readonly open: bigint;
+  readonly oldest: number | null;
+}
+
+/** The accounts that are in use: their balance was read lately, or something of theirs is under way. */
+export async function relayerStatus(reads: Reads): Promise<RelayerAccountStatus[]> {
+  const rows = await reads.rows<Row>(sql`
+    select own.chain_id, own.address, own.balance, own.usdc, under_way.open, under_way.oldest
+      from relayer_accounts as own
+     cross join lateral (
+       select count(*) as open, extract(epoch from now() - min(created_at))::float8 as oldest from relays
+        where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT')) as under_way
+     where own.balance_read_at > now() - interval '10 minutes' or under_way.open > 0
+     order by own.chain_id, own.address`);
+  return rows.map(({ chain_id, address, balance: text, usdc, open, oldest }) => {
+    const balance = text === null ? undefined : BigInt(text);
+    return {
+      chainId: BigInt(chain_id),
+      address,
+      balance,
+      usdc: usdc === null ? undefined : BigInt(usdc),
+      low: balance !== undefined && balance < LOW_BALANCE,
+      empty: balance !== undefined && balance < EMPTY_BALANCE,
+      openRelays: Number(open),
+      oldestOpenSeconds: Math.max(0, oldest ?? 0),
+    };
+  });
+}

@@ -1,0 +1,335 @@
+import { ApiError, type Environment } from '@svc/protocol';
+import { type Call, toHex } from '@svc/starknet';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import {
+  padded,
+  type RawInvoke,
+  type SendOutcome,
+  type SignedInvoke,
+  type StarknetChain,
+} from '../chains/starknet/chain.ts';
+import { enqueueMany, type NewJob } from '../jobs/job.ts';
+import { newId } from '../util/ids.ts';
+import { nextStates, type Relay, type Relayed, type RelayState } from './relay.ts';
+
+interface Row {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly chain_id: string;
+  readonly kind: Relay['kind'];
+  readonly purpose: string;
+  readonly message_hash: string;
+  readonly wallet: string;
+  readonly not_after: Date;
+  readonly state: RelayState;
+  readonly hash: string | null;
+  readonly block_number: bigint | null;
+  readonly block_hash: string | null;
+  readonly revert_reason: string | null;
+  readonly account: string | null;
+  readonly nonce: bigint | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const columns = sql`id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, state, hash, block_number,
+  block_hash, revert_reason, account, nonce, created_at, updated_at`;
+
+export function findRelay(reads: Reads, id: string): Promise<Relay | undefined> {
+  return find(reads, sql`id = ${id}`);
+}
+
+/** By the hash of any transaction that was signed for it, also of one that was replaced. */
+export async function findRelayByHash(reads: Reads, chainId: bigint, hash: bigint): Promise<Relay | undefined> {
+  const [chain, text] = [toHex(chainId), toHex(hash)];
+  return (
+    (await find(reads, sql`id = (select relay_id from relay_attempts where chain_id = ${chain} and hash = ${text})`)) ??
+    find(reads, sql`chain_id = ${chain} and hash = ${text} and account is null`)
+  );
+}
+
+export function findRelayByPurpose(reads: Reads, chainId: bigint, purpose: string): Promise<Relay | undefined> {
+  return find(reads, sql`chain_id = ${toHex(chainId)} and purpose = ${purpose}`);
+}
+
+async function find(reads: Reads, which: Sql): Promise<Relay | undefined> {
+  const row = await reads.one<Row>(sql`select ${columns} from relays where ${which}`);
+  return row && relayOf(row);
+}
+
+function relayOf(row: Row): Relay {
+  const felt = (text: string | null) => (text === null ? undefined : BigInt(text));
+  return {
+    id: row.id,
+    environment: row.environment,
+    chainId: BigInt(row.chain_id),
+    kind: row.kind,
+    purpose: row.purpose,
+    messageHash: BigInt(row.message_hash),
+    wallet: BigInt(row.wallet),
+    notAfter: row.not_after,
+    state: row.state,
+    hash: felt(row.hash),
+    blockNumber: row.block_number === null ? undefined : Number(row.block_number),
+    blockHash: felt(row.block_hash),
+    revertReason: row.revert_reason ?? undefined,
+    account: felt(row.account),
+    nonce: row.nonce ?? undefined,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export interface NewRelay {
+  readonly environment: Environment;
+  readonly chainId: bigint;
+  readonly kind: Relay['kind'];
+  readonly purpose: string;
+  readonly messageHash: bigint;
+  readonly wallet: bigint;
+  readonly notAfter: Date;
+  readonly account: string;
+  readonly nonce: bigint;
+  readonly calls: readonly Call[];
+  readonly attempt: AttemptKind;
+  readonly signed: SignedInvoke;
+}
+
+/** Stores it with its first attempt. Answers its id, or undefined when there is one with this purpose or this nonce already. */
+export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | undefined> {
+  const { hash, transaction } = relay.signed;
+  const row = await tx.one<{ id: string }>(sql`
+    with relay as (
+      insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
+        hash)
+      values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
+        ${toHex(relay.messageHash)}, ${padded(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
+        ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)})
+      on conflict do nothing
+      returning id, chain_id, hash
+    ), attempt as (
+      insert into relay_attempts (chain_id, hash, relay_id, kind, transaction)
+      select chain_id, hash, id, ${relay.attempt}, ${JSON.stringify(transaction)} from relay
+      on conflict (chain_id, hash) do nothing
+    )
+    select id from relay`);
+  return row?.id;
+}
+
+/** `FIRST`: as it was asked for. `BUMP`: the same with a higher fee. `FILLER`: only uses up the nonce. */
+export type AttemptKind = 'FIRST' | 'BUMP' | 'FILLER';
+
+export async function insertAttempt(
+  tx: Db,
+  chainId: bigint,
+  relayId: string,
+  kind: AttemptKind,
+  { hash, transaction }: SignedInvoke,
+  at?: Date,
+): Promise<void> {
+  // Later than those before it, whatever clock they were made by: the newest is the one that pays most.
+  await tx.run(sql`
+    insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, created_at)
+    values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, ${kind}, ${JSON.stringify(transaction)},
+      greatest(coalesce(${at ?? null}::timestamptz, now()), (
+        select max(created_at) + interval '1 microsecond' from relay_attempts where relay_id = ${relayId})))
+    on conflict (chain_id, hash) do nothing`);
+}
+
+/** Somebody else's transaction, which executed the relay: from now on the relay is found by its hash, too. */
+export async function insertOther(tx: Db, chainId: bigint, relayId: string, hash: bigint): Promise<void> {
+  await tx.run(sql`
+    insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, taken_at)
+    values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, 'OTHER', '', now())
+    on conflict (chain_id, hash) do nothing`);
+}
+
+export async function readAttempt(db: Db, chainId: bigint, hash: bigint): Promise<SignedInvoke> {
+  const row = await db.one<{ transaction: string }>(sql`
+    select transaction from relay_attempts where chain_id = ${toHex(chainId)} and hash = ${toHex(hash)}`);
+  if (!row) throw new Error(`The transaction ${toHex(hash)} is not stored.`);
+  return { hash, transaction: JSON.parse(row.transaction) as RawInvoke };
+}
+
+/** Sends what is stored, and notes when a node has it. Repeating is harmless: the bytes and the hash are the same. */
+export async function sendAttempt(
+  db: Db,
+  chain: StarknetChain,
+  relayId: string,
+  signed: SignedInvoke,
+): Promise<SendOutcome> {
+  const outcome = await chain.send(signed);
+  if (outcome.outcome === 'sent') {
+    await db.run(sql`
+      with taken as (
+        update relay_attempts set taken_at = now()
+         where chain_id = ${toHex(chain.chainId)} and hash = ${toHex(signed.hash)} and taken_at is null)
+      update relays set state = 'SENT', updated_at = now() where id = ${relayId} and state = 'STORED'`);
+  }
+  return outcome;
+}
+
+/** The state of a relay, which nobody else changes before this transaction ends. */
+export async function lockState(tx: Db, id: string): Promise<RelayState> {
+  const row = await tx.one<{ state: RelayState }>(sql`select state from relays where id = ${id} for update`);
+  if (!row) throw new Error(`There is no relay ${id}.`);
+  return row.state;
+}
+
+export interface Step {
+  readonly from: RelayState;
+  readonly to: RelayState;
+  /** What else changes with the state. */
+  readonly set?: Sql;
+}
+
+/** False when the relay is not where the step begins, or when no way leads from there. */
+export async function changeState(tx: Db, id: string, { from, to, set }: Step): Promise<boolean> {
+  if (!nextStates[from].includes(to)) return false;
+  const changed = await tx.run(sql`
+    update relays set state = ${to}, updated_at = now() ${set ? sql`, ${set}` : sql``}
+     where id = ${id} and state = ${from}`);
+  return changed === 1;
+}
+
+export interface Reopened {
+  readonly id: string;
+  readonly environment: Environment;
+  /** Undefined where a paymaster sends. */
+  readonly account: string | undefined;
+}
+
+/**
+ * The blocks above this one are gone: what stood in them is under way again, until the chain shows how it ends now. A
+ * relay whose block is still there ends the same way once more.
+ */
+export function reopenRelays(tx: Db, chainId: bigint, aboveBlock: number): Promise<Reopened[]> {
+  return reopen(tx, chainId, sql`block_number > ${aboveBlock}`);
+}
+
+export async function reopen(tx: Db, chainId: bigint, which: Sql): Promise<Reopened[]> {
+  const rows = await tx.rows<{ id: string; environment: Environment; account: string | null }>(sql`
+    update relays
+       set state = 'SENT', block_number = null, block_hash = null, revert_reason = null, first_since = null,
+           missing_since = null, refused_since = null, looked_at = null, updated_at = now()
+     where chain_id = ${toHex(chainId)} and (state in ('SUCCEEDED', 'REVERTED', 'VOIDED') or looked_at is not null) and ${which}
+    returning id, environment, account`);
+  const accounts = new Map(rows.flatMap(({ account, environment }) => (account ? [[account, environment]] : [])));
+  await enqueueMany(
+    tx,
+    [...accounts].map(([account, environment]) => tenderJob(environment, chainId, account)),
+  );
+  return rows.map((row) => ({ ...row, account: row.account ?? undefined }));
+}
+
+/** A transaction of our own has no window: it is tried until it has ended, or until it is given up. */
+export const NEVER_OVER = new Date('9999-01-01T00:00:00Z');
+
+/**
+ * From now on nothing of this relay is sent but what uses up its nonce, even if a reorganisation opens it again. False, and nothing
+ * is changed, when it is under way or was executed.
+ */
+export async function giveUp(tx: Db, relayId: string): Promise<boolean> {
+  const hopeless: readonly RelayState[] = ['REVERTED', 'VOIDED'];
+  if (!hopeless.includes(await lockState(tx, relayId))) return false;
+  await tx.run(sql`update relays set not_after = to_timestamp(0), updated_at = now() where id = ${relayId}`);
+  return true;
+}
+
+/** It was executed after all, so it counts again, and is sent again should the chain lose it. */
+export async function takeUp(tx: Db, relayId: string): Promise<void> {
+  await tx.run(sql`update relays set not_after = ${NEVER_OVER} where id = ${relayId} and not_after < ${NEVER_OVER}`);
+}
+
+/**
+ * The database's clock, by which processes agree since when something is so. A clock of the caller's own counts by how far it is ahead of
+ * the process's.
+ */
+export async function presentTime(reads: Reads, now: () => number = Date.now): Promise<Date> {
+  const row = await reads.one<{ at: Date }>(sql`select now() as at`);
+  if (!row) throw new Error('The database does not tell the time.');
+  return new Date(row.at.getTime() + now() - Date.now());
+}
+
+/** Longer than a node that hiccups, shorter than what callers of an API wait. */
+const PATIENCE_MS = 20_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Answers when a node has taken one of the relay's transactions. */
+export async function awaitTaken(
+  reads: Reads,
+  id: string,
+  pause: (ms: number) => Promise<unknown>,
+  patienceMs = PATIENCE_MS,
+): Promise<Relayed> {
+  let waitedMs = 0;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const relay = await findRelay(reads, id);
+    if (!relay) throw new Error(`The relay ${id} is gone.`);
+    if (relay.state === 'VOIDED') throw voided();
+    if (relay.state !== 'STORED' && relay.hash !== undefined) return { id, hash: relay.hash };
+    if (waitedMs >= patienceMs) throw notTaken(relay);
+    await pause(pauseMs);
+    waitedMs += pauseMs;
+  }
+}
+
+function voided(): ApiError {
+  return new ApiError(
+    'typed_data_expired',
+    'The chain did not execute this in time, and it never will. Prepare it again and sign it anew.',
+  );
+}
+
+function notTaken({ hash }: Relay): ApiError {
+  const name = hash === undefined ? 'the transaction' : `transaction ${toHex(hash)}`;
+  return new ApiError(
+    'chain_unavailable',
+    `The chain has not taken ${name} yet. It is stored and will be sent, so do not sign anew: send the same request again to get its answer.`,
+  );
+}
+
+export interface TenderPayload {
+  /** The relayer account, as the database spells it. */
+  readonly account: string;
+}
+
+/** One after the other for each account: two at once would only do the same twice. */
+export function tenderJob(environment: Environment, chainId: bigint, account: string, runAt?: Date): NewJob {
+  const payload: TenderPayload = { account };
+  const queue = `relayer ${toHex(chainId)} ${account}`;
+  return { task: tenderTask(environment), payload, key: account, queue, ...(runAt && { runAt }) };
+}
+
+/** A task for each environment: a process takes only the jobs of networks that it has. */
+export const tenderTask = (environment: Environment): string => `tend-relayer-${environment}`;
+
+export interface StoredCalls {
+  readonly calls: readonly { readonly to: string; readonly selector: string; readonly calldata: readonly string[] }[];
+}
+
+export function writeCalls(calls: readonly Call[]): StoredCalls {
+  return {
+    calls: calls.map(({ to, selector, calldata }) => ({
+      to: toHex(to),
+      selector: toHex(selector),
+      calldata: calldata.map(toHex),
+    })),
+  };
+}
+
+export function readCalls({ calls }: StoredCalls): Call[] {
+  return calls.map(({ to, selector, calldata }) => ({
+    to: BigInt(to),
+    selector: BigInt(selector),
+    calldata: calldata.map(BigInt),
+  }));
+}
+
+/** What an account executes for a relay. */
+export async function callsOf(db: Db, relayId: string): Promise<Call[]> {
+  const row = await db.one<{ content: StoredCalls }>(sql`select content from relays where id = ${relayId}`);
+  if (!row) throw new Error(`The relay ${relayId} is gone.`);
+  return readCalls(row.content);
+}

@@ -1,0 +1,147 @@
+import { setTimeout as pauseFor } from 'node:timers/promises';
+import { ApiError, type Environment } from '@svc/protocol';
+import type { OutsideExecution } from '@svc/starknet';
+import { enqueue } from '../jobs/job.ts';
+import { createTurns, type Turns } from '../util/semaphore.ts';
+import { createReadyAccounts, type RelayerKey, type RelayerParts } from './accounts.ts';
+import {
+  estimateOrRefuse,
+  type FirstOrder,
+  firstFee,
+  refuseTooDear,
+  refuseTooLarge,
+  relayedCalls,
+  type StoredFirst,
+  storeFirst,
+} from './invoke.ts';
+import {
+  outsidePurpose,
+  type PrepareRequest,
+  prepareExecution,
+  type Relayed,
+  randomNonce,
+  type Sponsor,
+  type Sponsorship,
+  type StoreWithRelay,
+} from './relay.ts';
+import { awaitTaken, findRelayByPurpose, sendAttempt, tenderJob } from './relay-store.ts';
+
+export interface OwnSponsorParts extends RelayerParts {
+  /** The nonce of an outside execution: a felt. */
+  readonly random?: () => bigint;
+  readonly pause?: (ms: number) => Promise<unknown>;
+}
+
+/** What this process has at a node at the same time: more would only wait there, until it counts as not answered. */
+const MAX_AT_NODE = 16;
+/** The last second that a date can name; executions are bound to an hour by whoever checks them. */
+const MAX_SECONDS = 8_640_000_000_000n;
+
+/** What stages of a request may do at the same time. */
+interface Gates {
+  readonly estimate: Turns;
+  /** Each waits for the lock of an account, so more at once would only hold connections that others need. */
+  readonly store: Turns;
+  readonly send: Turns;
+}
+
+type Asked = Pick<FirstOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & { readonly sponsorship: Sponsorship };
+
+/** Pays with accounts of the service's own. */
+export function createOwnSponsor(parts: OwnSponsorParts): Sponsor {
+  return new OwnSponsor(parts);
+}
+
+class OwnSponsor implements Sponsor {
+  readonly #parts: OwnSponsorParts;
+  readonly #accounts = createReadyAccounts('RELAYER_ACCOUNTS');
+  readonly #gates = new Map<Environment, Gates>();
+
+  constructor(parts: OwnSponsorParts) {
+    this.#parts = parts;
+  }
+
+  async prepare({ environment, calls }: PrepareRequest): Promise<OutsideExecution> {
+    const network = this.#parts.networks.starknet(environment);
+    this.#requireKeys(environment);
+    return prepareExecution(network, calls, this.#parts.random ?? randomNonce);
+  }
+
+  async sponsor(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed> {
+    const { environment, account, execution } = sponsorship;
+    const { chainId } = this.#parts.networks.starknet(environment).chain;
+    const keys = this.#requireKeys(environment);
+    const purpose = outsidePurpose(account, execution.nonce);
+    const { messageHash = await this.#parts.crypto.executionHash(execution, account, chainId) } = sponsorship;
+    const asked = { sponsorship, keys, chainId, purpose, messageHash };
+    const known = await this.#answerKnown(asked);
+    if (known) return known;
+    try {
+      const stored = await this.#store(asked, store);
+      if (stored) return await this.#send(environment, stored);
+    } catch (error) {
+      // A twin that has landed already makes this one look as if it would revert.
+      if (!(error instanceof ApiError) || error.code !== 'transaction_reverted') throw error;
+      return (await this.#answerKnown(asked)) ?? Promise.reject(error);
+    }
+    const twin = await this.#answerKnown(asked);
+    if (!twin) throw new Error(`The relay of ${purpose} could not be stored.`);
+    return twin;
+  }
+
+  /** The first relay of the same execution, when a node has it. */
+  async #answerKnown({ chainId, purpose, messageHash }: Asked): Promise<Relayed | undefined> {
+    const { db, pause = pauseFor } = this.#parts;
+    const known = await findRelayByPurpose(db.reads, chainId, purpose);
+    if (!known) return undefined;
+    if (known.messageHash === messageHash) return awaitTaken(db.reads, known.id, pause);
+    const message = 'The nonce of this typed data was used for another message. Prepare it again.';
+    throw new ApiError('invalid_typed_data', message);
+  }
+
+  /** Undefined when a twin was faster. */
+  async #store(asked: Asked, store: StoreWithRelay): Promise<StoredFirst | undefined> {
+    const { db, networks, maxFeeFri } = this.#parts;
+    const { sponsorship, ...place } = asked;
+    const { keys, chainId } = place;
+    const { environment, kind, account: wallet, execution } = sponsorship;
+    const { chain } = networks.starknet(environment);
+    const gates = this.#gatesOf(environment);
+    const calls = relayedCalls(sponsorship);
+    refuseTooLarge(calls);
+    const ready = await this.#accounts.ready(db, chain, keys);
+    const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls }));
+    refuseTooDear(estimate, maxFeeFri);
+    const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
+    const order = { ...place, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
+    return gates.store(() => storeFirst(this.#parts, order, store));
+  }
+
+  async #send(environment: Environment, { id, account, signed }: StoredFirst): Promise<Relayed> {
+    const { db, networks, pause = pauseFor } = this.#parts;
+    const { chain } = networks.starknet(environment);
+    const { send } = this.#gatesOf(environment);
+    const { outcome } = await send(() => sendAttempt(db, chain, id, signed));
+    await enqueue(db, tenderJob(environment, chain.chainId, account));
+    return outcome === 'sent' ? { id, hash: signed.hash } : awaitTaken(db.reads, id, pause);
+  }
+
+  #gatesOf(environment: Environment): Gates {
+    const gates = this.#gates.get(environment) ?? {
+      estimate: createTurns(MAX_AT_NODE),
+      store: createTurns(this.#requireKeys(environment).length),
+      send: createTurns(MAX_AT_NODE),
+    };
+    this.#gates.set(environment, gates);
+    return gates;
+  }
+
+  #requireKeys(environment: Environment): readonly RelayerKey[] {
+    const found = this.#parts.keys(environment);
+    if (found.length > 0) return found;
+    const message = `No account of this deployment pays for gas in ${environment}. Its operator sets RELAYER_ACCOUNTS.`;
+    throw new ApiError('chain_not_configured', message);
+  }
+}
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,0 +1,159 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { sql } from '@svc/store';
+import type { StarknetNetwork } from '../../chains/networks.ts';
+import { padded } from '../../chains/starknet/chain.ts';
+import type { JobLog } from '../../jobs/job.ts';
+import { allKeys, type RelayerKey, type RelayerParts } from '../accounts.ts';
+import type { OutcomeHandlers } from '../outcome.ts';
+import type { Relay } from '../relay.ts';
+import { type AttemptKind, presentTime } from '../relay-store.ts';
+
+export interface TenderParts extends RelayerParts {
+  readonly outcomes: OutcomeHandlers;
+  readonly log: JobLog;
+}
+
+/** One look at one account. */
+export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
+  readonly environment: Environment;
+  readonly chain: StarknetNetwork['chain'];
+  /** The account, as the database spells it. */
+  readonly account: string;
+  /** Undefined when the account is no longer in the configuration: what is stored can be sent, nothing new can be signed. */
+  readonly key: RelayerKey | undefined;
+  readonly strk: bigint;
+  /** When it began, by the clock that all processes share. */
+  readonly at: Date;
+  /** What contracts see as the present time. */
+  time(): Promise<Date>;
+}
+
+export async function viewOf(parts: TenderParts, environment: Environment, account: string): Promise<View> {
+  const { db, crypto, outcomes, log, maxFeeFri, now } = parts;
+  const { chain, time } = parts.networks.starknet(environment);
+  const key = allKeys(parts, environment).find(({ address }) => padded(address) === account);
+  const strk = BigInt(parts.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
+  const at = await presentTime(db.reads, now);
+  return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };
+}
+
+/** For how long something has been so. */
+export const ageMs = ({ at }: View, since: Date): number => at.getTime() - since.getTime();
+
+export interface Attempt {
+  readonly hash: bigint;
+  readonly kind: AttemptKind;
+  /** When a node first said that it has it. */
+  readonly takenAt: Date | undefined;
+  readonly createdAt: Date;
+}
+
+/** A relay of one of our accounts that has not ended. */
+export interface OpenRelay {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly kind: Relay['kind'];
+  readonly wallet: bigint;
+  readonly nonce: bigint;
+  readonly state: 'STORED' | 'SENT';
+  readonly notAfter: Date;
+  readonly firstSince: Date | undefined;
+  readonly missingSince: Date | undefined;
+  readonly refusedSince: Date | undefined;
+  readonly createdAt: Date;
+  /** The one that pays most. */
+  readonly newest: Attempt;
+  /** All, the newest first. */
+  readonly attempts: readonly Attempt[];
+}
+
+interface Row {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly kind: Relay['kind'];
+  readonly wallet: string;
+  readonly nonce: bigint;
+  readonly state: 'STORED' | 'SENT';
+  readonly not_after: Date;
+  readonly first_since: Date | null;
+  readonly missing_since: Date | null;
+  readonly refused_since: Date | null;
+  readonly created_at: Date;
+  readonly attempts: readonly {
+    readonly hash: string;
+    readonly kind: AttemptKind;
+    readonly taken_at: string | null;
+    readonly created_at: string;
+  }[];
+}
+
+/** Looking for a transaction that cannot be told takes dozens of questions, and the answer hardly ever changes. */
+const LOOK_AGAIN_MS = 60_000;
+
+const openOf = ({ chain, account, at }: View) => sql`
+  chain_id = ${toHex(chain.chainId)} and account = ${account} and state in ('STORED', 'SENT')
+    and (looked_at is null or looked_at < ${new Date(at.getTime() - LOOK_AGAIN_MS)})`;
+
+/** Whether something needs looking after now. */
+export async function hasOpenRelays(view: View): Promise<boolean> {
+  return (await view.db.one(sql`select from relays where ${openOf(view)} limit 1`)) !== undefined;
+}
+
+/** Of which nonces; without a bound, from the first or to the last. */
+export interface Range {
+  readonly from?: bigint;
+  readonly below?: bigint;
+  readonly limit: number;
+}
+
+/** In the order of their nonces. */
+export async function openRelays(view: View, { from, below, limit }: Range): Promise<OpenRelay[]> {
+  const atLeast = from === undefined ? sql`` : sql`and nonce >= ${from}`;
+  const lessThan = below === undefined ? sql`` : sql`and nonce < ${below}`;
+  const rows = await view.db.rows<Row>(sql`
+    select id, environment, kind, wallet, nonce, state, not_after, first_since, missing_since, refused_since, created_at, (
+             select json_agg(json_build_object('hash', hash, 'kind', kind, 'taken_at', taken_at, 'created_at', created_at)
+                             order by created_at desc)
+               from relay_attempts where relay_id = relays.id and kind <> 'OTHER') as attempts
+      from relays
+     where ${openOf(view)} ${atLeast} ${lessThan}
+     order by nonce limit ${limit}`);
+  return rows.map(openRelayOf);
+}
+
+function openRelayOf(all: Row): OpenRelay {
+  const { wallet, not_after, first_since, missing_since, refused_since, created_at, attempts, ...row } = all;
+  const read = attempts.map(({ hash, kind, taken_at, created_at }) => ({
+    hash: BigInt(hash),
+    kind,
+    takenAt: taken_at === null ? undefined : new Date(taken_at),
+    createdAt: new Date(created_at),
+  }));
+  const [newest] = read;
+  if (!newest) throw new Error(`The relay ${row.id} has no transaction.`);
+  return {
+    ...row,
+    wallet: BigInt(wallet),
+    notAfter: not_after,
+    firstSince: first_since ?? undefined,
+    missingSince: missing_since ?? undefined,
+    refusedSince: refused_since ?? undefined,
+    createdAt: created_at,
+    newest,
+    attempts: read,
+  };
+}
+
+const columns = {
+  first: sql`first_since`,
+  missing: sql`missing_since`,
+  refused: sql`refused_since`,
+  looked: sql`looked_at`,
+};
+
+/** Notes that something about a relay is so as of this look, or that it is over. */
+export async function note({ db, at }: View, id: string, what: keyof typeof columns, over?: 'over'): Promise<void> {
+  await db.run(sql`
+    update relays set ${columns[what]} = ${over ? null : at} where id = ${id} and state in ('STORED', 'SENT')`);
+}

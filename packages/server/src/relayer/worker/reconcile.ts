@@ -1,0 +1,167 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, sql } from '@svc/store';
+import type { Block, StarknetChain } from '../../chains/starknet/chain.ts';
+import { createTurns } from '../../util/semaphore.ts';
+import { reasonOf } from '../../util/text.ts';
+import { blockOf, deedOf, findTransaction, isDone, UntoldError } from '../execution-proof.ts';
+import { type Included, settle } from '../outcome.ts';
+import type { Relay } from '../relay.ts';
+import { insertOther, reopen } from '../relay-store.ts';
+import { ageMs, note, type OpenRelay, type TenderParts, type View } from './context.ts';
+
+/** Reads of one look at the same time: enough to keep a node busy, few enough to be polite. */
+const AT_ONCE = 8;
+/** A node may tell nonces before receipts, or be behind another one; after so long it is neither. */
+const DISPLACED_AFTER_MS = 300_000;
+
+/** `LATER`: it is on the chain, but its block may still change, or it cannot be read now. `UNKNOWN`: none of its transactions is there. */
+type Found = Included | 'LATER' | 'UNKNOWN';
+
+/** Stores the end of relays whose nonces are used. Answers whether there was one. */
+export async function settleIncluded(view: View, relays: readonly OpenRelay[]): Promise<boolean> {
+  const blocks = new Map<number, Promise<Block | undefined>>();
+  const blockAt = (number: number) => {
+    const block = blocks.get(number) ?? view.chain.block(number);
+    blocks.set(number, block);
+    return block;
+  };
+  let settled = false;
+  for (let start = 0; start < relays.length; start += AT_ONCE) {
+    const some = relays.slice(start, start + AT_ONCE);
+    const all = await Promise.all(some.map(async (relay) => ({ relay, found: await find(view, relay, blockAt) })));
+    for (const { relay, found } of all) settled = (await end(view, relay, found)) || settled;
+  }
+  return settled;
+}
+
+type BlockAt = (number: number) => Promise<Block | undefined>;
+
+/** One that cannot be read must not hold up the others. */
+function find(view: View, relay: OpenRelay, blockAt: BlockAt): Promise<Found> {
+  return read(view, relay, blockAt).catch((error: unknown) => {
+    view.log.warn({ relayId: relay.id, reason: reasonOf(error) }, 'the end of a relay could not be read');
+    return 'LATER';
+  });
+}
+
+async function read({ chain }: View, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Found> {
+  for (const { hash, kind } of attempts) {
+    const receipt = await chain.receipt(hash);
+    if (!receipt) continue;
+    if (!receipt.accepted || receipt.blockNumber === undefined) return 'LATER';
+    const block = await blockAt(receipt.blockNumber);
+    return block && block.hash === receipt.blockHash ? { receipt, block, filler: kind === 'FILLER' } : 'LATER';
+  }
+  return 'UNKNOWN';
+}
+
+async function end(view: View, relay: OpenRelay, found: Found): Promise<boolean> {
+  const { db, outcomes, log } = view;
+  if (found === 'LATER') return false;
+  try {
+    if (found === 'UNKNOWN' && !(await isDisplaced(view, relay))) return false;
+    const own = found === 'UNKNOWN' ? undefined : found;
+    const other = isExecution(own) ? 'NO' : await executedElsewhere(view, relay);
+    if (other === 'UNTOLD') return false;
+    return await settle(db, outcomes, relay, other === 'NO' ? own : other);
+  } catch (error) {
+    // One that cannot be stored must not hold up the others.
+    log.error({ relayId: relay.id, reason: reasonOf(error) }, 'the end of a relay could not be stored');
+    return false;
+  }
+}
+
+const isExecution = (own: Included | undefined): boolean =>
+  own !== undefined && !own.filler && own.receipt.status !== 'REVERTED';
+
+async function isDisplaced(view: View, relay: OpenRelay): Promise<boolean> {
+  const { chain, account, log } = view;
+  const { id, nonce, missingSince, attempts } = relay;
+  if (!missingSince) await note(view, id, 'missing');
+  if (!missingSince || ageMs(view, missingSince) < DISPLACED_AFTER_MS) return false;
+  const used = (await chain.nonceAt(BigInt(account))) ?? 0n;
+  const known = await Promise.all(attempts.map(({ hash }) => chain.transactionStatus(hash)));
+  if (used <= nonce || known.some(({ status }) => status !== 'NOT_RECEIVED')) return false;
+  const hashes = attempts.map(({ hash }) => toHex(hash));
+  log.error({ account, relayId: id, nonce: String(nonce), hashes }, 'the nonce of a relay was used by somebody else');
+  return true;
+}
+
+/**
+ * Anyone who has seen the signature can execute a relay: when our own transaction did not, the wallet is asked whether somebody has.
+ * `NO`: nobody has. `UNTOLD`: somebody has, in a transaction that cannot be told yet.
+ */
+export async function executedElsewhere(view: View, relay: OpenRelay): Promise<Included | 'NO' | 'UNTOLD'> {
+  const { db, chain, log } = view;
+  const deed = await deedOf(db, relay);
+  if (!deed) return 'NO';
+  try {
+    if (!(await isDone(chain, deed, 'latest'))) return 'NO';
+  } catch (error) {
+    if (error instanceof UntoldError) return 'NO';
+    throw error;
+  }
+  const head = await chain.blockNumber();
+  const number = (await isDone(chain, deed, head)) ? await blockOf(chain, deed, head) : undefined;
+  const receipt = number === undefined ? undefined : await findTransaction(db, chain, deed, number);
+  const block = receipt?.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
+  if (!receipt || !block || block.hash !== receipt.blockHash) {
+    await note(view, relay.id, 'looked');
+    log.error({ relayId: relay.id, block: number }, 'somebody executed a relay in a transaction that cannot be told');
+    return 'UNTOLD';
+  }
+  const hash = receipt.transactionHash;
+  await insertOther(db, chain.chainId, relay.id, hash);
+  log.warn({ relayId: relay.id, hash: toHex(hash) }, 'somebody else executed a relay');
+  return { receipt, block, filler: false };
+}
+
+/** At one look, those first that were not asked about for longest: one question each. */
+const MAX_WATCHED = 500;
+/** Enough to keep a node busy, few enough to be polite. */
+const RECHECKS_AT_ONCE = 8;
+/** So that the last look comes when the window is over and what it left is in a block. */
+const WATCHED_LONGER_MS = 180_000;
+
+interface Row {
+  readonly id: string;
+  readonly kind: Relay['kind'];
+  readonly wallet: string;
+  readonly not_after: Date;
+}
+
+/**
+ * What reverted or was given up can still be executed by anyone who has the signature, until its window is over. Where the wallet says
+ * that it was, the relay is under way again, and the tender finds out how it ended.
+ */
+export async function watchUnexecuted(parts: TenderParts, environment: Environment): Promise<void> {
+  const { networks, log } = parts;
+  const { chain, time } = networks.starknet(environment);
+  const rows = await toWatch(parts.db, chain.chainId, new Date((await time()).getTime() - WATCHED_LONGER_MS));
+  const turns = createTurns(RECHECKS_AT_ONCE);
+  const look = (row: Row) =>
+    reopenExecuted(parts, chain, row).catch((error: unknown) =>
+      log.warn({ relayId: row.id, reason: reasonOf(error) }, 'a wallet could not be asked what it has executed'),
+    );
+  await Promise.all(rows.map((row) => turns(() => look(row))));
+}
+
+function toWatch(db: Db, chainId: bigint, notBefore: Date): Promise<Row[]> {
+  return db.rows(sql`
+    update relays set looked_at = now()
+     where state in ('REVERTED', 'VOIDED') and id in (
+       select id from relays
+        where chain_id = ${toHex(chainId)} and state in ('REVERTED', 'VOIDED') and account is not null
+          and kind not in ('gap', 'payout', 'burn', 'refund') and not_after > ${notBefore}
+        order by looked_at nulls first, not_after limit ${MAX_WATCHED})
+    returning id, kind, wallet, not_after`);
+}
+
+async function reopenExecuted({ db, log }: TenderParts, chain: StarknetChain, row: Row): Promise<void> {
+  const { id, kind, wallet, not_after } = row;
+  const deed = await deedOf(db, { id, kind, wallet: BigInt(wallet), notAfter: not_after });
+  if (!deed || !(await isDone(chain, deed, 'latest'))) return;
+  log.warn({ relayId: id }, 'a relay that counted as lost was executed after all');
+  await db.tx((tx) => reopen(tx, chain.chainId, sql`id = ${id}`));
+}

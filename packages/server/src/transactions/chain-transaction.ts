@@ -1,0 +1,317 @@
+import { setTimeout as pauseFor } from 'node:timers/promises';
+import {
+  ApiError,
+  type BodyOf,
+  type Chain,
+  type Environment,
+  type endpoints,
+  formatTokenAmount,
+  type Parsed,
+  parsed,
+  parseEvmAddress,
+  parseStarknetAddress,
+  parseTokenAmount,
+  unparsed,
+} from '@svc/protocol';
+import { parseFelt, toHex } from '@svc/starknet';
+import type { EvmChain } from '../chains/evm/chain.ts';
+import type { Networks } from '../chains/networks.ts';
+import { transfersIn } from '../chains/starknet/chain.ts';
+import type { EvmChainName, Token } from '../chains/tokens.ts';
+import { refuse } from '../http/validation.ts';
+import type { TransactionParts } from './execute.ts';
+import type { TransactionRecord } from './record.ts';
+
+/** A transfer as its chain shows it; addresses of every chain are numbers. */
+export interface SeenTransfer {
+  /** Undefined is the chain's own coin. */
+  readonly token: bigint | undefined;
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly amount: bigint;
+  /** The coin of an EVM chain moves without an event. */
+  readonly eventIndex: number | undefined;
+}
+
+/** A transaction that was executed. */
+export interface SeenTransaction {
+  /** In a sealed block, deep enough for its chain. Before, all of this can still change. */
+  readonly accepted: boolean;
+  readonly reverted: boolean;
+  readonly revertReason: string | undefined;
+  readonly transfers: readonly SeenTransfer[];
+  readonly blockNumber: number | undefined;
+  /** Of the block. */
+  readonly time: Date | undefined;
+}
+
+/** `waiting`: the chain has heard of it. `unknown`: it has not, or no longer has it. */
+export type Sight = SeenTransaction | 'waiting' | 'unknown';
+
+export function lookUp(networks: Networks, environment: Environment, chain: Chain, hash: string): Promise<Sight> {
+  return chain === 'STARKNET'
+    ? lookUpStarknet(networks, environment, BigInt(hash))
+    : lookUpEvm(networks, environment, chain, hash);
+}
+
+async function lookUpStarknet(networks: Networks, environment: Environment, hash: bigint): Promise<Sight> {
+  const { chain } = networks.starknet(environment);
+  const receipt = await chain.receipt(hash);
+  if (!receipt) return (await chain.transactionStatus(hash)).status === 'NOT_RECEIVED' ? 'unknown' : 'waiting';
+  const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
+  // A block that was replaced between the two answers: what the receipt says is no longer so.
+  if (receipt.accepted && block?.hash !== receipt.blockHash) return 'waiting';
+  return {
+    accepted: receipt.accepted,
+    reverted: receipt.status === 'REVERTED',
+    revertReason: receipt.revertReason,
+    transfers: transfersIn(receipt),
+    blockNumber: receipt.blockNumber,
+    time: block?.timestamp,
+  };
+}
+
+/**
+ * How many blocks, its own included, a transaction needs before it counts. Rootstock is mined, and its newest blocks are replaced now
+ * and then; twelve are some minutes. The others are rollups with one sequencer, which takes back no block of its own.
+ */
+const CONFIRMATIONS: Readonly<Record<EvmChainName, number>> = {
+  ROOTSTOCK: 12,
+  BASE: 1,
+  ARBITRUM: 1,
+  OPTIMISM: 1,
+  SCROLL: 1,
+  WORLDCHAIN: 1,
+};
+
+async function isDeepEnough(chain: EvmChain, environment: Environment, name: EvmChainName, blockNumber: number) {
+  // The sandbox takes back no block, and makes one only for a transaction.
+  const needed = environment === 'production' ? CONFIRMATIONS[name] : 1;
+  return needed === 1 || (await chain.blockNumber()) - blockNumber + 1 >= needed;
+}
+
+async function lookUpEvm(
+  networks: Networks,
+  environment: Environment,
+  name: EvmChainName,
+  hash: string,
+): Promise<Sight> {
+  const chain = networks.evm(environment, name);
+  const receipt = await chain.receipt(hash);
+  if (!receipt) return 'unknown';
+  return {
+    accepted: await isDeepEnough(chain, environment, name, receipt.blockNumber),
+    reverted: !receipt.succeeded,
+    revertReason: undefined,
+    transfers: receipt.transfers.map(({ token, from, to, amount, logIndex }) => {
+      const coin = token === null;
+      return {
+        token: coin ? undefined : BigInt(token),
+        from: BigInt(from),
+        to: BigInt(to),
+        amount,
+        eventIndex: logIndex ?? undefined,
+      };
+    }),
+    blockNumber: receipt.blockNumber,
+    time: receipt.timestamp,
+  };
+}
+
+/** Whoever reports a transaction may be faster than the node that we ask. */
+const PATIENCE_MS = 3_000;
+const LOOK_EVERY_MS = 250;
+
+export interface Awaited extends Pick<ExpectedTransfer, 'chain' | 'hash'> {
+  /** Only what stands in a sealed block will do. */
+  readonly accepted?: boolean;
+}
+
+/** The transaction as the chain shows it, or a refusal: a `transaction_not_found` after some seconds, or `transaction_reverted`. */
+export async function awaitExecuted(
+  { networks, pause = pauseFor }: Pick<TransactionParts, 'networks' | 'pause'>,
+  environment: Environment,
+  awaited: Awaited,
+): Promise<SeenTransaction> {
+  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+    const sight = await lookUp(networks, environment, awaited.chain, awaited.hash);
+    if (isThere(sight, awaited)) {
+      if (sight.reverted) throw reverted(sight);
+      return sight;
+    }
+    if (waitedMs >= PATIENCE_MS) throw notFound(awaited, sight);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+function isThere(sight: Sight, { accepted = false }: Awaited): sight is SeenTransaction {
+  return sight !== 'unknown' && sight !== 'waiting' && (sight.accepted || !accepted);
+}
+
+function notFound({ chain, hash }: Awaited, sight: Sight): ApiError {
+  const states = {
+    unknown: 'does not know it',
+    waiting: 'has not executed it yet',
+    open: 'has not sealed its block yet',
+  };
+  const state = states[typeof sight === 'string' ? sight : 'open'];
+  return new ApiError(
+    'transaction_not_found',
+    `${chain} ${state}: transaction ${hash}. Record it once it is executed.`,
+    { status: 400 },
+  );
+}
+
+function reverted({ revertReason }: SeenTransaction): ApiError {
+  const reason = revertReason ? `: ${revertReason}` : '.';
+  return new ApiError('transaction_reverted', `The transaction was reverted on the chain${reason}`);
+}
+
+/** Finds for each record the transfer that it tells of. Each transfer serves one record: what was paid once is not paid twice. */
+export function matchTransfers(
+  records: readonly TransactionRecord[],
+  transfers: readonly SeenTransfer[],
+): ReadonlyMap<TransactionRecord, SeenTransfer> {
+  const free = new Set(transfers);
+  const matched = new Map<TransactionRecord, SeenTransfer>();
+  for (const record of records) {
+    const transfer = [...free].find((candidate) => isTransferOf(record, candidate));
+    if (!transfer) continue;
+    free.delete(transfer);
+    matched.set(record, transfer);
+  }
+  return matched;
+}
+
+/** Whether a record tells of this transfer, as far as its fields say. */
+export function isTransferOf(record: TransactionRecord, transfer: Omit<SeenTransfer, 'eventIndex'>): boolean {
+  return (
+    record.amount === transfer.amount &&
+    (record.tokenAddress === undefined ? undefined : BigInt(record.tokenAddress)) === transfer.token &&
+    BigInt(record.senderAddress) === transfer.from &&
+    BigInt(record.destinationAddress) === transfer.to
+  );
+}
+
+/** A Starknet hash in any case and any zero padding. Records have it as nodes spell it, without zeros in front. */
+export function parseStarknetHash(text: string): Parsed<bigint> {
+  if (!/^0x[0-9a-fA-F]{1,64}$/.test(text)) return unparsed('must be 0x and up to 64 hexadecimal digits');
+  return parseFelt(text);
+}
+
+/** The hash of a transaction on an EVM chain, in lower case. */
+export function parseEvmHash(text: string): Parsed<string> {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) return unparsed('must be 0x and 64 hexadecimal digits');
+  return parsed(text.toLowerCase());
+}
+
+/** What somebody says that a transaction moved; everything in its normal form. */
+export interface ExpectedTransfer {
+  readonly chain: Chain;
+  readonly hash: string;
+  readonly sender: string;
+  readonly recipient: string;
+  readonly token: Token;
+  readonly amount: bigint;
+}
+
+type Body = BodyOf<typeof endpoints.recordSend>;
+
+export function readExpected(networks: Networks, environment: Environment, body: Body): ExpectedTransfer {
+  const { chain, expectedToken } = body;
+  const address: (text: string) => Parsed<string> = chain === 'STARKNET' ? parseStarknetAddress : parseEvmAddress;
+  const hash =
+    chain === 'STARKNET' ? hexOf(parseStarknetHash(body.transactionHash)) : parseEvmHash(body.transactionHash);
+  const expected = {
+    chain,
+    hash: need('transactionHash', hash),
+    sender: need('expectedSender', address(body.expectedSender)),
+    recipient: need('expectedRecipient', address(body.expectedRecipient)),
+  };
+  const token = networks.token(environment, chain, expectedToken);
+  if (!token) throw new ApiError('token_not_supported', `${chain} does not have the token ${expectedToken}.`);
+  const amount = need('expectedAmount', parseTokenAmount(body.expectedAmount, token.decimals));
+  return { ...expected, token, amount };
+}
+
+function need<T>(field: string, value: Parsed<T>): T {
+  return value.ok ? value.value : refuse(`body.${field}`, value.reason);
+}
+
+function hexOf(hash: Parsed<bigint>): Parsed<string> {
+  return hash.ok ? { ok: true, value: toHex(hash.value) } : hash;
+}
+
+/** More would not help anyone to see the mistake. */
+const MAX_NAMED = 3;
+
+/** What requests call the parts of a transfer. */
+export interface FieldNames {
+  readonly token: string;
+  readonly sender: string;
+  readonly recipient: string;
+}
+
+const EXPECTED: FieldNames = { token: 'expectedToken', sender: 'expectedSender', recipient: 'expectedRecipient' };
+
+/** The first transfer that is as expected, or a `transaction_mismatch` that names the first field that is not, and what was found. */
+export function requireTransfer(
+  expected: ExpectedTransfer,
+  transfers: readonly SeenTransfer[],
+  tokens: readonly Token[],
+): SeenTransfer {
+  const { token, amount } = expected;
+  const between = requireTransfers(expected, transfers, tokens, EXPECTED);
+  const found = between.find((transfer) => transfer.amount === amount);
+  if (found) return found;
+  const amounts = between.map((transfer) => formatTokenAmount(transfer.amount, token.decimals));
+  return mismatch('expectedAmount', `the transaction moved ${named(amounts)} ${token.token}`);
+}
+
+/** Every transfer of the token from the one to the other, at least one, whatever its amount. */
+export function requireTransfers(
+  { chain, token, sender, recipient }: Omit<ExpectedTransfer, 'hash' | 'amount'>,
+  transfers: readonly SeenTransfer[],
+  tokens: readonly Token[],
+  fields: FieldNames,
+): SeenTransfer[] {
+  const coin = token.token;
+  const ofToken = transfers.filter((transfer) => transfer.token === numberOf(token));
+  if (ofToken.length === 0) {
+    const others = named(transfers.map((transfer) => nameOf(chain, transfer.token, tokens)));
+    mismatch(
+      fields.token,
+      others ? `the transaction moves ${others}, not ${coin}` : `the transaction moves no ${coin}`,
+    );
+  }
+  const fromSender = ofToken.filter(({ from }) => from === BigInt(sender));
+  if (fromSender.length === 0) {
+    mismatch(fields.sender, `the ${coin} came from ${named(ofToken.map(({ from }) => addressText(chain, from)))}`);
+  }
+  const toRecipient = fromSender.filter(({ to }) => to === BigInt(recipient));
+  if (toRecipient.length === 0) {
+    mismatch(fields.recipient, `the ${coin} went to ${named(fromSender.map(({ to }) => addressText(chain, to)))}`);
+  }
+  return toRecipient;
+}
+
+const numberOf = ({ address }: Token) => (address === null ? undefined : BigInt(address));
+
+function named(found: readonly string[]): string {
+  const distinct = [...new Set(found)];
+  const more = distinct.length > MAX_NAMED ? ' and others' : '';
+  return distinct.slice(0, MAX_NAMED).join(', ') + more;
+}
+
+function nameOf(chain: Chain, address: bigint | undefined, tokens: readonly Token[]): string {
+  const known = tokens.find((token) => numberOf(token) === address)?.token;
+  return known ?? (address === undefined ? 'its own coin' : addressText(chain, address));
+}
+
+function addressText(chain: Chain, address: bigint): string {
+  return `0x${address.toString(16).padStart(chain === 'STARKNET' ? 64 : 40, '0')}`;
+}
+
+function mismatch(field: string, found: string): never {
+  throw new ApiError('transaction_mismatch', `${field} does not match: ${found}.`);
+}

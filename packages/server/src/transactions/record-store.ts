@@ -1,0 +1,243 @@
+import type { Chain, Environment, TxStatus, TxSubType, TxType } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, type Reads, sql } from '@svc/store';
+import { newId } from '../util/ids.ts';
+import { fromRow, type NewRecord, type Row, recordColumns, statusesBefore, type TransactionRecord } from './record.ts';
+
+/** Whose records: each environment of an organisation has its own. */
+export interface RecordOwner {
+  readonly organizationId: string;
+  readonly environment: Environment;
+}
+
+// A statement of this many records is a megabyte and takes some ten milliseconds.
+const MAX_RECORDS_A_STATEMENT = 1_000;
+// A hash or a relay has as many records as its transaction has calls and transfers; a transaction's size bounds both.
+const MAX_RECORDS_OF_ONE = 10_000;
+const MAX_REVERT_REASON = 4_000;
+
+/**
+ * Adds the records and answers them in the same order. A record whose event is there already is not added again; the one
+ * that is there is answered in its place.
+ */
+export async function insertRecords(tx: Db, records: readonly NewRecord[]): Promise<TransactionRecord[]> {
+  const stored: TransactionRecord[] = [];
+  for (let start = 0; start < records.length; start += MAX_RECORDS_A_STATEMENT) {
+    const some = records.slice(start, start + MAX_RECORDS_A_STATEMENT);
+    stored.push(
+      ...(await insertSome(
+        tx,
+        some.map((record) => ({ ...record, id: newId('txn') })),
+      )),
+    );
+  }
+  return stored;
+}
+
+/** Adds a record whose id is known already. */
+export async function insertRecordAs(tx: Db, id: string, record: NewRecord): Promise<TransactionRecord> {
+  const [stored] = await insertSome(tx, [{ ...record, id }]);
+  if (!stored) throw new Error('A record was not stored.');
+  return stored;
+}
+
+async function insertSome(tx: Db, records: readonly (NewRecord & { id: string })[]): Promise<TransactionRecord[]> {
+  const given = records.map((record) => ({ ...record, amount: record.amount?.toString() }));
+  // In one order, so that two callers who add the same events do not wait for each other in a circle.
+  const added = await tx.rows<Row>(sql`
+    insert into transactions (id, organization_id, environment, api_public_key, type, sub_type, chain, transaction_hash,
+      event_index, relay_id, call_index, sender_address, destination_address, contract_address, contract_name,
+      function_name, function_selector, token, token_address, amount, sku_id, sku_reference, sku_purchase_amount,
+      sku_purchase_currency, status, block_number, sender_wallet_id, destination_wallet_id, created_at, confirmed_at,
+      updated_at)
+    select id, "organizationId", environment, "apiPublicKey", type, "subType", chain, "transactionHash", "eventIndex",
+      "relayId", "callIndex", "senderAddress", "destinationAddress", "contractAddress", "contractName", "functionName",
+      "functionSelector", token, "tokenAddress", amount, "skuId", "skuReference", "skuPurchaseAmount",
+      "skuPurchaseCurrency", status, "blockNumber", "senderWalletId", "destinationWalletId", "createdAt", "confirmedAt",
+      greatest("createdAt", now())
+    from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (
+      id text, "organizationId" text, environment text, "apiPublicKey" text, type text, "subType" text, chain text,
+      "transactionHash" text, "eventIndex" integer, "relayId" text, "callIndex" integer, "senderAddress" text,
+      "destinationAddress" text, "contractAddress" text, "contractName" text, "functionName" text,
+      "functionSelector" text, token text, "tokenAddress" text, amount numeric, "skuId" text, "skuReference" text,
+      "skuPurchaseAmount" numeric, "skuPurchaseCurrency" text, status text, "blockNumber" bigint, "senderWalletId" text,
+      "destinationWalletId" text, "createdAt" timestamptz, "confirmedAt" timestamptz)
+    order by "transactionHash", "eventIndex", chain, environment, "organizationId", id
+    on conflict (transaction_hash, event_index, chain, environment, organization_id) do nothing
+    returning ${recordColumns}`);
+  const byId = new Map(added.map((row) => [row.id, fromRow(row)]));
+  if (byId.size < given.length) {
+    // Asked in a statement of its own, which sees what another transaction stored while ours waited for it.
+    const missing = given.filter(({ id }) => !byId.has(id));
+    const there = new Map((await recordsOfEvents(tx, missing)).map((record) => [eventOf(record), record]));
+    for (const record of missing) {
+      const found = there.get(eventOf(record));
+      if (found) byId.set(record.id, found);
+    }
+  }
+  return given.map(({ id }) => {
+    const record = byId.get(id);
+    if (!record) throw new Error('A record was neither added nor there already.');
+    return record;
+  });
+}
+
+type EventKey = Pick<NewRecord, 'organizationId' | 'environment' | 'chain' | 'transactionHash' | 'eventIndex'>;
+
+function eventOf({ organizationId, environment, chain, transactionHash, eventIndex }: EventKey): string {
+  return JSON.stringify([organizationId, environment, chain, transactionHash, eventIndex]);
+}
+
+async function recordsOfEvents(reads: Reads, events: readonly EventKey[]): Promise<TransactionRecord[]> {
+  const rows = await reads.rows<Row>(sql`
+    select ${recordColumns} from transactions
+    where (transaction_hash, event_index, chain, environment, organization_id) in (
+      select "transactionHash", "eventIndex", chain, environment, "organizationId"
+      from jsonb_to_recordset(${JSON.stringify(events.map(keyOf))}::jsonb) as wanted (
+        "transactionHash" text, "eventIndex" integer, chain text, environment text, "organizationId" text))`);
+  return rows.map(fromRow);
+}
+
+function keyOf({ organizationId, environment, chain, transactionHash, eventIndex }: EventKey): EventKey {
+  return { organizationId, environment, chain, transactionHash, eventIndex };
+}
+
+/** In the order of their calls. */
+export async function recordsOfRelay(reads: Reads, relayId: string): Promise<TransactionRecord[]> {
+  const rows = await reads.rows<Row>(sql`
+    select ${recordColumns} from transactions where relay_id = ${relayId}
+    order by call_index, id limit ${MAX_RECORDS_OF_ONE}`);
+  return rows.map(fromRow);
+}
+
+interface OfHash {
+  readonly environment: Environment;
+  /** Left out: of all that know the transaction. */
+  readonly organizationId?: string | undefined;
+  /** Whether the purchase that the transaction paid for is wanted too: it tells of none of its transfers. */
+  readonly withPurchase?: boolean;
+}
+
+export async function recordsByHash(
+  reads: Reads,
+  { environment, organizationId, withPurchase = false }: OfHash,
+  chain: Chain,
+  hash: string,
+): Promise<TransactionRecord[]> {
+  const owned = organizationId === undefined ? sql`` : sql`and organization_id = ${organizationId}`;
+  const wanted = withPurchase ? sql`` : sql`and type <> 'SKU_PURCHASE'`;
+  const rows = await reads.rows<Row>(sql`
+    select ${recordColumns} from transactions
+    where transaction_hash = ${hash} and chain = ${chain} and environment = ${environment} ${owned} ${wanted}
+    order by organization_id, call_index, event_index, id limit ${MAX_RECORDS_OF_ONE}`);
+  return rows.map(fromRow);
+}
+
+export async function recordById(
+  reads: Reads,
+  { organizationId, environment }: RecordOwner,
+  id: string,
+): Promise<TransactionRecord | undefined> {
+  const row = await reads.one<Row>(sql`
+    select ${recordColumns} from transactions
+    where id = ${id} and organization_id = ${organizationId} and environment = ${environment}`);
+  return row && fromRow(row);
+}
+
+/** Records whose block is higher than this one, lowest first; after a reorganisation they are looked at again. */
+export async function recordsAbove(
+  reads: Reads,
+  environment: Environment,
+  chain: Chain,
+  blockNumber: number,
+  limit = MAX_RECORDS_OF_ONE,
+): Promise<TransactionRecord[]> {
+  const rows = await reads.rows<Row>(sql`
+    select ${recordColumns} from transactions
+    where environment = ${environment} and chain = ${chain} and block_number > ${blockNumber}
+    order by block_number, id limit ${limit}`);
+  return rows.map(fromRow);
+}
+
+/** What is left out stays as it is. */
+export interface RecordChange {
+  readonly status: TxStatus;
+  readonly type?: TxType | undefined;
+  readonly subType?: TxSubType | undefined;
+  readonly transactionHash?: string | undefined;
+  readonly eventIndex?: number | undefined;
+  readonly blockNumber?: number | undefined;
+  /** Kept with SUCCESS only. */
+  readonly confirmedAt?: Date | undefined;
+  /** Kept with FAILED only. */
+  readonly revertReason?: string | undefined;
+  readonly senderWalletId?: string | undefined;
+  readonly destinationWalletId?: string | undefined;
+}
+
+/** Answers undefined, and changes nothing, where the record's status does not lead to the new one. */
+export async function changeRecord(
+  tx: Db,
+  id: string,
+  change: RecordChange,
+  options: { reorganised?: boolean } = {},
+): Promise<TransactionRecord | undefined> {
+  const reason = change.revertReason?.replaceAll('\0', '').slice(0, MAX_REVERT_REASON);
+  const row = await tx.one<Row>(sql`
+    update transactions set
+      status = ${change.status},
+      type = coalesce(${change.type ?? null}, type),
+      sub_type = coalesce(${change.subType ?? null}, sub_type),
+      transaction_hash = coalesce(${change.transactionHash ?? null}, transaction_hash),
+      event_index = coalesce(${change.eventIndex ?? null}, event_index),
+      block_number = coalesce(${change.blockNumber ?? null}, block_number),
+      confirmed_at = case when ${change.status} = 'SUCCESS' then coalesce(${change.confirmedAt ?? null}, confirmed_at) end,
+      revert_reason = case when ${change.status} = 'FAILED' then coalesce(${reason ?? null}, revert_reason) end,
+      sender_wallet_id = coalesce(${change.senderWalletId ?? null}, sender_wallet_id),
+      destination_wallet_id = coalesce(${change.destinationWalletId ?? null}, destination_wallet_id),
+      updated_at = greatest(created_at, now())
+    where id = ${id} and status = any(${statusesBefore(change.status, options)}::text[])
+    returning ${recordColumns}`);
+  return row && fromRow(row);
+}
+
+/** Whosever it is: a job of ours asks, not a caller. */
+export async function recordToConfirm(reads: Reads, id: string): Promise<TransactionRecord | undefined> {
+  const row = await reads.one<Row>(sql`select ${recordColumns} from transactions where id = ${id}`);
+  return row && fromRow(row);
+}
+
+/** A page of events has a thousand transactions, each with a few records; the bound only ends what has gone wild. */
+const MAX_RECORDS = 100_000;
+
+/** What the history has of many transactions, of all organisations. A purchase tells of no transfer and is not among them. */
+export async function recordsByHashes(
+  reads: Reads,
+  environment: Environment,
+  hashes: Iterable<bigint>,
+): Promise<TransactionRecord[]> {
+  const texts = [...new Set(hashes)].map(toHex);
+  if (texts.length === 0) return [];
+  const rows = await reads.rows<Row>(sql`
+    select ${recordColumns} from transactions
+     where transaction_hash = any(${texts}) and chain = 'STARKNET' and environment = ${environment}
+       and type <> 'SKU_PURCHASE'
+     order by transaction_hash, call_index, event_index, id limit ${MAX_RECORDS}`);
+  return rows.map(fromRow);
+}
+
+/**
+ * Frees the events of a relay's records before they get them anew: after a reorganisation one record's event can stand where
+ * another's stood, and records are changed one by one.
+ */
+export async function freeEventsOfRelay(tx: Db, relayId: string): Promise<void> {
+  await tx.run(sql`
+    update transactions set event_index = null where relay_id = ${relayId} and event_index is not null`);
+}
+
+/** For a transaction that somebody else makes: its hash is known only after its records were stored. */
+export async function setHashOfRelay(db: Db, relayId: string, hash: string): Promise<void> {
+  await db.run(sql`
+    update transactions set transaction_hash = ${hash}, updated_at = greatest(created_at, now())
+     where relay_id = ${relayId} and transaction_hash is null`);
+}

@@ -1,0 +1,139 @@
+import { toHex, walletClass } from '@svc/starknet';
+import type { Db } from '@svc/store';
+import { addressOf, type FoundTransfer, type Receipt, readTransfer, transfersIn } from '../chains/starknet/chain.ts';
+import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
+import { walletOutcomes } from '../wallets/relay-outcome.ts';
+import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
+import { matchTransfers, type SeenTransfer } from './chain-transaction.ts';
+import type { TransactionRecord } from './record.ts';
+import { changeRecord, freeEventsOfRelay, type RecordChange, recordsByHash, recordsOfRelay } from './record-store.ts';
+
+const NO_TRANSFER = 'The transaction succeeded, but its receipt shows no such transfer.';
+const MAYBE_SKIPPED =
+  "The wallet's class skips calls that fail, and the receipt shows no event of the contract: the call may have been skipped.";
+const NEVER_EXECUTED = 'The transaction was never executed.';
+
+/** What the end of a relay means for the records of its calls. It can come again, also with another result, after a reorganisation. */
+export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
+  const { wallet } = walletOutcomes();
+  return {
+    calls: async (tx, outcome) => {
+      await settleRecords(tx, outcome);
+      if (await concernsDeployment(tx, outcome)) await wallet(tx, outcome);
+    },
+  };
+}
+
+/** A wallet whose own deployment had failed is deployed together with its first calls, and its fate is then theirs. */
+async function concernsDeployment(tx: Db, outcome: RelayOutcome): Promise<boolean> {
+  if (outcome.result !== 'SUCCEEDED') return true;
+  const wallet = await walletOf(tx, outcome);
+  return wallet !== undefined && !wallet.isDeployed;
+}
+
+async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise<WalletRecord | undefined> {
+  return (await walletsAt(tx, environment, [addressOf(account)]))[0];
+}
+
+async function settleRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
+  const records = await recordsOfRelay(tx, outcome.relayId);
+  if (records.length === 0) return;
+  await freeEventsOfRelay(tx, outcome.relayId);
+  const sends = records.filter(({ type }) => type === 'SEND');
+  const shown = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
+  const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, shown) : new Set();
+  const taken = shown.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
+  for (const record of records) {
+    const eventIndex = shown.get(record)?.eventIndex;
+    const unproven =
+      record.type === 'SEND' ? eventIndex === undefined && NO_TRANSFER : skipped.has(record) && MAYBE_SKIPPED;
+    const change = outcome.result === 'SUCCEEDED' && !unproven ? success(outcome) : failure(outcome, unproven);
+    const event = eventIndex === undefined || taken.has(eventIndex) ? {} : { eventIndex };
+    await changeRecord(tx, record.id, { ...change, ...event }, { reorganised: true });
+  }
+}
+
+/** Calls without a trace, of a wallet whose class goes on after a call that failed. */
+async function maybeSkipped(
+  tx: Db,
+  outcome: RelayOutcome,
+  records: readonly TransactionRecord[],
+  shown: ReadonlyMap<TransactionRecord, SeenTransfer>,
+): Promise<ReadonlySet<unknown>> {
+  const calls = records.filter(({ type }) => type !== 'SEND');
+  if (calls.length === 0 || !outcome.receipt) return new Set();
+  const wallet = await walletOf(tx, outcome);
+  if (!wallet || walletClass(wallet.classHash)?.atomicMulticall !== false) return new Set();
+  const ofTransfers = new Set([...shown.values()].flatMap(({ eventIndex }) => eventIndex ?? []));
+  const done = shownCalls(calls, outcome.receipt, ofTransfers);
+  return new Set(calls.filter((call) => !done.has(call)));
+}
+
+function transfersOf({ receipt }: RelayOutcome): FoundTransfer[] {
+  if (!receipt) throw new Error('A relay has succeeded without a receipt.');
+  return transfersIn(receipt);
+}
+
+/** An event stands in one record of an organisation. Should another have it already, this one goes without. */
+async function eventsOfOthers(
+  tx: Db,
+  records: readonly TransactionRecord[],
+  { hash, environment }: RelayOutcome,
+): Promise<ReadonlySet<number | undefined>> {
+  if (hash === undefined) return new Set();
+  const own = new Set(records.map(({ id }) => id));
+  const all = await recordsByHash(
+    tx,
+    { environment, organizationId: records[0]?.organizationId },
+    'STARKNET',
+    toHex(hash),
+  );
+  return new Set(all.filter(({ id }) => !own.has(id)).map(({ eventIndex }) => eventIndex));
+}
+
+function success({ hash, receipt, confirmedAt }: RelayOutcome): RecordChange {
+  const transactionHash = hash === undefined ? undefined : toHex(hash);
+  return { status: 'SUCCESS', transactionHash, blockNumber: receipt?.blockNumber, confirmedAt };
+}
+
+/** A transaction that was never executed has no hash that anyone could look up: the record keeps the one that was sent. */
+function failure({ result, hash, receipt, revertReason }: RelayOutcome, unproven: string | false): RecordChange {
+  const transactionHash = hash === undefined || result === 'VOIDED' ? undefined : toHex(hash);
+  const reason = result === 'SUCCEEDED' && unproven ? unproven : (revertReason ?? NEVER_EXECUTED);
+  return { status: 'FAILED', transactionHash, blockNumber: receipt?.blockNumber, revertReason: reason };
+}
+
+/**
+ * The calls that an execution has left a trace of: its contracts have at least one event for each call of theirs. Where a class
+ * skips a call that fails, nothing else tells whether it ran. `taken` are the places of events that are accounted for already.
+ */
+export function shownCalls(
+  records: readonly TransactionRecord[],
+  receipt: Pick<Receipt, 'events' | 'fee'>,
+  taken: ReadonlySet<number>,
+): ReadonlySet<TransactionRecord> {
+  const events = countOf(withoutFee(receipt).flatMap(({ from }, index) => (taken.has(index) ? [] : [from])));
+  const calls = countOf(records.map(contractOf));
+  // Of several calls of one contract with too few events, nobody can say which was skipped.
+  return new Set(
+    records.filter((record) => {
+      const contract = contractOf(record);
+      return (events.get(contract) ?? 0) >= (calls.get(contract) ?? 0);
+    }),
+  );
+}
+
+const contractOf = ({ contractAddress, destinationAddress }: TransactionRecord) =>
+  BigInt(contractAddress ?? destinationAddress);
+
+function countOf(contracts: readonly bigint[]): ReadonlyMap<bigint, number> {
+  const counts = new Map<bigint, number>();
+  for (const contract of contracts) counts.set(contract, (counts.get(contract) ?? 0) + 1);
+  return counts;
+}
+
+/** The relayer's fee is the last transfer of a receipt, and no call's. */
+function withoutFee({ events, fee }: Pick<Receipt, 'events' | 'fee'>): Receipt['events'] {
+  const last = events.at(-1);
+  return last && readTransfer(last)?.amount === fee ? events.slice(0, -1) : events;
+}

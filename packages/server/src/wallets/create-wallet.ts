@@ -1,0 +1,313 @@
+import {
+  type AnswerOf,
+  ApiError,
+  type BodyOf,
+  type Chain,
+  type CreatedWallet,
+  type endpoints,
+  type StarknetAddress,
+  type WalletType,
+} from '@svc/protocol';
+import { constructorCalldata, type OutsideExecution, outsideExecutionTypedData, toHex } from '@svc/starknet';
+import type { StarknetNetwork } from '../chains/networks.ts';
+import type { Crypto } from '../crypto/crypto.ts';
+import type { Caller } from '../http/call.ts';
+import { readAddress, readClassHash, readFelt, refuse } from '../http/validation.ts';
+import type { AccountDeployment, StoreWithRelay } from '../relayer/relay.ts';
+import { newId } from '../util/ids.ts';
+import { readIssuedExecution, readSignature, type SignatureParts, type WalletParts } from './signed-execution.ts';
+import * as store from './wallet.ts';
+import { mayBe, toWallet } from './wallet.ts';
+import { currentClass, knownClass, requireClassOfType } from './wallet-class.ts';
+
+type Body = BodyOf<typeof endpoints.createWallet>;
+type NewWallet = Omit<store.NewWallet, 'relayId' | 'transactionHash'>;
+
+interface Signed {
+  readonly execution: OutsideExecution;
+  readonly signature: readonly bigint[];
+  readonly messageHash: bigint;
+}
+
+/**
+ * Creates a wallet: the account is deployed and the owner's signed execution runs, in one transaction that we pay for. Asking again
+ * answers the same wallet, also after the typed data has expired.
+ */
+export async function createWallet(parts: WalletParts, caller: Caller, body: Body): Promise<CreatedWallet> {
+  const creation = readCreation(body);
+  requireStarknet(body.chain);
+  if (!mayBe(caller, body.externalUserId)) throw new ApiError('other_user');
+  const network = parts.networks.starknet(caller.environment);
+  const user = { ...caller, externalUserId: body.externalUserId };
+  const existing = await store.walletAt(parts.db.reads, caller.environment, creation.address);
+  if (existing && store.isOf(user, existing) && existing.deployment !== 'FAILED') return toCreated(existing);
+  const { execution, ownerKey, messageHash } = await checkCreation(parts, network, creation);
+  if (existing && !store.isOf(user, existing)) throw new ApiError('wallet_already_exists');
+  const wallet = newWallet(caller, body, creation, ownerKey);
+  const send = existing ? relayAgain : relayNew;
+  return send(parts, network, wallet, { execution, signature: creation.signature, messageHash });
+}
+
+function newWallet(
+  caller: Caller,
+  body: Body,
+  { address, walletType, deployment }: Creation,
+  ownerKey: bigint,
+): NewWallet {
+  return {
+    id: newId('wal'),
+    organizationId: caller.organizationId,
+    environment: caller.environment,
+    externalUserId: body.externalUserId,
+    apiPublicKey: caller.apiPublicKey ?? '',
+    publicKey: body.publicKey,
+    address,
+    walletType,
+    ...deployment,
+    ownerKey,
+    userId: body.userId,
+    encryptedPrivateKey: body.encryptedPrivateKey,
+    encryptedPrivateKeyBackup: body.encryptedPrivateKeyBackup,
+    authMethod: body.authMethod,
+    credentialId: body.credentialId,
+    prfSupported: body.prfSupported,
+    deviceType: body.deviceType,
+  };
+}
+
+/** The account may stand already: anyone can deploy it, and wallets are brought along from elsewhere. Then it is taken over. */
+async function relayNew(parts: WalletParts, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
+  try {
+    return await relayOrFind(parts, wallet, signed, 'deploy');
+  } catch (refusal) {
+    const adopted = isRevert(refusal) ? await standing(network, wallet) : undefined;
+    if (!adopted) throw refusal;
+    return relayOrFind(parts, adopted, signed, 'adopt');
+  }
+}
+
+/** A paymaster tells only afterwards that it could not deploy an account, so the second time it is looked for first. */
+async function relayAgain(parts: WalletParts, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
+  const adopted = await standing(network, wallet);
+  return adopted ? relayOrFind(parts, adopted, signed, 'adopt') : relayNew(parts, network, wallet, signed);
+}
+
+/** The wallet with the class that its account has; undefined where no account stands. */
+async function standing(network: StarknetNetwork, wallet: NewWallet): Promise<NewWallet | undefined> {
+  const classHash = await network.chain.classHashAt(BigInt(wallet.address), 'pre_confirmed');
+  if (classHash === undefined) return undefined;
+  return { ...wallet, classHash, walletType: knownClass(network, classHash)?.walletType ?? wallet.walletType };
+}
+
+/** Of two requests that came together, one creates the wallet and the other finds it. */
+async function relayOrFind(parts: WalletParts, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
+  try {
+    return await relay(parts, wallet, signed, way);
+  } catch (refusal) {
+    if (!isRevert(refusal) && !(refusal instanceof WalletTaken)) throw refusal;
+    const found = await store.walletAt(parts.db.reads, wallet.environment, wallet.address);
+    if (found && !store.isOf(wallet, found)) throw new ApiError('wallet_already_exists');
+    if (found && found.deployment !== 'FAILED') return toCreated(found);
+    throw refusal;
+  }
+}
+
+/** Ends the transaction of a relay whose wallet was stored by another one. */
+class WalletTaken extends ApiError {
+  constructor() {
+    super('wallet_already_exists');
+  }
+}
+
+async function relay({ db, sponsor }: WalletParts, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
+  const { environment, address, classHash, salt, constructorCalldata } = wallet;
+  const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
+  const save: StoreWithRelay = async (tx, { id, hash }) => {
+    const transactionHash = hash === undefined ? undefined : toHex(hash);
+    if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTaken();
+  };
+  const { id, hash } = await sponsor.sponsor(
+    { kind: 'wallet', environment, account: BigInt(address), deployment, ...signed },
+    save,
+  );
+  const saved = await store.walletAt(db.reads, environment, address);
+  if (!saved) throw new Error(`The relay ${id} has no wallet.`);
+  // The sponsor knew the execution already, and it was somebody else's.
+  if (!store.isOf(wallet, saved)) throw new ApiError('wallet_already_exists');
+  if (saved.deployment === 'FAILED') {
+    throw new ApiError('transaction_reverted', 'The deployment failed. Prepare the creation again and sign it anew.');
+  }
+  if (saved.transactionHash === undefined) await store.setTransactionHash(db, id, toHex(hash));
+  return toCreated({ ...saved, transactionHash: saved.transactionHash ?? toHex(hash) });
+}
+
+function toCreated(wallet: store.KeptWallet): CreatedWallet {
+  if (wallet.transactionHash === undefined) {
+    throw new ApiError('chain_unavailable', 'The wallet is stored, but its transaction is not sent yet. Ask again.');
+  }
+  return { ...toWallet(wallet), success: true, txHash: wallet.transactionHash, walletPublicKey: wallet.publicKey };
+}
+
+const isRevert = (error: unknown) => error instanceof ApiError && error.code === 'transaction_reverted';
+
+/** Keys of a custom class's constructor that are tried, a few milliseconds each: accounts have a handful of owners at most. */
+const MAX_KEYS = 8;
+
+/** What a request to create a wallet says of the account, as values. */
+export interface Creation {
+  readonly address: StarknetAddress;
+  readonly walletType: WalletType;
+  readonly deployment: AccountDeployment;
+  readonly unique: bigint;
+  readonly signature: readonly bigint[];
+  readonly typedData: unknown;
+}
+
+export function readCreation(body: BodyOf<typeof endpoints.createWallet>): Creation {
+  const { class_hash, salt, unique, calldata } = body.deploymentData;
+  const field = 'body.deploymentData';
+  return {
+    address: readAddress(body.publicKey, 'body.publicKey'),
+    walletType: body.walletType ?? 'SVC',
+    deployment: {
+      classHash: readClassHash(class_hash, `${field}.class_hash`),
+      salt: readFelt(salt, `${field}.salt`),
+      constructorCalldata: calldata.map((text, index) => readFelt(text, `${field}.calldata[${index}]`)),
+    },
+    unique: readFelt(unique, `${field}.unique`),
+    signature: readSignature(body.userSignature, 'body.userSignature'),
+    typedData: body.typedData,
+  };
+}
+
+export interface CheckedCreation {
+  readonly execution: OutsideExecution;
+  /** The key of the constructor calldata that signed. */
+  readonly ownerKey: bigint;
+  /** What was signed. */
+  readonly messageHash: bigint;
+}
+
+/** Everything that must hold before anything is stored or sent, in the order in which a developer would want to know. */
+export async function checkCreation(
+  parts: SignatureParts,
+  network: StarknetNetwork,
+  creation: Creation,
+): Promise<CheckedCreation> {
+  if (creation.unique !== 0n) {
+    refuse('body.deploymentData.unique', 'must be 0: otherwise the address would depend on who deploys it');
+  }
+  await requireAddress(parts, creation);
+  await requireClassOfType(network, creation.deployment.classHash, creation.walletType);
+  const keys = ownerKeys(network, creation);
+  const execution = await readIssuedExecution(network, parts.callers ?? 'ANY_CALLER', creation.typedData);
+  if (execution.calls.length > 0) {
+    throw new ApiError(
+      'invalid_typed_data',
+      'The typed data that creates a wallet has no calls. Prepare the creation again.',
+    );
+  }
+  return { execution, ...(await requireSigner(parts, network, creation, execution, keys)) };
+}
+
+async function requireAddress({ crypto }: SignatureParts, { address, deployment }: Creation): Promise<void> {
+  const derived = await crypto.contractAddress({ ...deployment, deployer: 0n });
+  if (derived === BigInt(address)) return;
+  throw new ApiError(
+    'address_mismatch',
+    `deploymentData leads to ${toHex(derived)}, but publicKey is ${address}. Send the class hash, salt and calldata that the address was calculated with.`,
+  );
+}
+
+/** Who may have signed. Of the classes that we know, wallets have one shape only, so that an owner's wallet can be found again. */
+function ownerKeys(network: StarknetNetwork, { deployment, walletType }: Creation): readonly bigint[] {
+  const { constructorCalldata: calldata, salt, classHash } = deployment;
+  if (!knownClass(network, classHash)) return [...new Set(calldata)].filter((key) => key !== 0n).slice(0, MAX_KEYS);
+  const place = walletType === 'READY' ? 1 : 0;
+  const ownerKey = calldata[place] ?? 0n;
+  const expected = constructorCalldata(walletType, ownerKey);
+  if (ownerKey === 0n || !areEqual(calldata, expected)) {
+    const shape = walletType === 'READY' ? '[0, public key, 1]' : '[public key]';
+    throw new ApiError(
+      'address_mismatch',
+      `deploymentData.calldata of a wallet of type ${walletType} must be ${shape}.`,
+    );
+  }
+  if (salt !== ownerKey) {
+    throw new ApiError(
+      'address_mismatch',
+      "deploymentData.salt must be the owner's public key, as in deploymentData.calldata.",
+    );
+  }
+  return [ownerKey];
+}
+
+async function requireSigner(
+  { crypto }: SignatureParts,
+  { chain }: StarknetNetwork,
+  { address, signature: [r = 0n, s = 0n] }: Creation,
+  execution: OutsideExecution,
+  keys: readonly bigint[],
+): Promise<Omit<CheckedCreation, 'execution'>> {
+  const account = BigInt(address);
+  const { hash, signer } = await crypto.checkExecution({
+    execution,
+    account,
+    chainId: chain.chainId,
+    keys,
+    signature: { r, s },
+  });
+  if (signer !== undefined) return { ownerKey: signer, messageHash: hash };
+  throw new ApiError(
+    'invalid_signature',
+    'The signature does not verify for the owner key in deploymentData.calldata. Sign the prepared typed data with that key, for the account publicKey.',
+  );
+}
+
+function areEqual(one: readonly bigint[], other: readonly bigint[]): boolean {
+  return one.length === other.length && one.every((felt, index) => felt === other[index]);
+}
+
+type Endpoint = typeof endpoints.prepareWalletCreation;
+
+/** What the owner signs to create a wallet, and the class that it is to have. */
+export async function prepareCreation(
+  parts: WalletParts,
+  { environment }: Caller,
+  body: BodyOf<Endpoint>,
+): Promise<AnswerOf<Endpoint>> {
+  const { walletType = 'SVC' } = body;
+  const address = readAddress(body.publicKey, 'body.publicKey');
+  const ownerKey = readFelt(body.starkKeyPubAX, 'body.starkKeyPubAX');
+  if (ownerKey === 0n) refuse('body.starkKeyPubAX', 'must be a public key');
+  const custom = body.classHash === undefined ? undefined : readClassHash(body.classHash, 'body.classHash');
+  requireStarknet(body.chain);
+  const network = parts.networks.starknet(environment);
+  if (custom !== undefined) await requireClassOfType(network, custom, walletType);
+  const classHash = custom ?? (await classAt(parts.crypto, network, address, walletType, ownerKey));
+  const deployment = { classHash, salt: ownerKey, constructorCalldata: constructorCalldata(walletType, ownerKey) };
+  const execution = await parts.sponsor.prepare({ environment, account: BigInt(address), deployment, calls: [] });
+  return {
+    typedData: { ...outsideExecutionTypedData(execution, network.chain.chainId) },
+    accountClassHash: toHex(classHash),
+  };
+}
+
+export function requireStarknet(chain: Chain): void {
+  if (chain !== 'STARKNET') throw new ApiError('unsupported_chain');
+}
+
+/** The class of the type with which the owner's account stands at the address; new wallets get the current one. */
+async function classAt(
+  crypto: Crypto,
+  network: StarknetNetwork,
+  address: StarknetAddress,
+  walletType: WalletType,
+  ownerKey: bigint,
+): Promise<bigint> {
+  const candidates = network.walletClasses
+    .filter((known) => known.walletType === walletType)
+    .map(({ classHash }) => classHash);
+  const addresses = await crypto.accountAddresses(candidates, ownerKey);
+  return candidates[addresses.indexOf(BigInt(address))] ?? currentClass(network, walletType);
+}

@@ -1,0 +1,81 @@
+import type { Environment, StarknetAddress } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import type { Database, Db } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import { addressOf } from '../chains/starknet/chain.ts';
+import { enqueue, type JobHandlers, type NewJob } from '../jobs/job.ts';
+import type { OutcomeHandlers } from '../relayer/outcome.ts';
+import * as store from './wallet.ts';
+import { typeOfClass } from './wallet-class.ts';
+
+/** What `confirm-upgrade` works on. */
+export interface UpgradedWallet {
+  readonly environment: Environment;
+  readonly address: StarknetAddress;
+  /** The block of the upgrade; a node that does not have it yet must not be believed. */
+  readonly blockNumber: number;
+  /** How often the chain was asked in vain. */
+  readonly looks?: number;
+}
+
+export const CONFIRM_UPGRADE_TASK = 'confirm-upgrade';
+
+export function confirmUpgradeJob(payload: UpgradedWallet): NewJob {
+  return { task: CONFIRM_UPGRADE_TASK, payload, key: `${payload.environment} ${payload.address}` };
+}
+
+/** Where a paymaster tells the transaction of a relay after it was stored. */
+export function keepTransactionHash(tx: Db, relayId: string, hash: bigint): Promise<void> {
+  return store.setTransactionHash(tx, relayId, toHex(hash));
+}
+
+/** What the end of a relay means for its wallet. It can come again, also with another result, when the chain is reorganised. */
+export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
+  return {
+    wallet: async (tx, { relayId, environment, account, result, hash }) => {
+      const text = hash === undefined ? undefined : toHex(hash);
+      if (result !== 'SUCCEEDED') return store.setFailed(tx, relayId, text);
+      await store.setDeployed(tx, { environment, address: addressOf(account), relayId, hash: text });
+    },
+    // Earlier classes skip a call that fails, so the transaction's success is no proof; the class is read from the chain.
+    upgrade: async (tx, { environment, account, receipt }) => {
+      const address = addressOf(account);
+      await enqueue(tx, confirmUpgradeJob({ environment, address, blockNumber: receipt?.blockNumber ?? 0 }));
+    },
+  };
+}
+
+interface ConfirmParts {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+  readonly now?: () => number;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * After an upgrade, or the reorganisation of one: the wallet has the class that the chain says. A chain that cannot tell is asked
+ * later, however long that takes.
+ */
+export async function confirmUpgrade(parts: ConfirmParts, upgraded: UpgradedWallet): Promise<void> {
+  const { db, now = Date.now } = parts;
+  const found = await classOf(parts, upgraded).catch(() => 'later' as const);
+  if (found !== 'later') return void (found && (await store.setClass(db, { ...upgraded, ...found })));
+  const { looks = 0 } = upgraded;
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS);
+  const job = confirmUpgradeJob({ ...upgraded, looks: looks + 1 });
+  await enqueue(db, { ...job, runAt: new Date(now() + pauseMs) });
+}
+
+/** Undefined where no account stands any more. */
+async function classOf({ networks }: ConfirmParts, { environment, address, blockNumber }: UpgradedWallet) {
+  const network = networks.starknet(environment);
+  if ((await network.chain.blockNumber()) < blockNumber) return 'later';
+  const classHash = await network.chain.classHashAt(BigInt(address));
+  return classHash === undefined ? undefined : { classHash, walletType: typeOfClass(network, classHash) };
+}
+
+export function walletJobs(parts: ConfirmParts): JobHandlers {
+  return { [CONFIRM_UPGRADE_TASK]: (upgraded: UpgradedWallet) => confirmUpgrade(parts, upgraded) };
+}
