@@ -1,12 +1,70 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+const database = 'packages/store/src/testing/global-setup.ts';
+const claimPage = 'packages/web/build/testing/global-setup.ts';
+/** Statement names of `sql` are process-wide: these two files count them. */
+const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];
+const databaseTests = 'packages/**/*.db.test.ts';
+
+/** The tiers, fastest first. CONTRIBUTING.md says which command runs which. */
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'contracts/**/*.test.ts', 'tests/**/*.test.ts'],
-    globalSetup: ['packages/store/src/testing/global-setup.ts', 'packages/web/build/testing/global-setup.ts'],
-    // Two cores: more workers only make the servers and databases of the tests wait for one another.
-    maxWorkers: 2,
+    // More workers than cores only make the servers and databases of the tests wait for one another.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'contracts/build/**/*.test.ts',
+            'tests/architecture.test.ts',
+            'tests/sdk/size.test.ts',
+          ],
+          exclude: [databaseTests, ...needIsolation],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'db',
+          include: [databaseTests],
+          exclude: needIsolation,
+          globalSetup: [database],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'db-isolated', include: needIsolation, globalSetup: [database] } },
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['tests/{browser,chaos,contracts}/**', 'tests/architecture.test.ts', 'tests/sdk/size.test.ts'],
+          globalSetup: [database, claimPage],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'browser', include: ['tests/browser/**/*.test.ts'], globalSetup: [database, claimPage] },
+      },
+      {
+        extends: true,
+        test: { name: 'chaos', include: ['tests/chaos/**/*.test.ts'], globalSetup: [database, claimPage] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'contracts',
+          include: ['contracts/scenarios/**/*.test.ts', 'tests/contracts/**/*.test.ts'],
+          globalSetup: [database, claimPage],
+        },
+      },
+    ],
   },
 });

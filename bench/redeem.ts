@@ -6,8 +6,8 @@
 //   npm run bench:redeem
 import { rm } from 'node:fs/promises';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
-import { auditLedger } from '../packages/server/src/ledger/audit-ledger.ts';
 import type { LedgerOwner } from '../packages/server/src/ledger/ledger.ts';
+import { auditLedger } from '../packages/server/testing/ledger-invariants.ts';
 import { caller } from '../tests/support/client.ts';
 import { giftBody } from '../tests/support/gift-world.ts';
 import { newDataDir, type RunningServer, startServer } from '../tests/support/server.ts';

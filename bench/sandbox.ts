@@ -14,9 +14,9 @@ import {
   verify,
 } from '@svc/starknet';
 import { connect, sql, startEmbedded } from '@svc/store';
-import { STRK, UDC } from '../tests/sandbox/support/client.ts';
-import { invocation, type Payment, payment, type Sender } from '../tests/sandbox/support/payments.ts';
-import { Sandbox } from '../tests/sandbox/support/sandbox.ts';
+import { Sandbox } from '../tests/support/sandbox.ts';
+import { STRK, UDC } from '../tests/support/sandbox-client.ts';
+import { invocation, type Payment, payment, type Sender } from '../tests/support/sandbox-payments.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
 import { type Load, load } from './support/load.ts';
 import { median } from './support/median.ts';

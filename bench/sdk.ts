@@ -6,9 +6,9 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { type Client, createClient, createWallet } from '@svc/sdk';
 import { DEFAULT_STRETCHING, stretch } from '../packages/sdk/src/keys/cipher.ts';
-import { FakeAuthenticator } from '../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
+import { FakeAuthenticator } from '../packages/sdk/testing/fake-authenticator.ts';
+import { App, Owner } from '../tests/support/app.ts';
 import { startServer } from '../tests/support/server.ts';
-import { App, Owner } from '../tests/wallets/support/owner.ts';
 import { median } from './support/median.ts';
 
 const WARM_UP = 20;

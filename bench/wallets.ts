@@ -4,11 +4,11 @@
 //
 //   npm run bench:wallets
 import { connect, sql, startEmbedded } from '@svc/store';
-import { USDC } from '../tests/sandbox/support/client.ts';
-import { Sandbox } from '../tests/sandbox/support/sandbox.ts';
+import { App, Owner, transferOf } from '../tests/support/app.ts';
 import { keyHeaders } from '../tests/support/client.ts';
+import { Sandbox } from '../tests/support/sandbox.ts';
+import { USDC } from '../tests/support/sandbox-client.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
-import { App, Owner, transferOf } from '../tests/wallets/support/owner.ts';
 import { load } from './support/load.ts';
 import { median } from './support/median.ts';
 import { openPoster } from './support/post.ts';

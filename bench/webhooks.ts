@@ -8,16 +8,11 @@ import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import { type NewEvent, publishEvent } from '../packages/server/src/events/events.ts';
-import {
-  type Behaviour,
-  openReceiver,
-  type Receiver,
-  status,
-} from '../packages/server/src/events/testing/open-receiver.ts';
+import { type Behaviour, openReceiver, type Receiver, status } from '../packages/server/testing/open-receiver.ts';
+import { badReceivers } from '../tests/support/bad-receivers.ts';
 import { caller, send } from '../tests/support/client.ts';
+import { rssOf } from '../tests/support/rss.ts';
 import { newDataDir, type RunningServer, startServer } from '../tests/support/server.ts';
-import { badReceivers } from '../tests/webhooks/support/bad-receivers.ts';
-import { rssOf } from '../tests/webhooks/support/rss.ts';
 import { median } from './support/median.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);

@@ -4,15 +4,15 @@ import { classes, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { classHashAt } from '../../packages/sdk/src/node/reads.ts';
-import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
 import { getTransactionList } from '../../packages/sdk/src/transactions.ts';
 import { transfer } from '../../packages/sdk/src/transfers.ts';
 import { upgradeWallet } from '../../packages/sdk/src/wallet-upgrades.ts';
 import { type CreateWalletParams, createWallet, getTokenBalance, getWallet } from '../../packages/sdk/src/wallets.ts';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
+import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { caller } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { Sandbox } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { eventually } from '../wallets/support/eventually.ts';
 
 const COMPILED_HASH = path.resolve(import.meta.dirname, '../../contracts/compiled/class-hash.txt');
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/src/ledger/audit-ledger.ts';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
+import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
 import { caller, type Reply, type Send, send } from '../support/client.ts';
 import { giftBody } from '../support/gift-world.ts';
+import { Sandbox } from '../support/sandbox.ts';
 import type { RunningServer } from '../support/server.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/src/ledger/audit-ledger.ts';
+import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditRelays } from '../support/audit-wallets.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { auditRelays } from '../wallets/support/audit.ts';
-import { newSolanaWallet, SolanaGifts } from './support/solana.ts';
+import { newSolanaWallet, SolanaGifts } from '../support/solana.ts';
 
 /** Several looks at the bridge, on a machine that may be busy. */
 const EACH_MS = 120_000;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { errorLines } from '../support/logs.ts';
 import { changeSettings, newKeys, newOrganization } from '../support/organizations.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { references, Shop } from './support/shop.ts';
+import { references, Shop } from '../support/shop.ts';
 
 const NOTIFIED = 'ventas@shop.example';
 let service: TestService;

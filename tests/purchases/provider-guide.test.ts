@@ -10,11 +10,11 @@ import {
   type Provider,
   UnknownOutcomeError,
 } from '../../packages/server/src/purchases/provider.ts';
-import { endOf, storeOrder } from '../../packages/server/src/purchases/providers/testing/stored-order.ts';
+import { endOf, storeOrder } from '../../packages/server/testing/stored-order.ts';
 import { abortRequest, floodRequest } from '../support/bad-requests.ts';
 import { send } from '../support/client.ts';
+import { placeOrder } from '../support/place-order.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { placeOrder } from './support/place-order.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 50 };
 const MEBIBYTE = 2 ** 20;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { endOf } from '../../packages/server/src/purchases/providers/testing/stored-order.ts';
+import { endOf } from '../../packages/server/testing/stored-order.ts';
 import { send } from '../support/client.ts';
 import { errorLines } from '../support/logs.ts';
+import { placeOrder } from '../support/place-order.ts';
 import type { RunningServer } from '../support/server.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { placeOrder } from './support/place-order.ts';
 
 /** A job that failed is due again in two seconds; after a kill it is taken over in some more. */
 const PATIENCE = { timeout: 60_000, interval: 50 };

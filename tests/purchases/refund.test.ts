@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { USDC } from '../sandbox/support/client.ts';
+import { hashOf, Owner, transferOf } from '../support/app.ts';
 import { keyHeaders, send, userToken } from '../support/client.ts';
 import { errorLines } from '../support/logs.ts';
+import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
-import { PRICE_RAW, references, Shop } from './support/shop.ts';
+import { PRICE_RAW, references, Shop } from '../support/shop.ts';
 
 /** Two processes, and the machine may be busy. */
 const PROCESSES_MS = 120_000;

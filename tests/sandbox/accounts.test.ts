@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AMPLE, Client, deploy, kinds, type Receipt, STRK, transfer, USDC, WAIT } from './support/client.ts';
-import { expectReverted, expectSucceeded, failure } from './support/expect.ts';
-import { type Account, libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { AMPLE, Client, deploy, kinds, type Receipt, STRK, transfer, USDC, WAIT } from '../support/sandbox-client.ts';
+import { expectReverted, expectSucceeded, failure } from '../support/sandbox-expect.ts';
+import { type Account, libraries } from '../support/sandbox-libraries.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

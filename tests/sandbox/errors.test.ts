@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AMPLE, Client, call, STRK, transfer, USDC } from './support/client.ts';
-import { failure } from './support/expect.ts';
-import { type Account, libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { AMPLE, Client, call, STRK, transfer, USDC } from '../support/sandbox-client.ts';
+import { failure } from '../support/sandbox-expect.ts';
+import { type Account, libraries } from '../support/sandbox-libraries.ts';
 
 const RECEIVER = '0xb0b';
 

@@ -1,9 +1,9 @@
 import { OutsideExecutionVersion, type TypedData } from 'starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AMPLE, Client, deploy, STRK, transfer, USDC } from './support/client.ts';
-import { expectReverted, expectSucceeded } from './support/expect.ts';
-import { type Account, libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { AMPLE, Client, deploy, STRK, transfer, USDC } from '../support/sandbox-client.ts';
+import { expectReverted, expectSucceeded } from '../support/sandbox-expect.ts';
+import { type Account, libraries } from '../support/sandbox-libraries.ts';
 
 const { V1, V2 } = OutsideExecutionVersion;
 const ANY_CALLER = '0x414e595f43414c4c4552';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Client, call, STRK, transfer, USDC } from './support/client.ts';
-import { expectReverted, expectSucceeded } from './support/expect.ts';
-import { libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
-import { halves, SessionWallet } from './support/session.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { Client, call, STRK, transfer, USDC } from '../support/sandbox-client.ts';
+import { expectReverted, expectSucceeded } from '../support/sandbox-expect.ts';
+import { libraries } from '../support/sandbox-libraries.ts';
+import { halves, SessionWallet } from '../support/sandbox-session.ts';
 
 const PER_CALL = 'Spending: exceeds per-call';
 const WINDOW = 'Spending: exceeds window limit';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AMPLE, Client, STRK, transfer, USDC, WAIT } from './support/client.ts';
-import { expectReverted } from './support/expect.ts';
-import { type Account, libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { AMPLE, Client, STRK, transfer, USDC, WAIT } from '../support/sandbox-client.ts';
+import { expectReverted } from '../support/sandbox-expect.ts';
+import { type Account, libraries } from '../support/sandbox-libraries.ts';
 
 const SANDBOX_CHAIN_ID = '0x5356435f53414e44424f58';
 

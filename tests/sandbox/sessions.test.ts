@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { call, transfer, USDC } from './support/client.ts';
-import { expectReverted, expectSucceeded, failure } from './support/expect.ts';
-import { libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
-import { SessionWallet } from './support/session.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { call, transfer, USDC } from '../support/sandbox-client.ts';
+import { expectReverted, expectSucceeded, failure } from '../support/sandbox-expect.ts';
+import { libraries } from '../support/sandbox-libraries.ts';
+import { SessionWallet } from '../support/sandbox-session.ts';
 
 const NOT_REGISTERED = 'Session: not registered';
 const EXPIRED = 'Session: expired';

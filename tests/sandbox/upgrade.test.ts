@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client, call, STRK, transfer, USDC } from './support/client.ts';
-import { expectSucceeded } from './support/expect.ts';
-import { libraries } from './support/libraries.ts';
-import { type Sandbox, startSandbox } from './support/sandbox.ts';
+import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import { Client, call, STRK, transfer, USDC } from '../support/sandbox-client.ts';
+import { expectSucceeded } from '../support/sandbox-expect.ts';
+import { libraries } from '../support/sandbox-libraries.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

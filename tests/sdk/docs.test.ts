@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
+import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { startService, type TestService } from '../support/service.ts';
 import {
   EXAMPLE_LIMIT_MS,

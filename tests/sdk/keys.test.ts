@@ -3,13 +3,13 @@ import { type Client, createClient } from '../../packages/sdk/src/client/client.
 import { SvcKeyError } from '../../packages/sdk/src/client/errors.ts';
 import { changeEncryptKey } from '../../packages/sdk/src/keys/change-encrypt-key.ts';
 import { openWalletKey } from '../../packages/sdk/src/keys/seal.ts';
-import { oldFormat } from '../../packages/sdk/src/keys/testing/old-format.ts';
-import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
 import { changeToPasskey, unlock } from '../../packages/sdk/src/wallet-passkeys.ts';
 import { createWallet, getWallet, recoverCredential } from '../../packages/sdk/src/wallets.ts';
+import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
+import { oldFormat } from '../../packages/sdk/testing/old-format.ts';
+import { App, Owner } from '../support/app.ts';
 import { userToken } from '../support/client.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
-import { App, Owner } from '../wallets/support/owner.ts';
 
 let server: RunningServer;
 let client: Client;

@@ -13,9 +13,9 @@ import {
   waitForPurchase,
 } from '../../packages/sdk/src/purchases/purchases.ts';
 import type { PurchaseState } from '../../packages/sdk/src/purchases/state.ts';
-import { USDC } from '../sandbox/support/client.ts';
-import { eventually } from '../wallets/support/eventually.ts';
-import { encryptKey, SessionHouse } from './support/session-house.ts';
+import { eventually } from '../support/eventually.ts';
+import { USDC } from '../support/sandbox-client.ts';
+import { encryptKey, SessionHouse } from '../support/session-house.ts';
 
 const EXECUTE = '/execute-sponsored-transaction';
 let house: SessionHouse;

@@ -2,9 +2,9 @@ import { selector, toHex } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { defaultRuntime, type Runtime } from '../../packages/sdk/src/client/client.ts';
 import { waitForTransaction, waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
-import { USDC } from '../sandbox/support/client.ts';
-import { hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
-import { SessionHouse } from './support/session-house.ts';
+import { hashOf, Owner, transferOf } from '../support/app.ts';
+import { USDC } from '../support/sandbox-client.ts';
+import { SessionHouse } from '../support/session-house.ts';
 
 let house: SessionHouse;
 let owner: Owner;

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { SvcApiError, SvcInputError, SvcKeyError, SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
 import { callContract, classHashAt } from '../../packages/sdk/src/node/reads.ts';
-import { FakeAuthenticator } from '../../packages/sdk/src/passkeys/testing/fake-authenticator.ts';
 import { sendSignedCalls, signCalls } from '../../packages/sdk/src/signing/calls.ts';
 import { callAnyContract, transfer } from '../../packages/sdk/src/transfers.ts';
 import {
@@ -13,11 +12,12 @@ import {
   upgradeWallet,
 } from '../../packages/sdk/src/wallet-upgrades.ts';
 import { type CreateWalletParams, createWallet, getTokenBalance, getWallet } from '../../packages/sdk/src/wallets.ts';
-import { USDC } from '../sandbox/support/client.ts';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
+import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { userToken } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { Sandbox } from '../support/sandbox.ts';
+import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { eventually } from '../wallets/support/eventually.ts';
 
 /** As a passkey gives it: it opens at once, where a PIN takes its time on purpose. Only a wallet with a passkey takes it. */
 const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;

@@ -2,9 +2,9 @@ import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAnswer, expectError } from '../support/answers.ts';
 import { send, userToken } from '../support/client.ts';
+import { bodyOf, type Management, newManagement } from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { ownSkuBody } from '../support/settings-world.ts';
-import { bodyOf, type Management, newManagement } from './support/management.ts';
 
 let service: TestService;
 let baseUrl: string;

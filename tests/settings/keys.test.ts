@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAnswer, expectError } from '../support/answers.ts';
 import { send } from '../support/client.ts';
 import { errorLines } from '../support/logs.ts';
+import { bodyOf, type Headers, type Management, newManagement, type ShownKey } from '../support/management.ts';
 import { isAdmitted } from '../support/organizations.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { bodyOf, type Headers, type Management, newManagement, type ShownKey } from './support/management.ts';
 
 /** An announcement through the database takes milliseconds; a machine under load takes longer. */
 const PATIENCE = { timeout: 10_000, interval: 20 };

@@ -1,8 +1,8 @@
 import type { Endpoint, endpoints } from '@svc/protocol';
-import { USDC } from '../sandbox/support/client.ts';
-import { transferOf } from '../wallets/support/owner.ts';
+import { transferOf } from './app.ts';
 import { giftBody } from './gift-world.ts';
 import { inTurn } from './in-turn.ts';
+import { USDC } from './sandbox-client.ts';
 import { ownSkuBody, WEBHOOK_URL } from './settings-world.ts';
 import { recipient, transferred, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
-import { USDC } from '../sandbox/support/client.ts';
-import type { Sandbox } from '../sandbox/support/sandbox.ts';
-import { type App, field, hashOf, type Owner, transferOf } from '../wallets/support/owner.ts';
+import { type App, field, hashOf, type Owner, transferOf } from './app.ts';
 import type { Reply } from './client.ts';
+import type { Sandbox } from './sandbox.ts';
+import { USDC } from './sandbox-client.ts';
 
 export interface WorldGift {
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { Db } from '@svc/store';
-import { USDC } from '../sandbox/support/client.ts';
-import type { Sandbox } from '../sandbox/support/sandbox.ts';
-import { type App, field, hashOf, type Owner, transferOf } from '../wallets/support/owner.ts';
+import { type App, field, hashOf, type Owner, transferOf } from './app.ts';
+import type { Sandbox } from './sandbox.ts';
+import { USDC } from './sandbox-client.ts';
 import { PAID_RAW, type StoredPurchase, storePurchase } from './stored-purchase.ts';
 
 /** What was bought, and what waits to be ended. */

@@ -1,6 +1,6 @@
 import type { TestDatabase } from '@svc/store/testing';
 import { generateKey } from '../../packages/server/src/organizations/api-keys.ts';
-import { serverDatabase } from '../../packages/server/src/testing/database.ts';
+import { serverDatabase } from '../../packages/server/testing/database.ts';
 import { type RunningServer, startServer } from './server.ts';
 
 export interface TestService {

@@ -1,4 +1,4 @@
-import type { App } from '../wallets/support/owner.ts';
+import type { App } from './app.ts';
 import type { Reply } from './client.ts';
 
 /** What an organisation has set up for itself. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Environment } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { newId } from '../../packages/server/src/util/ids.ts';
-import { USDC } from '../sandbox/support/client.ts';
+import { USDC } from './sandbox-client.ts';
 
 export interface StoredPurchase {
   readonly organizationId: string;

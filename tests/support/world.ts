@@ -1,10 +1,10 @@
 import { classes } from '@svc/starknet';
-import { USDC } from '../sandbox/support/client.ts';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
-import { App, field, type Headers, hashOf, Owner, transferOf } from '../wallets/support/owner.ts';
+import { App, field, type Headers, hashOf, Owner, transferOf } from './app.ts';
 import { keyHeaders } from './client.ts';
 import { type GiftWorld, prepareGifts } from './gift-world.ts';
 import { type PurchaseWorld, preparePurchases } from './purchase-world.ts';
+import { Sandbox } from './sandbox.ts';
+import { USDC } from './sandbox-client.ts';
 import type { TestService } from './service.ts';
 import { prepareSettings, type SettingsWorld } from './settings-world.ts';
 

@@ -1,11 +1,11 @@
 import { endpoints } from '@svc/protocol';
 import { classes } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
+import { App, Owner } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { Sandbox } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { eventually } from './support/eventually.ts';
-import { App, Owner } from './support/owner.ts';
 
 let service: TestService;
 let app: App;

@@ -11,12 +11,12 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
+import { App } from '../support/app.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { Sandbox } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { eventually } from './support/eventually.ts';
-import { App } from './support/owner.ts';
 
 const ARBITRUM_USDC = '0xaf88d065e77c8cC2239327C5EDb3A432268e5831';
 const TO = '0x00000000000000000000000000000000000B0b00';

@@ -1,12 +1,12 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { USDC } from '../sandbox/support/client.ts';
-import { Sandbox } from '../sandbox/support/sandbox.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
+import { App, hashOf, Owner, transferOf } from '../support/app.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
 import { newKeys, newOrganization } from '../support/organizations.ts';
+import { Sandbox } from '../support/sandbox.ts';
+import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { App, hashOf, Owner, transferOf } from './support/owner.ts';
 
 let service: TestService;
 let app: App;

@@ -1,11 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { status } from '../../packages/server/src/events/testing/open-receiver.ts';
-import { startReceiver } from '../../packages/server/src/events/testing/receiver.ts';
+import { status } from '../../packages/server/testing/open-receiver.ts';
+import { startReceiver } from '../../packages/server/testing/receiver.ts';
 import { expectError } from '../support/answers.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { type Webhook, Webhooks } from './support/webhooks.ts';
+import { type Webhook, Webhooks } from '../support/webhooks.ts';
 
 /** One that lets webhooks lead to this machine, and one that does not, each on a database of its own. */
 let open: TestService | undefined;

@@ -2,13 +2,13 @@ import { verifyWebhook } from '@svc/sdk';
 import { sql } from '@svc/store';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { status } from '../../packages/server/src/events/testing/open-receiver.ts';
-import { startReceiver } from '../../packages/server/src/events/testing/receiver.ts';
+import { status } from '../../packages/server/testing/open-receiver.ts';
+import { startReceiver } from '../../packages/server/testing/receiver.ts';
+import { badReceivers } from '../support/bad-receivers.ts';
 import { caller, send } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { eventually } from '../wallets/support/eventually.ts';
-import { badReceivers } from './support/bad-receivers.ts';
-import { PATIENCE_MS, Webhooks } from './support/webhooks.ts';
+import { PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
 
 const LIMIT_MS = 2 * PATIENCE_MS;
 

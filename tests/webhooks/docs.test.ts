@@ -7,14 +7,14 @@ import { sql } from '@svc/store';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { signedHeaders } from '../../packages/server/src/events/delivery-attempt.ts';
-import { openReceiver } from '../../packages/server/src/events/testing/open-receiver.ts';
 import { newSecret } from '../../packages/server/src/events/webhooks.ts';
+import { openReceiver } from '../../packages/server/testing/open-receiver.ts';
 import { readBlocks } from '../sdk/support/read-examples.ts';
 import { runExample } from '../sdk/support/run-example.ts';
 import { abortRequest, floodRequest } from '../support/bad-requests.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { eventually } from '../wallets/support/eventually.ts';
-import { Webhooks } from './support/webhooks.ts';
+import { Webhooks } from '../support/webhooks.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');

@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiver } from '../../packages/server/src/events/testing/receiver.ts';
+import { startReceiver } from '../../packages/server/testing/receiver.ts';
 import { expectError } from '../support/answers.ts';
 import { caller, send } from '../support/client.ts';
 import { newKeys, newOrganization } from '../support/organizations.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { type Webhook, Webhooks } from './support/webhooks.ts';
+import { type Webhook, Webhooks } from '../support/webhooks.ts';
 
 /** One more process starts, on a machine that may be busy. */
 const LIMIT_MS = 120_000;

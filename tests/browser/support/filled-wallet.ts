@@ -1,6 +1,6 @@
 import type { CreatedWallet } from '@svc/sdk';
 import type { Page } from 'playwright-core';
-import { Sandbox } from '../../sandbox/support/sandbox.ts';
+import { Sandbox } from '../../support/sandbox.ts';
 import type { RunningServer } from '../../support/server.ts';
 import type { LibraryPage } from '../pages/sdk-page.ts';
 import type { PageOptions } from './library-page.ts';

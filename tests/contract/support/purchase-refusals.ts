@@ -1,6 +1,6 @@
-import { USDC } from '../../sandbox/support/client.ts';
+import { field, hashOf, transferOf } from '../../support/app.ts';
 import { inTurn } from '../../support/in-turn.ts';
-import { field, hashOf, transferOf } from '../../wallets/support/owner.ts';
+import { USDC } from '../../support/sandbox-client.ts';
 import { type Provoke, type RefusalsOf, type Scene, withBody, withParams } from './provoke.ts';
 import { UNAVAILABLE, WOULD_REVERT } from './shared-refusals.ts';
 import { NOBODY } from './wallet-refusals.ts';

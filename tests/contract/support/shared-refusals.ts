@@ -1,5 +1,5 @@
+import { eventually } from '../../support/eventually.ts';
 import { badExampleOf } from '../../support/send-example.ts';
-import { eventually } from '../../wallets/support/eventually.ts';
 import type { Refusals } from './provoke.ts';
 
 /** For as long as a test can take; what ordered it clears it. */

@@ -1,6 +1,6 @@
 import { type Call, toHex } from '@svc/starknet';
-import { invocation } from '../../sandbox/support/payments.ts';
-import type { RpcAnswer, Sandbox, ShownAccount } from '../../sandbox/support/sandbox.ts';
+import type { RpcAnswer, Sandbox, ShownAccount } from '../../support/sandbox.ts';
+import { invocation } from '../../support/sandbox-payments.ts';
 
 export interface Receipt {
   readonly execution_status: 'SUCCEEDED' | 'REVERTED';

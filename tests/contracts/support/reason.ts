@@ -1,4 +1,4 @@
-import type { RpcAnswer } from '../../sandbox/support/sandbox.ts';
+import type { RpcAnswer } from '../../support/sandbox.ts';
 
 const FELT = /0x[0-9a-f]+ \('([^']*)'\)/g;
 /** READY says which of its calls failed, and only then why. */

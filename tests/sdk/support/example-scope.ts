@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import * as sdk from '@svc/sdk';
 import { classes, toHex } from '@svc/starknet';
-import { Sandbox } from '../../sandbox/support/sandbox.ts';
 import { userToken } from '../../support/client.ts';
+import { Sandbox } from '../../support/sandbox.ts';
 import type { TestService } from '../../support/service.ts';
 import { storePurchase } from '../../support/stored-purchase.ts';
 

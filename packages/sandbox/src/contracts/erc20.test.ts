@@ -1,7 +1,7 @@
 import { selector } from '@svc/starknet';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { call, TestChain, transfer, USDC } from '../execution/testing/test-chain.ts';
+import { call, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
 import { starknetTokens } from '../tokens.ts';
 import { byteArray, Reader, u256 } from './codec.ts';
 import { predeployed } from './predeployed.ts';

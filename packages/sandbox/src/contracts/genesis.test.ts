@@ -1,6 +1,6 @@
 import { starkKey, UDC_ADDRESS } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { TestChain } from '../execution/testing/test-chain.ts';
+import { TestChain } from '../../testing/test-chain.ts';
 import { starknetTokens } from '../tokens.ts';
 import { MESSAGE_TRANSMITTER_ADDRESS, TOKEN_MESSENGER_ADDRESS } from './cctp.ts';
 import { Reader, u256 } from './codec.ts';

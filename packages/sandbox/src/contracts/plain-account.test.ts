@@ -1,6 +1,6 @@
 import { interfaceIds, VALID } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { call, STRK, signature, TestChain, transfer } from '../execution/testing/test-chain.ts';
+import { call, STRK, signature, TestChain, transfer } from '../../testing/test-chain.ts';
 import { predeployed } from './predeployed.ts';
 
 const [relayer, other] = predeployed.relayers;

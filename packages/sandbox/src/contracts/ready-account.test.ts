@@ -9,12 +9,12 @@ import {
   VALID,
 } from '@svc/starknet';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { otherRelayer, outside, ownerSignature, relay, relayer } from '../execution/testing/outside.ts';
-import { call, STRK, signature, TestChain, transfer, USDC } from '../execution/testing/test-chain.ts';
+import { otherRelayer, outside, ownerSignature, relay, relayer } from '../../testing/outside.ts';
+import { call, STRK, signature, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
+import { BOB, OWNER_KEY, TestWallet } from '../../testing/wallet.ts';
 import type { Executed, Refused } from '../execution/types.ts';
 import type { Frame } from './contract.ts';
 import { readyAccount } from './ready-account.ts';
-import { BOB, OWNER_KEY, TestWallet } from './testing/wallet.ts';
 
 const PUBLIC_KEY = starkKey(OWNER_KEY);
 const GUARDIAN_KEY = 0x96a2dn;

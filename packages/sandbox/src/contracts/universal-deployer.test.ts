@@ -1,6 +1,6 @@
 import { contractAddress, LEGACY_UDC_ADDRESS, pedersen, selector, UDC_ADDRESS } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { call, TestChain } from '../execution/testing/test-chain.ts';
+import { call, TestChain } from '../../testing/test-chain.ts';
 import { plainAccount } from './plain-account.ts';
 import { predeployed } from './predeployed.ts';
 

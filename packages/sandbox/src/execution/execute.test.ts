@@ -1,9 +1,9 @@
 import { declareHash, decodeCalls, selector, sign, starkKey } from '@svc/starknet';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { call, STRK, signature, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
 import { plainAccount } from '../contracts/plain-account.ts';
 import { predeployed } from '../contracts/predeployed.ts';
 import { executeTransaction } from './execute.ts';
-import { call, STRK, signature, TestChain, transfer, USDC } from './testing/test-chain.ts';
 import type { DeclareTransaction, Executed, Refused } from './types.ts';
 
 const ALICE = 0xa11cen;

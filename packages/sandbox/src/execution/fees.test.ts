@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { bounds, STRK, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
 import { predeployed } from '../contracts/predeployed.ts';
 import { feeOf, gasPrices, maxFee, minimalGas } from './fees.ts';
-import { bounds, STRK, TestChain, transfer, USDC } from './testing/test-chain.ts';
 import type { Executed, InvokeTransaction, Refused } from './types.ts';
 
 const ALICE = 0xa11cen;

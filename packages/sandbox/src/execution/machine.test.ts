@@ -1,9 +1,9 @@
 import { type Call, classes, encodeOutsideExecution, shortString } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { TestWallet } from '../contracts/testing/wallet.ts';
+import { outside, ownerSignature, relay } from '../../testing/outside.ts';
+import { call, TestChain, USDC } from '../../testing/test-chain.ts';
+import { TestWallet } from '../../testing/wallet.ts';
 import { MAX_DEPTH } from './machine.ts';
-import { outside, ownerSignature, relay } from './testing/outside.ts';
-import { call, TestChain, USDC } from './testing/test-chain.ts';
 import type { StateReader } from './types.ts';
 
 /** Outside executions in one another, signed level by level: the deepest makes one call. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { NodeGoneError, NodeThread } from './node-thread.ts';
 
-const entry = new URL('./fixtures/mortal-entry.ts', import.meta.url);
+const entry = new URL('../../testing/mortal-entry.ts', import.meta.url);
 const start = (complaints: string[] = []) =>
   new NodeThread({ url: 'postgres://nowhere' }, (message) => complaints.push(message), entry);
 

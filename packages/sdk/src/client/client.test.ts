@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PUBLIC_KEY, SECRET_KEY } from '../../testing/fake-client.ts';
 import { createClient, refuseSecretInBrowser, type SvcOptions } from './client.ts';
 import { SvcInputError } from './errors.ts';
-import { PUBLIC_KEY, SECRET_KEY } from './testing/fake-client.ts';
 
 const right: SvcOptions = { baseUrl: 'https://svc.example/v1', publicKey: PUBLIC_KEY };
 

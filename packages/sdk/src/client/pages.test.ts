@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../../testing/fake-client.ts';
 import { eachItem, type PageAsked } from './pages.ts';
-import { failure } from './testing/fake-client.ts';
 
 const items = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => ({ id: `item ${from + index}` }));

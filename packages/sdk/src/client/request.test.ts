@@ -1,8 +1,8 @@
 import type { endpoints } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
+import { failure, fakeClient, json, PUBLIC_KEY, refusal, SECRET_KEY, unreachable } from '../../testing/fake-client.ts';
 import type { SvcError } from './errors.ts';
 import { request } from './request.ts';
-import { failure, fakeClient, json, PUBLIC_KEY, refusal, SECRET_KEY, unreachable } from './testing/fake-client.ts';
 
 const sku = (client: ReturnType<typeof fakeClient>['client'], id: string) =>
   request<typeof endpoints.getSku>(client, { route: 'GET /skus/{id}', access: 'both', params: { id } });

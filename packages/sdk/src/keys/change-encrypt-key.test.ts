@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { failure, fakeClient, json, refusal } from '../client/testing/fake-client.ts';
+import { failure, fakeClient, json, refusal } from '../../testing/fake-client.ts';
+import { PASSKEY, quickSeal } from '../../testing/quick.ts';
 import { changeEncryptKey } from './change-encrypt-key.ts';
 import { openWalletKey } from './seal.ts';
-import { PASSKEY, quickSeal } from './testing/quick.ts';
 
 const externalUserId = 'ana';
 const walletWith = async (...encryptKeys: string[]) => ({

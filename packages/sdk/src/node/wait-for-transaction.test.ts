@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FakeNodes, fakeClient, fakeNodes, fakeRuntime, type Said } from './testing/fake-nodes.ts';
+import { type FakeNodes, fakeClient, fakeNodes, fakeRuntime, type Said } from '../../testing/fake-nodes.ts';
 import { type WaitForTransactionOptions, waitForTransaction, waitForTransactionOf } from './wait-for-transaction.ts';
 
 const HASH = '0xabc';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { FakeAuthenticator, type FakeOptions } from '../../testing/fake-authenticator.ts';
+import { failure } from '../../testing/fake-client.ts';
 import { SvcPasskeyError } from '../client/errors.ts';
-import { failure } from '../client/testing/fake-client.ts';
 import { createPasskey, unlockWithPasskey } from './create-passkey.ts';
-import { FakeAuthenticator, type FakeOptions } from './testing/fake-authenticator.ts';
 
 const names = { rpName: 'My app', userName: 'ana@example.com' };
 

@@ -1,13 +1,13 @@
 import { ApiError } from '@svc/protocol';
 import { chainIds, toHex } from '@svc/starknet';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ENCRYPT_KEY, PaymentWorld, sealedWallet, sku } from '../../testing/fake-payment-service.ts';
+import { sandboxClient, type TestClock } from '../../testing/sandbox-client.ts';
+import { type SandboxService, startSandboxService } from '../../testing/sandbox-service.ts';
 import type { Client } from '../client/client.ts';
 import type { SvcWallet } from '../client/input.ts';
-import { sandboxClient, type TestClock } from '../testing/sandbox-client.ts';
-import { type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
 import { type PurchaseSkuParams, purchaseSku } from './purchase-sku.ts';
 import { type PurchaseState, SvcPurchaseError } from './state.ts';
-import { ENCRYPT_KEY, PaymentWorld, sealedWallet, sku } from './testing/payment-world.ts';
 
 const HOUR = 3_600n;
 /** As an app keeps it: through JSON. */

@@ -1,9 +1,9 @@
 import { ApiError, type ErrorCode, parseStarknetAddress } from '@svc/protocol';
 import { chainIds, classes, walletClasses } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
+import { behave, startFaultyNode } from '../../testing/faulty-node.ts';
 import { type ChainSettings, Networks, WrongTokenError } from './networks.ts';
 import { WrongChainError } from './node-fetch.ts';
-import { behave, startFaultyNode } from './testing/faulty-node.ts';
 
 const payment = parseStarknetAddress('0x77');
 if (!payment.ok) throw new Error(payment.reason);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Behaviour, behave, deadUrl, type FaultyNode, startFaultyNode } from '../../testing/faulty-node.ts';
 import { ChainUnavailableError, NodeFailure, nodeFetch, WrongChainError } from './node-fetch.ts';
 import { Nodes } from './nodes.ts';
-import { type Behaviour, behave, deadUrl, type FaultyNode, startFaultyNode } from './testing/faulty-node.ts';
 
 /** For nodes that hang; the others answer at once. */
 const TIMEOUT_MS = 1_000;

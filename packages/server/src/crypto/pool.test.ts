@@ -11,7 +11,7 @@ import {
   walletClasses,
 } from '@svc/starknet';
 import { afterAll, describe, expect, it } from 'vitest';
-import { account, chainId, deployment, execution, fields } from './fixtures/values.ts';
+import { account, chainId, deployment, execution, fields } from '../../testing/crypto/values.ts';
 import { startCrypto } from './pool.ts';
 
 const key = 0x2dccce1da22003777062ee0870e9881b460a8b7eca276870f57c601f182136cn;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { answering, startTestServer } from '../../testing/test-server.ts';
 import { type AddressGuard, publicOnly, trusted } from './address-guard.ts';
 import { type OutboundResponse, outboundRequest } from './request.ts';
-import { answering, startTestServer } from './test-server.ts';
 import { OutboundError } from './url.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { answering, startTestServer } from '../../testing/test-server.ts';
 import { publicOnly } from './address-guard.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from './request.ts';
-import { answering, startTestServer } from './test-server.ts';
 import { OutboundError } from './url.ts';
 
 const MAX_BODY_BYTES = 1000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { allEndpoints, catalogue, openApiDocument } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
+import { readPage, readSection } from '../../testing/reference-page.ts';
 import { referenceCsp, renderReference } from './page.ts';
-import { readPage, readSection } from './test-page.ts';
 
 const baseUrl = 'https://pay.example/v1';
 const page = renderReference(openApiDocument(baseUrl), { baseUrl });

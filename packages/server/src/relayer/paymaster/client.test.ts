@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Behaviour, behave, deadUrl, startFaultyNode } from '../../chains/testing/faulty-node.ts';
+import { type Behaviour, behave, deadUrl, startFaultyNode } from '../../../testing/faulty-node.ts';
 import { createPaymasterClient, type ExecuteRequest } from './client.ts';
 
 const request: ExecuteRequest = {

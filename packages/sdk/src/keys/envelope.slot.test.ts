@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { PASSKEY, TINY } from '../../testing/quick.ts';
+import { defaultRuntime as runtime } from '../client/client.ts';
+import { readEncryptKey } from './cipher.ts';
+import { formatSlot, parseSlot, unwrap, wrap } from './envelope.ts';
+
+const dataKey = new Uint8Array(32).fill(7);
+
+describe.each(['4815', PASSKEY])('a slot for %s', (text) => {
+  const secret = readEncryptKey(text);
+  const wrapped = wrap(dataKey, secret, 'here', { runtime, stretching: TINY });
+
+  it('gives its data key for its secret and address alone', async () => {
+    const slot = await wrapped;
+    expect(await unwrap(slot, secret, 'here')).toEqual(dataKey);
+    expect(await unwrap(slot, secret, 'there')).toBeUndefined();
+    expect(await unwrap(slot, readEncryptKey('4816'), 'here')).toBeUndefined();
+    expect(await unwrap(slot, readEncryptKey(`prf1.${'A'.repeat(43)}`), 'here')).toBeUndefined();
+  });
+
+  it('is the same after it was written and read', async () => {
+    const slot = await wrapped;
+    expect(parseSlot(formatSlot(slot))).toEqual(slot);
+  });
+});

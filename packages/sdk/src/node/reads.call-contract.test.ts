@@ -1,0 +1,115 @@
+import { selector, toHex } from '@svc/starknet';
+import { describe, expect, it, vi } from 'vitest';
+import { type FakeNodes, fakeClient, fakeNodes, type Said } from '../../testing/fake-nodes.ts';
+import { callContract, chainTime, classHashAt } from './reads.ts';
+
+const call = { contractAddress: 0xcafen, entrypoint: 'get_public_key', calldata: [1n, 2n] };
+const read = (nodes: FakeNodes, urls?: readonly string[]) => callContract(fakeClient(nodes.fetch, urls), call);
+const refusing = (code: number, data?: unknown) => fakeNodes(() => ({ error: { code, message: 'No', data } }));
+
+describe('reading from a contract', () => {
+  it('asks for the function by its selector, on the block that is being filled', async () => {
+    const nodes = fakeNodes(() => ({ result: ['0x5', '0x06'] }));
+    expect(await read(nodes)).toEqual([5n, 6n]);
+    const request = {
+      contract_address: '0xcafe',
+      entry_point_selector: toHex(selector('get_public_key')),
+      calldata: ['0x1', '0x2'],
+    };
+    expect(nodes.asked).toMatchObject([{ method: 'starknet_call', params: { request, block_id: 'pre_confirmed' } }]);
+  });
+
+  it.each([-32602, 24])('uses the last block where the node does not know the open one (%d)', async (code) => {
+    const nodes = fakeNodes(({ params }) =>
+      params.block_id === 'latest' ? { result: ['0x5'] } : { error: { code, message: 'No' } },
+    );
+    expect(await read(nodes)).toEqual([5n]);
+  });
+
+  it.each([
+    ['contract_not_found', 20, undefined],
+    ['entrypoint_not_found', 21, undefined],
+    [
+      'entrypoint_not_found',
+      40,
+      { revert_error: "0x454e545259504f494e545f4e4f545f464f554e44 ('ENTRYPOINT_NOT_FOUND')" },
+    ],
+    ['call_failed', 40, { revert_error: 'Index out of bounds' }],
+  ])('is a SvcChainError %s when the chain says %d, and no other node is asked', async (code, rpcCode, data) => {
+    const nodes = refusing(rpcCode, data);
+    await expect(read(nodes, ['https://one.example', 'https://two.example'])).rejects.toMatchObject({
+      name: 'SvcChainError',
+      code,
+    });
+    expect(new Set(nodes.asked.map(({ url }) => url)).size).toBe(1);
+  });
+
+  it('shows the innermost reason', async () => {
+    const nested = {
+      revert_error: { contract_address: '0x1', error: { contract_address: '0x2', error: 'deep down' } },
+    };
+    await expect(read(refusing(40, nested))).rejects.toThrow('deep down');
+  });
+
+  it.each<[string, Said]>([
+    ['not a list', { result: '0x5' }],
+    ['not felts', { result: ['0x5', 6] }],
+    ['beyond the field', { result: [`0x${'f'.repeat(64)}`] }],
+  ])('goes on to the next node when the answer is %s', async (_name, bad) => {
+    const nodes = fakeNodes(({ url }) => (url === 'https://one.example' ? bad : { result: ['0x7'] }));
+    expect(await read(nodes, ['https://one.example', 'https://two.example'])).toEqual([7n]);
+  });
+});
+
+describe('a node', () => {
+  it('is asked without cookies, and followed nowhere', async () => {
+    const inits: (RequestInit | undefined)[] = [];
+    const { fetch } = fakeNodes(() => ({ result: ['0x5'] }));
+    const watched: typeof fetch = (url, init) => {
+      inits.push(init);
+      return fetch(url, init);
+    };
+    await callContract(fakeClient(watched), call);
+    expect(inits[0]).toMatchObject({ credentials: 'omit', redirect: 'manual' });
+  });
+
+  it('is asked without the options that a runtime at the edge refuses', async () => {
+    vi.stubGlobal('Request', class {});
+    const inits: (RequestInit | undefined)[] = [];
+    const { fetch } = fakeNodes(() => ({ result: ['0x5'] }));
+    const watched: typeof fetch = (url, init) => {
+      inits.push(init);
+      return fetch(url, init);
+    };
+    await callContract(fakeClient(watched), call);
+    vi.unstubAllGlobals();
+    expect(Object.keys(inits[0] ?? {}).sort()).toEqual(['body', 'headers', 'method', 'redirect', 'signal']);
+  });
+});
+
+describe('the class at an address', () => {
+  it('is its hash', async () => {
+    const { fetch } = fakeNodes(() => ({ result: '0x0123' }));
+    expect(await classHashAt(fakeClient(fetch), 1n)).toBe(0x123n);
+  });
+
+  it('is undefined where no contract stands', async () => {
+    expect(await classHashAt(fakeClient(refusing(20).fetch), 1n)).toBeUndefined();
+  });
+
+  it('is not made up when the node says something else', async () => {
+    await expect(classHashAt(fakeClient(refusing(24).fetch), 1n)).rejects.toMatchObject({ code: 'call_failed' });
+  });
+});
+
+describe('the time of the chain', () => {
+  it('is that of the block that is being filled', async () => {
+    const { fetch, asked } = fakeNodes(() => ({ result: { timestamp: 1_700_000_000 } }));
+    expect(await chainTime(fakeClient(fetch))).toBe(1_700_000_000n);
+    expect(asked).toMatchObject([{ params: { block_id: 'pre_confirmed' } }]);
+  });
+
+  it('is not made up when the node says something else', async () => {
+    await expect(chainTime(fakeClient(refusing(24).fetch))).rejects.toMatchObject({ code: 'call_failed' });
+  });
+});

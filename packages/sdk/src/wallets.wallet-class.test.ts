@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { configClient } from '../testing/config-client.ts';
+import { SvcInputError, SvcTypedDataError } from './client/errors.ts';
+import { requireClass, walletClassOf } from './wallets.ts';
+
+describe('the class of a wallet', () => {
+  it('is the current one of its type, or the one that is asked for', async () => {
+    expect(await walletClassOf(configClient(), 'SVC')).toBe(0xc1a55n);
+    expect(await walletClassOf(configClient(), 'SVC', '0x0ABC')).toBe(0xabcn);
+  });
+
+  it('is refused where there is none or it is no class', async () => {
+    await expect(walletClassOf(configClient(), 'READY')).rejects.toThrow(SvcInputError);
+    for (const classHash of ['', '0x0', 'latest', `0x${(2n ** 251n).toString(16)}`]) {
+      await expect(walletClassOf(configClient(), 'SVC', classHash)).rejects.toThrow(SvcInputError);
+    }
+  });
+
+  it.each([[undefined], [{}], [[null]], [[{ walletType: 'SVC', current: true }]]])(
+    'is an invalid_answer where the service names %o',
+    async (walletClasses) => {
+      const asked = walletClassOf(configClient({ walletClasses } as never), 'SVC');
+      await expect(asked).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'invalid_answer' });
+    },
+  );
+
+  it('is what the service says it prepared, in any spelling', () => {
+    expect(() => requireClass('0x0ABC', 0xabcn)).not.toThrow();
+    for (const said of ['0xabd', 'none', '']) expect(() => requireClass(said, 0xabcn)).toThrow(SvcTypedDataError);
+  });
+});

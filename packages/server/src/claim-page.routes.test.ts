@@ -1,0 +1,83 @@
+import { ApiError } from '@svc/protocol';
+import type { Pages } from '@svc/web/pages';
+import Fastify from 'fastify';
+import { describe, expect, it } from 'vitest';
+import { type Explorers, explorersOf, registerPages } from './claim-page.ts';
+import { replyWithError } from './http/error-reply.ts';
+import { addSecurityHeaders } from './http/request-hooks.ts';
+
+const pages: Pages = {
+  html: '<meta name="svc-explorers" content="" /><script src="./assets/a-1.js"></script>',
+  assets: new Map([['a-1.js', { body: Buffer.from('plain'), brotli: Buffer.from('small') }]]),
+};
+
+function open(explorers: Explorers = {}) {
+  const app = Fastify();
+  addSecurityHeaders(app, () => 'http://svc.test');
+  app.setErrorHandler(replyWithError);
+  app.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  registerPages(app, { pages, explorers });
+  return app;
+}
+
+describe('the claim page', () => {
+  it('is the same for every code, looked for again each time, and lets nothing in from elsewhere', async () => {
+    const replies = await Promise.all(
+      ['/claim/NAVIDAD', '/claim/assets', '/claim/'].map((url) => open().inject({ url })),
+    );
+    expect(replies.map(({ body }) => body)).toEqual(Array(3).fill(pages.html));
+    const headers = replies[0]?.headers ?? {};
+    expect(headers).toMatchObject({ 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' });
+    expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
+    expect(headers['content-security-policy']).not.toContain('unsafe');
+    expect(headers['referrer-policy']).toBe('no-referrer');
+  });
+
+  it('is found without the last slash, below any path', async () => {
+    const { statusCode, headers } = await open().inject('/claim');
+    expect([statusCode, headers.location]).toEqual([302, 'claim/']);
+  });
+
+  it('keeps its assets for ever, small where the browser can read that', async () => {
+    const small = await open().inject({ url: '/claim/assets/a-1.js', headers: { 'accept-encoding': 'gzip, br' } });
+    expect(small.headers).toMatchObject({
+      'content-encoding': 'br',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    expect(small.body).toBe('small');
+    const plain = await open().inject('/claim/assets/a-1.js');
+    expect([plain.headers['content-encoding'], plain.body]).toEqual([undefined, 'plain']);
+    expect(plain.headers['content-type']).toBe('text/javascript; charset=utf-8');
+  });
+
+  it.each(['/claim/assets/other.js', '/claim/assets/..%2Findex.html', '/claim/assets/__proto__', '/claim/a/b'])(
+    'has nothing at %s',
+    async (url) => {
+      const { statusCode, headers } = await open().inject(url);
+      expect([statusCode, headers['cache-control']]).toEqual([404, 'no-store']);
+    },
+  );
+
+  it('is told of explorers where everything that it shows is on a live network', async () => {
+    const { body } = await open({ starknet: 'https://explorer.example/{hash}' }).inject('/claim/NAVIDAD');
+    expect(body).toContain('content="{&quot;starknet&quot;:&quot;https://explorer.example/{hash}&quot;}"');
+  });
+});
+
+describe('explorers', () => {
+  const starknet = {
+    rpcUrls: [],
+    publicRpcUrl: '',
+    svcClassHash: 0n,
+    paymentAddress: '0x1' as never,
+  };
+
+  it('belong to the network, and are none where a gift may be one of the sandbox', () => {
+    expect(explorersOf({ ...starknet, network: 'mainnet' }, false).starknet).toBe('https://voyager.online/tx/{hash}');
+    expect(explorersOf({ ...starknet, network: 'sepolia' }, false).starknet).toContain('//sepolia.');
+    expect(explorersOf({ ...starknet, network: 'mainnet' }, true)).toEqual({});
+    expect(explorersOf(undefined, false)).toEqual({});
+  });
+});

@@ -1,0 +1,154 @@
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { AMOUNT, Payouts } from '../../testing/payouts.ts';
+import { ChainUnavailableError } from '../chains/node-fetch.ts';
+import { MAX_IN_PAYOUT } from './payouts.ts';
+
+const PAID = { status: 'SUCCESS', paid: 1 };
+
+let payouts: Payouts;
+beforeAll(async () => {
+  payouts = await Payouts.start();
+});
+beforeEach(() => payouts.relayers.controls.reset());
+afterAll(() => payouts.relayers.stop());
+
+async function waiting(count: number) {
+  const gift = await payouts.gift(count);
+  for (let i = 0; i < count; i += 1) await payouts.redeem(gift);
+  return gift;
+}
+
+describe('redeems that wait', () => {
+  it('are paid many at once, each by its own transfer, and their shares are spent', async () => {
+    const gift = await waiting(MAX_IN_PAYOUT + 5);
+    expect(await payouts.payOut()).toBe('DONE');
+    await payouts.finish();
+    const full = { state: 'SUCCEEDED', redeems: MAX_IN_PAYOUT };
+    expect(await payouts.payouts(gift)).toEqual([full, { state: 'SUCCEEDED', redeems: 5 }]);
+    expect(new Set((await payouts.redeems(gift)).map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify(PAID)]),
+    );
+    expect(await payouts.shares(gift)).toEqual({ spent: BigInt(MAX_IN_PAYOUT + 5), held: 0n });
+    expect(await auditLedger(payouts.db)).toEqual([]);
+  });
+
+  it('are paid as often as they are, when the same address has several', async () => {
+    const [gift, address] = [await payouts.gift(2), payouts.someone()];
+    await payouts.redeem(gift, address);
+    await payouts.redeem(gift, address);
+    await payouts.payOut();
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual([
+      { status: 'SUCCESS', paid: 2 },
+      { status: 'SUCCESS', paid: 2 },
+    ]);
+  });
+
+  it('are paid once by two processes that do it at the same time', async () => {
+    const gift = await waiting(6);
+    await Promise.allSettled([payouts.payOut(), payouts.payOut(), payouts.payOut()]);
+    await payouts.payOut();
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(6).fill(PAID));
+  });
+
+  it('have the hash of their payout', async () => {
+    const gift = await waiting(1);
+    await payouts.payOut();
+    const [row] = await payouts.db.rows<{ hash: string; stored: string }>(sql`
+      select transaction_hash as hash, relays.hash as stored from gift_redeems join relays on relays.id = relay_id
+       where gift_id = ${gift.id}`);
+    expect(row?.hash).toBe(row?.stored);
+    await payouts.finish();
+  });
+});
+
+describe('a receipt that lacks transfers', () => {
+  it('ends nothing, and the next one that is whole does', async () => {
+    const gift = await waiting(2);
+    await payouts.payOut();
+    const { chain } = payouts.relayers;
+    const receipt: typeof chain.receipt = async (hash) => {
+      const whole = await chain.receipt(hash);
+      return whole && { ...whole, events: [] };
+    };
+    expect(await payouts.look({ receipt })).toBe(true);
+    expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
+  });
+});
+
+describe('a recipient that the token refuses', () => {
+  it('harms nobody else: its redeem has failed, and its share is free for another', async () => {
+    const gift = await payouts.gift(7);
+    for (let i = 0; i < 7; i += 1) await payouts.redeem(gift, i === 4 ? 0n : payouts.someone());
+    expect(await payouts.payOut()).toBe('DONE');
+    await payouts.finish();
+    const all = await payouts.redeems(gift);
+    expect(all.map(({ status }) => status)).toEqual(all.map((_, index) => (index === 4 ? 'FAILED' : 'SUCCESS')));
+    expect(await payouts.shares(gift)).toEqual({ spent: 6n, held: 1n });
+    const [failed] = await payouts.db.rows<{ reason: string; relay_id: string | null }>(sql`
+      select reason, relay_id from gift_redeems where gift_id = ${gift.id} and status = 'FAILED'`);
+    expect(failed).toEqual({ reason: expect.stringContaining('transfer to 0'), relay_id: null });
+  });
+});
+
+describe('when not everything can be paid', () => {
+  it('what the manager can pay is paid, and the rest waits', async () => {
+    const gift = await waiting(3);
+    const balanceOf = async () => 2n * AMOUNT + 1n;
+    expect(await payouts.payOut({ balanceOf })).toBe('POOR');
+    // What is under way is still on the balance, and is not spent twice.
+    expect(await payouts.payOut({ balanceOf })).toBe('POOR');
+    await payouts.finish();
+    expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS', 'PENDING']);
+    expect(await payouts.payOut()).toBe('DONE');
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
+  });
+
+  it('several that are too dear together are paid in smaller parts', async () => {
+    const gift = await waiting(4);
+    const { chain } = payouts.relayers;
+    payouts.maxFeeFri = 10n ** 18n;
+    const estimate: typeof chain.estimate = async (transaction, at) => {
+      const answer = await chain.estimate(transaction, at);
+      const isLarge = transaction.calldata.length > 2 * 7 + 1;
+      return answer.ok && isLarge ? { ...answer, fee: 2n * 10n ** 18n } : answer;
+    };
+    await payouts.payOut({ estimate });
+    payouts.maxFeeFri = undefined;
+    await payouts.finish();
+    expect(await payouts.payouts(gift)).toEqual(Array(2).fill({ state: 'SUCCEEDED', redeems: 2 }));
+  });
+
+  it('nothing changes where the chain cannot be asked', async () => {
+    const gift = await waiting(2);
+    const estimate = () => Promise.reject(new ChainUnavailableError('STARKNET'));
+    await expect(payouts.payOut({ estimate })).rejects.toThrow(ChainUnavailableError);
+    expect(await payouts.payouts(gift)).toEqual([]);
+    await payouts.payOut();
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
+  });
+});
+
+describe('when the node fails at a payout, everybody is paid once', () => {
+  it.each([
+    ['the answer is lost', { kind: 'lose-answer' }],
+    ['the transaction is forgotten', { kind: 'forget', count: 2 }],
+    ['the transaction is rejected', { kind: 'reject', reason: 'not today' }],
+    ['the node is unavailable', { kind: 'unavailable', method: 'starknet_addInvokeTransaction', count: 2 }],
+    ['the node is behind', { kind: 'stale', blocks: 1, count: 6 }],
+  ])('%s', async (_, fault) => {
+    const gift = await waiting(3);
+    await payouts.relayers.controls.fault(fault);
+    await payouts.payOut();
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
+    expect(await payouts.payouts(gift)).toEqual([{ state: 'SUCCEEDED', redeems: 3 }]);
+  });
+});

@@ -1,0 +1,95 @@
+import type { Reads } from '@svc/store';
+import { describe, expect, it } from 'vitest';
+import { type Redeem, RedeemWaiters } from './redeem.ts';
+
+/** Longer than any test may take: whoever waits for it has waited in vain. */
+const LONG_MS = 3_600_000;
+
+/** A redeem that stays as it is until it is told otherwise; counts how often somebody looked. */
+function fakeRedeem() {
+  const state = { status: 'PENDING', looks: 0 };
+  const looked: (() => void)[] = [];
+  const one = async () => {
+    state.looks += 1;
+    for (const tell of looked.splice(0)) tell();
+    return { id: 'rdm_1', status: state.status };
+  };
+  const nextLook = () => new Promise<void>((resolve) => looked.push(resolve));
+  return { state, reads: { one } as unknown as Reads, nextLook };
+}
+
+const isPaid = ({ status }: Redeem) => status === 'SUCCESS';
+
+describe('a request that waits for a redeem', () => {
+  it('is answered when it is announced', async () => {
+    const [waiters, { state, reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
+    const look = nextLook();
+    const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
+    await look;
+    state.status = 'SUCCESS';
+    waiters.ring('rdm_1');
+    expect(await waiting).toMatchObject({ status: 'SUCCESS' });
+    expect(state.looks).toBe(2);
+  });
+
+  it('misses no announcement that comes while it looks', async () => {
+    const [waiters, { state, reads }] = [new RedeemWaiters(), fakeRedeem()];
+    const ringing = {
+      one: async () => {
+        const before = await reads.one({} as never);
+        state.status = 'SUCCESS';
+        if (state.looks === 1) waiters.ring('rdm_1');
+        return before;
+      },
+    } as unknown as Reads;
+    expect(await waiters.until(ringing, 'rdm_1', isPaid, LONG_MS)).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  it('looks by itself when nothing is announced', async () => {
+    const [waiters, { state, reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
+    const look = nextLook();
+    const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
+    await look;
+    state.status = 'SUCCESS';
+    expect(await waiting).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  it('looks again when announcements can be heard again', async () => {
+    const [waiters, { state, reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
+    const look = nextLook();
+    const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
+    await look;
+    state.status = 'SUCCESS';
+    waiters.ringAll();
+    await waiting;
+    expect(state.looks).toBe(2);
+  });
+
+  it('is answered with what is known when its time is up', async () => {
+    let now = 0;
+    const [waiters, { state, reads }] = [new RedeemWaiters(() => (now += 20_000)), fakeRedeem()];
+    expect(await waiters.until(reads, 'rdm_1', isPaid, 19_000)).toMatchObject({ status: 'PENDING' });
+    expect(state.looks).toBe(1);
+  });
+
+  it('is answered at once when the process stops, and so is whoever comes then', async () => {
+    const [waiters, { reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
+    const look = nextLook();
+    const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
+    await look;
+    waiters.stop();
+    expect(await waiting).toMatchObject({ status: 'PENDING' });
+    expect(await waiters.until(reads, 'rdm_1', isPaid, LONG_MS)).toMatchObject({ status: 'PENDING' });
+  });
+
+  it('does not hear of other redeems', async () => {
+    const [waiters, { state, reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
+    const look = nextLook();
+    const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
+    await look;
+    waiters.ring('rdm_2');
+    waiters.stop();
+    await waiting;
+    expect(state.looks).toBe(2);
+  });
+});

@@ -1,0 +1,209 @@
+import { sql } from '@svc/store';
+import { describe, expect, it } from 'vitest';
+import { useWorld } from '../../testing/indexer.ts';
+import { relayer, transfer } from '../../testing/starknet.ts';
+import { notedChain, smallPages, wrapChain } from '../../testing/wrap-chain.ts';
+import type { Follower } from './cursor.ts';
+import { follow } from './index-blocks.ts';
+
+const world = useWorld();
+
+const countOf = sql`select count(*) from transactions`;
+const run = (follower: Follower) => follow(follower, new AbortController().signal);
+
+/** Lets nobody go on before so many have come. */
+function barrier(size: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let missing = size;
+  return () => {
+    missing -= 1;
+    if (missing === 0) resolve();
+    return promise;
+  };
+}
+
+describe('following the chain', () => {
+  it('shows money that arrives in the history, once, with the time of its block', async () => {
+    const { follow, organization, wallet, fund, chain, history } = world();
+    await follow();
+    const own = await wallet(await organization());
+    const hash = await fund(own, '2.5');
+    await follow();
+    await follow();
+    const receipt = await chain.receipt(BigInt(hash));
+    const block = await chain.block(receipt?.blockNumber ?? -1);
+    expect(await history(own)).toMatchObject([
+      {
+        organizationId: own.organizationId,
+        environment: 'development',
+        apiPublicKey: own.apiPublicKey,
+        type: 'RECEIVE',
+        subType: 'TRANSFER',
+        chain: 'STARKNET',
+        transactionHash: hash,
+        eventIndex: 0,
+        relayId: undefined,
+        senderAddress: `0x${'0'.repeat(64)}`,
+        destinationAddress: own.address,
+        functionName: 'transfer',
+        token: 'USDC',
+        amount: 2_500_000n,
+        status: 'SUCCESS',
+        blockNumber: receipt?.blockNumber,
+        senderWalletId: undefined,
+        destinationWalletId: own.id,
+        createdAt: block?.timestamp,
+        confirmedAt: block?.timestamp,
+      },
+    ]);
+  });
+
+  it('finds nothing in other people’s transfers, nor in tokens that the network does not know', async () => {
+    const { db, follower, follow, organization, wallet, fund, send, history } = world();
+    await follow();
+    const before = await db.rows(countOf);
+    const own = await wallet(await organization());
+    await send([transfer('STRK', 0xb0bn, 7n)]);
+    const tokens = new Map([...follower().tokens].filter(([, { token }]) => token !== 'USDC'));
+    await fund(own);
+    await run({ ...follower(), tokens });
+    expect(await history(own)).toEqual([]);
+    expect(await db.rows(countOf)).toEqual(before);
+  });
+
+  it('is money that was sent within an organisation, and that came in to another one', async () => {
+    const { db, follow, organization, wallet, send, history } = world();
+    await follow();
+    const [one, two] = [await organization(), await organization()];
+    const sender = await wallet(one, { address: relayer(2).address });
+    const [mate, stranger] = [await wallet(one), await wallet(two)];
+    await send([transfer('STRK', BigInt(mate.address), 5n), transfer('STRK', BigInt(stranger.address), 6n)], 2);
+    await follow();
+    const shared = { senderAddress: sender.address, status: 'SUCCESS' };
+    const within = { ...shared, type: 'SEND', organizationId: one, amount: 5n };
+    const records = [{ ...within, senderWalletId: sender.id, destinationWalletId: mate.id }];
+    expect(await history(mate)).toMatchObject(records);
+    expect(await history(sender)).toMatchObject(records);
+    expect(await history(stranger)).toMatchObject([
+      {
+        ...shared,
+        type: 'RECEIVE',
+        organizationId: two,
+        amount: 6n,
+        senderWalletId: undefined,
+        destinationWalletId: stranger.id,
+      },
+    ]);
+    expect(await db.rows(sql`select payload from jobs where task = 'confirm-transaction'`)).toEqual([]);
+  });
+
+  it('reads transfers whose parties stand in the data, as older tokens have it', async () => {
+    const { chain, follow, organization, wallet, fund, history } = world();
+    await follow();
+    const own = await wallet(await organization());
+    await fund(own);
+    const older = wrapChain(chain, {
+      events: async (filter) => {
+        const page = await chain.events(filter);
+        const events = page.events.map((event) => {
+          const [kind = 0n, ...parties] = event.keys;
+          return { ...event, keys: [kind], data: [...parties, ...event.data] };
+        });
+        return { ...page, events };
+      },
+    });
+    await follow(older);
+    expect(await history(own)).toMatchObject([{ type: 'RECEIVE', amount: 1_000_000n, token: 'USDC' }]);
+  });
+
+  it('tells equal transfers of one transaction apart, also where the node does not', async () => {
+    const { earlierChain, follow, organization, wallet, send, history } = world();
+    await follow();
+    const [own, other] = [await wallet(await organization()), await wallet(await organization())];
+    const [twice, once] = [transfer('STRK', BigInt(own.address), 3n), transfer('STRK', BigInt(other.address), 3n)];
+    await send([twice, once, twice]);
+    await follow(earlierChain);
+    await follow();
+    expect((await history(own)).map(({ eventIndex }) => eventIndex)).toEqual([0, 2]);
+    expect((await history(other)).map(({ eventIndex }) => eventIndex)).toEqual([1]);
+  });
+
+  it('finds thousands of transfers across pages and blocks, each once', { timeout: 60_000 }, async () => {
+    const { follow, organization, wallet, send, history } = world();
+    await follow();
+    const wallets = await Promise.all([1, 2, 3].map(async () => wallet(await organization())));
+    const calls = wallets.flatMap(({ address }) =>
+      Array.from({ length: 25 }, (_, n) => transfer('STRK', BigInt(address), BigInt(n))),
+    );
+    for (let n = 0; n < 20; n += 1) await send(calls);
+    await follow();
+    for (const one of wallets) {
+      const records = await history(one);
+      expect(records).toHaveLength(500);
+      expect(new Set(records.map(({ transactionHash, eventIndex }) => `${transactionHash} ${eventIndex}`)).size).toBe(
+        500,
+      );
+    }
+  });
+});
+
+describe('a look at a chain', () => {
+  it('where nothing is new is one question', async () => {
+    const { chain, follow, fund, organization, wallet } = world();
+    await fund(await wallet(await organization()));
+    await follow();
+    const asked: string[] = [];
+    await follow(notedChain(chain, asked));
+    expect(asked).toEqual(['head']);
+  });
+});
+
+describe('a follower that is interrupted', () => {
+  it('between any two pages leaves nothing half done, and the next one finds everything once', async () => {
+    const { chain, follow, organization, wallet, fund, history, cursor } = world();
+    await follow();
+    const own = await wallet(await organization());
+    for (let n = 1; n <= 4; n += 1) await fund(own, `${n}`);
+    const start = await cursor();
+    // Each funding has two events: the money and its fee.
+    for (let page = 1; page <= 8; page += 1) {
+      const failing = smallPages(chain, 1, (count) => {
+        if (count === page) throw new Error('killed');
+      });
+      await expect(follow(failing)).rejects.toThrow('killed');
+      expect(await history(own)).toEqual([]);
+      expect(await cursor()).toBe(start);
+    }
+    await follow(smallPages(chain, 1));
+    expect((await history(own)).map(({ amount }) => amount)).toEqual([1n, 2n, 3n, 4n].map((n) => n * 1_000_000n));
+  });
+
+  it('has stored the blocks that were read whole when there are very many pages', async () => {
+    const { chain, follow, organization, wallet, fund, history } = world();
+    await follow();
+    const own = await wallet(await organization());
+    for (let n = 0; n < 15; n += 1) await fund(own);
+    const failing = smallPages(chain, 1, (page) => {
+      if (page > 20) throw new Error('killed');
+    });
+    await expect(follow(failing)).rejects.toThrow('killed');
+    // The twentieth event is the second of the tenth block, and nobody knows yet whether it is the last.
+    expect(await history(own)).toHaveLength(9);
+    await follow(smallPages(chain, 1));
+    expect(await history(own)).toHaveLength(15);
+  });
+});
+
+describe('two followers at once', () => {
+  it('count nothing twice and leave nothing out', async () => {
+    const { chain, follow, organization, wallet, fund, history, cursor } = world();
+    await follow();
+    const own = await wallet(await organization());
+    for (let n = 0; n < 3; n += 1) await fund(own);
+    const all = barrier(2);
+    const waiting = () => smallPages(chain, 1_000, (page) => (page === 1 ? all() : undefined));
+    await Promise.all([follow(waiting()), follow(waiting())]);
+    expect(await history(own)).toHaveLength(3);
+    expect(await cursor()).toBe(await chain.blockNumber());
+  });
+});

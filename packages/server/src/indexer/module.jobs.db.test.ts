@@ -1,0 +1,62 @@
+import { sql } from '@svc/store';
+import { describe, expect, it } from 'vitest';
+import { useWorld } from '../../testing/indexer.ts';
+import type { JobContext, JobHandler } from '../jobs/job.ts';
+import { startWorkers } from '../jobs/workers.ts';
+import { followingJobs } from './module.ts';
+
+const world = useWorld();
+const silent = { info() {}, warn() {}, error() {} };
+const context: JobContext = { attempt: 1, maxAttempts: 25, jobId: '1', signal: new AbortController().signal };
+
+function jobs() {
+  const { db, networks } = world();
+  return followingJobs({ db, networks, log: silent, environments: ['development'] });
+}
+
+async function run(task: string): Promise<void> {
+  const handler = jobs().handlers[task] as JobHandler<object> | undefined;
+  if (!handler) throw new Error(`There is no ${task}.`);
+  await handler({}, context);
+}
+
+describe('the jobs of following', () => {
+  it('ask for a step every second, of which one waits at most, one after the other', async () => {
+    expect(jobs().recurring).toEqual([{ task: 'follow-chain development', everySeconds: 1 }]);
+    await run('follow-chain development');
+    await run('follow-chain development');
+    const waiting = await world().db.rows(sql`select task, queue from jobs`);
+    expect(waiting).toEqual([{ task: 'follow-chain-step development', queue: 'follow-chain-step development' }]);
+  });
+
+  it('find what arrives while workers run', { timeout: 30_000 }, async () => {
+    const { db, organization, wallet, fund, history, cursor } = world();
+    const workers = await startWorkers({ url: db.url, ...jobs(), concurrency: 2, log: silent });
+    try {
+      await expect.poll(cursor, { timeout: 20_000 }).toBeTypeOf('number');
+      const own = await wallet(await organization());
+      await fund(own);
+      await expect.poll(async () => (await history(own)).length, { timeout: 20_000 }).toBe(1);
+    } finally {
+      await workers.stop();
+    }
+  });
+});
+
+describe('the first run', () => {
+  it('begins with the latest block: what was there before is not looked for', async () => {
+    const { db, follow, organization, wallet, fund, history, chain, cursor } = world();
+    await db.tx(async (tx) => {
+      await tx.run(sql`delete from followed_blocks`);
+      await tx.run(sql`delete from followed_chains`);
+    });
+    const own = await wallet(await organization());
+    await fund(own);
+    await follow();
+    expect(await history(own)).toEqual([]);
+    expect(await cursor()).toBe(await chain.blockNumber());
+    await fund(own, '2');
+    await follow();
+    expect(await history(own)).toMatchObject([{ amount: 2_000_000n }]);
+  });
+});

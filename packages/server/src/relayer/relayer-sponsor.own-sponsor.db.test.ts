@@ -1,0 +1,233 @@
+import { ApiError } from '@svc/protocol';
+import { ANY_CALLER } from '@svc/starknet';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testCrypto } from '../../testing/crypto.ts';
+import { Relayers } from '../../testing/relayer.ts';
+import { newWallet, transferCall } from '../../testing/test-wallet.ts';
+import { findRelay, findRelayByHash } from './relay-store.ts';
+
+const nothing = async () => {};
+const request = { environment: 'development', account: 0x1n, deployment: undefined, calls: [] } as const;
+const twice = () => Promise.reject(new Error('stored twice'));
+
+let relayers: Relayers;
+beforeAll(async () => {
+  relayers = await Relayers.start({ accounts: 3 });
+});
+afterAll(() => relayers.stop());
+
+describe('what an owner is asked to sign', () => {
+  it('is open to any caller for exactly an hour that began a minute ago, with a random nonce', async () => {
+    await relayers.begin();
+    const { sponsor } = relayers;
+    const first = await sponsor.prepare(request);
+    const seconds = BigInt(Math.floor(Date.now() / 1_000));
+    expect(first).toMatchObject({ caller: ANY_CALLER, calls: [] });
+    expect(first.executeBefore - first.executeAfter).toBe(3_600n);
+    expect(seconds - first.executeAfter).toBeGreaterThanOrEqual(59n);
+    expect((await sponsor.prepare(request)).nonce).not.toBe(first.nonce);
+    expect((await relayers.sponsorWith({ random: () => 7n }).prepare(request)).nonce).toBe(7n);
+  });
+
+  it('follows a chain whose clock is ahead', async () => {
+    await relayers.begin();
+    const { sponsor } = relayers;
+    await relayers.controls.travel(86_400);
+    const { executeAfter } = await sponsor.prepare(request);
+    expect(executeAfter).toBeGreaterThan(BigInt(Math.floor(Date.now() / 1_000)) + 86_000n);
+  });
+});
+
+describe('a sponsored execution', () => {
+  it('deploys a wallet and runs what its owner signed in one transaction', async () => {
+    await relayers.begin();
+    const { sponsor, chain, outcomes, db } = relayers;
+    const wallet = newWallet();
+    const stored: unknown[] = [];
+    const asked = await wallet.prepared(sponsor, [], { deploy: true });
+    const { id, hash } = await sponsor.sponsor(asked, async (_tx, relay) => void stored.push(relay));
+    expect(stored).toEqual([{ id, hash }]);
+    expect(await chain.classHashAt(wallet.address)).toBe(wallet.deployment.classHash);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+    const receipt = await chain.receipt(hash);
+    expect(outcomes).toMatchObject([
+      { relayId: id, kind: 'wallet', result: 'SUCCEEDED', hash, account: wallet.address, receipt },
+    ]);
+    expect(outcomes[0]?.confirmedAt).toEqual((await chain.block(receipt?.blockNumber ?? 0))?.timestamp);
+    const relay = await findRelay(db.reads, id);
+    expect(relay).toMatchObject({ hash, blockNumber: receipt?.blockNumber, blockHash: receipt?.blockHash });
+    expect(await findRelayByHash(db.reads, chain.chainId, hash)).toEqual(relay);
+  });
+
+  it('moves money once when it is asked for at the same moment through two processes, and again later', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const other = relayers.sponsorWith({});
+    const answers = await Promise.all([sponsor, other, sponsor, other].map((one) => one.sponsor(asked, nothing)));
+    expect(new Set(answers.map(({ hash }) => hash)).size).toBe(1);
+    await relayers.finish();
+    expect(await sponsor.sponsor(asked, twice)).toEqual(answers[0]);
+    expect(await relayers.balance(bob)).toBe(7n);
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+  });
+
+  it('answers the first when that lands while a second one is being estimated', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, chain } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const first = Promise.withResolvers<unknown>();
+    const late = relayers.sponsorWith(
+      {},
+      {
+        estimate: async (...args) => {
+          first.resolve(await sponsor.sponsor(asked, nothing));
+          return chain.estimate(...args);
+        },
+      },
+    );
+    expect(await late.sponsor(asked, twice)).toEqual(await first.promise);
+  });
+
+  it('is refused when its nonce was used for another message', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await sponsor.sponsor(asked, nothing);
+    const other = payer.asks({ ...asked.execution, calls: [transferCall('USDC', bob, 8n)] });
+    await expect(sponsor.sponsor(other, twice)).rejects.toMatchObject({ code: 'invalid_typed_data' });
+    expect(await relayers.states()).toHaveLength(1);
+  });
+
+  it('that would revert is refused with the reason of the contract, and nothing is stored or spent', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const nonce = await relayers.nonce();
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 1_001n)]);
+    const refusal = await sponsor.sponsor(asked, twice).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ApiError);
+    expect(refusal).toMatchObject({ code: 'transaction_reverted', status: 400 });
+    expect((refusal as ApiError).message).toContain('ERC20: insufficient balance');
+    expect(await relayers.states()).toEqual([]);
+    expect(await relayers.nonce()).toBe(nonce);
+  });
+
+  it('leaves nothing behind when what belongs to it cannot be stored, and its nonce goes to the next', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await expect(sponsor.sponsor(asked, twice)).rejects.toThrow('stored twice');
+    expect(await relayers.states()).toEqual([]);
+    await sponsor.sponsor(asked, nothing);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('needs an account that pays', async () => {
+    await relayers.begin();
+    const none = relayers.sponsorWith({ keys: () => [] });
+    const refused = { code: 'chain_not_configured', message: expect.stringContaining('RELAYER_ACCOUNTS') };
+    await expect(none.prepare(request)).rejects.toMatchObject(refused);
+    const nobody = relayers.sponsorWith({ keys: () => [{ address: 0xdeadn, privateKey: 1n }] });
+    const asked = await newWallet().prepared(nobody);
+    await expect(nobody.sponsor(asked, twice)).rejects.toMatchObject(refused);
+  });
+
+  it('is turned away before anything is stored when the accounts have no money left', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await relayers.db.run(sql`update relayer_accounts set balance = 10`);
+    await expect(sponsor.sponsor(asked, twice)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await relayers.states()).toEqual([]);
+  });
+
+  it('is not given to an account that has less than it may cost', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const price = 10n ** 15n;
+    const dear = {
+      estimate: async () => {
+        const [gas, none] = [
+          { amount: 2_000n, price },
+          { amount: 0n, price },
+        ];
+        return { ok: true, fee: 2_000n * price, l1Gas: none, l1DataGas: none, l2Gas: gas } as const;
+      },
+    };
+    const sponsor = relayers.sponsorWith({}, dear);
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    // Half as much room again in amounts and in prices.
+    const most = 3_000n * ((price * 3n) / 2n);
+    await relayers.db.run(sql`update relayer_accounts set balance = ${most - 1n}`);
+    const refused = { code: 'chain_unavailable', message: expect.stringContaining('lack STRK') };
+    await expect(sponsor.sponsor(asked, twice)).rejects.toMatchObject(refused);
+    expect(await relayers.states()).toEqual([]);
+    const [rich] = await relayers.db.rows<{ address: string }>(sql`
+      update relayer_accounts set balance = ${most}
+       where address = (select max(address) from relayer_accounts) returning address`);
+    // Stored, and then refused by a chain that wants other gas than was made up here.
+    await expect(sponsor.sponsor(asked, nothing)).rejects.toThrow('It is stored');
+    expect(await relayers.db.rows(sql`select account from relays`)).toEqual([{ account: rich?.address }]);
+    await relayers.finish();
+  });
+
+  it('is refused before anything is stored when it is larger than nodes take', async () => {
+    const payer = await relayers.begin();
+    const { sponsor } = relayers;
+    const big = { to: payer.address, selector: 1n, calldata: new Array<bigint>(4_500).fill(1n) };
+    const refused = { code: 'invalid_request', status: 400, message: expect.stringMatching(/45\d\d felts.*4500/) };
+    await expect(sponsor.sponsor(await payer.prepared(sponsor, [big]), twice)).rejects.toMatchObject(refused);
+    expect(await relayers.states()).toEqual([]);
+  });
+
+  it('is refused when it would cost more than is paid for one, with both numbers', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const stingy = relayers.sponsorWith({ maxFeeFri: 1n });
+    const refused = {
+      code: 'fee_too_high',
+      status: 400,
+      message: expect.stringMatching(/cost \d+\.\d{4} .* 0\.0000 STRK/),
+    };
+    await expect(stingy.sponsor(asked, twice)).rejects.toMatchObject(refused);
+    expect(await relayers.states()).toEqual([]);
+    await relayers.sponsorWith({ maxFeeFri: 10n ** 19n }).sponsor(asked, nothing);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('is not hashed again when whoever checked it has done so', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const crypto = { ...testCrypto, executionHash: () => Promise.reject(new Error('hashed again')) };
+    const sponsor = relayers.sponsorWith({ crypto });
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const messageHash = await testCrypto.executionHash(asked.execution, payer.address, relayers.chain.chainId);
+    const { id } = await sponsor.sponsor({ ...asked, messageHash }, nothing);
+    expect(await findRelay(relayers.db.reads, id)).toMatchObject({ messageHash });
+    await relayers.finish();
+  });
+
+  it('shares the work among the accounts, with no nonce missing or given out twice', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const other = relayers.sponsorWith({});
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => payer.prepared(sponsor, [transferCall('USDC', bob, 1n)])),
+    );
+    await Promise.all(all.map((asked, index) => (index % 2 ? sponsor : other).sponsor(asked, nothing)));
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(12n);
+    const rows = await relayers.db.rows<{ nonces: bigint[]; next: bigint; states: string[] }>(sql`
+      select array_agg(nonce order by nonce) as nonces, array_agg(distinct state) as states,
+             (select next_nonce from relayer_accounts where address = account) as next
+        from relays group by account`);
+    expect(rows).toHaveLength(3);
+    for (const { nonces, next, states } of rows) {
+      expect(states).toEqual(['SUCCEEDED']);
+      expect(nonces).toEqual(nonces.map((_, index) => next - BigInt(nonces.length - index)));
+    }
+  });
+});

@@ -1,0 +1,195 @@
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Relayers } from '../../../testing/relayer.ts';
+import { relayer, signedPayment } from '../../../testing/starknet.ts';
+import { transferCall } from '../../../testing/test-wallet.ts';
+import { padded } from '../../chains/starknet/chain.ts';
+import { takeNonce } from '../accounts.ts';
+import { findRelay, findRelayByHash, reopenRelays } from '../relay-store.ts';
+
+const nothing = async () => {};
+const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) as const };
+const MINUTE_MS = 60_000;
+const UNTOLD = 'somebody executed a relay in a transaction that cannot be told';
+
+let relayers: Relayers;
+beforeAll(async () => {
+  relayers = await Relayers.start();
+});
+afterAll(() => relayers.stop());
+
+/** A transfer that was stored, not sent, and executed by somebody else. */
+async function overtaken() {
+  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const sponsor = relayers.sponsorWith({ pause: nothing }, cutOff);
+  const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+  await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  return { payer, bob, asked, other: await relayers.executeElsewhere(asked) };
+}
+
+async function onlyRelay() {
+  const row = await relayers.db.one<{ id: string }>(sql`select id from relays`);
+  return findRelay(relayers.db.reads, row?.id ?? '');
+}
+
+/** A transfer that the chain reverts for a reason of its own. */
+async function reverted() {
+  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const { sponsor } = relayers;
+  const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+  await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+  await sponsor.sponsor(asked, nothing);
+  await relayers.finish();
+  expect(await relayers.states()).toEqual(['REVERTED']);
+  return { payer, bob, asked };
+}
+
+describe('a relay that somebody else executes first', () => {
+  it('has succeeded, in their transaction, although ours reverts', async () => {
+    const { bob, other, asked } = await overtaken();
+    await relayers.finish();
+    expect(relayers.outcomes).toMatchObject([
+      { result: 'SUCCEEDED', hash: other, receipt: { transactionHash: other } },
+    ]);
+    const receipt = await relayers.chain.receipt(other);
+    const relay = await onlyRelay();
+    expect(relay).toMatchObject({ state: 'SUCCEEDED', hash: other, blockHash: receipt?.blockHash });
+    expect(await findRelayByHash(relayers.db.reads, relayers.chain.chainId, other)).toEqual(relay);
+    expect(await relayers.balance(bob)).toBe(7n);
+    expect(await relayers.sponsor.sponsor(asked, nothing)).toMatchObject({ hash: other });
+  });
+
+  it('has succeeded also when its nonce was used for something else', async () => {
+    const { other } = await overtaken();
+    expect(await relayers.chain.send(signedPayment(await relayers.nonce()))).toEqual({ outcome: 'sent' });
+    await relayers.look();
+    relayers.wait(5 * MINUTE_MS);
+    await relayers.look();
+    expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: other }]);
+  });
+
+  it('has succeeded also when its time was over before we could send', async () => {
+    const { other } = await overtaken();
+    await relayers.controls.travel(3_600);
+    await relayers.finish();
+    expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: other }]);
+  });
+
+  it('gives its nonce back when a reorganisation takes only our own transaction away', async () => {
+    const { payer, bob } = await overtaken();
+    await relayers.finish();
+    const head = await relayers.chain.blockNumber();
+    await relayers.controls.reorganise(1, 'drop');
+    await relayers.db.tx((tx) => reopenRelays(tx, relayers.chain.chainId, head - 1));
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+    const { sponsor } = relayers;
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+    expect(await relayers.balance(bob)).toBe(8n);
+  });
+});
+
+describe('a relay whose transaction elsewhere cannot be told', () => {
+  const blind = { events: async () => ({ events: [], continuation: undefined }) };
+
+  it('stays open with an error in the log, is looked for once a minute, and is found in the end', async () => {
+    const { other } = await overtaken();
+    let searches = 0;
+    const counting = {
+      events: () => {
+        searches += 1;
+        return blind.events();
+      },
+    };
+    await relayers.look();
+    for (let looks = 0; looks < 5; looks += 1) await relayers.look(counting);
+    expect([await relayers.states(), relayers.outcomes]).toEqual([['SENT'], []]);
+    expect(relayers.complaints).toContain(UNTOLD);
+    const once = searches;
+    expect(once).toBeGreaterThan(0);
+    relayers.wait(MINUTE_MS + 1);
+    await relayers.look(counting);
+    expect(searches).toBe(2 * once);
+    relayers.wait(MINUTE_MS + 1);
+    await relayers.look();
+    expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: other }]);
+  });
+
+  it('does not count as work of its account, which could not take more otherwise', async () => {
+    await overtaken();
+    await relayers.look();
+    await relayers.look(blind);
+    await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 5000`);
+    const taken = await relayers.db.tx((tx) => takeNonce(tx, relayers.chain.chainId, [padded(relayer(1).address)], 1n));
+    expect(taken).toBeDefined();
+  });
+});
+
+describe('a relay that counts as lost', () => {
+  it('succeeds after all when somebody executes it later', async () => {
+    const { bob, asked } = await reverted();
+    await relayers.watch();
+    expect(await relayers.states()).toEqual(['REVERTED']);
+    const other = await relayers.executeElsewhere(asked);
+    await relayers.watch();
+    await relayers.finish();
+    expect(relayers.outcomes).toMatchObject([{ result: 'REVERTED' }, { result: 'SUCCEEDED', hash: other }]);
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('succeeds after all when its own transaction shows up', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const unknown = { status: 'NOT_RECEIVED', accepted: false, revertReason: undefined } as const;
+    const behind = {
+      receipt: async () => undefined,
+      transactionStatus: async () => unknown,
+      call: async () => ({ ok: true, felts: [1n] }) as const,
+    };
+    await relayers.look(behind);
+    relayers.wait(5 * MINUTE_MS);
+    await relayers.look(behind);
+    expect(await relayers.states()).toEqual(['VOIDED']);
+    await relayers.watch();
+    await relayers.finish();
+    expect(relayers.outcomes).toMatchObject([{ result: 'VOIDED' }, { result: 'SUCCEEDED', hash }]);
+  });
+
+  it('is asked about with one question a look, and no longer once its time is over', async () => {
+    await reverted();
+    let asked = 0;
+    const counting = {
+      call: async () => {
+        asked += 1;
+        return { ok: true, felts: [1n] } as const;
+      },
+    };
+    await relayers.watch(counting);
+    expect(asked).toBe(1);
+    relayers.wait(61 * MINUTE_MS);
+    await relayers.watch(counting);
+    expect(asked).toBe(2);
+    relayers.wait(3 * MINUTE_MS);
+    await relayers.watch(counting);
+    expect(asked).toBe(2);
+  });
+
+  it('stays so while its wallet cannot be asked', async () => {
+    await reverted();
+    await relayers.watch({ call: () => Promise.reject(new Error('gone')) });
+    expect(await relayers.states()).toEqual(['REVERTED']);
+    expect(relayers.complaints).toContain('a wallet could not be asked what it has executed');
+  });
+
+  it('is believed to be so where the wallet does not tell what it has executed', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await sponsor.sponsor(asked, nothing);
+    await relayers.look({ call: async () => ({ ok: false, code: 21, reason: 'no such entrypoint' }) as const });
+    expect(await relayers.states()).toEqual(['REVERTED']);
+  });
+});

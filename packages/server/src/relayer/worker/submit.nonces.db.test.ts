@@ -1,0 +1,110 @@
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Relayers } from '../../../testing/relayer.ts';
+import { relayer, signedPayment } from '../../../testing/starknet.ts';
+import { transferCall } from '../../../testing/test-wallet.ts';
+
+const nothing = async () => {};
+const MINUTE_MS = 60_000;
+
+let relayers: Relayers;
+beforeAll(async () => {
+  relayers = await Relayers.start();
+});
+afterAll(() => relayers.stop());
+
+/** Somebody else who has the key sends something. */
+async function useKeyElsewhere() {
+  expect(await relayers.chain.send(signedPayment(await relayers.nonce()))).toEqual({ outcome: 'sent' });
+}
+
+async function nextNonce(): Promise<bigint | undefined> {
+  const address = `0x${relayer(1).address.toString(16).padStart(64, '0')}`;
+  const row = await relayers.db.one<{ next: bigint }>(sql`
+    select next_nonce as next from relayer_accounts where address = ${address}`);
+  return row?.next;
+}
+
+describe('when the key of an account is used elsewhere', () => {
+  it('a relay whose nonce is gone is given up after minutes, with a loud line, and the next one works', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const sponsor = relayers.sponsorWith({});
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    await relayers.finish();
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await useKeyElsewhere();
+    await useKeyElsewhere();
+    await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await nextNonce()).toBe(await relayers.nonce());
+    relayers.wait(4 * MINUTE_MS);
+    await relayers.look();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'STORED']);
+    relayers.wait(MINUTE_MS);
+    await relayers.look();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'VOIDED']);
+    expect(relayers.outcomes.at(-1)).toMatchObject({ result: 'VOIDED', hash: undefined });
+    expect(relayers.complaints).toContain('the nonce of a relay was used by somebody else');
+    await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'typed_data_expired' });
+    const again = payer.asks({ ...asked.execution, nonce: asked.execution.nonce + 1n });
+    await sponsor.sponsor(again, nothing);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(8n);
+  });
+
+  it('a process that starts afterwards gives out the right nonce at once', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    await useKeyElsewhere();
+    const sponsor = relayers.sponsorWith({});
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+  });
+
+  it('a node that only does not know the receipt yet is no reason to give up', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const behind = { receipt: async () => undefined };
+    await relayers.look(behind);
+    relayers.wait(10 * MINUTE_MS);
+    await relayers.look(behind);
+    expect(await relayers.states()).toEqual(['SENT']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+  });
+});
+
+describe('nonces that were given out and lost', () => {
+  it('are made good, so that what is behind them goes on', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 2`);
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    relayers.wait(3_000);
+    await relayers.look();
+    relayers.wait(5_000);
+    await relayers.look();
+    expect(await relayers.states()).toEqual(['SENT']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['VOIDED', 'VOIDED', 'SUCCEEDED']);
+    expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('are left alone when it is the node that is behind', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    await relayers.finish();
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    const behind = { nonceAt: async () => (await relayers.nonce()) - 2n };
+    for (let looks = 0; looks < 3; looks += 1) {
+      relayers.wait(11_000);
+      await relayers.look(behind);
+    }
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SENT']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+    expect(relayers.outcomes).toHaveLength(2);
+  });
+});

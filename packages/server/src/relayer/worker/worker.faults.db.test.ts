@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Relayers } from '../../../testing/relayer.ts';
+import { transferCall } from '../../../testing/test-wallet.ts';
+import { ChainUnavailableError } from '../../chains/node-fetch.ts';
+import { findRelay } from '../relay-store.ts';
+
+const SEND = 'starknet_addInvokeTransaction';
+const nothing = async () => {};
+
+let relayers: Relayers;
+beforeAll(async () => {
+  relayers = await Relayers.start();
+});
+afterAll(() => relayers.stop());
+
+describe('when the node fails at a send, the money moves once and the relay ends as it truly did', () => {
+  it.each([
+    ['the answer is lost', { kind: 'lose-answer' }],
+    ['the transaction is forgotten', { kind: 'forget' }],
+    ['it is forgotten again and again', { kind: 'forget', count: 4 }],
+    ['the transaction is rejected', { kind: 'reject', reason: 'not today' }],
+    ['it is rejected again and again', { kind: 'reject', count: 4 }],
+    ['the node is unavailable', { kind: 'unavailable', method: SEND }],
+    ['the node is unavailable again and again', { kind: 'unavailable', method: SEND, count: 4 }],
+    ['the node has an internal error', { kind: 'error', method: SEND, code: -32603, message: 'Internal error' }],
+    ['the node is slow', { kind: 'slow', method: SEND, delayMs: 300 }],
+  ])('%s', async (_, fault) => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, outcomes } = relayers;
+    const nonce = await relayers.nonce();
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await relayers.controls.fault(fault);
+    const { id, hash } = await sponsor.sponsor(asked, nothing);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(7n);
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+    expect(outcomes).toMatchObject([{ relayId: id, result: 'SUCCEEDED', hash }]);
+    expect(await relayers.nonce()).toBe(nonce + 1n);
+  });
+});
+
+describe('when the node fails while a relay is followed, its state waits for the truth', () => {
+  it.each([
+    ['unavailable', { kind: 'unavailable', count: 6 }],
+    ['out of order', { kind: 'error', code: -32603, message: 'Internal error', count: 6 }],
+    ['behind', { kind: 'stale', blocks: 1, count: 9 }],
+    ['behind in receipts alone', { kind: 'stale', blocks: 1, count: 3, method: 'starknet_getTransactionReceipt' }],
+    ['behind in nonces alone', { kind: 'stale', blocks: 1, count: 4, method: 'starknet_getNonce' }],
+  ])('the node is %s', async (_, fault) => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, outcomes } = relayers;
+    const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    await relayers.controls.fault(fault);
+    await relayers.look();
+    expect(await relayers.states()).toEqual(['SENT']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+    expect(outcomes).toMatchObject([{ result: 'SUCCEEDED', hash }]);
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+});
+
+describe('a transaction that the chain reverts', () => {
+  it('ends as reverted, with the reason, and is not tried again', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, outcomes } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    const answer = await sponsor.sponsor(asked, nothing);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['REVERTED']);
+    expect(outcomes).toMatchObject([{ result: 'REVERTED', revertReason: expect.stringContaining('out of luck') }]);
+    expect(await sponsor.sponsor(asked, nothing)).toEqual(answer);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(0n);
+  });
+});
+
+describe('when no node answers before anything is stored', () => {
+  it('the caller hears so, and nothing is left behind', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await relayers.controls.fault({ kind: 'unavailable', method: 'starknet_estimateFee' });
+    await expect(sponsor.sponsor(asked, nothing)).rejects.toThrow(ChainUnavailableError);
+    expect(await relayers.states()).toEqual([]);
+  });
+});
+
+describe('when the receipt of one relay cannot be read', () => {
+  it('the others end all the same', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, chain } = relayers;
+    const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    const unreadable = async (of: bigint) => (of === hash ? Promise.reject(new Error('nonsense')) : chain.receipt(of));
+    await relayers.look({ receipt: unreadable });
+    expect(await relayers.states()).toEqual(['SENT', 'SUCCEEDED']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+  });
+});
+
+describe('when a contract chooses odd words for its revert', () => {
+  it('they are stored as far as they can be, the innermost first', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, chain, outcomes } = relayers;
+    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    const { id } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const revertReason = `${'x'.repeat(100_000)}\0 out of\ud800 luck`;
+    const receipt = async (hash: bigint) => {
+      const found = await chain.receipt(hash);
+      return found && { ...found, revertReason };
+    };
+    await relayers.look({ receipt });
+    const kept = (await findRelay(relayers.db.reads, id))?.revertReason;
+    expect(kept).toMatch(/^…x+ out of\ufffd luck$/);
+    expect(kept).toHaveLength(2_000);
+    expect(outcomes).toMatchObject([{ result: 'REVERTED', revertReason: kept }]);
+  });
+});
+
+describe('when the end of a relay cannot be stored', () => {
+  it('it stays open until it can be', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor } = relayers;
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const failing = { ...relayers.parts.outcomes, calls: () => Promise.reject(new Error('no')) };
+    await relayers.look({}, { outcomes: failing });
+    expect(await relayers.states()).toEqual(['SENT']);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+  });
+});

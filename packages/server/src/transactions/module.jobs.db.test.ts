@@ -1,0 +1,72 @@
+import { sql } from '@svc/store';
+import { describe, expect, it } from 'vitest';
+import { aRecord, newOwner, testRecords, wrongCounts } from '../../testing/records.ts';
+import { Networks } from '../chains/networks.ts';
+import { enqueue } from '../jobs/job.ts';
+import { transactionJobs } from './module.ts';
+import { insertRecords } from './record-store.ts';
+
+const records = testRecords();
+const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+const jobs = () => transactionJobs({ db: records.db(), networks });
+const run = (task: string, payload: unknown = {}) => {
+  const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };
+  return jobs().handlers[task]?.(payload as never, context);
+};
+const waiting = () =>
+  records.db().rows<{ key: string; payload: unknown }>(sql`
+    select key, payload from jobs where task = 'confirm-transaction' and failed_at is null order by key collate "C"`);
+
+describe('the jobs of the history', () => {
+  it('have a handler for everything that recurs', () => {
+    const { handlers, recurring } = jobs();
+    for (const { task } of recurring) expect(Object.keys(handlers)).toContain(task);
+  });
+
+  it('count what was recorded', async () => {
+    await insertRecords(records.db(), [aRecord(await newOwner(records.db()))]);
+    await run('count-transaction-history');
+    expect(await records.db().rows(sql`select from transaction_history_uncounted`)).toEqual([]);
+    expect(await wrongCounts(records.db())).toEqual([]);
+  });
+
+  it('forget names of functions that nobody uses', async () => {
+    const { organizationId } = await newOwner(records.db());
+    await records.db().run(sql`
+      insert into function_names (organization_id, selector, name, used_at)
+      values (${organizationId}, '0x1', 'old', now() - interval '2 days')`);
+    await run('forget-function-names');
+    expect(await records.db().rows(sql`select from function_names`)).toEqual([]);
+  });
+
+  it('confirm a transfer, and wait for a chain that is not configured any more', async () => {
+    const [record] = await insertRecords(records.db(), [aRecord(await newOwner(records.db()))]);
+    await run('confirm-transaction', { id: record?.id });
+    expect(await waiting()).toContainEqual({ key: record?.id, payload: { id: record?.id, looks: 1 } });
+  });
+
+  it('look again at reported transfers that nobody looks at, and at no other', async () => {
+    const owner = await newOwner(records.db());
+    const stored = await insertRecords(records.db(), [
+      aRecord(owner),
+      aRecord(owner),
+      aRecord(owner),
+      aRecord(owner, { relayId: 'rel_1' }),
+      aRecord(owner, { type: 'RECEIVE' }),
+      aRecord(owner, { status: 'SUCCESS' }),
+      aRecord(owner, { transactionHash: undefined }),
+    ]);
+    const [lost, watched, setAside] = stored.map(({ id }) => id);
+    for (const id of [watched, setAside]) {
+      await enqueue(records.db(), { task: 'confirm-transaction', key: `${id}`, payload: { id, missingSince: 7 } });
+    }
+    await records.db().run(sql`update jobs set failed_at = now() where key = ${setAside}`);
+    await run('sweep-unconfirmed-transactions');
+    const own = new Set(stored.map(({ id }) => id));
+    expect((await waiting()).filter(({ key }) => own.has(key))).toEqual([
+      { key: lost, payload: { id: lost } },
+      { key: watched, payload: { id: watched, missingSince: 7 } },
+      { key: setAside, payload: { id: setAside } },
+    ]);
+  });
+});

@@ -1,0 +1,313 @@
+import type { BodyOf, endpoints, Transaction } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { sql } from '@svc/store';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Owner } from '../../testing/owner.ts';
+import { purchaseOf } from '../../testing/records.ts';
+import { transfer } from '../../testing/starknet.ts';
+import {
+  httpCall,
+  openTransactionHouse,
+  outsider,
+  stranger,
+  type TransactionHouse,
+  transferOf,
+  USDC,
+} from '../../testing/transactions.ts';
+import { refusal } from '../../testing/wallets.ts';
+import { Networks } from '../chains/networks.ts';
+import { addressOf, type StarknetChain } from '../chains/starknet/chain.ts';
+import type { Caller } from '../http/call.ts';
+import { findWallet } from '../wallets/wallet.ts';
+import type { TransactionParts } from './execute.ts';
+import { recordSend } from './record-send.ts';
+import { changeRecord, insertRecords } from './record-store.ts';
+
+type Body = BodyOf<typeof endpoints.recordSend>;
+
+let house: TransactionHouse;
+let ana: Owner;
+beforeAll(async () => {
+  house = await openTransactionHouse();
+  ana = await house.funded('ana');
+});
+afterAll(() => house.stop());
+afterEach(() => house.control('/starknet/block-time', { seconds: 0 }));
+
+const noPause = async () => {};
+const record = (body: Body, caller: Caller = house.caller(), parts: Partial<TransactionParts> = {}) =>
+  recordSend({ ...house, pause: noPause, ...parts }, httpCall(house, caller, body)) as Promise<Transaction>;
+/** A transfer of 2.5 USDC that the wallet executed and nobody recorded. */
+async function sent(changes: Partial<Body> = {}): Promise<Body> {
+  const to = stranger();
+  const transactionHash = await house.execute(ana, [transferOf(to, 2_500_000)], { saveToDatabase: false });
+  return {
+    transactionHash,
+    expectedSender: ana.address,
+    expectedRecipient: to,
+    expectedToken: 'USDC',
+    expectedAmount: '2.5',
+    chain: 'STARKNET',
+    ...changes,
+  };
+}
+const jobsOf = (id: string) => house.db.rows<{ task: string }>(sql`select task from jobs where key = ${id}`);
+
+describe('recording a transfer', () => {
+  it('answers a pending record of what the chain shows, and has it followed', async () => {
+    const body = await sent();
+    const answer = await record(body);
+    const wallet = await findWallet(house.db.reads, house.caller(), ana.address);
+    const receipt = await house.chain.receipt(BigInt(body.transactionHash));
+    const block = await house.chain.block(receipt?.blockNumber ?? -1);
+    expect(answer).toMatchObject({
+      id: expect.stringMatching(/^txn_/),
+      type: 'SEND',
+      subType: 'TRANSFER',
+      chain: 'STARKNET',
+      status: 'PENDING',
+      transactionHash: body.transactionHash,
+      senderAddress: ana.address,
+      destinationAddress: body.expectedRecipient,
+      contractAddress: USDC,
+      contractName: 'USDC',
+      functionName: 'transfer',
+      token: 'USDC',
+      tokenAddress: USDC,
+      amount: '2500000',
+      apiPublicKey: 'pk_dev_1',
+      svcWalletId: wallet?.id,
+      createdAt: block?.timestamp.toISOString(),
+    });
+    expect(await jobsOf(answer.id)).toEqual([{ task: 'confirm-transaction' }]);
+  });
+
+  it('takes any spelling of hash and addresses', async () => {
+    const body = await sent();
+    const spelled = (text: string) => `0x${BigInt(text).toString(16).toUpperCase().padStart(64, '0')}`;
+    const { transactionHash, expectedSender, expectedRecipient } = body;
+    const answer = await record({
+      ...body,
+      transactionHash: spelled(transactionHash),
+      expectedSender: spelled(expectedSender),
+      expectedRecipient: toHex(BigInt(expectedRecipient)),
+    });
+    expect(answer).toMatchObject({
+      transactionHash,
+      senderAddress: expectedSender,
+      destinationAddress: expectedRecipient,
+    });
+  });
+
+  it('of somebody who is no wallet is the secret key’s alone', async () => {
+    const to = stranger();
+    const transactionHash = await house.sendAlone([transfer('STRK', BigInt(to), 10n ** 18n)]);
+    const body: Body = {
+      transactionHash,
+      expectedSender: toHex(outsider.address),
+      expectedRecipient: to,
+      expectedToken: 'STRK',
+      expectedAmount: '1',
+      chain: 'STARKNET',
+    };
+    const answer = await record(body);
+    expect(answer).toMatchObject({ senderAddress: addressOf(outsider.address), token: 'STRK' });
+    expect(answer.svcWalletId).toBeUndefined();
+    await refusal(record(body, house.caller('ana')), 'wallet_not_found');
+  });
+
+  it('with a user’s token is for the user’s own wallets', async () => {
+    const body = await sent();
+    await refusal(record(body, house.caller('luis')), 'wallet_not_found');
+    expect(await record(body, house.caller('ana'))).toMatchObject({ status: 'PENDING' });
+  });
+
+  it('waits for a transaction that the node has not heard of yet', async () => {
+    const body = await sent();
+    let looks = 0;
+    const networks = withReceipts((known) => {
+      looks += 1;
+      return looks > 3 ? known : undefined;
+    });
+    expect(await record(body, house.caller(), { networks })).toMatchObject({ status: 'PENDING' });
+    expect(looks).toBe(4);
+  });
+
+  it('of the open block is recorded before the block is sealed', async () => {
+    await house.control('/starknet/block-time', { seconds: 3_600 });
+    const answer = await record(await sent());
+    expect(answer.status).toBe('PENDING');
+  });
+});
+
+describe('the same transfer', () => {
+  it('recorded again answers the same record, also at once', async () => {
+    const body = await sent();
+    const answers = await Promise.all([record(body), record(body), record(body, house.caller('ana'))]);
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(await record(body)).toEqual(answers[0]);
+    expect(await house.records(body.transactionHash)).toHaveLength(1);
+  });
+
+  it('executed by us is the record that was stored then, whether it has ended or not', async () => {
+    const to = stranger();
+    const transactionHash = await house.execute(ana, [transferOf(to, 7), transferOf(to, 8)]);
+    const [, second] = await house.records(transactionHash);
+    const body = { ...(await sent()), transactionHash, expectedRecipient: to, expectedAmount: '0.000008' };
+    const before = await record(body);
+    expect(before).toMatchObject({ id: second?.id, status: 'PENDING', subType: 'MULTICALL' });
+    expect(await jobsOf(before.id)).toEqual([]);
+    await house.tell(transactionHash);
+    expect(await record(body)).toMatchObject({ id: second?.id, status: 'SUCCESS' });
+    expect(await house.records(transactionHash)).toHaveLength(2);
+  });
+
+  it('executed by us is found by the hash of a transaction whose fee had to be raised, too', async () => {
+    const to = stranger();
+    const first = await house.execute(ana, [transferOf(to, 9)]);
+    const [stored] = await house.records(first);
+    await house.db.run(sql`update transactions set transaction_hash = '0xf1257' where id = ${stored?.id}`);
+    const body = { ...(await sent()), transactionHash: first, expectedRecipient: to, expectedAmount: '0.000009' };
+    expect(await record(body)).toMatchObject({ id: stored?.id });
+  });
+
+  it('found as received becomes one that was sent', async () => {
+    const body = await sent();
+    const answer = await record(body);
+    const other = house.caller(undefined, await house.newOrganization());
+    const [own] = await house.records(body.transactionHash);
+    if (!own) throw new Error('There is no record.');
+    const received = { ...own, organizationId: other.organizationId, type: 'RECEIVE', status: 'SUCCESS' } as const;
+    const [stored] = await insertRecords(house.db, [{ ...received, senderWalletId: undefined }]);
+    const again = await record(body, other);
+    expect(again).toMatchObject({ id: stored?.id, type: 'SEND', status: 'SUCCESS' });
+    expect(again.id).not.toBe(answer.id);
+
+    await changeRecord(house.db, again.id, { status: 'FAILED' }, { reorganised: true });
+    await house.db.run(sql`update transactions set type = 'RECEIVE' where id = ${again.id}`);
+    expect(await record(body, other)).toMatchObject({
+      type: 'SEND',
+      status: 'SUCCESS',
+      confirmedAt: expect.any(String),
+    });
+  });
+
+  it('is not the purchase that it paid for, although that tells of the same', async () => {
+    const [body, other] = [await sent(), house.caller(undefined, await house.newOrganization())];
+    await record(body, other);
+    const [payment] = await house.records(body.transactionHash, other);
+    if (!payment) throw new Error('There is no record.');
+    const { organizationId } = house.caller();
+    const [purchase] = await insertRecords(house.db, [purchaseOf({ ...payment, organizationId })]);
+    const answer = await record(body);
+    expect(answer).toMatchObject({ type: 'SEND', status: 'PENDING' });
+    expect(await record(body)).toMatchObject({ id: answer.id });
+    expect(answer.id).not.toBe(purchase?.id);
+  });
+
+  it('that counted as lost is a success again when the chain shows it', async () => {
+    const body = await sent();
+    const { id } = await record(body);
+    await changeRecord(house.db, id, { status: 'FAILED' });
+    expect(await record(body)).toMatchObject({ id, status: 'SUCCESS', confirmedAt: expect.any(String) });
+  });
+
+  it('that is the payment of a purchase stays one', async () => {
+    const body = await sent();
+    const { id } = await record(body);
+    await house.db.run(sql`update transactions set type = 'SKU_PURCHASE', status = 'FAILED' where id = ${id}`);
+    await house.db.run(sql`delete from jobs where key = ${id}`);
+    expect(await record(body)).toMatchObject({ id, type: 'SKU_PURCHASE', status: 'FAILED' });
+    expect(await jobsOf(id)).toEqual([]);
+  });
+
+  it('of another organisation is a record of its own', async () => {
+    const body = await sent();
+    const other = house.caller(undefined, await house.newOrganization());
+    const [own, foreign] = [await record(body), await record(body, other)];
+    expect(own.id).not.toBe(foreign.id);
+    expect(foreign.svcWalletId).toBeUndefined();
+  });
+
+  it('twice in one transaction is its first', async () => {
+    const to = stranger();
+    const transactionHash = await house.execute(ana, [transferOf(to, 3), transferOf(to, 3)], { saveToDatabase: false });
+    const body = { ...(await sent()), transactionHash, expectedRecipient: to, expectedAmount: '0.000003' };
+    const first = await record(body);
+    expect(await record(body)).toEqual(first);
+  });
+});
+
+describe('a transfer that is refused', () => {
+  it.each([
+    ['transactionHash', { transactionHash: 'hash' }, 'body.transactionHash must be 0x'],
+    ['transactionHash beyond felts', { transactionHash: `0x${'f'.repeat(64)}` }, 'body.transactionHash is too large'],
+    ['expectedSender', { expectedSender: '0x0' }, 'body.expectedSender must not be'],
+    ['expectedRecipient', { expectedRecipient: 'luis' }, 'body.expectedRecipient must be 0x'],
+    ['expectedAmount', { expectedAmount: '1e6' }, 'body.expectedAmount must be a plain decimal'],
+    ['expectedAmount with too many decimals', { expectedAmount: '0.0000001' }, 'must have at most 6 decimals'],
+  ])('because %s cannot be read names it', async (_, changes, message) => {
+    const body = { ...EXAMPLE, ...changes };
+    expect(await refusal(record(body), 'invalid_request')).toContain(message);
+  });
+
+  it.each(['OTHER', 'MXNB'] as const)('because the chain does not have %s says so', async (expectedToken) => {
+    const message = await refusal(record({ ...EXAMPLE, expectedToken }), 'token_not_supported');
+    expect(message).toBe(`STARKNET does not have the token ${expectedToken}.`);
+  });
+
+  it('because nobody knows the transaction was looked for during three seconds', async () => {
+    let waitedMs = 0;
+    const pause = async (ms: number) => {
+      waitedMs += ms;
+    };
+    const failure = record(EXAMPLE, house.caller(), { pause });
+    expect(await refusal(failure, 'transaction_not_found')).toContain('STARKNET does not know it');
+    await expect(failure).rejects.toMatchObject({ status: 400 });
+    expect(waitedMs).toBe(3_000);
+  });
+
+  it('because it reverted names the chain’s reason', async () => {
+    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    const transactionHash = await house.sendAlone([transfer('STRK', 5n, 1n)]);
+    expect(await refusal(record({ ...EXAMPLE, transactionHash }), 'transaction_reverted')).toContain('out of luck');
+  });
+
+  it.each([
+    ['token', { expectedToken: 'DAI', expectedAmount: '2.5' }, 'expectedToken does not match: the transaction moves'],
+    ['sender', { expectedSender: '0x5' }, 'expectedSender does not match: the USDC came from 0x'],
+    ['recipient', { expectedRecipient: '0x5' }, 'expectedRecipient does not match: the USDC went to 0x'],
+    ['amount', { expectedAmount: '2.4' }, 'expectedAmount does not match: the transaction moved 2.5 USDC.'],
+  ] as const)('because its %s is another names the field and what was found', async (_, changes, message) => {
+    expect(await refusal(record(await sent(changes)), 'transaction_mismatch')).toContain(message);
+  });
+
+  it('because there is no Starknet says so', async () => {
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    await refusal(record(EXAMPLE, house.caller(), { networks }), 'chain_not_configured');
+  });
+});
+
+const EXAMPLE: Body = {
+  transactionHash: '0x1234567890',
+  expectedSender: '0x5',
+  expectedRecipient: '0x6',
+  expectedToken: 'USDC',
+  expectedAmount: '1',
+  chain: 'STARKNET',
+};
+
+type Receipt = Awaited<ReturnType<TransactionHouse['chain']['receipt']>>;
+
+/** Networks on which receipts are told as the test says, and nobody knows statuses. */
+function withReceipts(tell: (receipt: Receipt) => Receipt): Networks {
+  const network = house.networks.starknet('development');
+  const changes: Partial<StarknetChain> = {
+    receipt: async (hash) => tell(await network.chain.receipt(hash)),
+    transactionStatus: async () => ({ status: 'NOT_RECEIVED', accepted: false, revertReason: undefined }),
+    block: (number) => network.chain.block(number),
+  };
+  const chain = { chainId: network.chain.chainId, ...changes } as StarknetChain;
+  const token: Networks['token'] = (...asked) => house.networks.token(...asked);
+  return { starknet: () => ({ ...network, chain }), token } as unknown as Networks;
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { oneLine } from './text.ts';
+
+it.each([
+  ['Ana\r\nBcc: eva@example.com', 'Ana Bcc: eva@example.com'],
+  ['  a\t\0\u0085\u2028b  ', 'a b'],
+  ['abc\u202egnp.exe', 'abc gnp.exe'],
+  ['¡Feliz día! 🎁 "<b>"', '¡Feliz día! 🎁 "<b>"'],
+  ['broken \ud800', 'broken \ufffd'],
+])('makes a part of a line of %j', (text, line) => {
+  expect(oneLine(text, 80)).toBe(line);
+});
+
+it('cuts what is too long between characters', () => {
+  expect(oneLine('🎁🎁🎁🎁', 3)).toBe('🎁🎁…');
+  expect(oneLine('🎁🎁🎁', 3)).toBe('🎁🎁🎁');
+});

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { Pace } from './throttle.ts';
+
+/** A clock that stands still while nobody pauses. */
+function handClock() {
+  const clock = { ms: 1_000, pauses: [] as number[] };
+  const pace = new Pace({
+    now: () => clock.ms,
+    pause: async (ms) => {
+      clock.pauses.push(ms);
+    },
+  });
+  return { clock, pace };
+}
+
+it('the first may ask at once, those behind it a tenth of a second apart', async () => {
+  const { clock, pace } = handClock();
+  expect(await Promise.all([pace.take(), pace.take(), pace.take()])).toEqual([true, true, true]);
+  expect(clock.pauses).toEqual([100, 200]);
+});
+
+it('whoever would wait longer than ten seconds is sent away, and takes nobody else’s turn', async () => {
+  const { clock, pace } = handClock();
+  const all = await Promise.all(Array.from({ length: 150 }, () => pace.take()));
+  expect(all.filter((taken) => taken)).toHaveLength(101);
+  clock.ms += 10_100;
+  expect(await pace.take()).toBe(true);
+});
+
+it('after a refusal nobody asks for five minutes', async () => {
+  const { clock, pace } = handClock();
+  pace.block();
+  clock.ms += 299_999;
+  expect(await pace.take()).toBe(false);
+  clock.ms += 1;
+  expect(await pace.take()).toBe(true);
+});
+
+it('a refusal also stops those who wait already', async () => {
+  const { pace } = handClock();
+  const waiting = [pace.take(), pace.take()];
+  pace.block();
+  expect(await Promise.all(waiting)).toEqual([true, false]);
+});

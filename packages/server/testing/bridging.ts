@@ -1,0 +1,166 @@
+import { type Database, sql } from '@svc/store';
+import { type BridgingParts, bridgeRedeem, burnOutcomes } from '../src/gifts/bridge-redeem.ts';
+import { type BridgedRedeem, findBridged } from '../src/gifts/bridge-store.ts';
+import { BRIDGE_TASK } from '../src/gifts/redeem.ts';
+import type { Caller } from '../src/http/call.ts';
+import { newId } from '../src/util/ids.ts';
+import { FakeBridge, FakePayer, MANAGER } from './bridge-stand-ins.ts';
+import { BRIDGE, GiftHouse } from './gifts.ts';
+import { testLedger } from './ledger.ts';
+import { auditLedger } from './ledger-invariants.ts';
+
+export const WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
+const USDC = 0x5dcn;
+const TRANSFER = 0x99cd8bde557814842a3121e8ddfd433a539b8c9f14bf31ebf108d12e6196e9n;
+
+interface GiftWish {
+  readonly cctpFast?: boolean;
+  readonly maxRedeems?: number;
+  readonly address?: string;
+}
+
+/** Redeems on their way to Solana, with a bridge and a payer that do as they are told and a clock that tests move. */
+export class BridgingHouse {
+  readonly gifts: GiftHouse;
+  bridge = new FakeBridge();
+  payer: FakePayer;
+  /** What was logged as a warning or worse. */
+  readonly complaints: string[] = [];
+  #aheadMs = 0;
+  readonly #db: () => Database;
+
+  constructor(db: () => Database) {
+    this.#db = db;
+    this.gifts = new GiftHouse(db);
+    this.payer = new FakePayer(db);
+  }
+
+  get db(): Database {
+    return this.#db();
+  }
+
+  parts(changes: Partial<BridgingParts> = {}): BridgingParts {
+    const complain = (_: object, message: string) => void this.complaints.push(message);
+    const log = { info: () => {}, warn: complain, error: complain };
+    const { db, bridge, payer } = this;
+    return { db, bridge, payer, log, now: () => Date.now() + this.#aheadMs, ...changes };
+  }
+
+  /** The present time, and a bridge and a payer that were told nothing. */
+  reset(): void {
+    this.#aheadMs = 0;
+    this.bridge = new FakeBridge();
+    this.payer.refusal = undefined;
+    this.payer.trouble = undefined;
+  }
+
+  wait(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  /** A gift of 5 dollars, and a redeem of it that waits to be burned. */
+  async redeem(wish: GiftWish = {}): Promise<{ id: string; giftId: string; caller: Caller }> {
+    const { cctpFast = true, maxRedeems = 2, address = WALLET } = wish;
+    const caller = await this.gifts.caller(100n);
+    const gift = await this.gifts.create(caller, { cctpFast, maxRedeems });
+    return { id: await this.reserve(gift.id, address), giftId: gift.id, caller };
+  }
+
+  async reserve(giftId: string, address = WALLET): Promise<string> {
+    const id = newId('rdm');
+    await this.db.tx(async (tx) => {
+      await tx.run(sql`update gifts set total_redeems = total_redeems + 1 where id = ${giftId}`);
+      await tx.run(sql`
+        insert into gift_users as known (gift_id, address, redeems) values (${giftId}, ${address}, 1)
+        on conflict (gift_id, address) do update set redeems = known.redeems + 1`);
+      await tx.run(sql`
+        insert into gift_redeems (id, gift_id, organization_id, environment, destination_chain, address, shown_address,
+                                  amount_micros, share_micros, hold_id)
+        select ${id}, id, organization_id, environment, 'solana', ${address}, ${address}, amount_micros,
+               amount_micros + gas_micros + bridge_micros, hold_id from gifts where id = ${giftId}`);
+    });
+    return id;
+  }
+
+  step(id: string, changes: Partial<BridgingParts> = {}): Promise<void> {
+    return bridgeRedeem(this.parts(changes), id);
+  }
+
+  async row(id: string): Promise<BridgedRedeem> {
+    const redeem = await findBridged(this.db, id);
+    if (!redeem) throw new Error('There is no such redeem.');
+    return redeem;
+  }
+
+  /** The chain has executed the burn, in a way. */
+  async executed(id: string, result: 'SUCCEEDED' | 'REVERTED' | 'VOIDED' | 'INCOMPLETE' = 'SUCCEEDED'): Promise<void> {
+    const { relayId, transactionHash, amount, facts, environment } = await this.row(id);
+    const taken = result === 'SUCCEEDED' ? amount + BigInt(facts.maxFee ?? 0) : 0n;
+    const hash = result === 'VOIDED' ? undefined : BigInt(transactionHash ?? 0x77);
+    const events = [{ from: USDC, keys: [TRANSFER, MANAGER, 9n], data: [taken, 0n] }];
+    const placed = { blockNumber: 1, blockHash: 1n, fee: 0n, accepted: true, revertReason: undefined, events };
+    const { burn } = burnOutcomes({ usdc: () => USDC, log: this.parts().log });
+    const outcome = { relayId: relayId ?? '', kind: 'burn' as const, environment, account: MANAGER, hash };
+    const state = result === 'INCOMPLETE' ? 'SUCCEEDED' : result;
+    await this.db.tx(async (tx) => {
+      await tx.run(sql`update relays set state = ${state} where id = ${outcome.relayId}`);
+      await burn(tx, {
+        ...outcome,
+        result: state,
+        revertReason: result === 'REVERTED' ? 'out of luck' : undefined,
+        receipt: hash === undefined ? undefined : { transactionHash: hash, status: 'ACCEPTED_ON_L2', ...placed },
+        confirmedAt: new Date(),
+      });
+    });
+  }
+
+  /** Whether the transaction of the burn would be sent again, should a reorganisation take it off the chain. */
+  async isGivenUp(id: string): Promise<boolean> {
+    const { relayId } = await this.row(id);
+    return (await this.db.one(sql`select from relays where id = ${relayId} and not_after < now()`)) !== undefined;
+  }
+
+  /** Burned, and on the chain. */
+  async burned(wish: GiftWish = {}): Promise<Awaited<ReturnType<BridgingHouse['redeem']>>> {
+    const redeem = await this.redeem(wish);
+    await this.step(redeem.id);
+    await this.executed(redeem.id);
+    return redeem;
+  }
+
+  /** In how many seconds it will be looked at again; undefined when nobody will. */
+  async nextLook(id: string): Promise<number | undefined> {
+    const row = await this.db.one<{ seconds: number }>(sql`
+      select round(extract(epoch from run_at - now()))::integer as seconds from jobs
+       where task = ${BRIDGE_TASK} and key = ${id}`);
+    return row?.seconds;
+  }
+
+  async forgetJobs(): Promise<void> {
+    await this.db.run(sql`delete from jobs`);
+  }
+
+  /** What was settled and what is left for the organisation, in millionths; the books are in order. */
+  async books(caller: Caller): Promise<{ spent: bigint; held: bigint; available: bigint }> {
+    const violations = (await auditLedger(this.db)).map(({ invariant }) => invariant);
+    if (violations.length > 0) throw new Error(violations.join(' '));
+    const row = await this.db.one<{ spent: bigint; held: bigint; available: bigint }>(sql`
+      select spent, held, available from ledger_balances
+       where organization_id = ${caller.organizationId} and environment = ${caller.environment}`);
+    return { spent: row?.spent ?? 0n, held: row?.held ?? 0n, available: row?.available ?? 0n };
+  }
+
+  async places(giftId: string): Promise<{ total: number; redeemed: bigint }> {
+    const row = await this.db.one<{ total: number; redeemed: bigint }>(sql`
+      select total_redeems as total, redeemed_micros as redeemed from gifts where id = ${giftId}`);
+    return row ?? { total: -1, redeemed: -1n };
+  }
+}
+
+/** For the tests of one file. */
+export function bridgingHouse(): BridgingHouse {
+  return new BridgingHouse(testLedger().db);
+}
+
+/** One fast redeem of 5 dollars: the amount, gas and the bridge. */
+export const FAST_SHARE = 5_000_000n + 10_000n + BRIDGE;

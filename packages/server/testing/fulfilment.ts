@@ -1,0 +1,228 @@
+import type { RefundStatus, TxStatus } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Sql, sql } from '@svc/store';
+import type { Networks } from '../src/chains/networks.ts';
+import { padded } from '../src/chains/starknet/chain.ts';
+import type { Caller } from '../src/http/call.ts';
+import { createOrganization } from '../src/organizations/api-keys.ts';
+import { confirmPayment, type FulfilmentParts } from '../src/purchases/confirm-payment.ts';
+import { orderPurchase } from '../src/purchases/fulfilment.ts';
+import type { ToConfirm } from '../src/purchases/purchase.ts';
+import { refundOutcomes } from '../src/purchases/refund-outcome.ts';
+import type { RefundParts } from '../src/purchases/refunds.ts';
+import { createPayer } from '../src/relayer/payer.ts';
+import { reopenRelays } from '../src/relayer/relay-store.ts';
+import { newId } from '../src/util/ids.ts';
+import { type ChainChanges, Relayers } from './relayer.ts';
+import { manager, relayer, signed, transfer } from './starknet.ts';
+import { StubProvider } from './stub-provider.ts';
+import { tokenAddress } from './test-wallet.ts';
+
+/** Where payments go in the relayers' sandbox. */
+export const PAYMENT_ADDRESS = 0x99n;
+/** In units of USDC. */
+export const PAID = 100n;
+/** As many looks as a minute of working jobs would take. */
+const MAX_LOOKS = 60;
+/** After so many blocks the sandbox counts a block as accepted on L1. */
+const L1_AFTER_BLOCKS = 100;
+export const payer = relayer(3);
+
+export interface Seen {
+  readonly status: TxStatus;
+  readonly refund: RefundStatus | null;
+  readonly reason: string | null;
+  readonly fileNumber: string | null;
+}
+
+/** Purchases on a sandbox, with a provider that tests command and a clock that they move. */
+export class Shop {
+  readonly relayers: Relayers;
+  readonly provider = new StubProvider();
+  readonly organizationId: string;
+  readonly logged: { readonly level: string; readonly message: string }[] = [];
+  #aheadMs = 0;
+
+  static async start(): Promise<Shop> {
+    const relayers = await Relayers.start();
+    const organizationId = await createOrganization(relayers.db, 'Tienda Azul');
+    await relayers.db.run(sql`
+      update environments set notification_email = 'ventas@shop.example' where organization_id = ${organizationId}`);
+    return new Shop(relayers, organizationId);
+  }
+
+  private constructor(relayers: Relayers, organizationId: string) {
+    this.relayers = relayers;
+    this.organizationId = organizationId;
+  }
+
+  get db() {
+    return this.relayers.db;
+  }
+
+  get caller(): Caller {
+    const proof = { proof: 'secret key', apiPublicKey: undefined, externalUserId: undefined } as const;
+    return { organizationId: this.organizationId, environment: 'development', keyId: 'key_1', ...proof };
+  }
+
+  stop(): Promise<void> {
+    return this.relayers.stop();
+  }
+
+  /** A chain without faults, a clock that shows the time, and a payer with money. */
+  async begin(): Promise<void> {
+    await this.relayers.controls.reset();
+    await this.relayers.controls.fund(payer.address);
+    await this.db.run(sql`delete from jobs`);
+    this.provider.reset();
+    this.logged.length = 0;
+    this.#aheadMs = 0;
+  }
+
+  wait(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  networks(chain: ChainChanges = {}): Networks {
+    // Nothing of purchases is on another chain than Starknet.
+    return this.relayers.networksWith(chain) as Networks;
+  }
+
+  /** A node whose receipts lack some events. */
+  forgetting(keptEvents = 0): ChainChanges {
+    const { chain } = this.relayers;
+    return {
+      receipt: async (hash) => {
+        const whole = await chain.receipt(hash);
+        return whole && { ...whole, events: whole.events.slice(0, keptEvents) };
+      },
+    };
+  }
+
+  parts(chain: ChainChanges = {}): FulfilmentParts & RefundParts {
+    const networks = this.networks(chain);
+    const note = (level: string) => (_: object, message: string) => void this.logged.push({ level, message });
+    return {
+      db: this.db,
+      networks,
+      providers: () => this.provider,
+      payer: createPayer({ ...this.relayers.parts, networks, managerKey: () => manager }),
+      log: { info: note('info'), warn: note('warn'), error: note('error') },
+      now: () => Date.now() + this.#aheadMs,
+      pause: async () => {},
+    };
+  }
+
+  /** Calls of somebody with an account of their own. Answers the hash. */
+  async send(calls: Parameters<typeof signed>[0], from = payer): Promise<string> {
+    const { chain } = this.relayers;
+    const nonce = (await chain.nonceAt(from.address, 'pre_confirmed')) ?? 0n;
+    const transaction = signed(calls, { nonce, from });
+    const { outcome } = await chain.send(transaction);
+    if (outcome !== 'sent') throw new Error(`It was not sent: ${outcome}`);
+    return toHex(transaction.hash);
+  }
+
+  pay(amount = PAID): Promise<string> {
+    return this.send([transfer('USDC', PAYMENT_ADDRESS, amount)]);
+  }
+
+  /** As it is recorded, PENDING; paid on the chain unless a hash is given. Answers its id. */
+  async purchase(given: { hash?: string; amount?: bigint; organizationId?: string } = {}): Promise<string> {
+    const id = newId('txn');
+    const { amount = PAID, organizationId = this.organizationId } = given;
+    const hash = given.hash ?? (await this.pay(amount));
+    await this.db.tx(async (tx) => {
+      await tx.run(sql`
+        insert into transactions (id, organization_id, environment, api_public_key, type, chain, transaction_hash,
+          sender_address, destination_address, token, token_address, amount, sku_id, sku_reference, sku_purchase_amount,
+          sku_purchase_currency, status, created_at, updated_at)
+        values (${id}, ${organizationId}, 'development', 'pk_dev_1', 'SKU_PURCHASE', 'STARKNET', ${hash},
+          ${padded(payer.address)}, ${padded(PAYMENT_ADDRESS)}, 'USDC', ${padded(tokenAddress('USDC'))}, ${amount},
+          'TELCEL', '5512345678', 50.5, 'MXN', 'PENDING', now(), now())`);
+      await tx.run(sql`
+        insert into sku_purchases (id, provider_id, catalogue, sku_name, price_micros)
+        values (${id}, 'taecel', 'organization', 'Recarga Telcel', 100)`);
+    });
+    return id;
+  }
+
+  /** One that is paid for, and whose provider is to be called. */
+  async paid(): Promise<string> {
+    const id = await this.purchase();
+    await this.confirm(id);
+    return id;
+  }
+
+  /** One whose provider refused it, so that its payment is due. */
+  async due(): Promise<string> {
+    const id = await this.paid();
+    this.provider.turns.push({ state: 'failed', reason: 'No such number.' });
+    await this.order(id);
+    return id;
+  }
+
+  confirm(purchaseId: string, toConfirm: Partial<ToConfirm> = {}, chain: ChainChanges = {}): Promise<void> {
+    return confirmPayment(this.parts(chain), { purchaseId, ...toConfirm });
+  }
+
+  order(purchaseId: string, changes: Partial<FulfilmentParts> = {}): Promise<void> {
+    return orderPurchase({ ...this.parts(), ...changes }, { purchaseId }, new AbortController().signal);
+  }
+
+  async seen(id: string): Promise<Seen | undefined> {
+    return this.db.one<Seen>(sql`
+      select status, refund_status as refund, revert_reason as reason, sku_file_number as "fileNumber"
+        from transactions where id = ${id}`);
+  }
+
+  /** What was told of a purchase: types of events, and templates of mails. */
+  async told(id: string): Promise<{ events: string[]; mails: string[] }> {
+    const names = async (query: Sql) => (await this.db.rows<{ name: string }>(query)).map(({ name }) => name);
+    return {
+      events: await names(sql`select type as name from events where subject = ${id} order by id`),
+      mails: await names(sql`select template as name from mails where content ->> 'purchaseId' = ${id} order by id`),
+    };
+  }
+
+  /** The jobs that wait for a purchase, and in how many seconds of the test's clock. */
+  async planned(id: string): Promise<{ task: string; inSeconds: number; payload: ToConfirm }[]> {
+    const rows = await this.db.rows<{ task: string; at: Date; payload: ToConfirm }>(sql`
+      select task, run_at as at, payload from jobs where key = ${id} and worker is null order by task`);
+    const now = Date.now() + this.#aheadMs;
+    return rows.map(({ task, at, payload }) => ({
+      task,
+      payload,
+      inSeconds: Math.round((at.getTime() - now) / 1_000),
+    }));
+  }
+
+  /** Looks at what the manager has under way until nothing is. */
+  async finish(chain: ChainChanges = {}): Promise<void> {
+    const { parts } = this.relayers;
+    const outcomes = { ...parts.outcomes, ...refundOutcomes(this.parts()) };
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+      const [looked] = await this.relayers.look(chain, { keys: () => [manager], outcomes });
+      if (!looked?.open) return;
+      this.relayers.wait(1_000);
+    }
+    throw new Error('Something stays open.');
+  }
+
+  /** Everything that stands in blocks now is there for good. */
+  acceptOnL1(): Promise<void> {
+    return this.relayers.controls.mine(L1_AFTER_BLOCKS);
+  }
+
+  /** The chain loses its last blocks, and the service notices. */
+  async reorganise(blocks: number, transactions: 'drop' | 'requeue'): Promise<void> {
+    const { chain } = this.relayers;
+    const head = await chain.blockNumber();
+    await this.relayers.controls.reorganise(blocks, transactions);
+    await this.db.tx((tx) => reopenRelays(tx, chain.chainId, head - blocks));
+  }
+
+  balance(): Promise<bigint> {
+    return this.relayers.balance(payer.address);
+  }
+}

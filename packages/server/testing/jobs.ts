@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { type Database, sql } from '@svc/store';
+import { createTestDatabase } from '@svc/store/testing';
+import { onTestFinished } from 'vitest';
+import { serverMigrations } from '../src/database.ts';
+import type { JobLog } from '../src/jobs/job.ts';
+import type { Timing } from '../src/jobs/presence.ts';
+import { startWorkers, type Workers, type WorkersOptions } from '../src/jobs/workers.ts';
+
+/** Faster than in service, so that tests need not wait; lost before taken over, as there. */
+export const QUICK: Timing = { lookMs: 50, lostAfterMs: 300, takeOverAfterMs: 900 };
+
+/** How long a test waits for something before it counts as never happening. */
+export const BOUND = { timeout: 20_000, interval: 10 };
+
+export const silent: JobLog = { info() {}, warn() {}, error() {} };
+
+export interface Queue {
+  readonly db: Database;
+  readonly url: string;
+}
+
+/** A database of its own, where handlers can leave their traces. */
+export async function createQueue(): Promise<Queue> {
+  const { db, url, drop } = await createTestDatabase([serverMigrations]);
+  onTestFinished(drop);
+  await db.run(sql`create table traces (n integer not null, pid integer not null)`);
+  return { db, url };
+}
+
+/** Workers in this process, stopped before the database goes. */
+export async function start(queue: Queue, options: Partial<WorkersOptions>): Promise<Workers> {
+  const base = { url: queue.url, handlers: {}, concurrency: 4, log: silent, timing: QUICK, graceMs: 5_000 };
+  const workers = await startWorkers({ ...base, ...options });
+  onTestFinished(() => workers.stop());
+  return workers;
+}
+
+/** Workers in a process of their own, ready when this returns. */
+export async function startProcess(queue: Queue, ...settings: string[]): Promise<ChildProcess> {
+  const child = fork(path.join(import.meta.dirname, 'worker-process.ts'), [queue.url, ...settings]);
+  onTestFinished(() => kill(child));
+  const [first] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
+  if (first !== 'ready') throw new Error(`The worker process ended with ${first}.`);
+  return child;
+}
+
+export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+export async function countOf(queue: Queue, query: ReturnType<typeof sql>): Promise<number> {
+  return (
+    (await queue.db.one<{ count: number }>(sql`select count(*)::integer as count from (${query}) as counted`))?.count ??
+    -1
+  );
+}

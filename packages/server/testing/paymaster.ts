@@ -1,0 +1,148 @@
+import { type Database, sql } from '@svc/store';
+import { Networks } from '../src/chains/networks.ts';
+import { padded, type StarknetChain } from '../src/chains/starknet/chain.ts';
+import { enqueueMany, type JobContext, type JobHandler, type JobLog } from '../src/jobs/job.ts';
+import type { RelayOutcome } from '../src/relayer/outcome.ts';
+import { createPaymasterClient } from '../src/relayer/paymaster/client.ts';
+import { type PaymasterParts, paymasterJobs } from '../src/relayer/paymaster/follow.ts';
+import { createPaymasterSponsor } from '../src/relayer/paymaster/sponsor.ts';
+import type { RelayState, Sponsor } from '../src/relayer/relay.ts';
+import { testCrypto } from './crypto.ts';
+import { serverDatabase } from './database.ts';
+import { type Snip29Server, startSnip29 } from './snip29-server.ts';
+import { relayer, startSandbox } from './starknet.ts';
+import { newWallet, type TestWallet, tokenAddress } from './test-wallet.ts';
+
+export const API_KEY = 'pm-test-key';
+
+export interface RelayRow {
+  readonly id: string;
+  readonly state: RelayState;
+  readonly hash: string | null;
+  readonly block_number: bigint | null;
+}
+
+export interface Harness {
+  readonly db: Database;
+  readonly chain: StarknetChain;
+  readonly server: Snip29Server;
+  readonly rpcUrl: string;
+  readonly parts: PaymasterParts;
+  readonly sponsor: Sponsor;
+  /** What outcome handlers were told, in order. */
+  readonly outcomes: RelayOutcome[];
+  /** Which transactions were told for relays, in order. */
+  readonly hashes: { readonly relayId: string; readonly hash: bigint }[];
+  readonly complaints: string[];
+  /** The same service with other parts, as after a restart. */
+  sponsorWith(changes: Partial<PaymasterParts>): Sponsor;
+  /** Runs every job that waits, as if its time had come. */
+  runJobs(changes?: Partial<PaymasterParts>): Promise<void>;
+  /** The same when every job is lost, and only the recurring one is left. */
+  sweep(): Promise<void>;
+  /** As if some minutes had passed since anything was sent. */
+  rest(): Promise<void>;
+  relay(wallet: TestWallet): Promise<RelayRow>;
+  control(path: string, body: unknown): Promise<unknown>;
+  /** In units of USDC. */
+  balance(owner: bigint): Promise<bigint>;
+  fund(owner: bigint): Promise<void>;
+  /** One that stands on the chain, with 1,000 units of USDC. */
+  wallet(): Promise<TestWallet>;
+  stop(): Promise<void>;
+}
+
+/** The service's side, a paymaster behind HTTP, and a sandbox, on a database of their own. */
+export async function startHarness(): Promise<Harness> {
+  const { db, url, drop } = await serverDatabase();
+  const sandbox = await startSandbox({ databaseUrl: url });
+  const server = await startSnip29({ rpcUrl: sandbox.rpcUrl, apiKey: API_KEY, account: relayer(2) });
+  const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
+  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => place);
+  const { chain } = networks.starknet('development');
+  const [outcomes, hashes, complaints]: [RelayOutcome[], { relayId: string; hash: bigint }[], string[]] = [[], [], []];
+  const tell = async (_tx: unknown, outcome: RelayOutcome) => void outcomes.push(outcome);
+  const complain = (_fields: object, message: string) => void complaints.push(message);
+  const log: JobLog = { info() {}, warn: complain, error: complain };
+  const parts: PaymasterParts = {
+    db,
+    networks,
+    crypto: testCrypto,
+    paymaster: createPaymasterClient({ url: server.url, apiKey: API_KEY }),
+    outcomes: { wallet: tell, upgrade: tell, calls: tell, payout: tell, burn: tell, refund: tell },
+    onHash: async (_tx, relayId, hash) => void hashes.push({ relayId, hash }),
+    log,
+  };
+  const sponsor = createPaymasterSponsor(parts);
+  const control: Harness['control'] = (path, body) => post(`${sandbox.url}/${path}`, body);
+  const fund: Harness['fund'] = async (owner) => {
+    await control('faucet', { address: padded(owner), token: 'USDC', amount: '0.001' });
+  };
+  return {
+    db,
+    chain,
+    server,
+    rpcUrl: sandbox.rpcUrl,
+    parts,
+    sponsor,
+    outcomes,
+    hashes,
+    complaints,
+    sponsorWith: (changes) => createPaymasterSponsor({ ...parts, ...changes }),
+    runJobs: (changes) => runJobs({ ...parts, ...changes }),
+    sweep: async () => {
+      await db.run(sql`delete from jobs`);
+      const tasks = paymasterJobs(parts).recurring.map(({ task }) => ({ task, payload: {} }));
+      await enqueueMany(db, tasks);
+      await runJobs(parts);
+      await runJobs(parts);
+    },
+    rest: async () => void (await db.run(sql`update relays set updated_at = updated_at - interval '5 minutes'`)),
+    relay: (wallet) => relayOf(db, wallet),
+    control,
+    balance: (owner) => chain.balanceOf(tokenAddress('USDC'), owner, 'pre_confirmed'),
+    fund,
+    wallet: async () => {
+      const wallet = newWallet();
+      await sponsor.sponsor(await wallet.prepared(sponsor, [], { deploy: true }), async () => {});
+      await fund(wallet.address);
+      await db.run(sql`delete from jobs`);
+      await db.run(sql`delete from relay_attempts`);
+      await db.run(sql`delete from relays`);
+      for (const list of [outcomes, hashes, complaints, server.calls]) list.length = 0;
+      return wallet;
+    },
+    stop: async () => {
+      await server.stop();
+      await sandbox.stop();
+      await drop();
+    },
+  };
+}
+
+async function runJobs(parts: PaymasterParts): Promise<void> {
+  const { handlers } = paymasterJobs(parts);
+  const rows = await parts.db.rows<{ id: bigint; task: string; payload: never }>(sql`
+    with taken as (delete from jobs returning id, task, payload) select * from taken order by id`);
+  for (const { id, task, payload } of rows) {
+    const context: JobContext = { attempt: 1, maxAttempts: 1, jobId: `${id}`, signal: new AbortController().signal };
+    const handler = handlers[task] as JobHandler<unknown> | undefined;
+    if (!handler) throw new Error(`Nobody does ${task}.`);
+    await handler(payload, context);
+  }
+}
+
+async function relayOf(db: Database, { address }: TestWallet): Promise<RelayRow> {
+  const rows = await db.rows<RelayRow>(sql`
+    select id, state, hash, block_number from relays where wallet = ${padded(address)}`);
+  const [row] = rows;
+  if (!row || rows.length > 1) throw new Error(`The wallet has ${rows.length} relays.`);
+  return row;
+}
+
+async function post(url: string, body: unknown): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${url}: ${await answer.text()}`);
+  return answer.json();
+}

@@ -1,0 +1,134 @@
+import type { BodyOf, endpoints, StarknetAddress, TxStatus } from '@svc/protocol';
+import { type Call, classes, toHex } from '@svc/starknet';
+import { sql } from '@svc/store';
+import type { StarknetChain } from '../src/chains/starknet/chain.ts';
+import { findToken } from '../src/chains/tokens.ts';
+import type { Caller, Call as HttpCall } from '../src/http/call.ts';
+import type { RelayOutcome } from '../src/relayer/outcome.ts';
+import { executeSponsored, prepareTypedData } from '../src/transactions/execute.ts';
+import type { TransactionRecord } from '../src/transactions/record.ts';
+import { recordsByHash } from '../src/transactions/record-store.ts';
+import { transactionOutcomes } from '../src/transactions/relay-outcome.ts';
+import { createWallet } from '../src/wallets/create-wallet.ts';
+import { Owner } from './owner.ts';
+import { relayer, signed } from './starknet.ts';
+import { openWalletHouse, type WalletHouse } from './wallets.ts';
+
+export const environment = 'development' as const;
+export const USDC = addressOfToken('USDC');
+export const STRK = addressOfToken('STRK');
+
+export type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
+export type ExecuteBody = BodyOf<typeof endpoints.executeSponsoredTransaction>;
+
+/** An account with STRK that is no wallet of anybody. */
+export const outsider = relayer(3);
+
+export interface TransactionHouse extends WalletHouse {
+  readonly chain: StarknetChain;
+  /** A wallet that stands on the chain, with 100 USDC and 100 STRK. */
+  funded(externalUserId?: string, classHash?: bigint): Promise<Owner>;
+  /** Calls that the owner has signed, ready to be executed. */
+  signed(owner: Owner, calls: readonly CallText[], changes?: Partial<ExecuteBody>): Promise<ExecuteBody>;
+  execute(owner: Owner, calls: readonly CallText[], changes?: Partial<ExecuteBody>): Promise<string>;
+  /** Executes calls from an account that is no wallet. Answers the hash. */
+  sendAlone(calls: readonly Call[]): Promise<string>;
+  /** Tells the records how their relay ended, as the chain shows it but for the changes. */
+  tell(hash: string, changes?: Partial<RelayOutcome>): Promise<void>;
+  /** A wallet of another organisation. */
+  walletOf(owner: Owner, caller: Caller): Promise<void>;
+  /** A wallet whose creation is stored and never sent. */
+  unsent(externalUserId?: string): Promise<Owner>;
+  /** Ends the creation of a wallet that was never sent. */
+  giveUp(owner: Owner): Promise<void>;
+  records(hash: string, caller?: Caller): Promise<TransactionRecord[]>;
+  statuses(hash: string): Promise<TxStatus[]>;
+}
+
+export async function openTransactionHouse(): Promise<TransactionHouse> {
+  const wallets = await openWalletHouse();
+  const { calls } = transactionOutcomes();
+  const house: TransactionHouse = {
+    ...wallets,
+    chain: wallets.networks.starknet(environment).chain,
+    funded: async (externalUserId = 'ana', classHash = classes.svc) => {
+      const owner = new Owner(classHash);
+      await wallets.wallet(owner, externalUserId);
+      for (const token of ['USDC', 'STRK']) {
+        await wallets.control('/faucet', { address: owner.address, token, amount: '100' });
+      }
+      return owner;
+    },
+    signed: async (owner, texts, changes = {}) => {
+      const prepared = await prepareTypedData(wallets, wallets.caller(), {
+        publicKey: owner.address,
+        calls: [...texts],
+      });
+      const { typedData } = prepared;
+      return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData), ...changes };
+    },
+    execute: async (owner, texts, changes) => {
+      const body = await house.signed(owner, texts, changes);
+      return (await executeSponsored(wallets, wallets.caller(), body)).transactionHash;
+    },
+    sendAlone: async (calls) => {
+      const nonce = (await house.chain.nonceAt(outsider.address, 'pre_confirmed')) ?? 0n;
+      const transaction = signed(calls, { nonce, from: outsider });
+      await house.chain.send(transaction);
+      return toHex(transaction.hash);
+    },
+    tell: async (hash, changes = {}) => {
+      const outcome = { ...(await wallets.sponsor.outcomeOf(hash)), ...changes };
+      await wallets.db.tx((tx) => calls(tx, outcome));
+    },
+    walletOf: async (owner, caller) => {
+      const { txHash } = await createWallet(wallets, caller, await wallets.request(owner, 'eva'));
+      await wallets.settle(txHash);
+    },
+    unsent: async (externalUserId = 'ana') => {
+      const owner = new Owner();
+      const creation = await wallets.request(owner, externalUserId);
+      wallets.sponsor.beforeSend = () => {
+        throw new Error('The process ends here.');
+      };
+      await createWallet(wallets, wallets.caller(), creation).catch(() => {});
+      wallets.sponsor.beforeSend = () => {};
+      return owner;
+    },
+    giveUp: async ({ address }) => {
+      const wallet = toHex(BigInt(address));
+      const relay = await wallets.db.one<{ hash: string }>(sql`
+        update relays set state = 'VOIDED' where wallet = ${wallet} and state = 'STORED' returning hash`);
+      await wallets.settle(relay?.hash ?? '', 'VOIDED');
+    },
+    records: (hash, { organizationId } = wallets.caller()) =>
+      recordsByHash(wallets.db.reads, { environment, organizationId }, 'STARKNET', hash),
+    statuses: async (hash) => (await house.records(hash)).map(({ status }) => status),
+  };
+  return house;
+}
+
+export function transferOf(to: string, amount: bigint | number, token: string = USDC): CallText {
+  return { contractAddress: token, entrypoint: 'transfer', calldata: [to, String(amount), '0x0'] };
+}
+
+/** A request as the handlers see it, without an idempotency key. */
+export function httpCall<E extends typeof endpoints.recordSend>(
+  house: WalletHouse,
+  caller: Caller,
+  body: BodyOf<E>,
+): HttpCall<E> {
+  const call = { params: undefined, query: undefined, body, caller, transact: house.db.tx };
+  return call as unknown as HttpCall<E>;
+}
+
+/** An address that is nobody's. */
+let strangers = 0xabc000n;
+export function stranger(): StarknetAddress {
+  strangers += 1n;
+  return `0x${strangers.toString(16).padStart(64, '0')}` as StarknetAddress;
+}
+
+function addressOfToken(token: 'USDC' | 'STRK'): string {
+  return findToken('sandbox', 'STARKNET', token)?.address ?? '';
+}

@@ -1,0 +1,125 @@
+import type { AnswerOf, BodyOf, Environment, endpoints, Webhook } from '@svc/protocol';
+import { type Database, type Db, sql } from '@svc/store';
+import { replayWebhook, testWebhook } from '../src/events/deliveries.ts';
+import { publishEvent } from '../src/events/events.ts';
+import { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } from '../src/events/webhooks.ts';
+import type { Call, Caller } from '../src/http/call.ts';
+import { newOwner, testLedger } from './ledger.ts';
+
+type CreateBody = BodyOf<typeof endpoints.createWebhook>;
+type UpdateBody = BodyOf<typeof endpoints.updateWebhook>;
+type ReplayBody = BodyOf<typeof endpoints.replayWebhook>;
+type Replayed = AnswerOf<typeof endpoints.replayWebhook>;
+export type WithSecret = Webhook & { readonly secret: string };
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly webhook: string;
+  readonly event: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly nextAttemptAt: Date | null;
+}
+
+/** Webhooks on a database, as their handlers make them. */
+export class WebhookHouse {
+  #subjects = 0;
+  readonly #db: () => Database;
+
+  constructor(db: () => Database) {
+    this.#db = db;
+  }
+
+  get db(): Database {
+    return this.#db();
+  }
+
+  async caller(environment: Environment = 'development'): Promise<Caller> {
+    const owner = await newOwner(this.db, { environment });
+    return { ...owner, keyId: 'key_1', apiPublicKey: undefined, proof: 'secret key', externalUserId: undefined };
+  }
+
+  create(caller: Caller, changes: Partial<CreateBody> = {}): Promise<WithSecret> {
+    const body = { url: 'https://hooks.example/svc', ...changes };
+    const call = this.#call<typeof endpoints.createWebhook>(caller, { body });
+    return createWebhook({ db: this.db, allowLoopback: true }, call) as Promise<WithSecret>;
+  }
+
+  update(caller: Caller, id: string, body: UpdateBody): Promise<Webhook> {
+    const call = this.#call<typeof endpoints.updateWebhook>(caller, { params: { id }, body });
+    return updateWebhook({ db: this.db, allowLoopback: true }, call) as Promise<Webhook>;
+  }
+
+  delete(caller: Caller, id: string) {
+    return deleteWebhook(this.#call<typeof endpoints.deleteWebhook>(caller, { params: { id } }));
+  }
+
+  rotate(caller: Caller, id: string, body: { overlapSeconds?: number } = {}): Promise<WithSecret> {
+    const call = this.#call<typeof endpoints.rotateWebhookSecret>(caller, { params: { id }, body });
+    return rotateWebhookSecret(call) as Promise<WithSecret>;
+  }
+
+  test(caller: Caller, id: string) {
+    return testWebhook(this.#call<typeof endpoints.testWebhook>(caller, { params: { id } }));
+  }
+
+  /** In a transaction of its own, or within one that is open. */
+  async replay(caller: Caller, id: string, body: ReplayBody, tx?: Db): Promise<number> {
+    return (await this.replayed(caller, id, body, tx)).replayed;
+  }
+
+  async replayed(caller: Caller, id: string, body: ReplayBody, tx?: Db): Promise<Replayed> {
+    const transact = tx && { transact: <T>(work: (within: Db) => Promise<T>) => work(tx) };
+    const call = this.#call<typeof endpoints.replayWebhook>(caller, { params: { id }, body, ...transact });
+    return (await replayWebhook(call)) as Replayed;
+  }
+
+  /** A new event about something new, unless told otherwise; answers its id. */
+  async publish(caller: Caller, changes: Partial<Parameters<typeof publishEvent>[1]> = {}): Promise<string> {
+    this.#subjects += 1;
+    const subject = `txn_${this.#subjects}`;
+    const event = {
+      ...{ organizationId: caller.organizationId, environment: caller.environment, subject },
+      ...{ type: 'sku-purchase.completed' as const, data: { id: subject, skuFileNumber: 'Ñ-1' } },
+      ...changes,
+    };
+    await this.db.tx((tx) => publishEvent(tx, event));
+    const stored = await this.db.one<{ id: string }>(sql`
+      select id from events where subject = ${event.subject} and type = ${event.type}`);
+    return stored?.id ?? '';
+  }
+
+  /** In the order in which they were made. */
+  deliveries(webhookId: string): Promise<DeliveryRow[]> {
+    return this.db.rows<DeliveryRow>(sql`
+      select id, webhook_id as webhook, event_id as event, state, attempts, next_attempt_at as "nextAttemptAt"
+        from webhook_deliveries where webhook_id = ${webhookId} order by id`);
+  }
+
+  /** Makes everything that waits at a webhook due, in place of waiting. */
+  async hurry(webhookId: string): Promise<void> {
+    await this.db.run(sql`
+      update webhook_deliveries set next_attempt_at = now() - interval '1 second'
+       where webhook_id = ${webhookId} and state = 'WAITING'`);
+  }
+
+  /** When its next turn is ordered for; undefined when none is. */
+  async turn(webhookId: string): Promise<Date | undefined> {
+    const job = await this.db.one<{ runAt: Date }>(sql`
+      select run_at as "runAt" from jobs where task = 'deliver-webhooks' and key = ${webhookId} and worker is null`);
+    return job?.runAt;
+  }
+
+  async forgetTurns(): Promise<void> {
+    await this.db.run(sql`delete from jobs`);
+  }
+
+  #call<E extends (typeof endpoints)[keyof typeof endpoints]>(caller: Caller, input: object): Call<E> {
+    return { caller, transact: this.db.tx, ...input } as unknown as Call<E>;
+  }
+}
+
+/** For the tests of one file. */
+export function webhookHouse(): WebhookHouse {
+  return new WebhookHouse(testLedger().db);
+}

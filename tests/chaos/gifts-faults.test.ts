@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditGifts } from '../support/audit-gifts.ts';
+import { claimAt, newWallet } from '../support/claim.ts';
+import type { Reply } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FaultCase, faultCases, type Moment } from '../support/fault-cases.ts';
+import { hasEnded, type RedeemRow, redeemRows } from '../support/redeem-rows.ts';
+import { seedCount } from '../support/seeds.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { giftsSettled, resumeStuck } from '../support/settle.ts';
+import { SolanaGifts } from '../support/solana.ts';
+
+const SEEDS = seedCount(20);
+const EACH_MS = 10_000;
+const SETTLE_MS = 600_000;
+/** What takes longer goes on while the next fault comes. */
+const PATIENCE_MS = 5_000;
+
+let service: TestService;
+let gifts: SolanaGifts;
+beforeAll(async () => {
+  service = await startService();
+  gifts = new SolanaGifts(service);
+  await gifts.calm();
+  // What happens from here on may be taken back; what came before may not.
+  await gifts.sandbox.ask('/starknet/mine', { blocks: 10 });
+}, 120_000);
+afterAll(() => service.stop());
+
+interface Asked {
+  readonly seed: number;
+  readonly fault: FaultCase;
+  readonly reply: Promise<Reply>;
+}
+
+async function reached(moment: Moment, walletAddress: string): Promise<void> {
+  const isThere = (row: RedeemRow) => hasEnded(row) || (moment === 'under way' && row.relay !== null);
+  const own = async () => (await redeemRows(service.database.db)).filter((row) => sameWallet(row, walletAddress));
+  await eventually(own, (rows) => rows.some(isThere), PATIENCE_MS);
+}
+
+const sameWallet = ({ chain, address }: RedeemRow, wallet: string) =>
+  chain === 'solana' ? address === wallet : wallet.startsWith('0x') && BigInt(address) === BigInt(wallet);
+
+async function redeemUnderFault(seed: number, code: string): Promise<Asked> {
+  const fault = faultCases[seed % faultCases.length];
+  if (!fault) throw new Error('There are no faults to try.');
+  const order = async () => {
+    for (const [path, body] of fault.orders) await gifts.sandbox.ask(path, body);
+  };
+  const walletAddress = newWallet(fault.chain);
+  if (fault.moment === 'before') await order();
+  const reply = claimAt(service.server, { code, chain: fault.chain, walletAddress });
+  await reached(fault.moment === 'ended' ? 'ended' : 'under way', walletAddress);
+  if (fault.moment !== 'before') await order();
+  return { seed, fault, reply };
+}
+
+describe('whatever goes wrong at the node and at the bridge', () => {
+  it(
+    `a redeem is paid once or not at all, and everything that is stored says which: ${SEEDS} seeds`,
+    async () => {
+      const manager = await gifts.ofManager();
+      const { code } = await gifts.gift({ amount: 1.5, maxRedeems: SEEDS + 1, maxRedeemsPerUser: 1 });
+      const asked: Asked[] = [];
+      for (let seed = 0; seed < SEEDS; seed += 1) asked.push(await redeemUnderFault(seed, code));
+      await gifts.calm();
+      for (const one of asked) await expectHonest(one);
+      await giftsSettled(gifts);
+      // The bridge is well again, so what it has is on its way after this.
+      if ((await resumeStuck(gifts)) > 0) await giftsSettled(gifts);
+      const rows = await redeemRows(service.database.db);
+      expect(rows).toHaveLength(SEEDS);
+      for (const { reply } of asked) expectKept(await reply, rows);
+      await auditGifts(gifts, manager);
+    },
+    SETTLE_MS + SEEDS * EACH_MS,
+  );
+});
+
+/** No answer but those that the interface has for it. */
+async function expectHonest({ seed, fault, reply }: Asked): Promise<void> {
+  const { status, body } = await reply;
+  const told = status === 500 ? (body as { error: string }).error : String(status);
+  const admitted = fault.chain === 'solana' ? ['202', 'payout_failed'] : ['201', 'payout_failed'];
+  expect({ seed, fault, told }).toEqual({ seed, fault, told: admitted.find((one) => one === told) });
+}
+
+/** Who was told of a payment has it, whatever the chain did afterwards. */
+function expectKept({ body }: Reply, rows: readonly RedeemRow[]): void {
+  const { giftRedeem } = body as { giftRedeem?: { id: string; status: string } };
+  if (giftRedeem?.status !== 'SUCCESS') return;
+  expect(rows.find(({ id }) => id === giftRedeem.id)).toMatchObject({ status: 'SUCCESS' });
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditGifts } from '../support/audit-gifts.ts';
+import { type Claim, chains, claimAt, newWallet, type RedeemChain } from '../support/claim.ts';
+import type { Reply } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { hasEnded, type RedeemRow, redeemRows } from '../support/redeem-rows.ts';
+import { random, seedCount } from '../support/seeds.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { giftsSettled } from '../support/settle.ts';
+import { SolanaGifts } from '../support/solana.ts';
+import { spread } from '../support/spread.ts';
+import { openWire } from '../support/wire.ts';
+
+const KILLS = seedCount(6);
+const EACH_MS = 30_000;
+const SETTLE_MS = 400_000;
+/** A redeem ends within seconds; a victim that has nothing left to do still looks for jobs, and dies of that. */
+const PATIENCE_MS = 60_000;
+
+let service: TestService;
+let gifts: SolanaGifts;
+beforeAll(async () => {
+  // It does no work of its own, so that victims do all of it.
+  service = await startService({ SVC_ROLE: 'api' });
+  gifts = new SolanaGifts(service);
+  await gifts.calm();
+}, 120_000);
+afterAll(() => service.stop());
+
+interface Place {
+  readonly chain: RedeemChain;
+  readonly step: number;
+  readonly when: 'before' | 'after';
+}
+
+interface Killed extends Place {
+  readonly seed: number;
+  readonly claim: Claim;
+  /** What the client heard; undefined when the process died first. */
+  readonly reply: Reply | undefined;
+  /** Whether the client repeats its request at a process that lives. */
+  readonly asksAgain: boolean;
+}
+
+const newClaim = (code: string, chain: RedeemChain, seed: number): Claim => ({
+  code,
+  chain,
+  walletAddress: newWallet(chain),
+  key: `claim ${seed}`,
+});
+
+async function rowsOf({ chain, walletAddress }: Claim): Promise<RedeemRow[]> {
+  const isOwn = ({ address }: RedeemRow) =>
+    chain === 'solana' ? address === walletAddress : BigInt(address) === BigInt(walletAddress);
+  return (await redeemRows(service.database.db)).filter((row) => row.chain === chain && isOwn(row));
+}
+
+/** How often something is sent to the database, the sandbox's share included, from the request until the money is there. */
+async function countSteps(code: string, chain: RedeemChain): Promise<number> {
+  const wire = await openWire(service.database.url);
+  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const claim = newClaim(code, chain, -1 - chains.indexOf(chain));
+  const before = wire.sent();
+  expect((await claimAt(whole, claim)).status).toBe(chain === 'solana' ? 202 : 201);
+  const rows = await eventually(
+    () => rowsOf(claim),
+    (found) => found.every(hasEnded),
+    PATIENCE_MS,
+  );
+  expect(rows).toMatchObject([{ status: 'SUCCESS' }]);
+  const steps = wire.sent() - before;
+  await whole.end();
+  wire.close();
+  return steps;
+}
+
+/** Every step of both ways, before and after it. */
+async function everyPlace(code: string): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const chain of chains) {
+    const steps = await countSteps(code, chain);
+    for (let step = 1; step <= steps; step += 1) {
+      places.push({ chain, step, when: 'before' }, { chain, step, when: 'after' });
+    }
+  }
+  return places;
+}
+
+/** Starts a process that finds what the one before it left, has it redeem, and kills it. */
+async function killOne(seed: number, code: string, place: Place): Promise<Killed> {
+  const claim = newClaim(code, place.chain, seed);
+  const wire = await openWire(service.database.url);
+  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  wire.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));
+  const reply = await claimAt(victim, claim).catch(() => undefined);
+  await died;
+  wire.close();
+  return { ...place, seed, claim, reply, asksAgain: random(seed)() < 0.5 };
+}
+
+describe('a process that is killed while it redeems', () => {
+  it(
+    `leaves a redeem that is paid once, or none, and its hold with it: ${KILLS} seeds`,
+    async () => {
+      const manager = await gifts.ofManager();
+      // Wallets may redeem more often than they should, so that nothing but the rules for repetitions keeps them from it.
+      const { code } = await gifts.gift({ amount: 1.5, maxRedeems: 2 * KILLS + 2, maxRedeemsPerUser: 2 });
+      const places = await everyPlace(code);
+      const killed: Killed[] = [];
+      for (let seed = 0; seed < KILLS; seed += 1) {
+        killed.push(await killOne(seed, code, spread(seed, KILLS, places)));
+      }
+      const heir = await service.another({ SVC_ROLE: 'all' });
+      // Instead of waiting until the time of the requests that died is over.
+      await service.database.db.run(sql`update idempotency_keys set leased_until = now() - interval '1 second'`);
+      for (const one of killed.filter(({ asksAgain }) => asksAgain)) {
+        expect((await claimAt(heir, one.claim)).status).toBe(one.chain === 'solana' ? 202 : 201);
+      }
+      await giftsSettled(gifts);
+      for (const one of killed) await expectTruth(one);
+      await auditGifts(gifts, manager);
+    },
+    SETTLE_MS + KILLS * EACH_MS,
+  );
+});
+
+/** Nothing but the kill went wrong, so whatever was reserved is paid. */
+async function expectTruth({ seed, chain, step, when, claim, reply, asksAgain }: Killed): Promise<void> {
+  const about = { seed, chain, step, when, asksAgain, told: reply?.status };
+  const statuses = (await rowsOf(claim)).map(({ status, reason }) => ({ status, reason }));
+  const isMade = asksAgain || reply !== undefined || statuses.length > 0;
+  expect({ ...about, statuses }).toEqual({ ...about, statuses: isMade ? [{ status: 'SUCCESS', reason: null }] : [] });
+}

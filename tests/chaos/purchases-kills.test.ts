@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openReceiver, type Receiver } from '../../packages/server/testing/open-receiver.ts';
+import { App } from '../support/app.ts';
+import { expectOnceEach, toldOf } from '../support/audit-purchases.ts';
+import type { Reply } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { random, seedCount } from '../support/seeds.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { references, Shop } from '../support/shop.ts';
+import { spread } from '../support/spread.ts';
+import { Webhooks } from '../support/webhooks.ts';
+import { openWire } from '../support/wire.ts';
+
+const KILLS = seedCount(6);
+const EACH_MS = 30_000;
+const SETTLE_MS = 300_000;
+/** A purchase ends within seconds; a victim that has nothing left to do still looks for jobs, and dies of that. */
+const PATIENCE_MS = 60_000;
+
+const ways = ['quick', 'failing', 'slow'] as const;
+type Way = (typeof ways)[number];
+
+let service: TestService;
+let shop: Shop;
+let receiver: Receiver;
+beforeAll(async () => {
+  // It does no work of its own, so that victims do all of it.
+  service = await startService({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
+  shop = await Shop.open(service);
+  receiver = await openReceiver();
+  await new Webhooks(service).create(receiver.url);
+  await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
+}, 120_000);
+afterAll(async () => {
+  receiver.close();
+  await service.stop();
+});
+
+interface Place {
+  readonly way: Way;
+  readonly step: number;
+  readonly when: 'before' | 'after';
+}
+
+interface Killed extends Place {
+  readonly seed: number;
+  readonly hash: string;
+  /** What the client heard; undefined when the process died first. */
+  readonly reply: Reply | undefined;
+  /** Whether the client repeats its request at a process that lives. */
+  readonly asksAgain: boolean;
+}
+
+const record = (server: TestService['server'], hash: string, way: Way): Promise<Reply> =>
+  new App(server, shop.app.headers).post('/sku-purchases', shop.body(hash, references[way]));
+
+interface Row {
+  readonly id: string;
+  readonly status: string;
+}
+
+const purchasesOf = (hash: string): Promise<Row[]> =>
+  service.database.db.rows<Row>(sql`
+    select id, status from transactions where transaction_hash = ${hash} and type = 'SKU_PURCHASE'`);
+
+const hasEnded = ({ status }: Row) => status === 'SUCCESS' || status === 'FAILED';
+const endOf = (way: Way): string => (way === 'failing' ? 'FAILED' : 'SUCCESS');
+const lastEvent = (way: Way): string => (way === 'failing' ? 'sku-purchase.failed' : 'sku-purchase.completed');
+
+/** How often something is sent to the database, the sandbox's share included, from the request until the app has heard of the end. */
+async function countSteps(way: Way): Promise<number> {
+  const wire = await openWire(service.database.url);
+  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const hash = await shop.pay();
+  const before = wire.sent();
+  expect((await record(whole, hash, way)).status).toBe(200);
+  const [row] = await eventually(
+    () => purchasesOf(hash),
+    (rows) => rows.every(hasEnded),
+    PATIENCE_MS,
+  );
+  expect(row?.status).toBe(endOf(way));
+  const isTold = async () => toldOf(receiver, row?.id ?? '').has(lastEvent(way));
+  expect(await eventually(isTold, (told) => told, PATIENCE_MS)).toBe(true);
+  const steps = wire.sent() - before;
+  await whole.end();
+  wire.close();
+  return steps;
+}
+
+/** Every step of every way, before and after it. */
+async function everyPlace(): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const way of ways) {
+    const steps = await countSteps(way);
+    for (let step = 1; step <= steps; step += 1) {
+      places.push({ way, step, when: 'before' }, { way, step, when: 'after' });
+    }
+  }
+  return places;
+}
+
+/** Starts a process that finds what the one before it left, has it record a purchase, and kills it. */
+async function killOne(seed: number, place: Place): Promise<Killed> {
+  const hash = await shop.pay();
+  const wire = await openWire(service.database.url);
+  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  wire.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));
+  const reply = await record(victim, hash, place.way).catch(() => undefined);
+  await died;
+  wire.close();
+  return { ...place, seed, hash, reply, asksAgain: random(seed)() < 0.5 };
+}
+
+describe('a process that is killed while it records, orders, ends or tells', () => {
+  it(
+    `leaves a purchase that is ordered once and ends truly, or none, and its app hears of it: ${KILLS} seeds`,
+    async () => {
+      const places = await everyPlace();
+      const killed: Killed[] = [];
+      for (let seed = 0; seed < KILLS; seed += 1) killed.push(await killOne(seed, spread(seed, KILLS, places)));
+      const heir = await service.another({ SVC_ROLE: 'all' });
+      for (const { asksAgain, hash, way } of killed) {
+        if (asksAgain) expect((await record(heir, hash, way)).status).toBe(200);
+      }
+      const open = () =>
+        service.database.db.rows<Row>(sql`
+          select id, status from transactions where type = 'SKU_PURCHASE' and status in ('PENDING', 'PROCESSING')`);
+      expect(await eventually(open, (rows) => rows.length === 0, SETTLE_MS)).toEqual([]);
+      for (const one of killed) await expectTruth(one);
+      await expectOnceEach(service.database.db, receiver, SETTLE_MS);
+    },
+    2 * SETTLE_MS + KILLS * EACH_MS,
+  );
+});
+
+/** Nothing but the kill went wrong, so whatever was recorded ends as its reference says. */
+async function expectTruth({ seed, way, step, when, hash, reply, asksAgain }: Killed): Promise<void> {
+  const about = { seed, way, step, when, asksAgain, told: reply?.status };
+  const statuses = (await purchasesOf(hash)).map(({ status }) => status);
+  const isMade = asksAgain || reply !== undefined || statuses.length > 0;
+  expect({ ...about, statuses }).toEqual({ ...about, statuses: isMade ? [endOf(way)] : [] });
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditRelays } from '../support/audit-wallets.ts';
+import type { Reply } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { paidByManager } from '../support/gift-payments.ts';
+import { random, seedCount } from '../support/seeds.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { Shop } from '../support/shop.ts';
+import { spread } from '../support/spread.ts';
+import { storePurchase } from '../support/stored-purchase.ts';
+import { openWire } from '../support/wire.ts';
+
+const KILLS = seedCount(4);
+const EACH_MS = 30_000;
+const SETTLE_MS = 180_000;
+/** A refund ends within seconds; a victim that has nothing left to do still looks for jobs, and dies of that. */
+const PATIENCE_MS = 60_000;
+
+let service: TestService;
+let shop: Shop;
+let payment: string;
+beforeAll(async () => {
+  // It does no work of its own, so that victims do all of it.
+  service = await startService({ SVC_ROLE: 'api' });
+  shop = await Shop.open(service);
+  payment = await shop.pay();
+}, 120_000);
+afterAll(() => service.stop());
+
+interface Row {
+  readonly id: string;
+  readonly refund: string;
+  readonly hash: string | null;
+}
+
+const rows = (): Promise<Row[]> =>
+  service.database.db.rows<Row>(sql`
+    select id, refund_status as refund, refund_transaction_hash as hash from transactions
+     where type = 'SKU_PURCHASE' order by id`);
+const refundOf = async (id: string) => (await rows()).find((row) => row.id === id)?.refund;
+
+/** A purchase whose payment is due. */
+function due(): Promise<string> {
+  const { organizationId } = service.server.credentials;
+  const { paymentAddress, buyer } = shop;
+  const place = { organizationId, buyer: buyer.address, paymentAddress };
+  return storePurchase(service.database.db, { ...place, status: 'FAILED', hash: payment });
+}
+
+/** How often something is sent to the database, the sandbox's share included, from the request until the money is there. */
+async function countSteps(): Promise<number> {
+  const wire = await openWire(service.database.url);
+  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const id = await due();
+  const before = wire.sent();
+  const { status, text } = await shop.refund(id, {}, whole);
+  expect([status, text]).toEqual([200, expect.any(String)]);
+  const end = await eventually(
+    () => refundOf(id),
+    (refund) => refund === 'REFUNDED',
+    PATIENCE_MS,
+  );
+  expect(end).toBe('REFUNDED');
+  const steps = wire.sent() - before;
+  await whole.end();
+  wire.close();
+  return steps;
+}
+
+interface Killed {
+  readonly id: string;
+  readonly reply: Reply | undefined;
+  /** Whether the organisation repeats its request at a process that lives. */
+  readonly asksAgain: boolean;
+}
+
+async function killOne(seed: number, steps: number): Promise<Killed> {
+  const id = await due();
+  const wire = await openWire(service.database.url);
+  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const places = Array.from({ length: steps }, (_, step) => step + 1);
+  const when = random(seed + KILLS)() < 0.5 ? 'before' : 'after';
+  wire.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
+  const reply = await shop.refund(id, {}, victim).catch(() => undefined);
+  await died;
+  wire.close();
+  return { id, reply, asksAgain: random(seed)() < 0.5 };
+}
+
+describe('a process that is killed while it gives a payment back', () => {
+  it(
+    `leaves it given back once, or due: ${KILLS} seeds`,
+    async () => {
+      const steps = await countSteps();
+      const killed: Killed[] = [];
+      for (let seed = 0; seed < KILLS; seed += 1) killed.push(await killOne(seed, steps));
+      const heir = await service.another({ SVC_ROLE: 'all' });
+      for (const { id, asksAgain } of killed) if (asksAgain) expect((await shop.refund(id, {}, heir)).status).toBe(200);
+      const open = async () => (await rows()).filter(({ refund }) => refund === 'REFUNDING');
+      expect(await eventually(open, (left) => left.length === 0, SETTLE_MS)).toEqual([]);
+      for (const { id, reply, asksAgain } of killed) {
+        const refund = await refundOf(id);
+        const isMade = reply !== undefined || asksAgain;
+        expect({ id, refund }).toEqual({ id, refund: isMade ? 'REFUNDED' : expect.stringMatching(/^(DUE|REFUNDED)$/) });
+      }
+      const refunded = (await rows()).filter(({ refund }) => refund === 'REFUNDED').map(({ hash }) => hash);
+      const paid = await paidByManager(shop.sandbox);
+      expect(paid.every(({ to }) => to === BigInt(shop.buyer.address))).toBe(true);
+      expect(paid.map(({ hash }) => hash).toSorted()).toEqual(refunded.toSorted());
+      await auditRelays(service.database.db, shop.sandbox);
+    },
+    SETTLE_MS + KILLS * EACH_MS,
+  );
+});

@@ -1,0 +1,169 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serverDatabase } from '../../packages/server/testing/database.ts';
+import { caller, send } from '../support/client.ts';
+import { newDataDir, type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
+
+const running: RunningServer[] = [];
+const folders: string[] = [];
+
+async function start(options?: ServerOptions): Promise<RunningServer> {
+  const server = await startServer(options);
+  running.push(server);
+  return server;
+}
+async function newFolder(): Promise<string> {
+  const folder = await newDataDir();
+  folders.push(folder);
+  return folder;
+}
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+describe('the embedded default', () => {
+  it('needs nothing, prints keys, addresses and a first call, and keeps them for its owner alone', async () => {
+    const server = await start();
+    const { publicKey, secretKey, baseUrl, organizationId, rpcUrl } = server.credentials;
+    expect(server.output()).toContain(publicKey);
+    expect(server.output()).toContain(secretKey);
+    expect(server.output()).toContain(`${server.origin}/docs`);
+    expect(server.output()).toMatch(/curl 'http.*\/v1\/skus/);
+    expect(baseUrl).toBe(`${server.origin}/v1`);
+    expect(organizationId).toMatch(/^org_/);
+    expect(rpcUrl).toBe(`${server.origin}/sandbox/starknet/rpc`);
+    const { mode } = await stat(path.join(server.dataDir, 'credentials.json'));
+    expect(mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps keys and data over a restart, a kill of the service included', async () => {
+    const dataDir = await newFolder();
+    const first = await start({ dataDir });
+    await first.end('SIGKILL');
+    const second = await start({ dataDir });
+    const { baseUrl: _first, rpcUrl: _one, ...before } = first.credentials;
+    const { baseUrl: _second, rpcUrl: _other, ...after } = second.credentials;
+    expect(after).toEqual(before);
+    const organization = await caller(second)('/organization');
+    expect(organization.body).toMatchObject({ id: before.organizationId, balance: { totalUsd: 10_000 } });
+  });
+
+  it('tells a second one on the same folder what to do', async () => {
+    const dataDir = await newFolder();
+    await start({ dataDir });
+    await expect(startServer({ dataDir })).rejects.toThrow(/in use by another svc[\s\S]*SVC_DATA_DIR/);
+  });
+});
+
+describe('a start that fails after the first keys were made', () => {
+  it('loses none of them: the next one shows them', async () => {
+    const busy = await start();
+    const database = await serverDatabase();
+    const dataDir = await newFolder();
+    const env = { DATABASE_URL: database.url };
+    try {
+      const failed = startServer({ env: { ...env, PORT: new URL(busy.origin).port }, dataDir });
+      await expect(failed).rejects.toThrow(/port is in use/);
+      const next = await start({ env, dataDir });
+      expect(next.output()).toContain(next.credentials.secretKey);
+      expect((await caller(next)('/organization')).status).toBe(200);
+      await next.end();
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+describe('a process that only runs jobs', () => {
+  it('serves its health and nothing else, and leaves the credentials of the others alone', async () => {
+    const api = await start();
+    const before = await readFile(path.join(api.dataDir, 'credentials.json'), 'utf8');
+    const database = await serverDatabase();
+    const worker = await start({ env: { DATABASE_URL: database.url, SVC_ROLE: 'worker' } });
+    try {
+      expect((await send(`${worker.origin}/readyz`)).status).toBe(200);
+      expect((await send(`${worker.origin}/v1/skus`)).status).toBe(404);
+      expect(worker.output()).not.toContain('sk_dev_');
+      expect(await readFile(path.join(api.dataDir, 'credentials.json'), 'utf8')).toBe(before);
+    } finally {
+      await worker.end();
+      await database.drop();
+    }
+  });
+});
+
+/** A live Starknet, but for its nodes. */
+const LIVE = {
+  STARKNET_NETWORK: 'mainnet',
+  STARKNET_PUBLIC_RPC_URL: 'https://node.example/rpc',
+  SVC_CLASS_HASH: '0x5e1f',
+  PAYMENT_ADDRESS: '0x77',
+};
+
+describe('a start that cannot succeed', () => {
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['with a wrong setting', { PORT: 'abc' }, /PORT must be a whole number/],
+    [
+      'with a live chain where nobody pays for gas',
+      { ...LIVE, STARKNET_RPC_URLS: 'https://node.example/hunter2' },
+      /RELAYER_ACCOUNTS must be set/,
+    ],
+    [
+      'with an unreachable database',
+      { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' },
+      /database[\s\S]*DATABASE_URL/i,
+    ],
+    [
+      'with a broken catalogue',
+      { SKU_CATALOGUE: path.join(import.meta.dirname, '../architecture.test.ts') },
+      /catalogue[\s\S]*not valid JSON/,
+    ],
+  ])('%s ends with a sentence, not with a stack, and shows no secret', async (_, env, message) => {
+    const failed = startServer({ env, dataDir: await newFolder() });
+    await expect(failed).rejects.toThrow(message);
+    await expect(failed).rejects.not.toThrow(/hunter2|\n\s+at /);
+  });
+
+  it('with a node of another chain says which one it is, and shows no secret', async () => {
+    const { rpcUrl } = (await start()).credentials;
+    const env = { ...LIVE, STARKNET_RPC_URLS: `${rpcUrl}?key=hunter2`, RELAYER_ACCOUNTS: '0x1:0xc0ffee' };
+    const failed = startServer({ env, dataDir: await newFolder() });
+    await expect(failed).rejects.toThrow(/is a node of chain 0x5356435f53414e44424f58, but/);
+    await expect(failed).rejects.not.toThrow(/hunter2|c0ffee|\n\s+at /);
+  });
+});
+
+describe('a stop', () => {
+  it('finishes the request in flight, then ends with code 0', async () => {
+    const server = await start();
+    const { hostname, port } = new URL(server.origin);
+    const socket = connect(Number(port), hostname);
+    const body = JSON.stringify({ sub: 'user-1' });
+    const head = `POST /sandbox/identity/token HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    // The head is taken in before the signal; the body comes after it.
+    await new Promise<void>((resolve) => socket.write(head + body.slice(0, 3), () => resolve()));
+    await send(`${server.origin}/healthz`);
+    const ended = server.end('SIGTERM');
+    socket.write(body.slice(3));
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*"token"/);
+    expect(await ended).toBe(0);
+  });
+
+  it('takes the database down last and leaves nothing running', async () => {
+    const server = await start();
+    const pidFile = path.join(server.dataDir, 'postgres/data/postmaster.pid');
+    const pid = Number((await readFile(pidFile, 'utf8')).split('\n')[0]);
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    expect(await server.end('SIGINT')).toBe(0);
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+});

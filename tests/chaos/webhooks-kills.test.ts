@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReceiver } from '../../packages/server/testing/receiver.ts';
+import { random, seedCount } from '../support/seeds.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { type Webhook, Webhooks } from '../support/webhooks.ts';
+import { openWire } from '../support/wire.ts';
+
+const KILLS = seedCount(6);
+const EVENTS = 12;
+/** From the first look at the queue to the last delivery of a dozen, roughly. */
+const STEPS = 60;
+const PATIENCE_MS = 60_000;
+const LIMIT_MS = 120_000 + KILLS * 20_000;
+
+let service: TestService;
+let webhooks: Webhooks;
+beforeAll(async () => {
+  // It does no work of its own, so that victims do all of it.
+  service = await startService({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
+  webhooks = new Webhooks(service);
+});
+afterAll(() => service.stop());
+
+/** Every stored event has arrived, every delivery has ended as delivered, and every attempt is numbered. */
+async function expectAll(webhook: Webhook, arrived: ReadonlySet<string>): Promise<void> {
+  expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: arrived.size });
+  const rows = await service.database.db.rows<{ id: string; attempts: number; kept: number }>(sql`
+    select event_id as id, attempts, (select count(*)::integer from webhook_attempts where delivery_id = delivery.id) as kept
+      from webhook_deliveries as delivery where webhook_id = ${webhook.id}`);
+  expect(rows.filter(({ id }) => !arrived.has(id))).toEqual([]);
+  expect(rows.filter(({ attempts, kept }) => attempts !== kept)).toEqual([]);
+}
+
+describe('a process that is killed while it delivers', () => {
+  it(
+    `leaves nothing undelivered: ${KILLS} seeds`,
+    async () => {
+      const arrived = new Set<string>();
+      const receiver = await startReceiver((response, { headers }) => {
+        arrived.add(String(headers['webhook-id']));
+        response.writeHead(204).end();
+      });
+      const webhook = await webhooks.create(receiver.url);
+      for (let seed = 0; seed < KILLS; seed++) {
+        const next = random(seed);
+        const wire = await openWire(service.database.url);
+        const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'worker' });
+        const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+        const step = 1 + Math.floor(next() * STEPS);
+        wire.cutAfter(step, next() < 0.5 ? 'before' : 'after', () => victim.process.kill('SIGKILL'));
+        await webhooks.publish(EVENTS);
+        await died;
+        wire.close();
+      }
+      const survivor = await service.another({ SVC_ROLE: 'worker' });
+      expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: KILLS * EVENTS });
+      await expectAll(webhook, arrived);
+      await survivor.stop();
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'between the answer and its storing sends that event again, with the same id',
+    async () => {
+      await webhooks.clear();
+      const victim = await service.another({ SVC_ROLE: 'worker' });
+      const died = once(victim.process, 'exit');
+      const receiver = await startReceiver((response) => {
+        victim.process.kill('SIGKILL');
+        response.writeHead(204).end();
+      });
+      const webhook = await webhooks.create(receiver.url);
+      await webhooks.test(webhook);
+      await died;
+      const survivor = await service.another({ SVC_ROLE: 'worker' });
+      await receiver.until(2);
+      const [first, second] = receiver.received;
+      expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: 1 });
+      await survivor.stop();
+    },
+    LIMIT_MS,
+  );
+});

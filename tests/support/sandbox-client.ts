@@ -1,0 +1,164 @@
+import { classes } from '@svc/starknet';
+import type { Call, OutsideExecutionOptions, SignerInterface } from 'starknet';
+import type { Sandbox } from './sandbox.ts';
+import type { Account, Library, RpcProvider } from './sandbox-libraries.ts';
+
+export const USDC = '0x33068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
+export const UDC = '0x2ceed65a4bd731034c01113685c831b01c15d7d432f71afb1cf1634b53a2125';
+export const STRK = '0x4718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d';
+
+/** Blocks are instant here: far below the library's five seconds. */
+export const WAIT = { retryInterval: 10 };
+
+/** More than any transaction of the suites uses, so that one that reverts gets past the library's own estimate. */
+export const AMPLE = {
+  tip: 0n,
+  resourceBounds: {
+    l1_gas: { max_amount: 0n, max_price_per_unit: 0n },
+    l1_data_gas: { max_amount: 20_000n, max_price_per_unit: 50_000n },
+    l2_gas: { max_amount: 200_000_000n, max_price_per_unit: 10_000_000_000n },
+  },
+};
+
+/** What a new wallet starts with, in whole tokens. */
+const STARTING_STRK = '1000';
+const STARTING_USDC = '1000';
+
+export const kinds = ['SVC', 'SVC with policies', 'SVC with sessions', 'READY', 'plain'] as const;
+export type Kind = (typeof kinds)[number];
+
+const classHashes: Record<Exclude<Kind, 'plain'>, bigint> = {
+  SVC: classes.svc,
+  'SVC with policies': classes.svcPolicies,
+  'SVC with sessions': classes.svcSessions,
+  READY: classes.ready,
+};
+
+export interface Deployment {
+  readonly classHash: string;
+  readonly constructorCalldata: string[];
+  readonly addressSalt: string;
+  readonly contractAddress: string;
+}
+
+export interface Wallet {
+  readonly account: Account;
+  readonly address: string;
+  readonly privateKey: string;
+  readonly publicKey: string;
+  readonly deployment: Deployment;
+}
+
+/** The parts of a receipt that the suites look at; the library's own type is a union of all there are. */
+export interface Receipt {
+  readonly type: string;
+  readonly transaction_hash: string;
+  readonly execution_status: 'SUCCEEDED' | 'REVERTED';
+  readonly finality_status: string;
+  readonly revert_reason?: string;
+  readonly contract_address?: string;
+  readonly block_number?: number;
+  readonly block_hash?: string;
+  readonly actual_fee: { readonly amount: string; readonly unit: string };
+  readonly events: readonly { readonly from_address: string; readonly keys: string[]; readonly data: string[] }[];
+}
+
+/** One version of the library, pointed at a sandbox. */
+export class Client {
+  readonly library: Library;
+  readonly sandbox: Sandbox;
+  readonly provider: RpcProvider;
+
+  /** What is read, unless a block is named: the chain with or without the block that is still open. */
+  constructor(library: Library, sandbox: Sandbox, blockIdentifier: 'latest' | 'pre_confirmed' = 'latest') {
+    this.library = library;
+    this.sandbox = sandbox;
+    this.provider = new library.RpcProvider({ nodeUrl: sandbox.rpcUrl, blockIdentifier });
+  }
+
+  account(address: string, signer: string | SignerInterface): Account {
+    return new this.library.Account({ provider: this.provider, address, signer });
+  }
+
+  /** One of the accounts that exist from the start. */
+  async funded(label: string): Promise<Account> {
+    const { address, privateKey } = await this.sandbox.account(label);
+    return this.account(address, privateKey);
+  }
+
+  async classHashOf(kind: Kind): Promise<string> {
+    if (kind !== 'plain') return this.library.num.toHex(classHashes[kind]);
+    return this.provider.getClassHashAt((await this.sandbox.account('relayer 1')).address);
+  }
+
+  /** A key pair and the place that its account will have. Nothing is sent. */
+  async newWallet(kind: Kind): Promise<Wallet> {
+    const { ec, hash, num, stark } = this.library;
+    const privateKey = stark.randomAddress();
+    const publicKey = num.toHex(ec.starkCurve.getStarkKey(privateKey));
+    const classHash = await this.classHashOf(kind);
+    const constructorCalldata = kind === 'READY' ? ['0x0', publicKey, '0x1'] : [publicKey];
+    const address = hash.calculateContractAddressFromHash(publicKey, classHash, constructorCalldata, 0);
+    const deployment = { classHash, constructorCalldata, addressSalt: publicKey, contractAddress: address };
+    return { account: this.account(address, privateKey), address, privateKey, publicKey, deployment };
+  }
+
+  async fund({ address }: Wallet): Promise<void> {
+    await this.sandbox.faucet(address, 'STRK', STARTING_STRK);
+    await this.sandbox.faucet(address, 'USDC', STARTING_USDC);
+  }
+
+  /** A wallet with tokens that has deployed itself. */
+  async openWallet(kind: Kind): Promise<Wallet> {
+    const wallet = await this.newWallet(kind);
+    await this.fund(wallet);
+    await this.receipt((await wallet.account.deployAccount(wallet.deployment, AMPLE)).transaction_hash);
+    return wallet;
+  }
+
+  async balance(token: string, owner: string): Promise<bigint> {
+    const [low = '0x0', high = '0x0'] = await this.provider.callContract(call(token, 'balance_of', [owner]));
+    return BigInt(low) + (BigInt(high) << 128n);
+  }
+
+  async receipt(transactionHash: string): Promise<Receipt> {
+    return (await this.provider.getTransactionReceipt(transactionHash)).value as unknown as Receipt;
+  }
+
+  /** Sends without an estimate, also what will revert, from the open block's nonce. */
+  async send(account: Account, calls: Call | Call[]): Promise<Receipt> {
+    const nonce = await this.provider.getNonceForAddress(account.address, 'pre_confirmed');
+    return this.receipt((await account.execute(calls, { ...AMPLE, nonce })).transaction_hash);
+  }
+
+  /** Lets another account send what this one signed. */
+  async sendFor(
+    sender: Account,
+    signer: Account,
+    calls: Call | Call[],
+    options: Partial<OutsideExecutionOptions> = {},
+  ) {
+    const signed = await signer.getOutsideTransaction({ ...(await this.window()), ...options }, calls);
+    const nonce = await this.provider.getNonceForAddress(sender.address, 'pre_confirmed');
+    return this.receipt((await sender.executeFromOutside(signed, { ...AMPLE, nonce })).transaction_hash);
+  }
+
+  /** Open now, for anyone. */
+  async window(): Promise<OutsideExecutionOptions> {
+    const now = await this.sandbox.clock();
+    return { caller: 'ANY_CALLER', execute_after: now - 3_600, execute_before: now + 3_600 };
+  }
+}
+
+export function call(contractAddress: string, entrypoint: string, calldata: (string | number | bigint)[] = []): Call {
+  return { contractAddress, entrypoint, calldata: calldata.map(String) };
+}
+
+export function transfer(token: string, to: string, amount: number | bigint): Call {
+  return call(token, 'transfer', [to, amount, 0]);
+}
+
+/** Through the universal deployer, at the address that does not depend on who asks. */
+export function deploy({ classHash, addressSalt, constructorCalldata }: Deployment): Call {
+  return call(UDC, 'deploy_contract', [classHash, addressSalt, 0, constructorCalldata.length, ...constructorCalldata]);
+}

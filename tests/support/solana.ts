@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { selector, toHex } from '@svc/starknet';
+import { sql } from '@svc/store';
+import { caller, type Reply, send } from './client.ts';
+import { eventually } from './eventually.ts';
+import { giftBody } from './gift-world.ts';
+import { Sandbox } from './sandbox.ts';
+import { USDC } from './sandbox-client.ts';
+import type { RunningServer } from './server.ts';
+import type { TestService } from './service.ts';
+
+const run = promisify(execFile);
+const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const KEY_BYTES = 32;
+/** Looks come every two seconds at first, renewals after five and thirty, and the machine may be busy. */
+const END_MS = 90_000;
+
+export interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly address: string;
+  readonly amount: bigint;
+  readonly share: bigint;
+  readonly burned: bigint;
+}
+
+/** Somebody's wallet on Solana, in base58. */
+export function newSolanaWallet(): string {
+  const key = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(-KEY_BYTES);
+  let value = BigInt(`0x${key.toString('hex')}`);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = `${ALPHABET[Number(value % 58n)]}${text}`;
+  const zeros = key.findIndex((byte) => byte !== 0);
+  return '1'.repeat(Math.max(zeros, 0)) + text;
+}
+
+/** Gifts to Solana on a running service, and what its sandbox shows of them. */
+export class SolanaGifts {
+  readonly service: TestService;
+  readonly sandbox: Sandbox;
+
+  constructor(service: TestService) {
+    this.service = service;
+    this.sandbox = new Sandbox(service.server);
+  }
+
+  /** From now on burns are attested and minted at once, and nothing goes wrong. */
+  async calm(): Promise<void> {
+    await this.sandbox.ask('/starknet/faults', undefined, 'DELETE');
+    await this.clearFaults();
+    const none = { indexedSeconds: 0, fastSeconds: 0, standardSeconds: 0, forwardSeconds: 0 };
+    await this.sandbox.ask('/bridge/settings', { ...none, requestsPerSecond: 1_000_000 });
+  }
+
+  order(fault: object): Promise<unknown> {
+    return this.sandbox.ask('/bridge/faults', fault);
+  }
+
+  clearFaults(): Promise<unknown> {
+    return this.sandbox.ask('/bridge/faults', undefined, 'DELETE');
+  }
+
+  /** Fast, unless told otherwise. */
+  async gift(changes: object = {}): Promise<{ id: string; code: string }> {
+    const reply = await caller(this.service.server)('/gifts', {
+      method: 'POST',
+      body: giftBody({ cctpFast: true, ...changes }),
+    });
+    if (reply.status !== 201) throw new Error(reply.text);
+    return reply.body as { id: string; code: string };
+  }
+
+  redeem(code: string, walletAddress: string, server: RunningServer = this.service.server): Promise<Reply> {
+    const body = { walletAddress, chain: 'solana' };
+    return send(`${server.credentials.baseUrl}/gifts/claim/${code}/redeem`, { method: 'POST', body });
+  }
+
+  /** Reserved and burned; answers the redeem. */
+  async started(code: string, wallet = newSolanaWallet()): Promise<string> {
+    const reply = await this.redeem(code, wallet);
+    if (reply.status !== 202) throw new Error(reply.text);
+    return (reply.body as { redeemId: string }).redeemId;
+  }
+
+  async status(code: string, redeemId: string): Promise<Record<string, unknown>> {
+    const reply = await send(`${this.service.server.credentials.baseUrl}/gifts/claim/${code}/status/${redeemId}`);
+    return reply.body as Record<string, unknown>;
+  }
+
+  /** The status in which a redeem ends, or stays for long. */
+  ended(code: string, redeemId: string): Promise<Record<string, unknown>> {
+    const isOver = ({ status }: Record<string, unknown>) => status === 'SUCCESS' || status === 'FAILED';
+    return eventually(() => this.status(code, redeemId), isOver, END_MS);
+  }
+
+  async onSolana(wallet: string): Promise<bigint> {
+    return BigInt((await this.sandbox.ask<{ balance: string }>(`/bridge/solana/accounts/${wallet}`)).balance);
+  }
+
+  /** All redeems of a gift, once they have ended. */
+  allEnded(giftId: string): Promise<Row[]> {
+    const rows = () =>
+      this.service.database.db.rows<Row>(sql`
+        select id, status, reason, address, amount_micros as amount, share_micros as share,
+               amount_micros + coalesce((bridge ->> 'maxFee')::bigint, 0) as burned
+          from gift_redeems where gift_id = ${giftId}`);
+    const areOver = (all: Row[]) => all.every(({ status }) => status === 'SUCCESS' || status === 'FAILED');
+    return eventually(rows, areOver, END_MS);
+  }
+
+  async resume(redeemId: string): Promise<Record<string, unknown>> {
+    const env = { PATH: process.env.PATH ?? '', DATABASE_URL: this.service.database.url };
+    const { stdout } = await run(process.execPath, [ADMIN, 'resume-redeem', redeemId], { env });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  /** What the account that burns has left. */
+  async ofManager(): Promise<bigint> {
+    const { address } = await this.sandbox.account('manager');
+    const calldata = {
+      contract_address: USDC,
+      entry_point_selector: toHex(selector('balanceOf')),
+      calldata: [address],
+    };
+    const { result } = await this.sandbox.rpc('call', [calldata, 'latest']);
+    const [low = '0'] = (result ?? []) as string[];
+    return BigInt(low);
+  }
+
+  async balances(): Promise<{ totalUsd: number; availableUsd: number; heldUsd: number }> {
+    const reply = await caller(this.service.server)('/organization');
+    return (reply.body as { balance: { totalUsd: number; availableUsd: number; heldUsd: number } }).balance;
+  }
+}
