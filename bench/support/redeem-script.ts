@@ -1,5 +1,5 @@
 import { type Database, type Sql, sql } from '@svc/store';
-import { type ClaimParts, CodeLookup, findByCode, reserve } from '../../packages/server/src/gifts/claim.ts';
+import { type ClaimDeps, CodeLookup, findByCode, reserve } from '../../packages/server/src/gifts/claim.ts';
 import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
 import { recording, spelled } from './record-statements.ts';
 
@@ -10,7 +10,7 @@ const ADDRESS = `0x${'b0b'.padStart(64, '0')}`;
 
 /** Nobody is paid here, so nothing is asked of a chain. */
 const chains = {
-  networks: { tokens: () => [], starknet: () => ({ paymentAddress: '0x1' }) } as unknown as ClaimParts['networks'],
+  networks: { tokens: () => [], starknet: () => ({ paymentAddress: '0x1' }) } as unknown as ClaimDeps['networks'],
   manager: () => 2n,
   canBridge: () => false,
 };
@@ -34,9 +34,9 @@ export async function redeemScripts(db: Database, code: string, codeLine: string
   const gift = await findByCode({ codes }, CLIENT, code);
   if (!gift) throw new Error(`There is no gift ${code}.`);
   const destination = { chain: 'starknet', address: ADDRESS, shownAddress: ADDRESS } as const;
-  const parts = { ...chains, db, codes } as unknown as ClaimParts;
+  const deps = { ...chains, db, codes } as unknown as ClaimDeps;
   const redeem = await db.tx(async (tx) => {
-    const id = await reserve(parts, recording(tx, reserving), { giftId: gift.id, destination, requestKey: undefined });
+    const id = await reserve(deps, recording(tx, reserving), { giftId: gift.id, destination, requestKey: undefined });
     await endRedeems(recording(tx, ending), [{ id, end: 'SUCCESS', transactionHash: ADDRESS }]);
     return id;
   });

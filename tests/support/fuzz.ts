@@ -154,7 +154,7 @@ function pathOf(endpoint: Endpoint, { params = {} }: Example): fc.Arbitrary<stri
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
     return name === undefined ? fc.constant(segment) : fc.oneof(fc.constant(params[name] ?? 'x'), oddSegment);
   });
-  return fc.tuple(...segments).map((parts) => parts.join('/'));
+  return fc.tuple(...segments).map((deps) => deps.join('/'));
 }
 
 const oddValue = fc.oneof(

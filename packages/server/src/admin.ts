@@ -6,7 +6,7 @@ import { resumeRedeem } from './gifts/operator.ts';
 import { createOrganization } from './organizations/api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
-import { cancelByHand, type EndedByHand, endByHand, stuckPurchases } from './purchases/operator.ts';
+import { cancelByOperator, type EndedByHand, endByOperator, stuckPurchases } from './purchases/operator.ts';
 
 const USAGE = `The operator's commands, on the same database as the service (running or not):
 
@@ -58,11 +58,11 @@ const commands: Record<string, Command> = {
   'purchases stuck': (db) => stuckPurchases(db, LIST_LIMIT),
   'purchases complete': (db, [id, fileNumber]) =>
     endPurchase(id, (known) =>
-      endByHand(db, known, { state: 'completed', fileNumber: required(fileNumber, 'a file number') }),
+      endByOperator(db, known, { state: 'completed', fileNumber: required(fileNumber, 'a file number') }),
     ),
   'purchases fail': (db, [id, reason]) =>
-    endPurchase(id, (known) => endByHand(db, known, { state: 'failed', reason: required(reason, 'a reason') })),
-  'purchases cancel': (db, [id]) => endPurchase(id, (known) => cancelByHand(db, known)),
+    endPurchase(id, (known) => endByOperator(db, known, { state: 'failed', reason: required(reason, 'a reason') })),
+  'purchases cancel': (db, [id]) => endPurchase(id, (known) => cancelByOperator(db, known)),
 };
 
 /** Commands of one word; the rest are its arguments. */

@@ -8,8 +8,8 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Authenticator } from './auth/authenticate.ts';
-import { type PagesParts, registerPages } from './claim-page.ts';
-import type { Governor } from './http/admission.ts';
+import { type PagesDeps, registerPages } from './claim-page.ts';
+import type { AdmissionControl } from './http/admission.ts';
 import type { Handlers } from './http/call.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
@@ -33,12 +33,12 @@ const MAX_PARAMETER_LENGTH = 1_024;
 /** A client that takes longer than this to send its request is not one of ours. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-export interface AppParts {
+export interface AppDeps {
   readonly db: Database;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   readonly clientLimiter: RateLimiter;
-  readonly governor: Governor;
+  readonly governor: AdmissionControl;
   readonly handlers: Handlers;
   readonly gauges: readonly GaugeSource[];
   readonly checks: Checks;
@@ -52,19 +52,19 @@ export interface AppParts {
   /** Who delivers purchases, and tells their results by itself. */
   readonly fulfilment: Fulfilment;
   /** What people see. A process that only runs jobs serves nothing but its own health. */
-  readonly forPeople: PagesParts | undefined;
+  readonly forPeople: PagesDeps | undefined;
 }
 
 /** The HTTP application, not listening yet. */
-export async function createApp(parts: AppParts): Promise<FastifyInstance> {
+export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const http: FastifyInstance = Fastify({
-    loggerInstance: parts.log.logger as FastifyBaseLogger,
+    loggerInstance: deps.log.logger as FastifyBaseLogger,
     // Fastify would log addresses, and those hold gift codes; our own line names the route.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    trustProxy: parts.trustProxy > 0 && ((_, hops) => hops < parts.trustProxy),
+    trustProxy: deps.trustProxy > 0 && ((_, hops) => hops < deps.trustProxy),
     genReqId: readRequestId,
     requestIdHeader: false,
     // A logger of its own for each request costs more than the request's own line, which names the request itself.
@@ -83,28 +83,28 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   http.server.on('checkExpectation', (request, response) => http.routing(request, response));
   http.addHook('onRequest', requireHost);
   readJsonBodies(http);
-  logRequests(http, parts.log.writeLine);
-  addSecurityHeaders(http, parts.publicUrl);
+  logRequests(http, deps.log.writeLine);
+  addSecurityHeaders(http, deps.publicUrl);
   http.setErrorHandler(replyWithError);
   http.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
   allowBrowsers(http);
 
-  const metrics = createMetrics(http, parts.db, parts.gauges);
-  registerOperations(http, { ...parts, metrics });
-  if (parts.forPeople) {
-    registerReference(http, parts.publicUrl);
-    registerPages(http, parts.forPeople);
-    await http.register(async (v1) => registerInterface(v1, parts), { prefix: '/v1' });
+  const metrics = createMetrics(http, deps.db, deps.gauges);
+  registerOperations(http, { ...deps, metrics });
+  if (deps.forPeople) {
+    registerReference(http, deps.publicUrl);
+    registerPages(http, deps.forPeople);
+    await http.register(async (v1) => registerInterface(v1, deps), { prefix: '/v1' });
   }
   return http;
 }
 
-function registerInterface(v1: FastifyInstance, parts: AppParts): void {
-  v1.get('/openapi.json', async () => openApiDocument(`${parts.publicUrl()}/v1`));
-  registerEndpoints(v1, parts);
-  v1.register(async (scope) => registerProviderCallback(scope, parts));
+function registerInterface(v1: FastifyInstance, deps: AppDeps): void {
+  v1.get('/openapi.json', async () => openApiDocument(`${deps.publicUrl()}/v1`));
+  registerEndpoints(v1, deps);
+  v1.register(async (scope) => registerProviderCallback(scope, deps));
 }
 
 /** HTTP/1.1 asks for it, and whoever leaves it out is not a client that we know. */

@@ -7,7 +7,7 @@ import type { Capabilities } from './modules.ts';
 /** Takes a step that is taken back when the service stops, the last first. */
 export type OnStop = (step: () => Promise<unknown>) => void;
 
-export interface BackgroundParts {
+export interface BackgroundDeps {
   readonly config: Config;
   readonly log: Log;
   readonly db: Database;
@@ -21,7 +21,7 @@ const DELIVERY_QUEUE_POOL_SIZE = 2;
 const DELIVERY_GRACE_MS = 2_000;
 
 /** Jobs of the queue: what the service does by itself. */
-export async function startJobs({ config, log, db, onStop }: BackgroundParts, { jobs }: Capabilities): Promise<void> {
+export async function startJobs({ config, log, db, onStop }: BackgroundDeps, { jobs }: Capabilities): Promise<void> {
   const workers = await startWorkers({
     url: db.url,
     ...jobs,
@@ -33,7 +33,7 @@ export async function startJobs({ config, log, db, onStop }: BackgroundParts, { 
 
 /** Receivers of webhooks may be slow or hang: they take no place and no connection from jobs that move money. */
 export async function startDeliveries(
-  { log, db, onStop }: BackgroundParts,
+  { log, db, onStop }: BackgroundDeps,
   { deliveries }: Capabilities,
 ): Promise<void> {
   const pool = connect(db.url, { max: DELIVERY_POOL_SIZE, applicationName: 'svc webhooks' });

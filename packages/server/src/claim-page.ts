@@ -3,7 +3,7 @@ import type { Pages } from '@svc/web/pages';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { LiveStarknet } from './chains/networks.ts';
 
-export interface PagesParts {
+export interface PagesDeps {
   readonly pages: Pages;
   readonly explorers: Explorers;
 }
@@ -28,7 +28,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The claim page, at `/claim/<code>`. It is the same for every code: the page itself asks the interface what the code gives. */
-export function registerPages(app: FastifyInstance, { pages, explorers }: PagesParts): void {
+export function registerPages(app: FastifyInstance, { pages, explorers }: PagesDeps): void {
   const html = withExplorers(pages.html, explorers);
   const page = (reply: FastifyReply) =>
     reply

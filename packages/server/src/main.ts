@@ -106,10 +106,10 @@ export function banner(facts: BannerFacts): string {
     ...keyRows(facts),
   ];
   const table = rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`).join('\n');
-  const parts = [`svc is ready (${(facts.startedInMs / 1000).toFixed(1)} s)`, table];
+  const deps = [`svc is ready (${(facts.startedInMs / 1000).toFixed(1)} s)`, table];
   if (development?.secretKey !== undefined)
-    parts.push(firstCall(publicUrl, development.publicKey, development.secretKey));
-  return `\n${parts.join('\n\n')}\n`;
+    deps.push(firstCall(publicUrl, development.publicKey, development.secretKey));
+  return `\n${deps.join('\n\n')}\n`;
 }
 
 function keyRows({ development, credentialsFile }: BannerFacts): [string, string][] {

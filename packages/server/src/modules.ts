@@ -16,8 +16,8 @@ import { exchangeHandlers } from './exchanges/module.ts';
 import { RateBook } from './exchanges/rate-book.ts';
 import { sourcesInOrder } from './exchanges/rate-sources.ts';
 import { burnOutcomes } from './gifts/bridge-redeem.ts';
-import { type ClaimParts, CodeLookup } from './gifts/claim.ts';
-import type { GiftParts } from './gifts/create-gifts.ts';
+import { type ClaimDeps, CodeLookup } from './gifts/claim.ts';
+import type { GiftDeps } from './gifts/create-gifts.ts';
 import { bridgingGauges, bridgingJobs, claimHandlers, giftHandlers, giftJobs, payoutGauges } from './gifts/module.ts';
 import { payoutJobs, payoutOutcomes, usdcOf } from './gifts/payouts.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
@@ -42,7 +42,7 @@ import { createPaymasterClient } from './relayer/paymaster/client.ts';
 import { paymasterJobs } from './relayer/paymaster/follow.ts';
 import { createPaymasterSponsor } from './relayer/paymaster/sponsor.ts';
 import type { Sponsor } from './relayer/relay.ts';
-import { createOwnSponsor } from './relayer/relayer-sponsor.ts';
+import { createRelayerSponsor } from './relayer/relayer-sponsor.ts';
 import { relayerJobs } from './relayer/worker/worker.ts';
 import { ownSkuHandlers, skuHandlers } from './skus/module.ts';
 import { transactionHandlers, transactionJobs } from './transactions/module.ts';
@@ -51,7 +51,7 @@ import { transactionOutcomes } from './transactions/relay-outcome.ts';
 import { walletHandlers } from './wallets/module.ts';
 import { keepTransactionHash, walletJobs, walletOutcomes } from './wallets/relay-outcome.ts';
 
-export interface CapabilityParts {
+export interface CapabilityDeps {
   readonly config: Config;
   readonly db: Database;
   readonly networks: Networks;
@@ -88,16 +88,16 @@ export interface Capabilities {
   readonly checks: Checks;
 }
 
-export function createCapabilities(parts: CapabilityParts): Capabilities {
-  const { config, db, networks, crypto, log } = parts;
+export function createCapabilities(deps: CapabilityDeps): Capabilities {
+  const { config, db, networks, crypto, log } = deps;
   const environments = networks.environments();
-  const gas = payForGas(parts, environments);
+  const gas = payForGas(deps, environments);
   const callers = config.paymaster ? ('any' as const) : undefined;
   const common = { db, networks, crypto, sponsor: gas.sponsor, callers };
-  const bridge = createCctpBridge({ networks, url: parts.bridgeUrl });
-  const gifts = giftParts(parts, gas.payer, bridge);
+  const bridge = createCctpBridge({ networks, url: deps.bridgeUrl });
+  const gifts = giftDeps(deps, gas.payer, bridge);
   const exchange = createRates(config, db, log);
-  const paying = environments.filter((environment) => parts.managers[environment]);
+  const paying = environments.filter((environment) => deps.managers[environment]);
   const work: Jobs[] = [
     { handlers: upkeepHandlers(db), recurring: upkeep },
     gas.jobs,
@@ -107,9 +107,9 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
     giftJobs(gifts),
     payoutJobs({ db, networks, payer: gas.payer, log, environments: paying }),
     bridgingJobs({ db, bridge, payer: gas.payer, log }),
-    mailJobs({ db, mailers: parts.mailers, log }),
+    mailJobs({ db, mailers: deps.mailers, log }),
     webhookJobs(db),
-    fulfilmentJobs({ db, networks, providers: parts.providers, log }),
+    fulfilmentJobs({ db, networks, providers: deps.providers, log }),
     refundJobs({ db, networks, payer: gas.payer, log, environments: paying }),
   ];
   return {
@@ -117,12 +117,12 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
       ...skuHandlers(db),
       ...ownSkuHandlers(db),
       ...exchangeHandlers(exchange),
-      ...purchaseHandlers({ db, networks, exchange, providers: parts.providers, payer: gas.payer, log }),
-      ...organizationHandlers(db, parts.credentials),
+      ...purchaseHandlers({ db, networks, exchange, providers: deps.providers, payer: gas.payer, log }),
+      ...organizationHandlers(db, deps.credentials),
       ...managementHandlers({
         db,
         allowLoopback: config.allowLoopbackUrls,
-        forget: () => parts.credentials.forget(),
+        forget: () => deps.credentials.forget(),
       }),
       ...configHandlers(networks),
       ...webhookHandlers({ db, allowLoopback: config.allowLoopbackUrls }),
@@ -130,8 +130,8 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
       ...transactionHandlers(common),
       ...followingHandlers(common),
       ...giftHandlers(gifts),
-      ...claimHandlers(claimParts(parts, gas.payer, bridge)),
-      ...depositHandlers({ db, networks, ownAccounts: (environment) => managersOf(parts, environment) }),
+      ...claimHandlers(claimDeps(deps, gas.payer, bridge)),
+      ...depositHandlers({ db, networks, ownAccounts: (environment) => managersOf(deps, environment) }),
     },
     jobs: joined(work),
     deliveries: (pool) => deliveryJobs({ db: pool, log, allowLoopback: config.allowLoopbackUrls }),
@@ -148,11 +148,7 @@ export function createCapabilities(parts: CapabilityParts): Capabilities {
   };
 }
 
-function claimParts(
-  { config, db, networks, redeemWaiters }: CapabilityParts,
-  payer: Payer,
-  bridge: Bridge,
-): ClaimParts {
+function claimDeps({ config, db, networks, redeemWaiters }: CapabilityDeps, payer: Payer, bridge: Bridge): ClaimDeps {
   return {
     db,
     networks,
@@ -163,14 +159,14 @@ function claimParts(
   };
 }
 
-function managersOf({ managers }: CapabilityParts, environment: Environment): bigint[] {
+function managersOf({ managers }: CapabilityDeps, environment: Environment): bigint[] {
   const manager = managers[environment];
   return manager ? [manager.address] : [];
 }
 
 /** Production may leave gas to a paymaster; everything else is paid by accounts of ours. */
 function payForGas(
-  { config, db, networks, crypto, relayers, managers, log }: CapabilityParts,
+  { config, db, networks, crypto, relayers, managers, log }: CapabilityDeps,
   environments: readonly Environment[],
 ): { readonly sponsor: Sponsor; readonly payer: Payer; readonly jobs: Jobs } {
   const outcomes: OutcomeHandlers = {
@@ -184,14 +180,17 @@ function payForGas(
   const common = { db, networks, crypto, outcomes, log, maxFeeFri: config.maxFee, managerKey };
   const payer = createPayer(common);
   const keys = (environment: Environment) => relayers[environment];
-  const own = { sponsor: createOwnSponsor({ ...common, keys }), jobs: relayerJobs({ ...common, keys, environments }) };
+  const own = {
+    sponsor: createRelayerSponsor({ ...common, keys }),
+    jobs: relayerJobs({ ...common, keys, environments }),
+  };
   if (!config.paymaster) return { ...own, payer };
   const onHash = async (tx: Db, relayId: string, hash: bigint) => {
     await keepTransactionHash(tx, relayId, hash);
     await setHashOfRelay(tx, relayId, toHex(hash));
   };
-  const paymasterParts = { ...common, paymaster: createPaymasterClient(config.paymaster), onHash };
-  const paymaster = createPaymasterSponsor(paymasterParts);
+  const paymasterDeps = { ...common, paymaster: createPaymasterClient(config.paymaster), onHash };
+  const paymaster = createPaymasterSponsor(paymasterDeps);
   const sponsorOf = (environment: Environment) => (environment === 'production' ? paymaster : own.sponsor);
   return {
     sponsor: {
@@ -199,7 +198,7 @@ function payForGas(
       sponsor: (sponsorship, store) => sponsorOf(sponsorship.environment).sponsor(sponsorship, store),
     },
     payer,
-    jobs: joined([own.jobs, paymasterJobs(paymasterParts)]),
+    jobs: joined([own.jobs, paymasterJobs(paymasterDeps)]),
   };
 }
 
@@ -210,7 +209,7 @@ function joined(all: readonly Jobs[]): Jobs {
   };
 }
 
-function giftParts({ config, db, credentials, publicUrl }: CapabilityParts, payer: Payer, bridge: Bridge): GiftParts {
+function giftDeps({ config, db, credentials, publicUrl }: CapabilityDeps, payer: Payer, bridge: Bridge): GiftDeps {
   return {
     db,
     organizations: credentials,

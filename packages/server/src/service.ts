@@ -12,13 +12,13 @@ import { type OnStop, startDeliveries, startJobs } from './background.ts';
 import { checkBridgeContracts } from './bridge/cctp-bridge.ts';
 import { Networks, type SandboxPlace } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
-import { explorersOf, type PagesParts } from './claim-page.ts';
+import { explorersOf, type PagesDeps } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import { rememberAddresses, startCrypto } from './crypto/pool.ts';
 import { openStore, serverMigrations } from './database.ts';
 import { readCredentials, writeCredentials } from './dev-credentials.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
-import { Governor } from './http/admission.ts';
+import { AdmissionControl } from './http/admission.ts';
 import type { Health } from './http/monitoring.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import { createLog, type Log } from './log.ts';
@@ -120,7 +120,7 @@ async function start(
 }
 
 /** Begun first and waited for last: where the pages have to be built, the database starts at the same time. */
-function preparePages(config: Config, log: Log): Promise<PagesParts | undefined> {
+function preparePages(config: Config, log: Log): Promise<PagesDeps | undefined> {
   if (config.role === 'worker') return Promise.resolve(undefined);
   const explorers = explorersOf(config.chains.starknet, config.sandbox);
   const say = (line: string) => {
@@ -146,12 +146,12 @@ async function prepareDevelopment(config: Config, db: Db, credentialsFile: strin
   return development;
 }
 
-interface Parts {
+interface Deps {
   readonly config: Config;
   readonly sandbox: Sandbox | undefined;
   readonly log: Log;
   readonly db: Database;
-  readonly forPeople: Promise<PagesParts | undefined>;
+  readonly forPeople: Promise<PagesDeps | undefined>;
   readonly onStop: OnStop;
 }
 
@@ -163,8 +163,8 @@ interface Address {
 }
 
 /** Requests first, then jobs: those of development reach the sandbox by its address. Answers the address that others see. */
-async function run(parts: Parts): Promise<string> {
-  const { config, sandbox, log, db, onStop } = parts;
+async function run(deps: Deps): Promise<string> {
+  const { config, sandbox, log, db, onStop } = deps;
   const address: Address = { local: '', public: '', node: () => undefined };
   const networks = await checkedNetworks(config, log.logger, () => placeOf(sandbox, address));
   const crypto = rememberAddresses(startCrypto({ threads: config.cryptoThreads }));
@@ -174,11 +174,11 @@ async function run(parts: Parts): Promise<string> {
     production: config.relayers,
     development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
   };
-  const redeemWaiters = await announcedRedeems(parts);
+  const redeemWaiters = await announcedRedeems(deps);
   const mailers = createMailers(config.mail, () => sandbox && address.local + SANDBOX_PREFIX + sandbox.mailboxPath);
   onStop(async () => mailers.close());
   const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
-  const fulfilment = fulfilmentOf(parts, address, providerSecret);
+  const fulfilment = fulfilmentOf(deps, address, providerSecret);
   const capabilities = createCapabilities({
     config,
     db,
@@ -196,10 +196,10 @@ async function run(parts: Parts): Promise<string> {
     log: log.logger,
   });
   const health: Health = { stopping: false };
-  await listenForRequests({ ...parts, address, credentials, capabilities, health, fulfilment, providerSecret });
+  await listenForRequests({ ...deps, address, credentials, capabilities, health, fulfilment, providerSecret });
   if (config.role !== 'api') {
-    await startJobs(parts, capabilities);
-    await startDeliveries(parts, capabilities);
+    await startJobs(deps, capabilities);
+    await startDeliveries(deps, capabilities);
   }
   onStop(async () => {
     health.stopping = true;
@@ -212,7 +212,7 @@ async function run(parts: Parts): Promise<string> {
  * Development is delivered by this process's own sandbox, with a secret that nobody else has. The sandbox keeps its orders in the
  * database, so that any process may tell their results, to itself.
  */
-function fulfilmentOf({ config, sandbox }: Parts, address: Address, secret: Uint8Array): Fulfilment {
+function fulfilmentOf({ config, sandbox }: Deps, address: Address, secret: Uint8Array): Fulfilment {
   return (environment) => {
     if (environment === 'production') return config.fulfilment;
     return sandbox && { url: address.local + SANDBOX_PREFIX + sandbox.providerPath, secret };
@@ -225,7 +225,7 @@ function placeOf(sandbox: Sandbox | undefined, address: Address): SandboxPlace |
   return { url, publicUrl, nodeUrl: address.node(), paymentAddress: sandbox.paymentAddress };
 }
 
-interface Listening extends Parts {
+interface Listening extends Deps {
   readonly address: Address;
   readonly credentials: CredentialCache;
   readonly capabilities: Capabilities;
@@ -234,8 +234,8 @@ interface Listening extends Parts {
   readonly providerSecret: Uint8Array;
 }
 
-async function listenForRequests(parts: Listening): Promise<void> {
-  const { config, sandbox, log, db, forPeople, onStop, address, credentials, capabilities, health } = parts;
+async function listenForRequests(deps: Listening): Promise<void> {
+  const { config, sandbox, log, db, forPeople, onStop, address, credentials, capabilities, health } = deps;
   const userTokens = new UserTokens({
     guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
     sandboxKeySet: () => sandbox && address.local + SANDBOX_PREFIX + sandbox.keySetPath,
@@ -245,7 +245,7 @@ async function listenForRequests(parts: Listening): Promise<void> {
     authenticator: { credentials, userTokens },
     rateLimiter: new RateLimiter(db, config.requestsPerMinute),
     clientLimiter: new RateLimiter(db, config.claimsPerMinute),
-    governor: new Governor({ perSecond: config.sponsoredPerSecond }),
+    governor: new AdmissionControl({ perSecond: config.sponsoredPerSecond }),
     handlers: capabilities.handlers,
     gauges: capabilities.gauges,
     checks: capabilities.checks,
@@ -254,12 +254,12 @@ async function listenForRequests(parts: Listening): Promise<void> {
     trustProxy: config.trustProxy,
     metricsToken: config.metricsToken,
     publicUrl: () => address.public,
-    fulfilment: parts.fulfilment,
+    fulfilment: deps.fulfilment,
     forPeople: await forPeople,
   });
   if (sandbox) {
     const mount = async (app: FastifyInstance) => {
-      const mounted = await sandbox.mount(app, db, sandboxClient(parts));
+      const mounted = await sandbox.mount(app, db, sandboxClient(deps));
       address.node = () => mounted.ownRpcUrl();
     };
     await http.register(mount, { prefix: SANDBOX_PREFIX });
@@ -303,7 +303,7 @@ async function watchedCredentials(db: Database, onStop: OnStop): Promise<Credent
 }
 
 /** Who waits for a redeem hears of its end wherever it was paid. */
-async function announcedRedeems({ config, db, onStop }: Parts): Promise<RedeemWaiters> {
+async function announcedRedeems({ config, db, onStop }: Deps): Promise<RedeemWaiters> {
   const waiters = new RedeemWaiters();
   if (config.role === 'worker') return waiters;
   const listener = await listen(db.url, REDEEMS_CHANNEL, {

@@ -1,21 +1,21 @@
 import type { endpoints, Transaction } from '@svc/protocol';
 import type { Call } from '../src/http/call.ts';
-import { type RefundParts, refundSkuPurchase } from '../src/purchases/refunds.ts';
-import type { Shop } from './fulfilment.ts';
+import { type RefundDeps, refundSkuPurchase } from '../src/purchases/refunds.ts';
+import type { FulfilmentFixture } from './fulfilment.ts';
 import type { ChainChanges } from './relayer.ts';
 
 interface Asked {
   readonly hash?: string;
   readonly chain?: ChainChanges;
-  readonly caller?: Shop['caller'];
-  readonly parts?: Partial<RefundParts>;
+  readonly caller?: FulfilmentFixture['caller'];
+  readonly deps?: Partial<RefundDeps>;
 }
 
 /** A request for a refund, as the handler sees it. */
-export function refund(shop: Shop, id: string, asked: Asked = {}): Promise<Transaction> {
-  const { hash, chain = {}, caller = shop.caller, parts = {} } = asked;
+export function refund(fixture: FulfilmentFixture, id: string, asked: Asked = {}): Promise<Transaction> {
+  const { hash, chain = {}, caller = fixture.caller, deps = {} } = asked;
   const body = hash === undefined ? {} : { transactionHash: hash };
-  const call = { caller, params: { id }, body, transact: shop.db.tx };
+  const call = { caller, params: { id }, body, transact: fixture.db.tx };
   const request = call as unknown as Call<typeof endpoints.refundSkuPurchase>;
-  return refundSkuPurchase({ ...shop.parts(chain), ...parts }, request) as Promise<Transaction>;
+  return refundSkuPurchase({ ...fixture.deps(chain), ...deps }, request) as Promise<Transaction>;
 }

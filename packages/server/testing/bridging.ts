@@ -1,11 +1,11 @@
 import { type Database, sql } from '@svc/store';
-import { type BridgingParts, bridgeRedeem, burnOutcomes } from '../src/gifts/bridge-redeem.ts';
+import { type BridgingDeps, bridgeRedeem, burnOutcomes } from '../src/gifts/bridge-redeem.ts';
 import { type BridgedRedeem, findBridged } from '../src/gifts/bridge-store.ts';
 import { BRIDGE_TASK } from '../src/gifts/redeem.ts';
 import type { Caller } from '../src/http/call.ts';
 import { newId } from '../src/util/ids.ts';
 import { FakeBridge, FakePayer, MANAGER } from './bridge-stand-ins.ts';
-import { BRIDGE, GiftHouse } from './gifts.ts';
+import { BRIDGE, GiftFixture } from './gifts.ts';
 import { testLedger } from './ledger.ts';
 import { auditLedger } from './ledger-invariants.ts';
 
@@ -20,8 +20,8 @@ interface GiftWish {
 }
 
 /** Redeems on their way to Solana, with a bridge and a payer that do as they are told and a clock that tests move. */
-export class BridgingHouse {
-  readonly gifts: GiftHouse;
+export class BridgingFixture {
+  readonly gifts: GiftFixture;
   bridge = new FakeBridge();
   payer: FakePayer;
   /** What was logged as a warning or worse. */
@@ -31,7 +31,7 @@ export class BridgingHouse {
 
   constructor(db: () => Database) {
     this.#db = db;
-    this.gifts = new GiftHouse(db);
+    this.gifts = new GiftFixture(db);
     this.payer = new FakePayer(db);
   }
 
@@ -39,7 +39,7 @@ export class BridgingHouse {
     return this.#db();
   }
 
-  parts(changes: Partial<BridgingParts> = {}): BridgingParts {
+  deps(changes: Partial<BridgingDeps> = {}): BridgingDeps {
     const complain = (_: object, message: string) => void this.complaints.push(message);
     const log = { info: () => {}, warn: complain, error: complain };
     const { db, bridge, payer } = this;
@@ -82,8 +82,8 @@ export class BridgingHouse {
     return id;
   }
 
-  step(id: string, changes: Partial<BridgingParts> = {}): Promise<void> {
-    return bridgeRedeem(this.parts(changes), id);
+  step(id: string, changes: Partial<BridgingDeps> = {}): Promise<void> {
+    return bridgeRedeem(this.deps(changes), id);
   }
 
   async row(id: string): Promise<BridgedRedeem> {
@@ -99,7 +99,7 @@ export class BridgingHouse {
     const hash = result === 'VOIDED' ? undefined : BigInt(transactionHash ?? 0x77);
     const events = [{ from: USDC, keys: [TRANSFER, MANAGER, 9n], data: [taken, 0n] }];
     const placed = { blockNumber: 1, blockHash: 1n, fee: 0n, accepted: true, revertReason: undefined, events };
-    const { burn } = burnOutcomes({ usdc: () => USDC, log: this.parts().log });
+    const { burn } = burnOutcomes({ usdc: () => USDC, log: this.deps().log });
     const outcome = { relayId: relayId ?? '', kind: 'burn' as const, environment, account: MANAGER, hash };
     const state = result === 'INCOMPLETE' ? 'SUCCEEDED' : result;
     await this.db.tx(async (tx) => {
@@ -121,7 +121,7 @@ export class BridgingHouse {
   }
 
   /** Burned, and on the chain. */
-  async burned(wish: GiftWish = {}): Promise<Awaited<ReturnType<BridgingHouse['redeem']>>> {
+  async burned(wish: GiftWish = {}): Promise<Awaited<ReturnType<BridgingFixture['redeem']>>> {
     const redeem = await this.redeem(wish);
     await this.step(redeem.id);
     await this.executed(redeem.id);
@@ -158,8 +158,8 @@ export class BridgingHouse {
 }
 
 /** For the tests of one file. */
-export function bridgingHouse(): BridgingHouse {
-  return new BridgingHouse(testLedger().db);
+export function bridgingHouse(): BridgingFixture {
+  return new BridgingFixture(testLedger().db);
 }
 
 /** One fast redeem of 5 dollars: the amount, gas and the bridge. */

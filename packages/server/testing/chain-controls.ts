@@ -1,4 +1,4 @@
-import { padded } from '../src/chains/starknet/chain.ts';
+import { padAddress } from '../src/chains/starknet/chain.ts';
 
 /** The sandbox's switches. */
 export class Controls {
@@ -31,7 +31,7 @@ export class Controls {
 
   /** 1,000 units of USDC. */
   fund(address: bigint): Promise<void> {
-    return this.#send('POST', '/faucet', { address: padded(address), token: 'USDC', amount: '0.001' });
+    return this.#send('POST', '/faucet', { address: padAddress(address), token: 'USDC', amount: '0.001' });
   }
 
   async reset(): Promise<void> {

@@ -3,10 +3,10 @@ import { type Database, sql } from '@svc/store';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Authenticator } from '../src/auth/authenticate.ts';
 import type { Networks } from '../src/chains/networks.ts';
-import { type ClaimParts, CodeLookup } from '../src/gifts/claim.ts';
+import { type ClaimDeps, CodeLookup } from '../src/gifts/claim.ts';
 import { claimHandlers } from '../src/gifts/module.ts';
 import { endRedeems, RedeemWaiters } from '../src/gifts/redeem.ts';
-import { Governor } from '../src/http/admission.ts';
+import { AdmissionControl } from '../src/http/admission.ts';
 import type { Handlers } from '../src/http/call.ts';
 import { registerEndpoints } from '../src/http/endpoints.ts';
 import { replyWithError } from '../src/http/error-reply.ts';
@@ -33,7 +33,7 @@ const networks = {
 } as unknown as Pick<Networks, 'starknet' | 'tokens'>;
 
 /** Claims on a database, with stand-ins for the chains. */
-export function claimParts(db: Database, changes: Partial<ClaimParts> = {}): ClaimParts {
+export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): ClaimDeps {
   return {
     db,
     networks,
@@ -51,17 +51,17 @@ export interface AppLimits {
 }
 
 /** A process that serves claims, without a network before it. */
-export async function claimApp(parts: ClaimParts, { requests = PLENTY }: AppLimits = {}): Promise<FastifyInstance> {
+export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits = {}): Promise<FastifyInstance> {
   const app = Fastify({ trustProxy: true, routerOptions: { maxParamLength: 1_024 } });
   app.setErrorHandler(replyWithError);
   const unused = Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, async () => ({})]));
   registerEndpoints(app, {
-    db: parts.db,
+    db: deps.db,
     authenticator: {} as Authenticator,
     rateLimiter: {} as RateLimiter,
-    clientLimiter: new RateLimiter(parts.db, requests),
-    governor: new Governor({ perSecond: PLENTY }),
-    handlers: { ...(unused as unknown as Handlers), ...claimHandlers(parts) },
+    clientLimiter: new RateLimiter(deps.db, requests),
+    governor: new AdmissionControl({ perSecond: PLENTY }),
+    handlers: { ...(unused as unknown as Handlers), ...claimHandlers(deps) },
   });
   await app.ready();
   return app;

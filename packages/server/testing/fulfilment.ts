@@ -2,18 +2,18 @@ import type { RefundStatus, TxStatus } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Sql, sql } from '@svc/store';
 import type { Networks } from '../src/chains/networks.ts';
-import { padded } from '../src/chains/starknet/chain.ts';
+import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { Caller } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
-import { confirmPayment, type FulfilmentParts } from '../src/purchases/confirm-payment.ts';
+import { confirmPayment, type FulfilmentDeps } from '../src/purchases/confirm-payment.ts';
 import { orderPurchase } from '../src/purchases/fulfilment.ts';
 import type { ToConfirm } from '../src/purchases/purchase.ts';
 import { refundOutcomes } from '../src/purchases/refund-outcome.ts';
-import type { RefundParts } from '../src/purchases/refunds.ts';
+import type { RefundDeps } from '../src/purchases/refunds.ts';
 import { createPayer } from '../src/relayer/payer.ts';
 import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
-import { type ChainChanges, Relayers } from './relayer.ts';
+import { type ChainChanges, RelayerFixture } from './relayer.ts';
 import { manager, relayer, signed, transfer } from './starknet.ts';
 import { StubProvider } from './stub-provider.ts';
 import { tokenAddress } from './test-wallet.ts';
@@ -36,22 +36,22 @@ export interface Seen {
 }
 
 /** Purchases on a sandbox, with a provider that tests command and a clock that they move. */
-export class Shop {
-  readonly relayers: Relayers;
+export class FulfilmentFixture {
+  readonly relayers: RelayerFixture;
   readonly provider = new StubProvider();
   readonly organizationId: string;
   readonly logged: { readonly level: string; readonly message: string }[] = [];
   #aheadMs = 0;
 
-  static async start(): Promise<Shop> {
-    const relayers = await Relayers.start();
+  static async start(): Promise<FulfilmentFixture> {
+    const relayers = await RelayerFixture.start();
     const organizationId = await createOrganization(relayers.db, 'Tienda Azul');
     await relayers.db.run(sql`
       update environments set notification_email = 'ventas@shop.example' where organization_id = ${organizationId}`);
-    return new Shop(relayers, organizationId);
+    return new FulfilmentFixture(relayers, organizationId);
   }
 
-  private constructor(relayers: Relayers, organizationId: string) {
+  private constructor(relayers: RelayerFixture, organizationId: string) {
     this.relayers = relayers;
     this.organizationId = organizationId;
   }
@@ -99,14 +99,14 @@ export class Shop {
     };
   }
 
-  parts(chain: ChainChanges = {}): FulfilmentParts & RefundParts {
+  deps(chain: ChainChanges = {}): FulfilmentDeps & RefundDeps {
     const networks = this.networks(chain);
     const note = (level: string) => (_: object, message: string) => void this.logged.push({ level, message });
     return {
       db: this.db,
       networks,
       providers: () => this.provider,
-      payer: createPayer({ ...this.relayers.parts, networks, managerKey: () => manager }),
+      payer: createPayer({ ...this.relayers.deps, networks, managerKey: () => manager }),
       log: { info: note('info'), warn: note('warn'), error: note('error') },
       now: () => Date.now() + this.#aheadMs,
       pause: async () => {},
@@ -138,7 +138,7 @@ export class Shop {
           sender_address, destination_address, token, token_address, amount, sku_id, sku_reference, sku_purchase_amount,
           sku_purchase_currency, status, created_at, updated_at)
         values (${id}, ${organizationId}, 'development', 'pk_dev_1', 'SKU_PURCHASE', 'STARKNET', ${hash},
-          ${padded(payer.address)}, ${padded(PAYMENT_ADDRESS)}, 'USDC', ${padded(tokenAddress('USDC'))}, ${amount},
+          ${padAddress(payer.address)}, ${padAddress(PAYMENT_ADDRESS)}, 'USDC', ${padAddress(tokenAddress('USDC'))}, ${amount},
           'TELCEL', '5512345678', 50.5, 'MXN', 'PENDING', now(), now())`);
       await tx.run(sql`
         insert into sku_purchases (id, provider_id, catalogue, sku_name, price_micros)
@@ -163,11 +163,11 @@ export class Shop {
   }
 
   confirm(purchaseId: string, toConfirm: Partial<ToConfirm> = {}, chain: ChainChanges = {}): Promise<void> {
-    return confirmPayment(this.parts(chain), { purchaseId, ...toConfirm });
+    return confirmPayment(this.deps(chain), { purchaseId, ...toConfirm });
   }
 
-  order(purchaseId: string, changes: Partial<FulfilmentParts> = {}): Promise<void> {
-    return orderPurchase({ ...this.parts(), ...changes }, { purchaseId }, new AbortController().signal);
+  order(purchaseId: string, changes: Partial<FulfilmentDeps> = {}): Promise<void> {
+    return orderPurchase({ ...this.deps(), ...changes }, { purchaseId }, new AbortController().signal);
   }
 
   async seen(id: string): Promise<Seen | undefined> {
@@ -199,8 +199,8 @@ export class Shop {
 
   /** Looks at what the manager has under way until nothing is. */
   async finish(chain: ChainChanges = {}): Promise<void> {
-    const { parts } = this.relayers;
-    const outcomes = { ...parts.outcomes, ...refundOutcomes(this.parts()) };
+    const { deps } = this.relayers;
+    const outcomes = { ...deps.outcomes, ...refundOutcomes(this.deps()) };
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const [looked] = await this.relayers.look(chain, { keys: () => [manager], outcomes });
       if (!looked?.open) return;

@@ -3,12 +3,12 @@ import { sql } from '@svc/store';
 import { releaseExpired } from '../src/gifts/manage-gifts.ts';
 import type { Caller } from '../src/http/call.ts';
 import { type Outcome, pick, type Step } from './gift-model.ts';
-import { DAY_MS, type GiftHouse, NOW } from './gifts.ts';
+import { DAY_MS, type GiftFixture, NOW } from './gifts.ts';
 import { end, reserve } from './reservations.ts';
 
 /** Does the steps of the model for real. */
 export class Performer {
-  readonly #house: GiftHouse;
+  readonly #fixture: GiftFixture;
   readonly #caller: Caller;
   /** Not deleted. */
   #gifts: string[] = [];
@@ -16,8 +16,8 @@ export class Performer {
   #redeems: string[] = [];
   #nowMs = NOW;
 
-  constructor(house: GiftHouse, caller: Caller) {
-    this.#house = house;
+  constructor(fixture: GiftFixture, caller: Caller) {
+    this.#fixture = fixture;
     this.#caller = caller;
   }
 
@@ -32,12 +32,12 @@ export class Performer {
   }
 
   async credits(): Promise<{ available: bigint; held: bigint }> {
-    const { available, held } = await this.#house.balance(this.#caller);
+    const { available, held } = await this.#fixture.balance(this.#caller);
     return { available, held };
   }
 
   gifts(): Promise<unknown[]> {
-    return this.#house.db.rows(sql`
+    return this.#fixture.db.rows(sql`
       select total_redeems as total, redeemed_micros as redeemed, hold_id is not null as held
         from gifts where organization_id = ${this.#caller.organizationId} and deleted_at is null order by id`);
   }
@@ -49,27 +49,27 @@ export class Performer {
     if (step.step === 'expiry') return this.#move(step);
     if (step.step === 'delete') return this.#delete(step);
     if (step.step === 'wait') this.#nowMs += step.days * DAY_MS;
-    else await releaseExpired(this.#house.db, this.#nowMs);
+    else await releaseExpired(this.#fixture.db, this.#nowMs);
     return 'done';
   }
 
   async #end({ redeem, status }: Step & { step: 'end' }): Promise<Outcome> {
     const id = pick(this.#redeems, redeem);
     if (id === undefined) return 'refused';
-    await end(this.#house.db, id, status);
+    await end(this.#fixture.db, id, status);
     this.#redeems = this.#redeems.filter((open) => open !== id);
     return 'done';
   }
 
   async #move({ gift, days }: Step & { step: 'expiry' }): Promise<Outcome> {
     const body = { expiresAt: this.#inDays(days) };
-    await this.#house.update(this.#caller, pick(this.#gifts, gift) ?? '', body, this.#nowMs);
+    await this.#fixture.update(this.#caller, pick(this.#gifts, gift) ?? '', body, this.#nowMs);
     return 'done';
   }
 
   async #delete({ gift }: Step & { step: 'delete' }): Promise<Outcome> {
     const id = pick(this.#gifts, gift) ?? '';
-    await this.#house.delete(this.#caller, id);
+    await this.#fixture.delete(this.#caller, id);
     this.#gifts = this.#gifts.filter((live) => live !== id);
     return 'done';
   }
@@ -78,14 +78,14 @@ export class Performer {
     // Long ago, so that an expiry can be moved into the past.
     const startsAt = new Date(NOW - 10 * DAY_MS).toISOString();
     const limits = { maxRedeems: max, maxRedeemsPerUser: max, startsAt, expiresAt: this.#inDays(days) };
-    const parts = this.#house.parts({ now: () => this.#nowMs });
-    const gift = await this.#house.create(this.#caller, { amount, cctpFast: fast, ...limits }, parts);
+    const deps = this.#fixture.deps({ now: () => this.#nowMs });
+    const gift = await this.#fixture.create(this.#caller, { amount, cctpFast: fast, ...limits }, deps);
     this.#gifts.push(gift.id);
     return 'done';
   }
 
   async #redeem({ gift, chain }: Step & { step: 'redeem' }): Promise<Outcome> {
-    const id = await reserve(this.#house.db, this.#caller, pick(this.#gifts, gift) ?? '', this.#nowMs, chain);
+    const id = await reserve(this.#fixture.db, this.#caller, pick(this.#gifts, gift) ?? '', this.#nowMs, chain);
     if (id !== undefined) this.#redeems.push(id);
     return id === undefined ? 'refused' : 'done';
   }

@@ -1,6 +1,6 @@
 import { ApiError, type BodyOf, type Environment, type endpoints, type Gift } from '@svc/protocol';
 import { type Database, sql } from '@svc/store';
-import { createGift, createGiftsBulk, type GiftMail, type GiftParts } from '../src/gifts/create-gifts.ts';
+import { createGift, createGiftsBulk, type GiftDeps, type GiftMail } from '../src/gifts/create-gifts.ts';
 import { deleteGift, updateGift } from '../src/gifts/manage-gifts.ts';
 import type { Call, Caller } from '../src/http/call.ts';
 import { balance, type CreditBalance, type LedgerOwner } from '../src/ledger/ledger.ts';
@@ -21,7 +21,7 @@ export const DAY_MS = 86_400_000;
 export const at = (days: number): string => new Date(NOW + days * DAY_MS).toISOString();
 
 /** Gift management on a database, with stand-ins for everything that is not there for gifts alone. */
-export class GiftHouse {
+export class GiftFixture {
   readonly mails: GiftMail[] = [];
   #codes = 0;
   readonly #db: () => Database;
@@ -34,7 +34,7 @@ export class GiftHouse {
     return this.#db();
   }
 
-  parts(changes: Partial<GiftParts> = {}): GiftParts {
+  deps(changes: Partial<GiftDeps> = {}): GiftDeps {
     return {
       db: this.db,
       organizations: { organization: async (id) => ({ id, name: 'Tienda Azul', created_at: new Date(NOW) }) },
@@ -63,16 +63,16 @@ export class GiftHouse {
     return { code: this.newCode(), ...common, startsAt: at(-1), expiresAt: at(10), ...changes };
   }
 
-  create(caller: Caller, changes: Partial<CreateBody> = {}, parts = this.parts()): Promise<Gift> {
+  create(caller: Caller, changes: Partial<CreateBody> = {}, deps = this.deps()): Promise<Gift> {
     return createGift(
-      parts,
+      deps,
       this.#call<typeof endpoints.createGift>(caller, { body: this.body(changes) }),
     ) as Promise<Gift>;
   }
 
-  bulk(caller: Caller, changes: Partial<BulkBody> = {}, parts = this.parts()) {
+  bulk(caller: Caller, changes: Partial<BulkBody> = {}, deps = this.deps()) {
     const body = { name: 'Navidad', amount: 5, recipients: [{ email: 'ana@example.com' }], ...changes };
-    return createGiftsBulk(parts, this.#call<typeof endpoints.createGiftsBulk>(caller, { body })) as Promise<{
+    return createGiftsBulk(deps, this.#call<typeof endpoints.createGiftsBulk>(caller, { body })) as Promise<{
       created: number;
       campaignName: string;
       totalHeldUsd: number;
@@ -116,8 +116,8 @@ export class GiftHouse {
 }
 
 /** For the tests of one file. */
-export function giftHouse(): GiftHouse {
-  return new GiftHouse(testLedger().db);
+export function giftHouse(): GiftFixture {
+  return new GiftFixture(testLedger().db);
 }
 
 /** No chain is configured. */

@@ -1,10 +1,10 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { newId } from '../src/util/ids.ts';
-import type { World } from './indexer.ts';
+import type { IndexerFixture } from './indexer.ts';
 
 /** A relay that ended in a block. */
-export async function settledRelay({ db, chain }: World, number: number, hash: bigint): Promise<string> {
+export async function settledRelay({ db, chain }: IndexerFixture, number: number, hash: bigint): Promise<string> {
   const id = newId('rly');
   await db.run(sql`
     insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content, state,
@@ -14,6 +14,6 @@ export async function settledRelay({ db, chain }: World, number: number, hash: b
   return id;
 }
 
-export async function stateOfRelay({ db }: World, id: string): Promise<string | undefined> {
+export async function stateOfRelay({ db }: IndexerFixture, id: string): Promise<string | undefined> {
   return (await db.one<{ state: string }>(sql`select state from relays where id = ${id}`))?.state;
 }

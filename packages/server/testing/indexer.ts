@@ -4,10 +4,10 @@ import { toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import { afterAll, beforeAll } from 'vitest';
 import { Networks } from '../src/chains/networks.ts';
-import { padded, type StarknetChain } from '../src/chains/starknet/chain.ts';
+import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
-import { type Follower, findCursor, followedChain } from '../src/indexer/cursor.ts';
-import { follow } from '../src/indexer/index-blocks.ts';
+import { findCursor, followedChain, type IndexerContext } from '../src/indexer/cursor.ts';
+import { indexChain } from '../src/indexer/index-blocks.ts';
 import type { JobLog } from '../src/jobs/job.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import { fromRow, type Row, recordColumns, type TransactionRecord } from '../src/transactions/record.ts';
@@ -19,14 +19,14 @@ import { relayer, signed, startSandbox } from './starknet.ts';
 const silent: JobLog = { info() {}, warn() {}, error() {} };
 
 /** A database and a sandbox behind HTTP, with a follower whose clock is turned by hand. */
-export interface World {
+export interface IndexerFixture {
   readonly db: Database;
   readonly networks: Networks;
   readonly chain: StarknetChain;
   /** The same through a node of an earlier version, which tells less of events. */
   readonly earlierChain: StarknetChain;
   readonly clock: { ms: number };
-  follower(chain?: StarknetChain): Follower;
+  follower(chain?: StarknetChain): IndexerContext;
   /** Follows to the head, as a job does. */
   follow(chain?: StarknetChain): Promise<void>;
   organization(): Promise<string>;
@@ -45,20 +45,20 @@ export interface World {
   history(wallet: WalletRecord): Promise<TransactionRecord[]>;
 }
 
-/** Opens a world for the tests of a file. */
-export function useWorld(): () => World {
-  let world: (World & { stop(): Promise<void> }) | undefined;
+/** Opens a fixture for the tests of a file. */
+export function useWorld(): () => IndexerFixture {
+  let fixture: (IndexerFixture & { stop(): Promise<void> }) | undefined;
   beforeAll(async () => {
-    world = await openWorld();
+    fixture = await openWorld();
   });
-  afterAll(() => world?.stop());
+  afterAll(() => fixture?.stop());
   return () => {
-    if (!world) throw new Error('The world is not there yet.');
-    return world;
+    if (!fixture) throw new Error('The world is not there yet.');
+    return fixture;
   };
 }
 
-async function openWorld(): Promise<World & { stop(): Promise<void> }> {
+async function openWorld(): Promise<IndexerFixture & { stop(): Promise<void> }> {
   const database = await serverDatabase();
   const { db, url } = database;
   const sandbox = await startSandbox({ databaseUrl: url });
@@ -83,10 +83,10 @@ async function openWorld(): Promise<World & { stop(): Promise<void> }> {
     earlierChain: new RpcStarknetChain({ chainId: chain.chainId, urls: [`${sandbox.rpcUrl}/v0_9`] }),
     clock,
     follower,
-    follow: (other) => follow(follower(other), new AbortController().signal),
+    follow: (other) => indexChain(follower(other), new AbortController().signal),
     organization: () => createOrganization(db, 'Tienda Azul'),
     wallet: (organizationId, { externalUserId = 'user', address = newAddress() } = {}) =>
-      insertWallet(db, organizationId, externalUserId, padded(address)),
+      insertWallet(db, organizationId, externalUserId, padAddress(address)),
     fund: async ({ address }, amount = '1') =>
       (await post('/faucet', { address, token: 'USDC', amount })).transactionHash,
     send: async (calls, from = 1) => {

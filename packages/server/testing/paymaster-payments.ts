@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Relayed, Sponsorship } from '../src/relayer/relay.ts';
-import type { Harness } from './paymaster.ts';
+import type { PaymasterFixture } from './paymaster.ts';
 import type { Fault } from './snip29-server.ts';
 import { type TestWallet, transferCall } from './test-wallet.ts';
 
@@ -20,33 +20,34 @@ export const pay = (amount: bigint) => [transferCall('USDC', BOB, amount)];
 export const nothing = async () => {};
 
 /** A wallet that is about to pay 3 units. */
-export async function aPayment(harness: Harness): Promise<Payment> {
-  const wallet = await harness.wallet();
-  const before = await harness.balance(BOB);
-  const request = await wallet.prepared(harness.sponsor, pay(3n));
+export async function aPayment(fixture: PaymasterFixture): Promise<Payment> {
+  const wallet = await fixture.wallet();
+  const before = await fixture.balance(BOB);
+  const request = await wallet.prepared(fixture.sponsor, pay(3n));
   return {
     wallet,
     request,
-    send: () => harness.sponsor.sponsor(request, nothing),
-    paid: async () => (await harness.balance(BOB)) - before,
-    state: async () => (await harness.relay(wallet)).state,
+    send: () => fixture.sponsor.sponsor(request, nothing),
+    paid: async () => (await fixture.balance(BOB)) - before,
+    state: async () => (await fixture.relay(wallet)).state,
   };
 }
 
-export function order({ server }: Harness, fault: Omit<Fault, 'method'>): void {
+export function order({ server }: PaymasterFixture, fault: Omit<Fault, 'method'>): void {
   server.order({ method: EXECUTE, ...fault });
 }
 
 /** How often the paymaster was asked to execute something. */
-export const sendings = ({ server }: Harness): number => server.calls.filter((method) => method === EXECUTE).length;
+export const sendings = ({ server }: PaymasterFixture): number =>
+  server.calls.filter((method) => method === EXECUTE).length;
 
 export async function expectUnavailable(attempt: Promise<unknown>): Promise<void> {
   await expect(attempt).rejects.toMatchObject({ code: 'chain_unavailable' });
 }
 
 /** Time passes, and jobs run, until everything has ended that can. */
-export async function finish(harness: Harness): Promise<void> {
-  await harness.rest();
-  await harness.runJobs();
-  await harness.runJobs();
+export async function finish(fixture: PaymasterFixture): Promise<void> {
+  await fixture.rest();
+  await fixture.runJobs();
+  await fixture.runJobs();
 }

@@ -1,10 +1,10 @@
 import { type Database, sql } from '@svc/store';
 import { Networks } from '../src/chains/networks.ts';
-import { padded, type StarknetChain } from '../src/chains/starknet/chain.ts';
+import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { enqueueMany, type JobContext, type JobHandler, type JobLog } from '../src/jobs/job.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import { createPaymasterClient } from '../src/relayer/paymaster/client.ts';
-import { type PaymasterParts, paymasterJobs } from '../src/relayer/paymaster/follow.ts';
+import { type PaymasterDeps, paymasterJobs } from '../src/relayer/paymaster/follow.ts';
 import { createPaymasterSponsor } from '../src/relayer/paymaster/sponsor.ts';
 import type { RelayState, Sponsor } from '../src/relayer/relay.ts';
 import { testCrypto } from './crypto.ts';
@@ -22,12 +22,12 @@ export interface RelayRow {
   readonly block_number: bigint | null;
 }
 
-export interface Harness {
+export interface PaymasterFixture {
   readonly db: Database;
   readonly chain: StarknetChain;
   readonly server: Snip29Server;
   readonly rpcUrl: string;
-  readonly parts: PaymasterParts;
+  readonly deps: PaymasterDeps;
   readonly sponsor: Sponsor;
   /** What outcome handlers were told, in order. */
   readonly outcomes: RelayOutcome[];
@@ -35,9 +35,9 @@ export interface Harness {
   readonly hashes: { readonly relayId: string; readonly hash: bigint }[];
   readonly complaints: string[];
   /** The same service with other parts, as after a restart. */
-  sponsorWith(changes: Partial<PaymasterParts>): Sponsor;
+  sponsorWith(changes: Partial<PaymasterDeps>): Sponsor;
   /** Runs every job that waits, as if its time had come. */
-  runJobs(changes?: Partial<PaymasterParts>): Promise<void>;
+  runJobs(changes?: Partial<PaymasterDeps>): Promise<void>;
   /** The same when every job is lost, and only the recurring one is left. */
   sweep(): Promise<void>;
   /** As if some minutes had passed since anything was sent. */
@@ -53,7 +53,7 @@ export interface Harness {
 }
 
 /** The service's side, a paymaster behind HTTP, and a sandbox, on a database of their own. */
-export async function startHarness(): Promise<Harness> {
+export async function startPaymasterFixture(): Promise<PaymasterFixture> {
   const { db, url, drop } = await serverDatabase();
   const sandbox = await startSandbox({ databaseUrl: url });
   const server = await startSnip29({ rpcUrl: sandbox.rpcUrl, apiKey: API_KEY, account: relayer(2) });
@@ -64,7 +64,7 @@ export async function startHarness(): Promise<Harness> {
   const tell = async (_tx: unknown, outcome: RelayOutcome) => void outcomes.push(outcome);
   const complain = (_fields: object, message: string) => void complaints.push(message);
   const log: JobLog = { info() {}, warn: complain, error: complain };
-  const parts: PaymasterParts = {
+  const deps: PaymasterDeps = {
     db,
     networks,
     crypto: testCrypto,
@@ -73,29 +73,29 @@ export async function startHarness(): Promise<Harness> {
     onHash: async (_tx, relayId, hash) => void hashes.push({ relayId, hash }),
     log,
   };
-  const sponsor = createPaymasterSponsor(parts);
-  const control: Harness['control'] = (path, body) => post(`${sandbox.url}/${path}`, body);
-  const fund: Harness['fund'] = async (owner) => {
-    await control('faucet', { address: padded(owner), token: 'USDC', amount: '0.001' });
+  const sponsor = createPaymasterSponsor(deps);
+  const control: PaymasterFixture['control'] = (path, body) => post(`${sandbox.url}/${path}`, body);
+  const fund: PaymasterFixture['fund'] = async (owner) => {
+    await control('faucet', { address: padAddress(owner), token: 'USDC', amount: '0.001' });
   };
   return {
     db,
     chain,
     server,
     rpcUrl: sandbox.rpcUrl,
-    parts,
+    deps,
     sponsor,
     outcomes,
     hashes,
     complaints,
-    sponsorWith: (changes) => createPaymasterSponsor({ ...parts, ...changes }),
-    runJobs: (changes) => runJobs({ ...parts, ...changes }),
+    sponsorWith: (changes) => createPaymasterSponsor({ ...deps, ...changes }),
+    runJobs: (changes) => runJobs({ ...deps, ...changes }),
     sweep: async () => {
       await db.run(sql`delete from jobs`);
-      const tasks = paymasterJobs(parts).recurring.map(({ task }) => ({ task, payload: {} }));
+      const tasks = paymasterJobs(deps).recurring.map(({ task }) => ({ task, payload: {} }));
       await enqueueMany(db, tasks);
-      await runJobs(parts);
-      await runJobs(parts);
+      await runJobs(deps);
+      await runJobs(deps);
     },
     rest: async () => void (await db.run(sql`update relays set updated_at = updated_at - interval '5 minutes'`)),
     relay: (wallet) => relayOf(db, wallet),
@@ -120,9 +120,9 @@ export async function startHarness(): Promise<Harness> {
   };
 }
 
-async function runJobs(parts: PaymasterParts): Promise<void> {
-  const { handlers } = paymasterJobs(parts);
-  const rows = await parts.db.rows<{ id: bigint; task: string; payload: never }>(sql`
+async function runJobs(deps: PaymasterDeps): Promise<void> {
+  const { handlers } = paymasterJobs(deps);
+  const rows = await deps.db.rows<{ id: bigint; task: string; payload: never }>(sql`
     with taken as (delete from jobs returning id, task, payload) select * from taken order by id`);
   for (const { id, task, payload } of rows) {
     const context: JobContext = { attempt: 1, maxAttempts: 1, jobId: `${id}`, signal: new AbortController().signal };
@@ -134,7 +134,7 @@ async function runJobs(parts: PaymasterParts): Promise<void> {
 
 async function relayOf(db: Database, { address }: TestWallet): Promise<RelayRow> {
   const rows = await db.rows<RelayRow>(sql`
-    select id, state, hash, block_number from relays where wallet = ${padded(address)}`);
+    select id, state, hash, block_number from relays where wallet = ${padAddress(address)}`);
   const [row] = rows;
   if (!row || rows.length > 1) throw new Error(`The wallet has ${rows.length} relays.`);
   return row;

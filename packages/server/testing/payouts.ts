@@ -1,13 +1,19 @@
 import type { RedeemStatus } from '@svc/protocol';
 import { sql } from '@svc/store';
-import { padded } from '../src/chains/starknet/chain.ts';
-import { freeUnpaid, type PaidOut, type PayoutParts, payOut, payoutOutcomes } from '../src/gifts/payouts.ts';
+import { padAddress } from '../src/chains/starknet/chain.ts';
+import {
+  type PaidOut,
+  type PayoutDeps,
+  payoutOutcomes,
+  requeueFailedPayouts,
+  runPayouts,
+} from '../src/gifts/payouts.ts';
 import { hold } from '../src/ledger/ledger.ts';
 import { createPayer, type Payer } from '../src/relayer/payer.ts';
 import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
 import { newOwner } from './ledger.ts';
-import { type ChainChanges, Relayers } from './relayer.ts';
+import { type ChainChanges, RelayerFixture } from './relayer.ts';
 import { manager } from './starknet.ts';
 
 export const AMOUNT = 5_000_000n;
@@ -24,15 +30,15 @@ export interface TestGift {
 }
 
 /** Redeems to be paid from the sandbox's manager, with a clock that tests move. */
-export class Payouts {
-  readonly relayers: Relayers;
+export class PayoutFixture {
+  readonly relayers: RelayerFixture;
   #addresses = 0xa11ce000n;
 
-  static async start(): Promise<Payouts> {
-    return new Payouts(await Relayers.start());
+  static async start(): Promise<PayoutFixture> {
+    return new PayoutFixture(await RelayerFixture.start());
   }
 
-  private constructor(relayers: Relayers) {
+  private constructor(relayers: RelayerFixture) {
     this.relayers = relayers;
   }
 
@@ -41,28 +47,28 @@ export class Payouts {
   }
 
   payerWith(chain: ChainChanges = {}): Payer {
-    const { parts } = this.relayers;
+    const { deps } = this.relayers;
     const { maxFeeFri } = this;
     const networks = this.relayers.networksWith(chain);
-    return createPayer({ ...parts, networks, managerKey: () => manager, ...(maxFeeFri && { maxFeeFri }) });
+    return createPayer({ ...deps, networks, managerKey: () => manager, ...(maxFeeFri && { maxFeeFri }) });
   }
 
   /** What a transaction may cost at most; without it there is no limit. */
   maxFeeFri: bigint | undefined;
 
-  partsWith(chain: ChainChanges = {}): PayoutParts {
-    const { db, parts } = this.relayers;
-    return { db, networks: this.relayers.networksWith(chain), payer: this.payerWith(chain), log: parts.log };
+  partsWith(chain: ChainChanges = {}): PayoutDeps {
+    const { db, deps } = this.relayers;
+    return { db, networks: this.relayers.networksWith(chain), payer: this.payerWith(chain), log: deps.log };
   }
 
   payOut(chain: ChainChanges = {}): Promise<PaidOut> {
-    return payOut(this.partsWith(chain), 'development');
+    return runPayouts(this.partsWith(chain), 'development');
   }
 
   /** One look at what the manager has under way. */
   async look(chain: ChainChanges = {}): Promise<boolean> {
-    const { parts } = this.relayers;
-    const outcomes = { ...parts.outcomes, ...payoutOutcomes(parts) };
+    const { deps } = this.relayers;
+    const outcomes = { ...deps.outcomes, ...payoutOutcomes(deps) };
     const [looked] = await this.relayers.look(chain, { keys: () => [manager], outcomes });
     return looked?.open ?? false;
   }
@@ -77,7 +83,7 @@ export class Payouts {
   }
 
   free(): Promise<number> {
-    return freeUnpaid(this.partsWith(), 'development');
+    return requeueFailedPayouts(this.partsWith(), 'development');
   }
 
   /** Everything that stands in blocks now is there for good. */
@@ -112,13 +118,13 @@ export class Payouts {
     await this.db.tx(async (tx) => {
       await tx.run(sql`update gifts set total_redeems = total_redeems + 1 where id = ${gift.id}`);
       await tx.run(sql`
-        insert into gift_users (gift_id, address, redeems) values (${gift.id}, ${padded(address)}, 1)
+        insert into gift_users (gift_id, address, redeems) values (${gift.id}, ${padAddress(address)}, 1)
         on conflict (gift_id, address) do update set redeems = gift_users.redeems + 1`);
       await tx.run(sql`
         insert into gift_redeems (id, gift_id, organization_id, environment, destination_chain, address, shown_address,
           amount_micros, share_micros, hold_id)
-        values (${id}, ${gift.id}, ${gift.organizationId}, 'development', 'starknet', ${padded(address)},
-          ${padded(address)}, ${AMOUNT}, ${AMOUNT + GAS}, ${gift.holdId})`);
+        values (${id}, ${gift.id}, ${gift.organizationId}, 'development', 'starknet', ${padAddress(address)},
+          ${padAddress(address)}, ${AMOUNT}, ${AMOUNT + GAS}, ${gift.holdId})`);
     });
     return id;
   }

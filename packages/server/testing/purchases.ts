@@ -5,10 +5,10 @@ import { type Db, sql } from '@svc/store';
 import { DEFAULT_DEVELOPMENT_RATE, parseRate } from '../src/exchanges/exchange.ts';
 import type { Call, Caller } from '../src/http/call.ts';
 import type { Provider } from '../src/purchases/provider.ts';
-import { createPurchase, type PurchaseParts } from '../src/purchases/record-purchase.ts';
+import { createPurchase, type PurchaseDeps } from '../src/purchases/record-purchase.ts';
 import { loadCatalogue } from '../src/skus/catalogue.ts';
 import type { Owner } from './owner.ts';
-import { openTransactionHouse, type TransactionHouse, transferOf } from './transactions.ts';
+import { openTransactionFixture, type TransactionFixture, transferOf } from './transactions.ts';
 
 type CreateCall = Call<typeof endpoints.createSkuPurchase>;
 export type PurchaseBody = BodyOf<typeof endpoints.createSkuPurchase>;
@@ -19,16 +19,16 @@ const CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico.json');
 export const PESOS = 185;
 export const PRICE_RAW = 10_000_000n;
 
-export interface PurchaseHouse extends TransactionHouse {
+export interface PurchaseFixture extends TransactionFixture {
   /** With a thousand of every token of a dollar. */
   readonly ana: Owner;
   readonly payments: string;
-  parts(changes?: Partial<PurchaseParts>): PurchaseParts;
+  deps(changes?: Partial<PurchaseDeps>): PurchaseDeps;
   /** A transaction of ana that pays. */
   pay(amount?: bigint, token?: ChainToken): Promise<string>;
   /** A body that is right in everything, with changes. */
   body(transactionHash: string, changes?: Partial<PurchaseBody>): PurchaseBody;
-  record(body: PurchaseBody, options?: { caller?: Caller; parts?: Partial<PurchaseParts> }): Promise<Transaction>;
+  record(body: PurchaseBody, options?: { caller?: Caller; deps?: Partial<PurchaseDeps> }): Promise<Transaction>;
   /** The same within a transaction. */
   recordIn(tx: Db, body: PurchaseBody): Promise<Transaction>;
   /** Everything that the recording of a payment leaves. */
@@ -41,8 +41,8 @@ export const aProvider: Provider = {
 };
 
 /** The rooms below for real, with a provider that nobody calls and rates as the tests say. */
-export async function openPurchaseHouse(): Promise<PurchaseHouse> {
-  const transactions = await openTransactionHouse();
+export async function openPurchaseFixture(): Promise<PurchaseFixture> {
+  const transactions = await openTransactionFixture();
   const { db, networks } = transactions;
   await loadCatalogue(db, CATALOGUE);
   const ana = await transactions.funded('ana');
@@ -50,11 +50,11 @@ export async function openPurchaseHouse(): Promise<PurchaseHouse> {
     await transactions.control('/faucet', { address: ana.address, token, amount: '1000' });
   }
   const payments = networks.starknet('development').paymentAddress;
-  const house: PurchaseHouse = {
+  const fixture: PurchaseFixture = {
     ...transactions,
     ana,
     payments,
-    parts: (changes = {}) => ({
+    deps: (changes = {}) => ({
       db,
       networks,
       exchange: ratesOf(DEFAULT_DEVELOPMENT_RATE),
@@ -76,14 +76,14 @@ export async function openPurchaseHouse(): Promise<PurchaseHouse> {
       token: 'USDC',
       ...changes,
     }),
-    record: (body, { caller = transactions.caller(), parts } = {}) => {
+    record: (body, { caller = transactions.caller(), deps } = {}) => {
       const call = { caller, body, transact: db.tx } as unknown as CreateCall;
-      return createPurchase(house.parts(parts), call) as Promise<Transaction>;
+      return createPurchase(fixture.deps(deps), call) as Promise<Transaction>;
     },
     recordIn: (tx, body) => {
       const transact = (work: (tx: Db) => Promise<unknown>) => work(tx);
       const call = { caller: transactions.caller(), body, transact };
-      return createPurchase(house.parts(), call as unknown as CreateCall) as Promise<Transaction>;
+      return createPurchase(fixture.deps(), call as unknown as CreateCall) as Promise<Transaction>;
     },
     traces: async (hash) => ({
       uses: await db.rows(sql`
@@ -97,11 +97,11 @@ export async function openPurchaseHouse(): Promise<PurchaseHouse> {
            and key in (select id from transactions where transaction_hash = ${toHex(BigInt(hash))})`),
     }),
   };
-  return house;
+  return fixture;
 }
 
 /** An exchange at which these rates were in force within the last minutes. */
-export function ratesOf(...rates: readonly string[]): PurchaseParts['exchange'] {
+export function ratesOf(...rates: readonly string[]): PurchaseDeps['exchange'] {
   const inForce = rates.map((text) => {
     const rate = parseRate(text);
     if (!rate.ok) throw new Error(rate.reason);

@@ -1,15 +1,15 @@
 import { type Database, sql } from '@svc/store';
 import { chainTime, Networks } from '../src/chains/networks.ts';
-import { padded, type StarknetChain } from '../src/chains/starknet/chain.ts';
+import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import type { JobLog } from '../src/jobs/job.ts';
-import type { RelayerParts } from '../src/relayer/accounts.ts';
+import type { RelayerDeps } from '../src/relayer/accounts.ts';
 import { estimateOrRefuse, firstFee, relayedCalls, signTransaction } from '../src/relayer/invoke.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import type { Sponsor, Sponsorship } from '../src/relayer/relay.ts';
-import { createOwnSponsor, type OwnSponsorParts } from '../src/relayer/relayer-sponsor.ts';
-import type { TenderParts } from '../src/relayer/worker/context.ts';
-import { watchUnexecuted } from '../src/relayer/worker/reconcile.ts';
-import { type Looked, tend } from '../src/relayer/worker/worker.ts';
+import { createRelayerSponsor, type OwnSponsorDeps } from '../src/relayer/relayer-sponsor.ts';
+import type { TenderDeps } from '../src/relayer/worker/context.ts';
+import { recheckUnexecuted } from '../src/relayer/worker/reconcile.ts';
+import { type PassResult, processAccount } from '../src/relayer/worker/worker.ts';
 import { Controls } from './chain-controls.ts';
 import { testCrypto } from './crypto.ts';
 import { serverDatabase } from './database.ts';
@@ -23,12 +23,12 @@ export type ChainChanges = Partial<StarknetChain>;
 const MAX_LOOKS = 60;
 
 /** Relayer accounts on a database and a sandbox of their own, with a clock that tests move. */
-export class Relayers {
+export class RelayerFixture {
   readonly db: Database;
   readonly url: string;
   readonly chain: StarknetChain;
   readonly controls: Controls;
-  readonly parts: TenderParts;
+  readonly deps: TenderDeps;
   /** Looks after the accounts while a request waits, as the workers would. */
   readonly sponsor: Sponsor;
   /** Everything that outcome handlers were told, in order. */
@@ -40,14 +40,14 @@ export class Relayers {
   #aheadMs = 0;
   #recipients = 0xb0b0n;
 
-  static async start({ accounts = 1 }: { accounts?: number } = {}): Promise<Relayers> {
+  static async start({ accounts = 1 }: { accounts?: number } = {}): Promise<RelayerFixture> {
     const database = await serverDatabase();
     const sandbox = await startSandbox({ databaseUrl: database.url });
     const stop = async () => {
       await sandbox.stop();
       await database.drop();
     };
-    return new Relayers(database.db, sandbox.url, accounts, stop);
+    return new RelayerFixture(database.db, sandbox.url, accounts, stop);
   }
 
   private constructor(db: Database, sandboxUrl: string, accounts: number, stop: () => Promise<void>) {
@@ -62,7 +62,7 @@ export class Relayers {
     const tell = async (_tx: unknown, outcome: RelayOutcome) => void this.outcomes.push(outcome);
     const complain = (_fields: object, message: string) => void this.complaints.push(message);
     const log: JobLog = { info() {}, warn: complain, error: complain };
-    this.parts = {
+    this.deps = {
       db,
       networks: this.networksWith({}),
       crypto: testCrypto,
@@ -98,12 +98,12 @@ export class Relayers {
     return wallet;
   }
 
-  sponsorWith(changes: Partial<OwnSponsorParts>, chain: ChainChanges = {}): Sponsor {
+  sponsorWith(changes: Partial<OwnSponsorDeps>, chain: ChainChanges = {}): Sponsor {
     const pause = async (ms: number) => {
       this.wait(ms);
       await this.look();
     };
-    return createOwnSponsor({ ...this.parts, networks: this.networksWith(chain), pause, ...changes });
+    return createRelayerSponsor({ ...this.deps, networks: this.networksWith(chain), pause, ...changes });
   }
 
   /** Moves the clock. */
@@ -112,9 +112,11 @@ export class Relayers {
   }
 
   /** One look at each account, with the chain as it is or as told. */
-  look(chain: ChainChanges = {}, changes: Partial<TenderParts> = {}): Promise<Looked[]> {
-    const parts = { ...this.parts, networks: this.networksWith(chain), ...changes };
-    return Promise.all(parts.keys('development').map(({ address }) => tend(parts, 'development', padded(address))));
+  look(chain: ChainChanges = {}, changes: Partial<TenderDeps> = {}): Promise<PassResult[]> {
+    const deps = { ...this.deps, networks: this.networksWith(chain), ...changes };
+    return Promise.all(
+      deps.keys('development').map(({ address }) => processAccount(deps, 'development', padAddress(address))),
+    );
   }
 
   /** Looks until nothing is open; the clock moves on between. */
@@ -157,7 +159,7 @@ export class Relayers {
 
   /** What a recurring job does: looks whether what counts as lost was executed. */
   watch(chain: ChainChanges = {}): Promise<void> {
-    return watchUnexecuted({ ...this.parts, networks: this.networksWith(chain) }, 'development');
+    return recheckUnexecuted({ ...this.deps, networks: this.networksWith(chain) }, 'development');
   }
 
   /** The nonce of the first account. */
@@ -165,7 +167,7 @@ export class Relayers {
     return (await this.chain.nonceAt(relayer(1).address)) ?? 0n;
   }
 
-  networksWith(changes: ChainChanges): RelayerParts['networks'] {
+  networksWith(changes: ChainChanges): RelayerDeps['networks'] {
     const networks = this.#networks;
     return {
       starknet: (environment) => {

@@ -1,5 +1,5 @@
 import { type Db, sql } from '@svc/store';
-import { isExpired, lockGift, openRedeem, releaseRest, shareOfRedeem } from '../src/gifts/gift.ts';
+import { isExpired, lockGift, openRedeem, releaseRemainder, shareOfRedeem } from '../src/gifts/gift.ts';
 import { type LedgerOwner, release, settle } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
 
@@ -37,7 +37,7 @@ export async function end(db: Db, redeemId: string, status: 'SUCCESS' | 'FAILED'
     if (status === 'SUCCESS') {
       await tx.run(sql`update gifts set redeemed_micros = redeemed_micros + ${redeem.amount} where id = ${gift.id}`);
       await settle(tx, { holdId, amount, reference: redeemId });
-      if (gift.total === gift.max && !(await hasOpen(tx, gift.id))) await releaseRest(tx, gift);
+      if (gift.total === gift.max && !(await hasOpen(tx, gift.id))) await releaseRemainder(tx, gift);
       return;
     }
     await tx.run(sql`update gifts set total_redeems = total_redeems - 1 where id = ${gift.id}`);

@@ -27,8 +27,8 @@ function oid(...bytes: number[]): Buffer {
   return der(0x06, Buffer.from(bytes));
 }
 
-function der(tag: number, ...parts: Uint8Array[]): Buffer {
-  const content = Buffer.concat(parts);
+function der(tag: number, ...deps: Uint8Array[]): Buffer {
+  const content = Buffer.concat(deps);
   const size = content.length;
   const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), content]);

@@ -26,7 +26,7 @@ export const skuBody = (change: Partial<Creation> = {}): Creation => ({
 });
 
 /** The deployment's services and those of organisations, on one database. */
-export class Shop {
+export class SkuFixture {
   readonly db: Db;
   #loaded = 0;
 

@@ -12,7 +12,7 @@ import { transactionOutcomes } from '../src/transactions/relay-outcome.ts';
 import { createWallet } from '../src/wallets/create-wallet.ts';
 import { Owner } from './owner.ts';
 import { relayer, signed } from './starknet.ts';
-import { openWalletHouse, type WalletHouse } from './wallets.ts';
+import { openWalletFixture, type WalletFixture } from './wallets.ts';
 
 export const environment = 'development' as const;
 export const USDC = addressOfToken('USDC');
@@ -24,7 +24,7 @@ export type ExecuteBody = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 /** An account with STRK that is no wallet of anybody. */
 export const outsider = relayer(3);
 
-export interface TransactionHouse extends WalletHouse {
+export interface TransactionFixture extends WalletFixture {
   readonly chain: StarknetChain;
   /** A wallet that stands on the chain, with 100 USDC and 100 STRK. */
   funded(externalUserId?: string, classHash?: bigint): Promise<Owner>;
@@ -45,10 +45,10 @@ export interface TransactionHouse extends WalletHouse {
   statuses(hash: string): Promise<TxStatus[]>;
 }
 
-export async function openTransactionHouse(): Promise<TransactionHouse> {
-  const wallets = await openWalletHouse();
+export async function openTransactionFixture(): Promise<TransactionFixture> {
+  const wallets = await openWalletFixture();
   const { calls } = transactionOutcomes();
-  const house: TransactionHouse = {
+  const fixture: TransactionFixture = {
     ...wallets,
     chain: wallets.networks.starknet(environment).chain,
     funded: async (externalUserId = 'ana', classHash = classes.svc) => {
@@ -68,13 +68,13 @@ export async function openTransactionHouse(): Promise<TransactionHouse> {
       return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData), ...changes };
     },
     execute: async (owner, texts, changes) => {
-      const body = await house.signed(owner, texts, changes);
+      const body = await fixture.signed(owner, texts, changes);
       return (await executeSponsored(wallets, wallets.caller(), body)).transactionHash;
     },
     sendAlone: async (calls) => {
-      const nonce = (await house.chain.nonceAt(outsider.address, 'pre_confirmed')) ?? 0n;
+      const nonce = (await fixture.chain.nonceAt(outsider.address, 'pre_confirmed')) ?? 0n;
       const transaction = signed(calls, { nonce, from: outsider });
-      await house.chain.send(transaction);
+      await fixture.chain.send(transaction);
       return toHex(transaction.hash);
     },
     tell: async (hash, changes = {}) => {
@@ -103,9 +103,9 @@ export async function openTransactionHouse(): Promise<TransactionHouse> {
     },
     records: (hash, { organizationId } = wallets.caller()) =>
       recordsByHash(wallets.db.reads, { environment, organizationId }, 'STARKNET', hash),
-    statuses: async (hash) => (await house.records(hash)).map(({ status }) => status),
+    statuses: async (hash) => (await fixture.records(hash)).map(({ status }) => status),
   };
-  return house;
+  return fixture;
 }
 
 export function transferOf(to: string, amount: bigint | number, token: string = USDC): CallText {
@@ -114,11 +114,11 @@ export function transferOf(to: string, amount: bigint | number, token: string = 
 
 /** A request as the handlers see it, without an idempotency key. */
 export function httpCall<E extends typeof endpoints.recordSend>(
-  house: WalletHouse,
+  fixture: WalletFixture,
   caller: Caller,
   body: BodyOf<E>,
 ): HttpCall<E> {
-  const call = { params: undefined, query: undefined, body, caller, transact: house.db.tx };
+  const call = { params: undefined, query: undefined, body, caller, transact: fixture.db.tx };
   return call as unknown as HttpCall<E>;
 }
 

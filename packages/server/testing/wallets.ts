@@ -8,13 +8,13 @@ import type { Caller } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import { createWallet, prepareCreation } from '../src/wallets/create-wallet.ts';
 import { walletOutcomes } from '../src/wallets/relay-outcome.ts';
-import type { WalletParts } from '../src/wallets/signed-execution.ts';
+import type { WalletDeps } from '../src/wallets/signed-execution.ts';
 import { serverDatabase } from './database.ts';
 import { DirectSponsor } from './direct-sponsor.ts';
 import type { CreateBody, Owner } from './owner.ts';
 import { relayer, signed, startSandbox } from './starknet.ts';
 
-export interface WalletHouse extends WalletParts {
+export interface WalletFixture extends WalletDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly sponsor: DirectSponsor;
@@ -41,7 +41,7 @@ export interface WalletHouse extends WalletParts {
 const environment: Environment = 'development';
 
 /** The rooms below, for real: database, sandbox behind HTTP, cryptography; with a simple sponsor. */
-export async function openWalletHouse(): Promise<WalletHouse> {
+export async function openWalletFixture(): Promise<WalletFixture> {
   const [database, sandbox] = await Promise.all([serverDatabase(), startSandbox()]);
   const { db } = database;
   const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
@@ -50,11 +50,11 @@ export async function openWalletHouse(): Promise<WalletHouse> {
   const sponsor = new DirectSponsor(db, networks);
   const organization = await createOrganization(db, 'Tienda Azul');
   const { chain } = networks.starknet(environment);
-  const parts = { db, networks, crypto, sponsor };
+  const deps = { db, networks, crypto, sponsor };
   const outcomes = walletOutcomes();
 
-  const house: WalletHouse = {
-    ...parts,
+  const fixture: WalletFixture = {
+    ...deps,
     sandboxUrl: sandbox.url,
     caller: (externalUserId, organizationId = organization) => ({
       organizationId,
@@ -68,14 +68,14 @@ export async function openWalletHouse(): Promise<WalletHouse> {
     prepared: async (owner) => {
       const body = { chain: 'STARKNET', publicKey: owner.address, walletType: owner.walletType } as const;
       const starkKeyPubAX = `0x${owner.key.toString(16)}`;
-      return (await prepareCreation(parts, house.caller(), { ...body, starkKeyPubAX })).typedData;
+      return (await prepareCreation(deps, fixture.caller(), { ...body, starkKeyPubAX })).typedData;
     },
     request: async (owner, externalUserId, changes = {}) => {
-      return { ...owner.creation(externalUserId, await house.prepared(owner)), ...changes };
+      return { ...owner.creation(externalUserId, await fixture.prepared(owner)), ...changes };
     },
     wallet: async (owner, externalUserId) => {
-      const created = await createWallet(parts, house.caller(), await house.request(owner, externalUserId));
-      await house.settle(created.txHash);
+      const created = await createWallet(deps, fixture.caller(), await fixture.request(owner, externalUserId));
+      await fixture.settle(created.txHash);
       return created;
     },
     typedData: async (calls) => {
@@ -105,7 +105,7 @@ export async function openWalletHouse(): Promise<WalletHouse> {
       await database.drop();
     },
   };
-  return house;
+  return fixture;
 }
 
 /** The refusal's message, provided that it has this code. */

@@ -22,7 +22,7 @@ export interface DeliveryRow {
 }
 
 /** Webhooks on a database, as their handlers make them. */
-export class WebhookHouse {
+export class WebhookFixture {
   #subjects = 0;
   readonly #db: () => Database;
 
@@ -120,6 +120,6 @@ export class WebhookHouse {
 }
 
 /** For the tests of one file. */
-export function webhookHouse(): WebhookHouse {
-  return new WebhookHouse(testLedger().db);
+export function webhookHouse(): WebhookFixture {
+  return new WebhookFixture(testLedger().db);
 }

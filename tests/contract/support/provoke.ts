@@ -24,8 +24,8 @@ export type RefusalsOf = Readonly<Partial<Record<keyof typeof endpoints, Refusal
 
 export function sceneOf(stage: Stage, endpoint: Endpoint): Scene {
   const example = exampleOf(endpoint, stage.world);
-  const send = ({ headers = stage.callers.keys, baseUrl = stage.world.app.baseUrl, ...parts }: Attempt) =>
-    sendExample(baseUrl, endpoint, headers, { ...example, ...parts });
+  const send = ({ headers = stage.callers.keys, baseUrl = stage.world.app.baseUrl, ...deps }: Attempt) =>
+    sendExample(baseUrl, endpoint, headers, { ...example, ...deps });
   return { ...stage, endpoint, example, send };
 }
 

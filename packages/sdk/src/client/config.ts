@@ -5,7 +5,7 @@ import { request } from './request.ts';
 /** The network, its tokens and wallet classes, as the service states them. */
 export type Config = AnswerOf<typeof endpoints.getConfig>;
 
-interface Asked {
+interface RequestSpec {
   readonly config: Promise<Config>;
   readonly atMs: number;
 }
@@ -13,7 +13,7 @@ interface Asked {
 /** A server runs for months; what an operator changes (the payment address, a class) reaches it within this time. */
 const REMEMBERED_MS = 300_000;
 
-const asked = new WeakMap<Client, Asked>();
+const asked = new WeakMap<Client, RequestSpec>();
 
 /**
  * Reads the network, token addresses and wallet classes. A client asks once and remembers for five minutes.

@@ -46,13 +46,13 @@ async function look<T>(read: () => Promise<T>): Promise<{ value: T } | { failure
   try {
     return { value: await read() };
   } catch (failure) {
-    if (isPassing(failure)) return { failure };
+    if (isTransient(failure)) return { failure };
     throw failure;
   }
 }
 
 /** What the next try may not meet any more. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof SvcApiError) return error.status >= 500 || error.status === 429;
   return error instanceof SvcConnectionError && error.code !== 'invalid_answer';
 }

@@ -8,7 +8,7 @@ type Sent<T> = { readonly [K in keyof T]: Record<never, never> extends Pick<T, K
 type Given<Name extends string, T> = [T] extends [undefined] ? unknown : { readonly [N in Name]: Sent<T> };
 
 /** What one endpoint is asked with. Method, path and access are checked against the interface by the compiler. */
-export type Asked<E extends Endpoint> = {
+export type RequestSpec<E extends Endpoint> = {
   readonly route: `${E['method']} ${E['path']}`;
   readonly access: E['access'];
   readonly bearerToken?: BearerToken | undefined;
@@ -29,7 +29,7 @@ interface Loose {
 const KEY_BYTES = 16;
 
 /** Asks one endpoint of the service, again where that is safe, and answers its answer. */
-export async function request<E extends Endpoint>(client: Client, asked: Asked<E>): Promise<AnswerOf<E>> {
+export async function request<E extends Endpoint>(client: Client, asked: RequestSpec<E>): Promise<AnswerOf<E>> {
   const [method = '', path = ''] = asked.route.split(' ');
   const { params, query, body }: Loose = asked as Loose;
   const fixed: Record<string, string> = {};

@@ -35,7 +35,7 @@ async function ask({ chainId = chainIds.SN_SEPOLIA, nodeSays = { result: toHex(c
       return Response.json({ jsonrpc: '2.0', id: 1, ...(call.method === 'starknet_call' ? nonce : block) });
     },
   });
-  return { evidence: await paymentEvidence(client, 5n, execution), asked };
+  return { proof: await paymentEvidence(client, 5n, execution), asked };
 }
 
 const unspent = { result: ['0x1'] };
@@ -43,27 +43,27 @@ const refused = (code: number) => ({ error: { code, message: 'no' } });
 
 describe('paymentEvidence', () => {
   it.each([
-    ['spent when the wallet has used the nonce', BEFORE - 10n, { result: ['0x0'] }, 'spent'],
-    ['spent also long after the window', BEFORE + 10_000n, { result: ['0x0'] }, 'spent'],
-    ['open within the window', BEFORE - 1n, unspent, 'open'],
-    ['open just after it, while blocks may be replaced', BEFORE + 599n, unspent, 'open'],
-    ['never once blocks after it have settled', BEFORE + 600n, unspent, 'never'],
-    ['never when no wallet stands there', BEFORE + 600n, refused(20), 'never'],
-    ['untold by a wallet without the function', BEFORE + 600n, refused(21), 'untold'],
-    ['untold by a wallet that fails', BEFORE + 600n, refused(40), 'untold'],
-    ['untold by a node that lost the block', BEFORE + 600n, refused(24), 'untold'],
-    ['untold by an answer that is no yes or no', BEFORE + 600n, { result: ['0x2'] }, 'untold'],
-    ['untold by an answer with too much in it', BEFORE + 600n, { result: ['0x1', '0x1'] }, 'untold'],
+    ['spent when the wallet has used the nonce', BEFORE - 10n, { result: ['0x0'] }, 'executed'],
+    ['spent also long after the window', BEFORE + 10_000n, { result: ['0x0'] }, 'executed'],
+    ['open within the window', BEFORE - 1n, unspent, 'possible'],
+    ['open just after it, while blocks may be replaced', BEFORE + 599n, unspent, 'possible'],
+    ['never once blocks after it have settled', BEFORE + 600n, unspent, 'impossible'],
+    ['never when no wallet stands there', BEFORE + 600n, refused(20), 'impossible'],
+    ['untold by a wallet without the function', BEFORE + 600n, refused(21), 'unknown'],
+    ['untold by a wallet that fails', BEFORE + 600n, refused(40), 'unknown'],
+    ['untold by a node that lost the block', BEFORE + 600n, refused(24), 'unknown'],
+    ['untold by an answer that is no yes or no', BEFORE + 600n, { result: ['0x2'] }, 'unknown'],
+    ['untold by an answer with too much in it', BEFORE + 600n, { result: ['0x1', '0x1'] }, 'unknown'],
   ] as const)('is %s', async (_, timestamp, nonce, expected) => {
-    expect((await ask({ timestamp, nonce })).evidence).toBe(expected);
+    expect((await ask({ timestamp, nonce })).proof).toBe(expected);
   });
 
   it.each([
     ['of another chain', { result: toHex(chainIds.SN_MAIN) }],
     ['that does not say its chain', refused(40)],
   ])('is untold by a node %s, where the wallet does not stand', async (_, nodeSays) => {
-    const { evidence, asked } = await ask({ nodeSays, timestamp: BEFORE + 600n, nonce: refused(20) });
-    expect(evidence).toBe('untold');
+    const { proof, asked } = await ask({ nodeSays, timestamp: BEFORE + 600n, nonce: refused(20) });
+    expect(proof).toBe('unknown');
     expect(asked).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { type Ask, readFelt, readFelts, rpcCodes, withNode } from '../node/rpc.t
 import { sendSignedCalls } from '../signing/calls.ts';
 import { chainIdOf } from '../signing/check.ts';
 import { getTransactionList } from '../transactions.ts';
-import { executionOf, type PurchaseRun, type PurchaseState, SvcPurchaseError } from './state.ts';
+import { executionOf, type PurchaseContext, type PurchaseState, SvcPurchaseError } from './state.ts';
 
 /**
  * The hash of the transaction that pays; undefined when it is certain that there is none and never will be.
@@ -15,22 +15,22 @@ import { executionOf, type PurchaseRun, type PurchaseState, SvcPurchaseError } f
  * A crash can fall between the service's answer and the app's storing it. So the signed payment itself is sent again: within its window
  * the service answers its first transaction, and for a day after it by the idempotency key. Beyond that the wallet is asked, on the chain.
  */
-export async function pay(run: PurchaseRun, state: PurchaseState): Promise<string | undefined> {
+export async function pay(run: PurchaseContext, state: PurchaseState): Promise<string | undefined> {
   let sent = await sendPayment(run, state, `sku-payment-${toHex(executionOf(state).nonce)}`);
   // A refusal is kept with its key for a day, and what caused it may be over.
   if ('refusal' in sent && run.resumed) sent = await sendPayment(run, state);
   if ('hash' in sent) return sent.hash;
   const { refusal } = sent;
-  const evidence = run.resumed ? await askWallet(run, state) : 'open';
-  if (evidence === 'spent') return requireFound(run, state);
-  if (evidence === 'never') return undefined;
-  if (evidence === 'untold') throw unclear(state, refusal);
+  const proof = run.resumed ? await provePayment(run, state) : 'possible';
+  if (proof === 'executed') return requireFound(run, state);
+  if (proof === 'impossible') return undefined;
+  if (proof === 'unknown') throw unclear(state, refusal);
   const message = `The payment was refused and is not paid so far: ${refusal.message} Do not start anew: call purchaseSku with resume: error.state, which tries the same payment again.`;
   throw new SvcPurchaseError('payment_refused', message, state, refusal);
 }
 
 /** What the chain says of the payment. */
-export async function askWallet({ client }: PurchaseRun, state: PurchaseState): Promise<Evidence> {
+export async function provePayment({ client }: PurchaseContext, state: PurchaseState): Promise<PaymentProof> {
   try {
     return await paymentEvidence(client, BigInt(state.payment.publicKey), executionOf(state));
   } catch (error) {
@@ -39,7 +39,7 @@ export async function askWallet({ client }: PurchaseRun, state: PurchaseState): 
 }
 
 /** The wallet has paid, so somewhere there is a transaction. */
-export async function requireFound({ client, bearerToken }: PurchaseRun, state: PurchaseState): Promise<string> {
+export async function requireFound({ client, bearerToken }: PurchaseContext, state: PurchaseState): Promise<string> {
   const found = await findPayment(client, state, bearerToken).catch((error: unknown) => {
     throw unclear(state, error);
   });
@@ -66,7 +66,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 
 /** Hands the signed payment to the service, which relays what has the same wallet and nonce once, however often it is asked. */
 export async function sendPayment(
-  { client, bearerToken }: PurchaseRun,
+  { client, bearerToken }: PurchaseContext,
   state: PurchaseState,
   idempotencyKey?: string,
 ): Promise<Sent> {
@@ -142,7 +142,7 @@ function includes(all: readonly bigint[], part: readonly bigint[]): boolean {
  * - `open`: it has not, but still could
  * - `untold`: the wallet does not say, or the node is one of another chain
  */
-export type Evidence = 'spent' | 'never' | 'open' | 'untold';
+export type PaymentProof = 'executed' | 'impossible' | 'possible' | 'unknown';
 
 /** When blocks of the last minutes are replaced, a payment may still turn up in them. */
 const SETTLED_SECONDS = 600n;
@@ -151,20 +151,24 @@ const SETTLED_SECONDS = 600n;
  * Whether a signed payment was executed, from the wallet itself: it spends the nonce of an execution once. One node is asked for its chain, for a block
  * and then for the nonce as of that block, so that a node that lags behind cannot make a payment look undone.
  */
-export async function paymentEvidence(client: Client, account: bigint, execution: OutsideExecution): Promise<Evidence> {
+export async function paymentEvidence(
+  client: Client,
+  account: bigint,
+  execution: OutsideExecution,
+): Promise<PaymentProof> {
   // In the sandbox no block comes unless something happens, and the open one tells the time.
   const chainId = await chainIdOf(client);
   const isSandbox = chainId === chainIds.SVC_SANDBOX;
   return withNode(client, async (ask) => {
     // On another chain the wallet does not stand, and what it has paid would look unpaid.
     const node = await ask('starknet_chainId', [], readFelt);
-    if (!node.ok || node.value !== chainId) return 'untold';
+    if (!node.ok || node.value !== chainId) return 'unknown';
     const block = await readBlock(ask, isSandbox ? 'pre_confirmed' : 'latest');
-    if (!block) return 'untold';
+    if (!block) return 'unknown';
     const isSpent = await readSpent(ask, account, execution.nonce, block.id);
-    if (isSpent === undefined) return 'untold';
-    if (isSpent) return 'spent';
-    return block.timestamp >= execution.executeBefore + SETTLED_SECONDS ? 'never' : 'open';
+    if (isSpent === undefined) return 'unknown';
+    if (isSpent) return 'executed';
+    return block.timestamp >= execution.executeBefore + SETTLED_SECONDS ? 'impossible' : 'possible';
   });
 }
 

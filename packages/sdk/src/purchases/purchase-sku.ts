@@ -3,13 +3,13 @@ import type { BearerToken, Client } from '../client/client.ts';
 import { SvcApiError, SvcInputError } from '../client/errors.ts';
 import type { SvcWallet } from '../client/input.ts';
 import { getTransactionStatus } from '../transactions.ts';
-import { askWallet, messageOf, pay, requireFound, unclear } from './pay.ts';
+import { messageOf, pay, provePayment, requireFound, unclear } from './pay.ts';
 import { createSkuPurchase } from './purchases.ts';
 import { signPayment } from './quote.ts';
 import {
   executionOf,
   type PaidState,
-  type PurchaseRun,
+  type PurchaseContext,
   type PurchaseState,
   readPurchaseState,
   SvcPurchaseError,
@@ -60,7 +60,7 @@ export async function purchaseSku(
   const { chain = 'STARKNET', token = 'USDC', onProgress, resume } = params;
   if (chain !== 'STARKNET') throw new SvcInputError('invalid_input', 'chain must be STARKNET: wallets pay there.');
   const save = async (state: PurchaseState) => onProgress?.(state);
-  const run: PurchaseRun = { client, bearerToken, resumed: resume !== undefined, save };
+  const run: PurchaseContext = { client, bearerToken, resumed: resume !== undefined, save };
   if (resume !== undefined) {
     const state = readPurchaseState(resume, { ...params, walletAddress: params.wallet.publicKey, token });
     const purchase = await completePurchase(run, state);
@@ -82,7 +82,7 @@ function neverMade(state: PurchaseState): SvcPurchaseError {
 }
 
 /** Pays, if that is still to be done, and records. Undefined: it is certain that this payment was not made and never will be. */
-export async function completePurchase(run: PurchaseRun, state: PurchaseState): Promise<Transaction | undefined> {
+export async function completePurchase(run: PurchaseContext, state: PurchaseState): Promise<Transaction | undefined> {
   const hash = state.transactionHash ?? (await pay(run, state));
   if (hash === undefined) return undefined;
   const recorded = await recordPurchase(run, await saved(run, state, hash));
@@ -90,17 +90,17 @@ export async function completePurchase(run: PurchaseRun, state: PurchaseState): 
 }
 
 /** The transaction moved nothing, but until its window is over anyone who has the signed payment can execute it in another one. */
-async function afterRevert(run: PurchaseRun, state: PaidState): Promise<Transaction | undefined> {
-  const evidence = await askWallet(run, state);
-  if (evidence === 'never') return undefined;
-  if (evidence === 'untold') throw unclear(state, new Error('The wallet does not tell what it has executed.'));
-  if (evidence === 'open') throw failed(state);
+async function afterRevert(run: PurchaseContext, state: PaidState): Promise<Transaction | undefined> {
+  const proof = await provePayment(run, state);
+  if (proof === 'impossible') return undefined;
+  if (proof === 'unknown') throw unclear(state, new Error('The wallet does not tell what it has executed.'));
+  if (proof === 'possible') throw failed(state);
   const recorded = await recordPurchase(run, await saved(run, state, await requireFound(run, state)));
   if ('purchase' in recorded) return recorded.purchase;
   throw unclear(recorded.reverted, new Error('The wallet and the service disagree.'));
 }
 
-async function saved(run: PurchaseRun, state: PurchaseState, transactionHash: string): Promise<PaidState> {
+async function saved(run: PurchaseContext, state: PurchaseState, transactionHash: string): Promise<PaidState> {
   const paid = { ...state, transactionHash };
   if (state.transactionHash !== transactionHash) await run.save(paid);
   return paid;
@@ -120,7 +120,7 @@ const PATIENCE_MS = 120_000;
 const RETRY_INTERVAL_MS = 3_000;
 
 /** Tells the service what was bought with the payment, as often as it takes until the service sees the payment. */
-export async function recordPurchase(run: PurchaseRun, state: PaidState): Promise<Recorded> {
+export async function recordPurchase(run: PurchaseContext, state: PaidState): Promise<Recorded> {
   const { runtime } = run.client;
   const deadline = runtime.now() + PATIENCE_MS;
   for (let paid = state; ; ) {
@@ -142,7 +142,7 @@ export async function recordPurchase(run: PurchaseRun, state: PaidState): Promis
   }
 }
 
-async function record({ client, bearerToken, resumed }: PurchaseRun, state: PaidState): Promise<Transaction> {
+async function record({ client, bearerToken, resumed }: PurchaseContext, state: PaidState): Promise<Transaction> {
   const { purchase, transactionHash } = state;
   const body = { ...purchase, transactionHash };
   try {
@@ -155,7 +155,7 @@ async function record({ client, bearerToken, resumed }: PurchaseRun, state: Paid
 }
 
 /** The transaction that counts: with a raised fee the same payment has another hash. */
-async function look({ client, bearerToken }: PurchaseRun, state: PaidState): Promise<string | 'reverted'> {
+async function look({ client, bearerToken }: PurchaseContext, state: PaidState): Promise<string | 'reverted'> {
   try {
     const { status, transactionHash } = await getTransactionStatus(
       client,

@@ -95,7 +95,7 @@ export class SvcPurchaseError extends SvcError {
 }
 
 /** What every step of one purchase needs. */
-export interface PurchaseRun {
+export interface PurchaseContext {
   readonly client: Client;
   readonly bearerToken: BearerToken | undefined;
   /** Whether an earlier run may have been further than its state says. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { Pace } from '../util/throttle.ts';
+import { Throttle } from '../util/throttle.ts';
 import { AttestationClient } from './attestation-client.ts';
 
 /** Answers everything in the same way, and remembers what was asked. */
@@ -26,7 +26,10 @@ class Service {
 
   client(): AttestationClient {
     const { port } = this.#server.address() as AddressInfo;
-    return new AttestationClient(`http://127.0.0.1:${port}/base/`, new Pace({ now: () => 0, pause: async () => {} }));
+    return new AttestationClient(
+      `http://127.0.0.1:${port}/base/`,
+      new Throttle({ now: () => 0, pause: async () => {} }),
+    );
   }
 }
 

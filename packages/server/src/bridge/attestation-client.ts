@@ -2,7 +2,7 @@ import { ApiError, parseDecimal } from '@svc/protocol';
 import { trusted } from '../outbound/address-guard.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from '../outbound/request.ts';
 import { OutboundError } from '../outbound/url.ts';
-import { Pace } from '../util/throttle.ts';
+import { Throttle } from '../util/throttle.ts';
 import type { ForwardState } from './bridge.ts';
 import { FAST_THRESHOLD, SOLANA_DOMAIN, STANDARD_THRESHOLD, STARKNET_DOMAIN } from './cctp-message.ts';
 
@@ -23,10 +23,10 @@ export class BridgeUnavailableError extends ApiError {
 /** Circle's attestation service. */
 export class AttestationClient {
   readonly #url: string;
-  readonly #pace: Pace;
+  readonly #pace: Throttle;
 
   /** The operator configured the address, so it may lead anywhere. */
-  constructor(url: string, pace = new Pace()) {
+  constructor(url: string, pace = new Throttle()) {
     this.#url = url.replace(/\/+$/, '');
     this.#pace = pace;
   }
@@ -124,7 +124,7 @@ const LEAST_CEILING = 1n;
 /** What the bridge takes at present. */
 export interface Fees {
   /** Of the amount, in 10^-14. */
-  readonly parts: bigint;
+  readonly deps: bigint;
   /** For minting on Solana, in USDC's smallest unit. */
   readonly forward: bigint;
 }
@@ -146,13 +146,13 @@ function readEntry(entry: unknown): Fees | undefined {
   if (typeof forward !== 'number' || !(Number.isSafeInteger(forward) && forward >= 0 && forward <= MAX_FORWARD_FEE)) {
     return undefined;
   }
-  const parts = parseDecimal(minimumFee.toFixed(DECIMALS), DECIMALS);
-  return parts.ok ? { parts: parts.value, forward: BigInt(forward) } : undefined;
+  const deps = parseDecimal(minimumFee.toFixed(DECIMALS), DECIMALS);
+  return deps.ok ? { deps: deps.value, forward: BigInt(forward) } : undefined;
 }
 
 /** What is taken of so much burned, rounded up. */
-export function feeOf({ parts, forward }: Fees, burned: bigint): bigint {
-  return (burned * parts + PARTS_PER_UNIT - 1n) / PARTS_PER_UNIT + forward;
+export function feeOf({ deps, forward }: Fees, burned: bigint): bigint {
+  return (burned * deps + PARTS_PER_UNIT - 1n) / PARTS_PER_UNIT + forward;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, encodeU256, selector, toHex } from '@svc/starknet';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
-import type { Pace } from '../util/throttle.ts';
+import type { Throttle } from '../util/throttle.ts';
 import { AttestationClient, ceilingOf, type Fees, feeOf, type ShownMessage } from './attestation-client.ts';
 import type { Bridge, BridgeProgress, Burn, BurnOrder } from './bridge.ts';
 import {
@@ -19,11 +19,11 @@ import {
 } from './cctp-message.ts';
 import { tokenAccountOf } from './solana-address.ts';
 
-export interface CctpBridgeParts {
+export interface CctpBridgeDeps {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   /** Where the attestation service of an environment is; undefined where there is none. */
   readonly url: (environment: Environment) => string | undefined;
-  readonly pace?: Pace;
+  readonly pace?: Throttle;
   readonly now?: () => number;
 }
 
@@ -31,7 +31,7 @@ export interface CctpBridgeParts {
 const FEES_KEPT_MS = 10_000;
 
 /** Circle's CCTP, version 2, with its forwarding to Solana. */
-export function createCctpBridge({ networks, url, pace, now = Date.now }: CctpBridgeParts): Bridge {
+export function createCctpBridge({ networks, url, pace, now = Date.now }: CctpBridgeDeps): Bridge {
   const clients = new Map<string, AttestationClient>();
   const keptFees = new Map<AttestationClient, { readonly fees: Record<Speed, Fees>; readonly at: number }>();
 

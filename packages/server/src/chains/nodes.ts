@@ -89,7 +89,7 @@ export class Nodes<T> {
         failures.push(error);
       }
     }
-    const why = failures.map(reasonOf).join('; ');
+    const why = failures.map(nodeErrorText).join('; ');
     throw new ChainUnavailableError(this.#chain, { cause: new AggregateError(failures, why) });
   }
 
@@ -97,7 +97,7 @@ export class Nodes<T> {
   async admit({ index, host, client }: Node<T>): Promise<void> {
     if (this.#admitted.has(index)) return;
     const found = await this.#chainIdOf(client).catch((error: unknown) => {
-      throw new NodeFailure(reasonOf(error), { unclear: false, cause: error });
+      throw new NodeFailure(nodeErrorText(error), { unclear: false, cause: error });
     });
     if (found !== this.#chainId) {
       throw new WrongChainError(
@@ -117,7 +117,7 @@ export class Nodes<T> {
           (error: unknown) => {
             if (error instanceof WrongChainError) throw error;
             this.rest(node);
-            return reasonOf(error);
+            return nodeErrorText(error);
           },
         );
         return { host: node.host, trouble };
@@ -129,7 +129,7 @@ export class Nodes<T> {
 const show = (chainId: bigint) => `0x${chainId.toString(16)}`;
 
 /** For the log. Other errors than ours may quote the address, so of these only the kind is told. */
-export function reasonOf(error: unknown): string {
+export function nodeErrorText(error: unknown): string {
   if (error instanceof WrongChainError) return error.message;
   return (
     failureIn(error)?.message ?? `the answer could not be read (${error instanceof Error ? error.name : 'unknown'})`

@@ -5,39 +5,39 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
 import type { Owner } from '../../testing/owner.ts';
 import { transfer } from '../../testing/starknet.ts';
-import { openTransactionHouse, outsider, type TransactionHouse, transferOf } from '../../testing/transactions.ts';
+import { openTransactionFixture, outsider, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Call, Caller } from '../http/call.ts';
 import { balance } from '../ledger/ledger.ts';
-import { createDeposit, type DepositParts } from './create-deposit.ts';
+import { createDeposit, type DepositDeps } from './create-deposit.ts';
 
 type Body = BodyOf<typeof endpoints.createDeposit>;
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 let ana: Owner;
 let payments: bigint;
 beforeAll(async () => {
-  house = await openTransactionHouse();
-  ana = await house.funded('ana');
-  await house.control('/faucet', { address: toHex(outsider.address), token: 'USDC', amount: '1000' });
-  payments = BigInt(house.networks.starknet('development').paymentAddress);
+  fixture = await openTransactionFixture();
+  ana = await fixture.funded('ana');
+  await fixture.control('/faucet', { address: toHex(outsider.address), token: 'USDC', amount: '1000' });
+  payments = BigInt(fixture.networks.starknet('development').paymentAddress);
 });
-afterAll(() => house.stop());
-afterEach(() => house.control('/starknet/block-time', { seconds: 0 }));
+afterAll(() => fixture.stop());
+afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
 
-const parts = (changes: Partial<DepositParts> = {}): DepositParts => {
-  return { ...house, ownAccounts: () => [], pause: async () => {}, ...changes };
+const deps = (changes: Partial<DepositDeps> = {}): DepositDeps => {
+  return { ...fixture, ownAccounts: () => [], pause: async () => {}, ...changes };
 };
-function offer(transactionHash: string, caller = house.caller(), changes: Partial<DepositParts & Body> = {}) {
+function offer(transactionHash: string, caller = fixture.caller(), changes: Partial<DepositDeps & Body> = {}) {
   const { chain = 'STARKNET', ...others } = changes;
-  const call = { caller, body: { transactionHash, chain }, transact: house.db.tx };
-  return createDeposit(parts(others), call as unknown as Call<typeof endpoints.createDeposit>) as Promise<LedgerEntry>;
+  const call = { caller, body: { transactionHash, chain }, transact: fixture.db.tx };
+  return createDeposit(deps(others), call as unknown as Call<typeof endpoints.createDeposit>) as Promise<LedgerEntry>;
 }
-const newCaller = async () => house.caller(undefined, await house.newOrganization());
-const paid = (...amounts: bigint[]) => house.sendAlone(amounts.map((amount) => transfer('USDC', payments, amount)));
-const total = async (caller: Caller) => (await balance(house.db, caller)).total;
-const uses = (hash: string) => house.db.rows(sql`select purpose from used_payments where transaction_hash = ${hash}`);
+const newCaller = async () => fixture.caller(undefined, await fixture.newOrganization());
+const paid = (...amounts: bigint[]) => fixture.sendAlone(amounts.map((amount) => transfer('USDC', payments, amount)));
+const total = async (caller: Caller) => (await balance(fixture.db, caller)).total;
+const uses = (hash: string) => fixture.db.rows(sql`select purpose from used_payments where transaction_hash = ${hash}`);
 
 describe('a deposit', () => {
   it('credits what arrived at the payment address', async () => {
@@ -55,11 +55,11 @@ describe('a deposit', () => {
     });
     expect(await total(caller)).toBe(2_500_001n);
     expect(await uses(hash)).toEqual([{ purpose: 'deposit' }]);
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it('can come from a wallet of the organisation', async () => {
-    const hash = await house.execute(ana, [transferOf(toHex(payments), 7)]);
+    const hash = await fixture.execute(ana, [transferOf(toHex(payments), 7)]);
     expect(await offer(hash)).toMatchObject({ amountUsd: 0.000007 });
   });
 
@@ -93,14 +93,14 @@ describe('a deposit', () => {
     }
     const totals = await Promise.all(callers.map(total));
     expect(totals.reduce((sum, one) => sum + one, 0n)).toBe(11n);
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it('waits until the block of the transfer is sealed', async () => {
     const caller = await newCaller();
-    await house.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.control('/starknet/block-time', { seconds: 3_600 });
     const hash = await paid(5n);
-    const seal = () => house.control('/starknet/block-time', { seconds: 0 });
+    const seal = () => fixture.control('/starknet/block-time', { seconds: 0 });
     expect(await refusal(offer(hash, caller), 'transaction_not_found')).toContain('has not sealed its block yet');
     expect(await total(caller)).toBe(0n);
     expect(await offer(hash, caller, { pause: seal })).toMatchObject({ amountUsd: 0.000005 });
@@ -111,7 +111,7 @@ describe('what is no deposit is refused and stores nothing', () => {
   const refused = async (
     hash: string,
     code: Parameters<typeof refusal>[1],
-    changes: Partial<DepositParts & Body> = {},
+    changes: Partial<DepositDeps & Body> = {},
   ) => {
     const caller = await newCaller();
     const message = await refusal(offer(hash, caller, changes), code);
@@ -121,7 +121,7 @@ describe('what is no deposit is refused and stores nothing', () => {
   };
 
   it('a transfer of another organisation’s wallet', async () => {
-    const hash = await house.execute(ana, [transferOf(toHex(payments), 8)]);
+    const hash = await fixture.execute(ana, [transferOf(toHex(payments), 8)]);
     expect(await refused(hash, 'transaction_mismatch')).toContain('a wallet that is not of this organisation');
     expect(await offer(hash)).toMatchObject({ amountUsd: 0.000008 });
   });
@@ -133,13 +133,13 @@ describe('what is no deposit is refused and stores nothing', () => {
   });
 
   it('a transfer to somebody else, or of something else', async () => {
-    const elsewhere = await house.sendAlone([transfer('USDC', 0xb0bn, 5n)]);
+    const elsewhere = await fixture.sendAlone([transfer('USDC', 0xb0bn, 5n)]);
     expect(await refused(elsewhere, 'transaction_mismatch')).toContain('moves no USDC to the payment address');
-    await refused(await house.sendAlone([transfer('STRK', payments, 5n)]), 'transaction_mismatch');
+    await refused(await fixture.sendAlone([transfer('STRK', payments, 5n)]), 'transaction_mismatch');
   });
 
   it('a transaction that was reverted', async () => {
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     expect(await refused(await paid(5n), 'transaction_reverted')).toContain('out of luck');
   });
 
@@ -160,9 +160,9 @@ describe('what is no deposit is refused and stores nothing', () => {
   it('a payment for a purchase', async () => {
     const hash = await paid(5n);
     const caller = await newCaller();
-    await house.db.run(sql`
+    await fixture.db.run(sql`
       insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
-      values (${toHex(house.chain.chainId)}, ${hash}, ${caller.organizationId}, 'development', 'purchase', 'txn_1')`);
+      values (${toHex(fixture.chain.chainId)}, ${hash}, ${caller.organizationId}, 'development', 'purchase', 'txn_1')`);
     await refusal(offer(hash, caller), 'transaction_already_used');
     expect(await total(caller)).toBe(0n);
   });

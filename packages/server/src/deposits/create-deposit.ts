@@ -5,12 +5,12 @@ import type { Networks } from '../chains/networks.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
 import { credit, type Entry, entryColumns, type LedgerOwner, toLedgerEntry } from '../ledger/ledger.ts';
-import { awaitExecuted, parseStarknetHash, type SeenTransfer } from '../transactions/chain-transaction.ts';
+import { awaitExecuted, type ChainTransfer, parseStarknetHash } from '../transactions/chain-transaction.ts';
 import { walletsAt } from '../wallets/wallet.ts';
 
 type CreateDeposit = typeof endpoints.createDeposit;
 
-export interface DepositParts {
+export interface DepositDeps {
   readonly db: Database;
   readonly networks: Networks;
   /** Accounts of ours that hold USDC, beside the payment address. */
@@ -21,28 +21,28 @@ export interface DepositParts {
 
 /** Credits a USDC transfer to the payment address, once, whoever offers it and however often. */
 export async function createDeposit(
-  parts: DepositParts,
+  deps: DepositDeps,
   { caller, body, transact }: Call<CreateDeposit>,
 ): Promise<Answer<CreateDeposit>> {
   const { environment } = caller;
   if (body.chain !== 'STARKNET') throw new ApiError('unsupported_chain', 'Deposits are made on STARKNET only.');
   const parsed = parseStarknetHash(body.transactionHash);
   const hash = parsed.ok ? toHex(parsed.value) : refuse('body.transactionHash', parsed.reason);
-  const { chain, paymentAddress } = parts.networks.starknet(environment);
-  const usdc = parts.networks.token(environment, 'STARKNET', 'USDC')?.address;
+  const { chain, paymentAddress } = deps.networks.starknet(environment);
+  const usdc = deps.networks.token(environment, 'STARKNET', 'USDC')?.address;
   if (!usdc) throw new ApiError('token_not_supported', 'STARKNET does not have the token USDC.');
   const payment = { chainId: toHex(chain.chainId), hash };
-  const known = await findDeposit(parts.db.reads, caller, payment);
+  const known = await findDeposit(deps.db.reads, caller, payment);
   if (known) return toLedgerEntry(known);
-  const { transfers } = await awaitExecuted(parts, environment, { chain: 'STARKNET', hash, accepted: true });
-  const own = parts.ownAccounts(environment);
+  const { transfers } = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash, accepted: true });
+  const own = deps.ownAccounts(environment);
   const deposits = depositsIn(transfers, { usdc: BigInt(usdc), paymentAddress: BigInt(paymentAddress), own });
-  await refuseWalletsOfOthers(parts.db, caller, deposits);
+  await refuseWalletsOfOthers(deps.db, caller, deposits);
   return transact(async (tx) => toLedgerEntry(await storeDeposit(tx, caller, payment, sumOf(deposits))));
 }
 
 /** Everyone can read hashes off the chain; what another organisation's users paid is not for the first who finds it. */
-async function refuseWalletsOfOthers(db: Database, caller: Caller, deposits: readonly SeenTransfer[]): Promise<void> {
+async function refuseWalletsOfOthers(db: Database, caller: Caller, deposits: readonly ChainTransfer[]): Promise<void> {
   const senders = [...new Set(deposits.map(({ from }) => from))].flatMap((from) => {
     const address = parseStarknetAddress(toHex(from));
     return address.ok ? [address.value] : [];
@@ -62,7 +62,10 @@ export interface Deposit {
 }
 
 /** The transfers of a transaction that brought USDC to the payment address from somebody else. */
-export function depositsIn(transfers: readonly SeenTransfer[], { usdc, paymentAddress, own }: Deposit): SeenTransfer[] {
+export function depositsIn(
+  transfers: readonly ChainTransfer[],
+  { usdc, paymentAddress, own }: Deposit,
+): ChainTransfer[] {
   const arrived = transfers.filter(({ token, to }) => token === usdc && to === paymentAddress);
   if (arrived.length === 0) {
     throw mismatch('it moves no USDC to the payment address. GET /config tells the address');
@@ -74,7 +77,7 @@ export function depositsIn(transfers: readonly SeenTransfer[], { usdc, paymentAd
   return fromOthers;
 }
 
-export function sumOf(transfers: readonly SeenTransfer[]): UsdMicros {
+export function sumOf(transfers: readonly ChainTransfer[]): UsdMicros {
   return transfers.reduce((sum, { amount }) => sum + amount, 0n);
 }
 

@@ -1,6 +1,6 @@
 import type { Handlers } from '../http/call.ts';
-import { createDeposit, type DepositParts } from './create-deposit.ts';
+import { createDeposit, type DepositDeps } from './create-deposit.ts';
 
-export function depositHandlers(parts: DepositParts): Pick<Handlers, 'createDeposit'> {
-  return { createDeposit: (call) => createDeposit(parts, call) };
+export function depositHandlers(deps: DepositDeps): Pick<Handlers, 'createDeposit'> {
+  return { createDeposit: (call) => createDeposit(deps, call) };
 }

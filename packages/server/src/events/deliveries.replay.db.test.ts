@@ -6,7 +6,7 @@ import { webhookHouse } from '../../testing/webhooks.ts';
 import type { Caller } from '../http/call.ts';
 import { MAX_REPLAYED } from './deliveries.ts';
 
-const house = webhookHouse();
+const fixture = webhookHouse();
 
 const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
   asked.then(
@@ -16,12 +16,12 @@ const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
 
 /** Three events, delivered, an hour apart, the last one an hour ago. */
 async function withHistory(): Promise<{ caller: Caller; id: string; events: string[] }> {
-  const caller = await house.caller();
-  const { id } = await house.create(caller);
+  const caller = await fixture.caller();
+  const { id } = await fixture.create(caller);
   const events: string[] = [];
-  for (let made = 0; made < 3; made++) events.push(await house.publish(caller));
+  for (let made = 0; made < 3; made++) events.push(await fixture.publish(caller));
   for (const [place, event] of events.entries()) {
-    await house.db.run(sql`
+    await fixture.db.run(sql`
       update events set created_at = now() - make_interval(hours => ${3 - place}) where id = ${event}`);
   }
   await end(id);
@@ -29,25 +29,25 @@ async function withHistory(): Promise<{ caller: Caller; id: string; events: stri
 }
 
 async function end(webhookId: string): Promise<void> {
-  await house.db.run(sql`
+  await fixture.db.run(sql`
     update webhook_deliveries set state = 'DELIVERED', attempts = 1, next_attempt_at = null, ended_at = now()
      where webhook_id = ${webhookId}`);
-  await house.forgetTurns();
+  await fixture.forgetTurns();
 }
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 const waitingAt = async (id: string) =>
-  (await house.deliveries(id)).filter(({ state }) => state === 'WAITING').map(({ event }) => event);
+  (await fixture.deliveries(id)).filter(({ state }) => state === 'WAITING').map(({ event }) => event);
 
 describe('a replay', () => {
   it('of one event is a new delivery of it, and leaves the earlier one as it was', async () => {
     const { caller, id, events } = await withHistory();
-    const before = await house.deliveries(id);
-    expect(await house.replay(caller, id, { eventId: events[1] ?? '' })).toBe(1);
-    const after = await house.deliveries(id);
+    const before = await fixture.deliveries(id);
+    expect(await fixture.replay(caller, id, { eventId: events[1] ?? '' })).toBe(1);
+    const after = await fixture.deliveries(id);
     expect(after.slice(0, 3)).toEqual(before);
     expect(after.slice(3)).toMatchObject([{ event: events[1], state: 'WAITING', attempts: 0 }]);
-    expect(await house.turn(id)).toBeInstanceOf(Date);
+    expect(await fixture.turn(id)).toBeInstanceOf(Date);
   });
 
   it.each([
@@ -56,17 +56,17 @@ describe('a replay', () => {
     ['a time in which nothing happened', { from: hoursAgo(0.5) }, []],
   ])('of %s delivers what happened then, the oldest first', async (_, range, places) => {
     const { caller, id, events } = await withHistory();
-    expect(await house.replay(caller, id, range)).toBe(places.length);
+    expect(await fixture.replay(caller, id, range)).toBe(places.length);
     expect(await waitingAt(id)).toEqual(places.map((place) => events[place]));
   });
 
   it('of an event that is still on its way sends it at once, and not twice', async () => {
     const { caller, id } = await withHistory();
-    const event = await house.publish(caller);
+    const event = await fixture.publish(caller);
     const hour = sql`now() + interval '1 hour'`;
-    await house.db.run(sql`update webhook_deliveries set next_attempt_at = ${hour} where event_id = ${event}`);
-    expect(await house.replay(caller, id, { eventId: event })).toBe(1);
-    const rows = (await house.deliveries(id)).filter((row) => row.event === event);
+    await fixture.db.run(sql`update webhook_deliveries set next_attempt_at = ${hour} where event_id = ${event}`);
+    expect(await fixture.replay(caller, id, { eventId: event })).toBe(1);
+    const rows = (await fixture.deliveries(id)).filter((row) => row.event === event);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.nextAttemptAt?.getTime()).toBeLessThan(Date.now() + 60_000);
   });
@@ -74,40 +74,40 @@ describe('a replay', () => {
   it('that is asked for twice at once makes no more wait than has happened', async () => {
     const { caller, id, events } = await withHistory();
     const range = { from: hoursAgo(4) };
-    const first = (tx: Db) => house.replay(caller, id, range, tx);
-    expect(await whileOpen(house.db, first, () => house.replay(caller, id, range))).toBe(3);
+    const first = (tx: Db) => fixture.replay(caller, id, range, tx);
+    expect(await whileOpen(fixture.db, first, () => fixture.replay(caller, id, range))).toBe(3);
     expect(await waitingAt(id)).toEqual(events);
   });
 
   it('of a time brings what the webhook wants, of its own environment, and no tests', async () => {
     const { caller, id } = await withHistory();
-    const failed = await house.publish(caller, { type: 'sku-purchase.failed' });
-    await house.publish({ ...caller, environment: 'production' }, { type: 'sku-purchase.failed' });
-    await house.publish(await house.caller(), { type: 'sku-purchase.failed' });
-    await house.test(caller, id);
-    await house.update(caller, id, { eventTypes: ['sku-purchase.failed', 'webhook.test'] });
+    const failed = await fixture.publish(caller, { type: 'sku-purchase.failed' });
+    await fixture.publish({ ...caller, environment: 'production' }, { type: 'sku-purchase.failed' });
+    await fixture.publish(await fixture.caller(), { type: 'sku-purchase.failed' });
+    await fixture.test(caller, id);
+    await fixture.update(caller, id, { eventTypes: ['sku-purchase.failed', 'webhook.test'] });
     await end(id);
-    expect(await house.replay(caller, id, { from: hoursAgo(4) })).toBe(1);
+    expect(await fixture.replay(caller, id, { from: hoursAgo(4) })).toBe(1);
     expect(await waitingAt(id)).toEqual([failed]);
   });
 
   it('takes ten thousand events at a time, the oldest, and says where the next begin', async () => {
-    const caller = await house.caller();
-    const { id } = await house.create(caller);
-    await house.db.run(sql`
+    const caller = await fixture.caller();
+    const { id } = await fixture.create(caller);
+    await fixture.db.run(sql`
       insert into events (id, organization_id, environment, type, subject, data, created_at)
       select 'evt_many_' || lpad(n::text, 6, '0'), ${caller.organizationId}, ${caller.environment}, 'sku-purchase.completed',
              'many ' || n, '{}', timestamptz '2026-01-01Z' + n * interval '1 second' + interval '999 microseconds'
         from generate_series(1, ${MAX_REPLAYED + 5}) as n`);
-    const { replayed, nextFrom } = await house.replayed(caller, id, { from: '2026-01-01' });
+    const { replayed, nextFrom } = await fixture.replayed(caller, id, { from: '2026-01-01' });
     expect(replayed).toBe(MAX_REPLAYED);
-    const kept = await house.db.one(sql`
+    const kept = await fixture.db.one(sql`
       select count(*)::integer as count, min(event_id) as first, max(event_id) as last
         from webhook_deliveries where webhook_id = ${id}`);
     expect(kept).toEqual({ count: MAX_REPLAYED, first: 'evt_many_000001', last: 'evt_many_010000' });
     expect(nextFrom).toBe('2026-01-01T02:46:41.000Z');
-    expect(await house.replayed(caller, id, { from: nextFrom ?? '' })).toEqual({ replayed: 5, nextFrom: null });
-    const all = await house.db.one(sql`
+    expect(await fixture.replayed(caller, id, { from: nextFrom ?? '' })).toEqual({ replayed: 5, nextFrom: null });
+    const all = await fixture.db.one(sql`
       select count(distinct event_id)::integer as count from webhook_deliveries where webhook_id = ${id}`);
     expect(all).toEqual({ count: MAX_REPLAYED + 5 });
   });
@@ -116,9 +116,9 @@ describe('a replay', () => {
     const { caller, id, events } = await withHistory();
     const [eventId = ''] = events;
     const [from, unknown] = ['2026-01-01', { secret: 'whsec_hidden' }];
-    await house.replay(caller, id, { eventId, ...unknown });
-    await house.replay(caller, id, { from, ...unknown });
-    const log = await house.db.rows(sql`
+    await fixture.replay(caller, id, { eventId, ...unknown });
+    await fixture.replay(caller, id, { from, ...unknown });
+    const log = await fixture.db.rows(sql`
       select changes from audit_log
        where organization_id = ${caller.organizationId} and action = 'webhook.replayed' order by id`);
     expect(log).toEqual([{ changes: { eventId, replayed: 1 } }, { changes: { from, replayed: 3 } }]);
@@ -130,25 +130,25 @@ describe('a replay', () => {
     const bad = [{}, { eventId, from: hoursAgo(1) }, { to: hoursAgo(1) }, { eventId, to: hoursAgo(1) }];
     const backwards = [{ from: hoursAgo(1), to: hoursAgo(2) }, { from: '2026-02-30' }];
     for (const body of [...bad, ...backwards]) {
-      expect(await codeOf(Promise.resolve().then(() => house.replay(caller, id, body)))).toBe('invalid_request');
+      expect(await codeOf(Promise.resolve().then(() => fixture.replay(caller, id, body)))).toBe('invalid_request');
     }
     expect(await waitingAt(id)).toEqual([]);
   });
 
   it('of an event of somebody else, or of none, finds nothing', async () => {
     const { caller, id } = await withHistory();
-    const foreign = await house.publish(await house.caller());
-    const production = await house.publish({ ...caller, environment: 'production' });
+    const foreign = await fixture.publish(await fixture.caller());
+    const production = await fixture.publish({ ...caller, environment: 'production' });
     for (const eventId of [foreign, production, 'evt_nothing']) {
-      expect(await codeOf(house.replay(caller, id, { eventId }))).toBe('event_not_found');
+      expect(await codeOf(fixture.replay(caller, id, { eventId }))).toBe('event_not_found');
     }
   });
 
   it('to a webhook that is off is refused, as is a test', async () => {
     const { caller, id, events } = await withHistory();
-    await house.update(caller, id, { isEnabled: false });
-    expect(await codeOf(house.replay(caller, id, { eventId: events[0] ?? '' }))).toBe('webhook_disabled');
-    expect(await codeOf(Promise.resolve(house.test(caller, id)))).toBe('webhook_disabled');
+    await fixture.update(caller, id, { isEnabled: false });
+    expect(await codeOf(fixture.replay(caller, id, { eventId: events[0] ?? '' }))).toBe('webhook_disabled');
+    expect(await codeOf(Promise.resolve(fixture.test(caller, id)))).toBe('webhook_disabled');
     expect(await waitingAt(id)).toEqual([]);
   });
 });

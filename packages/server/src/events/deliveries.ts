@@ -11,7 +11,7 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
-import { deliverTo, enqueuePumps, insertEvent } from './events.ts';
+import { deliverTo, enqueueDeliveries, insertEvent } from './events.ts';
 import { findWebhook, type WebhookOwner, type WebhookRecord } from './webhooks.ts';
 
 type ListDeliveries = typeof endpoints.listDeliveries;
@@ -199,7 +199,7 @@ async function deliverAgain(tx: Db, webhookId: string, eventIds: readonly string
      where not exists (
        select from webhook_deliveries as waiting
         where waiting.webhook_id = ${webhookId} and waiting.event_id = wanted.event_id and waiting.state = 'WAITING')`);
-  await enqueuePumps(tx, [webhookId]);
+  await enqueueDeliveries(tx, [webhookId]);
 }
 
 type TestWebhook = typeof endpoints.testWebhook;

@@ -5,7 +5,7 @@ import { startReceiver } from '../../testing/receiver.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { publicOnly, trusted } from '../outbound/address-guard.ts';
 import { outboundRequest } from '../outbound/request.ts';
-import { type Attempt, type AttemptParts, attempt, type DueDelivery } from './delivery-attempt.ts';
+import { type Attempt, type AttemptDeps, attempt, type DueDelivery } from './delivery-attempt.ts';
 import { newSecret } from './webhooks.ts';
 
 const never = new AbortController().signal;
@@ -20,8 +20,8 @@ function due(url: string, changes: Partial<DueDelivery> = {}): DueDelivery {
   };
 }
 
-const to = (url: string, parts: Partial<AttemptParts> = {}): Promise<Attempt> =>
-  attempt({ guard: local, ...parts }, due(url), never);
+const to = (url: string, deps: Partial<AttemptDeps> = {}): Promise<Attempt> =>
+  attempt({ guard: local, ...deps }, due(url), never);
 
 /** A server that counts every byte it gets. */
 async function counting(speak: string): Promise<TestServer & { bytes(): number }> {

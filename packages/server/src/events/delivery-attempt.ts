@@ -6,7 +6,7 @@ import { type OutboundResponse, outboundRequest } from '../outbound/request.ts';
 import { OutboundError } from '../outbound/url.ts';
 import { SECRET_PREFIX } from './webhooks.ts';
 
-export interface AttemptParts {
+export interface AttemptDeps {
   readonly guard: AddressGuard;
   readonly timeoutMs?: number;
   /** Unix milliseconds. */
@@ -16,7 +16,7 @@ export interface AttemptParts {
 
 export interface Attempt {
   readonly made: AttemptMade;
-  readonly verdict: Verdict;
+  readonly verdict: AttemptResult;
   /** Whether nothing came back in time. */
   readonly timedOut: boolean;
 }
@@ -34,8 +34,8 @@ const KEPT_ERROR_CHARACTERS = 500;
  * Sends a delivery once. Repeating it is safe: the event's id goes with it, and receivers are told to remember it. Rejects only with
  * the reason of the signal; everything else is an outcome.
  */
-export async function attempt(parts: AttemptParts, delivery: DueDelivery, signal: AbortSignal): Promise<Attempt> {
-  const { now = Date.now, random = Math.random } = parts;
+export async function attempt(deps: AttemptDeps, delivery: DueDelivery, signal: AbortSignal): Promise<Attempt> {
+  const { now = Date.now, random = Math.random } = deps;
   const attempts = delivery.attempts + 1;
   const startedAt = performance.now();
   const at = new Date(now());
@@ -44,8 +44,8 @@ export async function attempt(parts: AttemptParts, delivery: DueDelivery, signal
     error: error && clean(error, KEPT_ERROR_CHARACTERS),
   });
   try {
-    const answer = await send(parts, delivery, at, signal);
-    const { error, verdict } = judge(answer, attempts, now(), random);
+    const answer = await send(deps, delivery, at, signal);
+    const { error, verdict } = classifyResponse(answer, attempts, now(), random);
     const response = clean(answer.body.subarray(0, KEPT_BYTES).toString('utf8'), KEPT_CHARACTERS);
     return { made: kept(answer.status, error, response), verdict, timedOut: false };
   } catch (error) {
@@ -56,7 +56,7 @@ export async function attempt(parts: AttemptParts, delivery: DueDelivery, signal
 }
 
 function send(
-  { guard, timeoutMs = TIMEOUT_MS }: AttemptParts,
+  { guard, timeoutMs = TIMEOUT_MS }: AttemptDeps,
   { url, secrets, eventId, type, createdAt, data }: DueDelivery,
   at: Date,
   signal: AbortSignal,
@@ -87,14 +87,14 @@ export interface AttemptMade {
   readonly response: string | null;
 }
 
-export type Verdict =
+export type AttemptResult =
   | { readonly state: 'DELIVERED' }
   | { readonly state: 'WAITING'; readonly pauseMs: number }
   | { readonly state: 'FAILED'; readonly because: 'GONE' | 'USED_UP' };
 
 export interface Outcome {
   readonly error: string | null;
-  readonly verdict: Verdict;
+  readonly verdict: AttemptResult;
 }
 
 const GONE = 410;
@@ -102,7 +102,7 @@ const GONE = 410;
 const BUSY: readonly number[] = [429, 503];
 
 /** What follows from an answer to an attempt. `attempts` counts it. */
-export function judge(
+export function classifyResponse(
   { status, headers }: OutboundResponse,
   attempts: number,
   nowMs: number,
@@ -122,7 +122,7 @@ export function judge(
 }
 
 /** What follows from a failed attempt. */
-export function afterFailure(attempts: number, askedForMs: number, random: () => number): Verdict {
+export function afterFailure(attempts: number, askedForMs: number, random: () => number): AttemptResult {
   const pauseMs = pauseAfter(attempts, askedForMs, random);
   return pauseMs === undefined ? { state: 'FAILED', because: 'USED_UP' } : { state: 'WAITING', pauseMs };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from './delivery-attempt.ts';
+import { classifyResponse } from './delivery-attempt.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
 const of = (status: number, headers: Record<string, string> = {}, attempts = 1) =>
-  judge({ status, headers, body: Buffer.alloc(0) }, attempts, NOW, () => 0);
+  classifyResponse({ status, headers, body: Buffer.alloc(0) }, attempts, NOW, () => 0);
 
 describe('an answer', () => {
   it.each([200, 201, 202, 204, 299])('of %i is a delivery', (status) => {

@@ -1,10 +1,10 @@
 import { type Database, type Db, type Sql, sql } from '@svc/store';
 import type { JobContext, JobLog } from '../jobs/job.ts';
 import { queueMails } from '../mail/mail.ts';
-import { type Attempt, type AttemptMade, type AttemptParts, attempt, type DueDelivery } from './delivery-attempt.ts';
-import { enqueuePumps, PUMP_TASK } from './events.ts';
+import { type Attempt, type AttemptDeps, type AttemptMade, attempt, type DueDelivery } from './delivery-attempt.ts';
+import { enqueueDeliveries, PUMP_TASK } from './events.ts';
 
-export interface PumpParts extends AttemptParts {
+export interface PumpDeps extends AttemptDeps {
   readonly db: Database;
   readonly log: JobLog;
 }
@@ -20,28 +20,32 @@ const LOOK_EVERY_MS = 1_000;
  * Sends what is due at one webhook, for a while, and orders its next turn. A receiver that does not answer ends its turn: it goes
  * behind the others that wait. An attempt is stored after it was made, so that a process that dies leaves its deliveries due.
  */
-export async function pump(parts: PumpParts, webhookId: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
-  await sendDue(parts, webhookId, signal);
+export async function deliverDue(
+  deps: PumpDeps,
+  webhookId: string,
+  { signal }: Pick<JobContext, 'signal'>,
+): Promise<void> {
+  await sendDue(deps, webhookId, signal);
   // The job is handed back, and whoever takes it over begins anew.
   signal.throwIfAborted();
-  const { db } = parts;
+  const { db } = deps;
   const next = await findNextDue(db, webhookId);
   if (!next?.waits) return;
   if (next.isDeleted) await endDeletedDeliveries(db, webhookId);
   // What was due long ago goes behind everybody who waits already, or a webhook with much to do would always be first.
-  else if (!next.isDisabled) await enqueuePumps(db, [webhookId], next.laterAt ?? undefined);
+  else if (!next.isDisabled) await enqueueDeliveries(db, [webhookId], next.laterAt ?? undefined);
 }
 
-async function sendDue(parts: PumpParts, webhookId: string, signal: AbortSignal): Promise<void> {
-  const { db, log } = parts;
+async function sendDue(deps: PumpDeps, webhookId: string, signal: AbortSignal): Promise<void> {
+  const { db, log } = deps;
   const endsAt = performance.now() + TURN_MS;
   const inFlight = new Map<string, Promise<void>>();
   let failure: unknown;
   let isOver = false;
 
   const send = async (delivery: DueDelivery) => {
-    const outcome = await attempt(parts, delivery, signal);
-    await keepAttempt(db, delivery, outcome);
+    const outcome = await attempt(deps, delivery, signal);
+    await storeAttempt(db, delivery, outcome);
     const { status, error, durationMs } = outcome.made;
     const about = { webhookId, deliveryId: delivery.id, attempt: delivery.attempts + 1, status, durationMs };
     if (error !== null) log.info({ ...about, state: outcome.verdict.state }, 'webhook not delivered');
@@ -121,7 +125,7 @@ export function findNextDue(db: Db, webhookId: string): Promise<NextDue | undefi
  * Stores an attempt and what follows from it. Where somebody else has stored the same one, which happens when a process was thought
  * dead, nothing changes. What an address says that the webhook has left meanwhile is not said of the new one, which has its own try.
  */
-export async function keepAttempt(db: Database, delivery: DueDelivery, { made, verdict }: Attempt): Promise<void> {
+export async function storeAttempt(db: Database, delivery: DueDelivery, { made, verdict }: Attempt): Promise<void> {
   if (verdict.state === 'DELIVERED') {
     await store(db, delivery, made, ENDED('DELIVERED'), WELL);
     return;
@@ -249,7 +253,7 @@ export async function lookAfterWebhooks(db: Db): Promise<void> {
                     where webhook_id = webhooks.id and state = 'WAITING' and next_attempt_at <= now())
        and not exists (select from jobs where task = ${PUMP_TASK} and key = webhooks.id and failed_at is null)
      limit ${MAX_AT_ONCE}`);
-  await enqueuePumps(
+  await enqueueDeliveries(
     db,
     left.map(({ id }) => id),
   );

@@ -49,7 +49,7 @@ export async function deliverTo(tx: Db, eventId: string, webhookIds: readonly st
     insert into webhook_deliveries (id, webhook_id, event_id)
     select id, webhook_id, ${eventId}
       from unnest(${ids}::text[], ${webhookIds}::text[]) as delivery (id, webhook_id)`);
-  await enqueuePumps(tx, webhookIds);
+  await enqueueDeliveries(tx, webhookIds);
 }
 
 type ListEvents = typeof endpoints.listEvents;
@@ -128,7 +128,7 @@ export const PUMP_TASK = 'deliver-webhooks';
 const MAX_ATTEMPTS = 100;
 
 /** Has the due deliveries of webhooks sent, one process at a time for each; at once, or at the given time. */
-export async function enqueuePumps(tx: Db, webhookIds: readonly string[], runAt?: Date): Promise<void> {
+export async function enqueueDeliveries(tx: Db, webhookIds: readonly string[], runAt?: Date): Promise<void> {
   const jobs = webhookIds.map((id) => ({
     task: PUMP_TASK,
     key: id,

@@ -4,7 +4,7 @@ import type { JobHandlers, JobLog, RecurringJob } from '../jobs/job.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
 import { getDelivery, listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { createLookup } from './delivery-attempt.ts';
-import { lookAfterWebhooks, pump } from './delivery-worker.ts';
+import { deliverDue, lookAfterWebhooks } from './delivery-worker.ts';
 import { forgetOldEvents, listEvents, PUMP_TASK } from './events.ts';
 import {
   createWebhook,
@@ -13,7 +13,7 @@ import {
   listWebhooks,
   rotateWebhookSecret,
   updateWebhook,
-  type WebhookParts,
+  type WebhookDeps,
 } from './webhooks.ts';
 
 type WebhookOperation =
@@ -30,13 +30,13 @@ type WebhookOperation =
   | 'listEvents';
 
 /** What an organisation does with its webhooks. */
-export function webhookHandlers(parts: WebhookParts): Pick<Handlers, WebhookOperation> {
-  const { db } = parts;
+export function webhookHandlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
+  const { db } = deps;
   return {
-    createWebhook: (call) => createWebhook(parts, call),
+    createWebhook: (call) => createWebhook(deps, call),
     listWebhooks: ({ caller, query }) => listWebhooks(db, caller, query),
     getWebhook: ({ caller, params }) => getWebhook(db.reads, caller, params.id),
-    updateWebhook: (call) => updateWebhook(parts, call),
+    updateWebhook: (call) => updateWebhook(deps, call),
     deleteWebhook: (call) => deleteWebhook(call),
     rotateWebhookSecret: (call) => rotateWebhookSecret(call),
     testWebhook: (call) => testWebhook(call),
@@ -70,15 +70,15 @@ export function webhookJobs(db: Database): Jobs {
 }
 
 /** Sending, which waits for other people's machines: for workers of its own, so that nothing that moves money waits with it. */
-export function deliveryJobs(parts: {
+export function deliveryJobs(deps: {
   readonly db: Database;
   readonly log: JobLog;
   /** Whether webhooks may lead to this machine. */
   readonly allowLoopback: boolean;
 }): Jobs {
-  const guard = publicOnly({ allowLoopback: parts.allowLoopback, lookup: createLookup() });
+  const guard = publicOnly({ allowLoopback: deps.allowLoopback, lookup: createLookup() });
   return {
-    handlers: { [PUMP_TASK]: ({ id }: { id: string }, context) => pump({ ...parts, guard }, id, context) },
+    handlers: { [PUMP_TASK]: ({ id }: { id: string }, context) => deliverDue({ ...deps, guard }, id, context) },
     recurring: [],
   };
 }

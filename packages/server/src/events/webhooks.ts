@@ -6,7 +6,7 @@ import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
 import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
 import { newId } from '../util/ids.ts';
-import { enqueuePumps } from './events.ts';
+import { enqueueDeliveries } from './events.ts';
 
 export interface WebhookOwner {
   readonly organizationId: string;
@@ -62,11 +62,11 @@ export const MAX_WEBHOOKS = 20;
 
 /** Adds an address for events, with a secret that is shown this once. */
 export async function createWebhook(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   { caller, body, transact }: Call<CreateWebhook>,
 ): Promise<Answer<CreateWebhook>> {
   const { url, description = null, eventTypes = null } = body;
-  checkWebhookUrl(url, parts);
+  checkWebhookUrl(url, deps);
   const [id, secret] = [newId('whk'), newSecret()];
   return transact(async (tx) => {
     await requireRoom(tx, caller);
@@ -101,10 +101,10 @@ type UpdateBody = Call<UpdateWebhook>['body'];
  * change.
  */
 export async function updateWebhook(
-  parts: WebhookParts,
+  deps: WebhookDeps,
   { caller, params, body, transact }: Call<UpdateWebhook>,
 ): Promise<Answer<UpdateWebhook>> {
-  if (body.url !== undefined) checkWebhookUrl(body.url, parts);
+  if (body.url !== undefined) checkWebhookUrl(body.url, deps);
   return transact(async (tx) => {
     const before = await lockWebhook(tx, caller, params.id);
     const changes = differences(before, body);
@@ -120,7 +120,7 @@ export async function updateWebhook(
        where id = ${before.id}
       returning ${webhookColumns}`);
     if (!changed) throw new Error('A webhook that was changed is not there.');
-    if (disabledReason === null && before.disabledReason !== null) await enqueuePumps(tx, [before.id]);
+    if (disabledReason === null && before.disabledReason !== null) await enqueueDeliveries(tx, [before.id]);
     await recordChange(tx, caller, { action: 'webhook.updated', target: before.id, changes: toChanges(changes) });
     return toWebhook(changed);
   });
@@ -154,7 +154,7 @@ export function deleteWebhook({ caller, params, transact }: Call<DeleteWebhook>)
          set deleted_at = now(), updated_at = now(), secret = ''
        where id = ${id}`);
     await tx.run(sql`delete from webhook_older_secrets where webhook_id = ${id}`);
-    await enqueuePumps(tx, [id]);
+    await enqueueDeliveries(tx, [id]);
     await recordChange(tx, caller, { action: 'webhook.deleted', target: id, changes: toChanges({ url }) });
     return { success: true };
   });
@@ -257,7 +257,7 @@ export function toChanges({ url, ...changes }: Changed): Record<string, unknown>
 }
 
 /** What the management of webhooks needs. */
-export interface WebhookParts {
+export interface WebhookDeps {
   readonly db: Database;
   /** Whether webhooks may lead to this machine. */
   readonly allowLoopback: boolean;

@@ -1,14 +1,14 @@
 import type { Database } from '@svc/store';
 import { expect, it } from 'vitest';
-import { type BridgingHouse, bridgingHouse, FAST_SHARE } from '../../testing/bridging.ts';
-import type { BridgingParts } from './bridge-redeem.ts';
+import { type BridgingFixture, bridgingHouse, FAST_SHARE } from '../../testing/bridging.ts';
+import type { BridgingDeps } from './bridge-redeem.ts';
 
-const house = bridgingHouse();
+const fixture = bridgingHouse();
 
 class Killed extends Error {}
 
 /** Lets so many things happen, then nothing more: the last one before or after it was done. */
-function dyingParts(of: BridgingHouse, stepsLeft: number, when: 'before' | 'after'): Partial<BridgingParts> {
+function dyingDeps(of: BridgingFixture, stepsLeft: number, when: 'before' | 'after'): Partial<BridgingDeps> {
   let left = stepsLeft;
   const mortal = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -32,13 +32,13 @@ function dyingParts(of: BridgingHouse, stepsLeft: number, when: 'before' | 'afte
 /** Runs a step and dies in it; another process then does it again. */
 async function killed(id: string, steps: number, when: 'before' | 'after'): Promise<boolean> {
   try {
-    await house.step(id, dyingParts(house, steps, when));
+    await fixture.step(id, dyingDeps(fixture, steps, when));
     return false;
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
     return true;
   } finally {
-    await house.step(id);
+    await fixture.step(id);
   }
 }
 
@@ -50,18 +50,18 @@ it.each(['before', 'after'] as const)(
   async (when) => {
     let kills = 0;
     for (let steps = 1; steps <= MAX_STEPS; steps += 1) {
-      const { id, caller } = await house.redeem();
-      const before = house.payer.orders.length;
+      const { id, caller } = await fixture.redeem();
+      const before = fixture.payer.orders.length;
       const died = [await killed(id, steps, when)];
-      await house.executed(id);
-      house.bridge.attest('FAILED');
+      await fixture.executed(id);
+      fixture.bridge.attest('FAILED');
       died.push(await killed(id, steps, when));
-      house.bridge.attest('COMPLETE');
+      fixture.bridge.attest('COMPLETE');
       died.push(await killed(id, steps, when));
       kills += died.filter((dead) => dead).length;
-      expect(await house.row(id)).toMatchObject({ status: 'SUCCESS' });
-      expect(house.payer.orders).toHaveLength(before + 1);
-      expect(await house.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+      expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS' });
+      expect(fixture.payer.orders).toHaveLength(before + 1);
+      expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
     }
     expect(kills).toBeGreaterThan(10);
   },

@@ -8,8 +8,8 @@ import { enqueue, enqueueMany, type JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { Payer } from '../relayer/payer.ts';
 import type { StoredRelay } from '../relayer/relay.ts';
-import { giveUp, presentTime, takeUp } from '../relayer/relay-store.ts';
-import { reasonOf } from '../util/text.ts';
+import { abandonRelay, databaseTime, reinstateRelay } from '../relayer/relay-store.ts';
+import { errorText } from '../util/text.ts';
 import {
   addFacts,
   type BridgedRedeem,
@@ -25,23 +25,23 @@ import { BRIDGE_TASK, bridgeJob, endRedeems, failRedeem, REDEEMS_CHANNEL, succee
  * One step of a redeem on its way to Solana: from PENDING it is burned, and the end of that transaction calls again; from then on the
  * bridge is asked until the mint is there. Where it comes twice, or again after a crash, it goes on from what is stored.
  */
-export async function bridgeRedeem(parts: BridgingParts, redeemId: string): Promise<void> {
-  const redeem = await findBridged(parts.db, redeemId);
+export async function bridgeRedeem(deps: BridgingDeps, redeemId: string): Promise<void> {
+  const redeem = await findBridged(deps.db, redeemId);
   if (!redeem) return;
-  const next = await step(parts, redeem);
+  const next = await step(deps, redeem);
   if (next === undefined) return;
-  await enqueue(parts.db, { ...bridgeJob(redeemId), runAt: new Date(Date.now() + next) });
+  await enqueue(deps.db, { ...bridgeJob(redeemId), runAt: new Date(Date.now() + next) });
 }
 
-async function step(parts: BridgingParts, redeem: BridgedRedeem): Promise<NextLook> {
-  const at = await presentTime(parts.db.reads, parts.now);
+async function step(deps: BridgingDeps, redeem: BridgedRedeem): Promise<NextLook> {
+  const at = await databaseTime(deps.db.reads, deps.now);
   try {
-    if (isFollowed(redeem)) return await followBurn(parts, redeem, at);
-    if (redeem.status === 'PENDING' && redeem.relayId === null) await burn(parts, redeem, at);
+    if (isFollowed(redeem)) return await followBurn(deps, redeem, at);
+    if (redeem.status === 'PENDING' && redeem.relayId === null) await burn(deps, redeem, at);
     return undefined;
   } catch (error) {
     if (!isPassing(error)) throw error;
-    parts.log.warn({ redeemId: redeem.id, reason: reasonOf(error) }, 'a redeem to Solana has to wait');
+    deps.log.warn({ redeemId: redeem.id, reason: errorText(error) }, 'a redeem to Solana has to wait');
     return nextLookMs(redeem.fast, at.getTime() - redeem.updatedAt.getTime());
   }
 }
@@ -58,25 +58,25 @@ export const burnPurpose = (redeemId: string): string => `burn ${redeemId}`;
  * Burns a redeem's amount and what the gift has reserved for the bridge's fee, so that at least the amount arrives. It is BRIDGING from
  * the moment in which its transaction is stored. Before that, whatever speaks against it ends it and gives its share back.
  */
-export async function burn(parts: BridgingParts, redeem: BridgedRedeem, at: Date): Promise<void> {
-  const { bridge, payer } = parts;
+export async function burn(deps: BridgingDeps, redeem: BridgedRedeem, at: Date): Promise<void> {
+  const { bridge, payer } = deps;
   const { id, environment, amount, bridge: maxFee, fast } = redeem;
-  const against = await reasonAgainst(parts, redeem, at);
-  if (against !== undefined) return failBeforeBurn(parts, id, against);
+  const against = await reasonAgainst(deps, redeem, at);
+  if (against !== undefined) return failBeforeBurn(deps, id, against);
   const sender = payer.manager(environment);
   const calls = bridge.burnCalls(environment, { amount: amount + maxFee, maxFee, owner: ownerOf(redeem), fast });
   const facts: BridgeFacts = { sender: toHex(sender), maxFee: String(maxFee), fast };
   const answer = await payer.pay({ environment, kind: 'burn', purpose: burnPurpose(id), calls }, (tx, relay) =>
     storeBurn(tx, id, relay, facts),
   );
-  if (!answer.ok) await failBeforeBurn(parts, id, `The burn would be reverted: ${answer.reason}`);
+  if (!answer.ok) await failBeforeBurn(deps, id, `The burn would be reverted: ${answer.reason}`);
 }
 
-async function reasonAgainst(parts: BridgingParts, redeem: BridgedRedeem, at: Date): Promise<string | undefined> {
+async function reasonAgainst(deps: BridgingDeps, redeem: BridgedRedeem, at: Date): Promise<string | undefined> {
   const { environment, amount, bridge: maxFee, fast, createdAt } = redeem;
   if (at.getTime() - createdAt.getTime() > BURNED_WITHIN_MS) return 'It could not be burned in time.';
   if (!isSolanaWallet(ownerOf(redeem))) return 'Nobody can have the key of this address: it is no wallet.';
-  const fee = await parts.bridge.fee(environment, amount + maxFee, fast);
+  const fee = await deps.bridge.fee(environment, amount + maxFee, fast);
   // The bridge would not mint what does not pay for it, and there would be no way back.
   return fee > maxFee ? `The bridge takes ${fee} at present, and ${maxFee} is reserved for it.` : undefined;
 }
@@ -92,7 +92,7 @@ async function storeBurn(tx: Db, id: string, { id: relayId, hash }: StoredRelay,
   await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
 }
 
-async function failBeforeBurn({ db, log }: BridgingParts, id: string, reason: string): Promise<void> {
+async function failBeforeBurn({ db, log }: BridgingDeps, id: string, reason: string): Promise<void> {
   const gaveUp = await db.tx(async (tx) => {
     const redeem = await lockBridged(tx, sql`id = ${id}`);
     if (redeem?.status !== 'PENDING' || redeem.relayId !== null) return false;
@@ -109,32 +109,32 @@ export type NextLook = number | undefined;
  * Takes a burned redeem a step further. There is no way back any more: it is minted, or it fails with its share spent and waits for
  * the operator.
  */
-export async function followBurn(parts: BridgingParts, redeem: BridgedRedeem, at: Date): Promise<NextLook> {
-  const progress = await parts.bridge.progress(redeem.environment, burnOf(redeem));
-  if (progress.state === 'ATTESTED') return forward(parts, redeem, progress, at);
-  if (progress.state === 'WRONG') return stop(parts, redeem, progress.reason);
+export async function followBurn(deps: BridgingDeps, redeem: BridgedRedeem, at: Date): Promise<NextLook> {
+  const progress = await deps.bridge.progress(redeem.environment, burnOf(redeem));
+  if (progress.state === 'ATTESTED') return forward(deps, redeem, progress, at);
+  if (progress.state === 'WRONG') return stop(deps, redeem, progress.reason);
   const ageMs = ageOf(redeem, at);
   if (ageMs <= attestedWithinMs(redeem.fast)) return nextLookMs(redeem.fast, ageMs);
   const seen = progress.state === 'PENDING' ? 'attest it' : 'see the burn';
-  return stop(parts, redeem, `The bridge did not ${seen} in time.`);
+  return stop(deps, redeem, `The bridge did not ${seen} in time.`);
 }
 
-async function forward(parts: BridgingParts, redeem: BridgedRedeem, attested: Attested, at: Date): Promise<NextLook> {
+async function forward(deps: BridgingDeps, redeem: BridgedRedeem, attested: Attested, at: Date): Promise<NextLook> {
   const isNew = redeem.facts.message === undefined;
-  if (isNew && !(await storeAttested(parts, redeem, attested, at))) return undefined;
+  if (isNew && !(await storeAttested(deps, redeem, attested, at))) return undefined;
   const { forwardState, receiveHash } = attested;
   if (forwardState === 'COMPLETE' && receiveHash !== undefined) {
-    await parts.db.tx((tx) => succeedRedeem(tx, redeem.id, { receiveHash }, parts.log));
+    await deps.db.tx((tx) => succeedRedeem(tx, redeem.id, { receiveHash }, deps.log));
     return undefined;
   }
   const ageMs = isNew ? 0 : ageOf(redeem, at);
-  if (forwardState === 'FAILED' || ageMs > FORWARDED_WITHIN_MS) return renew(parts, redeem, attested.nonce, at);
+  if (forwardState === 'FAILED' || ageMs > FORWARDED_WITHIN_MS) return renew(deps, redeem, attested.nonce, at);
   return nextLookMs(true, ageMs);
 }
 
 /** The checked message is kept: with it anyone can mint, should the bridge ever forget it. */
 async function storeAttested(
-  { db }: BridgingParts,
+  { db }: BridgingDeps,
   { id, status, facts }: BridgedRedeem,
   { nonce, message, attestation, feeExecuted }: Attested,
   at: Date,
@@ -155,25 +155,25 @@ const stillLate = (late = false) => sql`coalesce((bridge ->> 'late')::boolean, f
  * The mint was tried and failed, or was not tried for long: the attestation may have expired, and is renewed. Each renewal is counted
  * before it is asked for.
  */
-async function renew(parts: BridgingParts, redeem: BridgedRedeem, nonce: string, at: Date): Promise<NextLook> {
+async function renew(deps: BridgingDeps, redeem: BridgedRedeem, nonce: string, at: Date): Promise<NextLook> {
   const done = redeem.facts.renewals ?? 0;
   const pauseMs = RENEWAL_PAUSES_MS[done];
-  if (pauseMs === undefined) return stop(parts, redeem, 'The bridge attested the burn and did not mint.');
-  const counted = await parts.db.tx(async (tx) => {
+  if (pauseMs === undefined) return stop(deps, redeem, 'The bridge attested the burn and did not mint.');
+  const counted = await deps.db.tx(async (tx) => {
     const now = await lockBridged(tx, sql`id = ${redeem.id}`);
     if (!now || (now.facts.renewals ?? 0) !== done) return false;
     await addFacts(tx, redeem.id, { renewals: done + 1, since: at.toISOString() });
     return true;
   });
   if (counted) {
-    parts.log.warn({ redeemId: redeem.id, renewals: done + 1 }, 'an attestation is renewed');
-    await parts.bridge.reattest(redeem.environment, nonce);
+    deps.log.warn({ redeemId: redeem.id, renewals: done + 1 }, 'an attestation is renewed');
+    await deps.bridge.reattest(redeem.environment, nonce);
   }
   return pauseMs;
 }
 
 /** Fails it with its share spent. One that had failed before the burn stays as it is; only looking at it ends. */
-async function stop({ db, log }: BridgingParts, redeem: BridgedRedeem, reason: string): Promise<undefined> {
+async function stop({ db, log }: BridgingDeps, redeem: BridgedRedeem, reason: string): Promise<undefined> {
   const { id, transactionHash } = redeem;
   await db.tx(async (tx) => {
     const now = await lockBridged(tx, sql`id = ${id}`);
@@ -227,7 +227,7 @@ export function nextLookMs(fast: boolean, ageMs: number): number {
 export const attestedWithinMs = (fast: boolean): number =>
   fast ? ATTESTED_WITHIN_MS.fast : ATTESTED_WITHIN_MS.standard;
 
-export interface BurnOutcomeParts {
+export interface BurnOutcomeDeps {
   /** USDC on Starknet. */
   readonly usdc: (environment: Environment) => bigint;
   readonly log: JobLog;
@@ -237,20 +237,20 @@ export interface BurnOutcomeParts {
  * What the end of a burn's transaction means for its redeem. It can come again, also with another result, after a reorganisation. A
  * redeem has one burn for ever, so nothing here can burn twice.
  */
-export function burnOutcomes(parts: BurnOutcomeParts): Pick<OutcomeHandlers, 'burn'> {
+export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn'> {
   return {
     burn: async (tx, outcome) => {
       const redeem = await lockBridged(tx, sql`relay_id = ${outcome.relayId}`);
       if (!redeem) return;
-      const reason = reasonNotBurned(parts, redeem, outcome);
-      if (reason === undefined) await burned(tx, redeem, outcome, parts.log);
-      else await notBurned(tx, redeem, { relayId: outcome.relayId, reason }, parts.log);
+      const reason = reasonNotBurned(deps, redeem, outcome);
+      if (reason === undefined) await burned(tx, redeem, outcome, deps.log);
+      else await notBurned(tx, redeem, { relayId: outcome.relayId, reason }, deps.log);
     },
   };
 }
 
 /** A transaction's own status is no proof that something was taken; the token's event is. */
-function reasonNotBurned({ usdc }: BurnOutcomeParts, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
+function reasonNotBurned({ usdc }: BurnOutcomeDeps, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
   const { result, receipt, account, revertReason, environment } = outcome;
   if (result === 'VOIDED') return 'The burn was never executed.';
   if (result === 'REVERTED') return `The burn was reverted: ${revertReason ?? 'for no reason told'}`;
@@ -272,7 +272,7 @@ async function burned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, log:
   await tx.run(sql`update gift_redeems set transaction_hash = coalesce(${hash}, transaction_hash) where id = ${id}`);
   const isLate = status === 'FAILED' && typeof facts.burnedAt !== 'string';
   if (isLate) {
-    await takeUp(tx, outcome.relayId);
+    await reinstateRelay(tx, outcome.relayId);
     log.error({ redeemId: id, burn: hash }, 'a redeem was burned after it had been given back; it goes on');
   }
   const row = await tx.one<{ now: Date }>(sql`select now() as now`);
@@ -292,7 +292,7 @@ async function notBurned(
   if (status === 'BRIDGING' && !spent) {
     await failRedeem(tx, id, reason);
     // Should a reorganisation open it again, nobody wants it burned any more.
-    await giveUp(tx, relayId);
+    await abandonRelay(tx, relayId);
     await tx.run(sql`update gift_redeems set transaction_hash = null where id = ${id}`);
     await addFacts(tx, id, { burnedAt: null });
     log.warn({ redeemId: id, reason }, 'the burn of a redeem did not happen; it was given back');
@@ -302,7 +302,7 @@ async function notBurned(
   log.error({ redeemId: id, status, reason }, 'the burn of a redeem was taken off the chain');
 }
 
-export interface BridgingParts {
+export interface BridgingDeps {
   readonly db: Database;
   readonly bridge: Bridge;
   readonly payer: Payer;

@@ -1,12 +1,12 @@
 import { sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimApp, claimParts, putStatus, SOLANA_WALLET } from '../../testing/claims.ts';
+import { claimApp, claimDeps, putStatus, SOLANA_WALLET } from '../../testing/claims.ts';
 import { at, giftHouse, NOW } from '../../testing/gifts.ts';
 import { CodeLookup } from './claim.ts';
 import { endRedeems, RedeemWaiters } from './redeem.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 let app: FastifyInstance;
 /** A process with the limits of a deployment. */
 let strict: FastifyInstance;
@@ -15,8 +15,8 @@ let clients = 0;
 beforeAll(async () => {
   const waiters = new RedeemWaiters();
   waiters.stop();
-  app = await claimApp(claimParts(house.db, { waiters }));
-  strict = await claimApp(claimParts(house.db, { waiters, codes: new CodeLookup(house.db, 10) }), { requests: 100 });
+  app = await claimApp(claimDeps(fixture.db, { waiters }));
+  strict = await claimApp(claimDeps(fixture.db, { waiters, codes: new CodeLookup(fixture.db, 10) }), { requests: 100 });
 });
 afterAll(async () => {
   await app.close();
@@ -34,14 +34,14 @@ const post = (code: string, payload: object, client = newClient(), via = app) =>
     payload,
   });
 
-async function newGift(changes: Parameters<typeof house.create>[1] = {}) {
-  const caller = await house.caller();
-  return { caller, gift: await house.create(caller, { maxRedeems: 3, ...changes }) };
+async function newGift(changes: Parameters<typeof fixture.create>[1] = {}) {
+  const caller = await fixture.caller();
+  return { caller, gift: await fixture.create(caller, { maxRedeems: 3, ...changes }) };
 }
 
 async function newRedeem(chain: 'starknet' | 'solana' = 'starknet') {
   const made = await newGift();
-  return { ...made, id: await house.redeem(made.caller, made.gift.id, chain) };
+  return { ...made, id: await fixture.redeem(made.caller, made.gift.id, chain) };
 }
 
 describe('a claim', () => {
@@ -63,9 +63,9 @@ describe('a claim', () => {
     const inactive = await newGift({ isActive: false });
     const coming = await newGift({ startsAt: at(1) });
     const expired = await newGift();
-    await house.db.run(sql`update gifts set expires_at = ${new Date(NOW)} where id = ${expired.gift.id}`);
+    await fixture.db.run(sql`update gifts set expires_at = ${new Date(NOW)} where id = ${expired.gift.id}`);
     const used = await newGift({ maxRedeems: 1 });
-    await house.redeem(used.caller, used.gift.id);
+    await fixture.redeem(used.caller, used.gift.id);
     const reasons = await Promise.all(
       [inactive, coming, expired, used].map(async ({ gift }) => (await get(gift.code)).json()),
     );
@@ -79,7 +79,7 @@ describe('a claim', () => {
 
   it('answers unknown, deleted and malformed codes with the same bytes', async () => {
     const { caller, gift } = await newGift();
-    await house.delete(caller, gift.id);
+    await fixture.delete(caller, gift.id);
     const codes = [
       'NOBODY-HAS-THIS',
       gift.code,
@@ -105,7 +105,7 @@ describe('the status of a redeem', () => {
     const pending = { id, status: 'PENDING', destinationChain: 'starknet', amount: 5 };
     const none = { cctpBurnTxHash: null, receiveChainTxHash: null };
     expect((await get(`${gift.code.toLowerCase()}/status/${id}`)).json()).toEqual({ ...pending, ...none });
-    await house.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS', transactionHash: '0xfee' }]));
+    await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS', transactionHash: '0xfee' }]));
     expect((await get(`${gift.code}/status/${id}`)).json()).toEqual({
       ...pending,
       status: 'SUCCESS',
@@ -116,16 +116,16 @@ describe('the status of a redeem', () => {
 
   it('shows the burn and the mint on the way to Solana', async () => {
     const { gift, id } = await newRedeem('solana');
-    await putStatus(house.db, id, 'ATTESTED', '0xb0');
+    await putStatus(fixture.db, id, 'ATTESTED', '0xb0');
     const shown = async () => (await get(`${gift.code}/status/${id}`)).json();
     expect(await shown()).toMatchObject({ status: 'ATTESTED', cctpBurnTxHash: '0xb0', receiveChainTxHash: null });
-    await house.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS', receiveHash: '5sig' }]));
+    await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS', receiveHash: '5sig' }]));
     expect(await shown()).toMatchObject({ status: 'SUCCESS', cctpBurnTxHash: '0xb0', receiveChainTxHash: '5sig' });
   });
 
   it('stays readable after its gift was deleted', async () => {
     const { caller, gift, id } = await newRedeem();
-    await house.delete(caller, gift.id);
+    await fixture.delete(caller, gift.id);
     expect((await get(`${gift.code}/status/${id}`)).json()).toMatchObject({ id, status: 'PENDING' });
   });
 

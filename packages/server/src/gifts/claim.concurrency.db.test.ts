@@ -1,12 +1,12 @@
 import { connect, type Database, listen, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimApp, claimParts, payMeanwhile } from '../../testing/claims.ts';
+import { claimApp, claimDeps, payMeanwhile } from '../../testing/claims.ts';
 import { DOLLAR, GAS, giftHouse } from '../../testing/gifts.ts';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './redeem.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 const SHARE = 5n * DOLLAR + GAS;
 const REQUESTS = 50;
 const MAX = 10;
@@ -14,10 +14,10 @@ const processes: { app: FastifyInstance; close(): Promise<void> }[] = [];
 
 /** As two servers would: each with connections, waiters and announcements of its own. */
 async function startProcess(): Promise<(typeof processes)[number]> {
-  const db: Database = connect(house.db.url, { max: 5 });
+  const db: Database = connect(fixture.db.url, { max: 5 });
   const waiters = new RedeemWaiters();
   const listener = await listen(db.url, REDEEMS_CHANNEL, { onMessage: (id) => waiters.ring(id) });
-  const app = await claimApp(claimParts(db, { waiters }));
+  const app = await claimApp(claimDeps(db, { waiters }));
   const close = async () => {
     await app.close();
     await listener.close();
@@ -57,9 +57,9 @@ describe('50 clients that redeem one code of 10 at the same time over two proces
   ])(
     'get it 10 times at most, once for each wallet, and the ledger is exact, when payouts $payouts',
     async ({ payouts, decide }) => {
-      const caller = await house.caller(1_000n);
-      const gift = await house.create(caller, { maxRedeems: MAX, maxRedeemsPerUser: 1 });
-      const replies = await payMeanwhile(house.db, redeemAll(gift.code), decide);
+      const caller = await fixture.caller(1_000n);
+      const gift = await fixture.create(caller, { maxRedeems: MAX, maxRedeemsPerUser: 1 });
+      const replies = await payMeanwhile(fixture.db, redeemAll(gift.code), decide);
       const paid = replies.filter(({ status }) => status === 201);
       const failed = replies.filter(({ status }) => status === 500);
       const refused = replies.filter(({ status }) => status === 400);
@@ -69,15 +69,15 @@ describe('50 clients that redeem one code of 10 at the same time over two proces
       for (const { body } of paid) expect(body.giftRedeem.status).toBe('SUCCESS');
       for (const { body } of failed) expect(body.error).toBe('payout_failed');
       for (const { body } of refused) expect(body.error).toMatch(/^gift_(user_)?limit_reached$/);
-      const rows = await house.db.rows<{ address: string }>(sql`
+      const rows = await fixture.db.rows<{ address: string }>(sql`
       select address from gift_redeems where gift_id = ${gift.id} and status = 'SUCCESS'`);
       expect(rows).toHaveLength(paid.length);
       expect(new Set(rows.map(({ address }) => address)).size).toBe(paid.length);
-      expect(await house.db.one(sql`select total_redeems from gifts where id = ${gift.id}`)).toEqual({
+      expect(await fixture.db.one(sql`select total_redeems from gifts where id = ${gift.id}`)).toEqual({
         total_redeems: paid.length,
       });
-      expect(await house.balance(caller)).toMatchObject({ total: 1_000n * DOLLAR - BigInt(paid.length) * SHARE });
-      expect(await auditLedger(house.db)).toEqual([]);
+      expect(await fixture.balance(caller)).toMatchObject({ total: 1_000n * DOLLAR - BigInt(paid.length) * SHARE });
+      expect(await auditLedger(fixture.db)).toEqual([]);
     },
   );
 });

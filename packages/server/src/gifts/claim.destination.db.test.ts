@@ -1,16 +1,16 @@
 import { ApiError } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { claimParts, MANAGER, PAYMENT_ADDRESS, SOLANA_WALLET, USDC } from '../../testing/claims.ts';
+import { claimDeps, MANAGER, PAYMENT_ADDRESS, SOLANA_WALLET, USDC } from '../../testing/claims.ts';
 import { notConfigured } from '../../testing/gifts.ts';
 import { readDestination, requireReachable } from './claim.ts';
 
 /** Of the wallet of the bridge's vectors. */
 const TOKEN_ACCOUNT = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';
 const gift = { environment: 'development', cctpFast: true, bridge: 1n } as const;
-const parts = claimParts({} as Database);
+const deps = claimDeps({} as Database);
 const reach = (chain: 'starknet' | 'solana', address: string, changes = {}, given = {}) =>
-  requireReachable({ ...parts, ...changes }, { ...gift, ...given }, readDestination(chain, address));
+  requireReachable({ ...deps, ...changes }, { ...gift, ...given }, readDestination(chain, address));
 
 const refusal = (reason: string) => new ApiError('invalid_request', `body.walletAddress ${reason}.`);
 

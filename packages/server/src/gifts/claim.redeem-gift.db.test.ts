@@ -1,15 +1,15 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { claimParts, payMeanwhile, putStatus, SOLANA_WALLET } from '../../testing/claims.ts';
+import { claimDeps, payMeanwhile, putStatus, SOLANA_WALLET } from '../../testing/claims.ts';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
 import type { Caller } from '../http/call.ts';
 import { redeemGift } from './claim.ts';
 import { RedeemWaiters } from './redeem.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 const WALLET = '0xA1';
-type Parts = Parameters<typeof redeemGift>[0];
+type Deps = Parameters<typeof redeemGift>[0];
 
 interface Wish {
   readonly chain?: 'starknet' | 'solana';
@@ -18,14 +18,14 @@ interface Wish {
 }
 
 /** Answers at once with what is known, as a process does that stops. */
-function impatient(): Parts {
+function impatient(): Deps {
   const waiters = new RedeemWaiters();
   waiters.stop();
-  return claimParts(house.db, { waiters });
+  return claimDeps(fixture.db, { waiters });
 }
 
-const redeem = (code: string, { requestKey, ...body }: Wish = {}, parts = impatient()) =>
-  redeemGift(parts, {
+const redeem = (code: string, { requestKey, ...body }: Wish = {}, deps = impatient()) =>
+  redeemGift(deps, {
     client: '203.0.113.7',
     params: { code },
     body: { chain: 'starknet', walletAddress: WALLET, ...body },
@@ -33,24 +33,24 @@ const redeem = (code: string, { requestKey, ...body }: Wish = {}, parts = impati
   }) as Promise<unknown> as Promise<{ status: number; body: Record<string, unknown> }>;
 
 const redeemsOf = (giftId: string) =>
-  house.db.rows<Record<string, unknown>>(sql`
+  fixture.db.rows<Record<string, unknown>>(sql`
     select id, status, address, shown_address, share_micros, amount_micros, request_key, hold_id from gift_redeems
      where gift_id = ${giftId} order by created_at, id`);
 
-const jobs = () => house.db.rows(sql`select task, key, queue, payload from jobs order by id desc`);
+const jobs = () => fixture.db.rows(sql`select task, key, queue, payload from jobs order by id desc`);
 
 async function newGift(
-  changes: Parameters<typeof house.create>[1] = {},
+  changes: Parameters<typeof fixture.create>[1] = {},
 ): Promise<{ caller: Caller; code: string; id: string }> {
-  const caller = await house.caller();
-  const gift = await house.create(caller, { maxRedeems: 3, maxRedeemsPerUser: 2, ...changes });
+  const caller = await fixture.caller();
+  const gift = await fixture.create(caller, { maxRedeems: 3, maxRedeemsPerUser: 2, ...changes });
   return { caller, code: gift.code, id: gift.id };
 }
 
 describe('a redeem on Starknet', () => {
   it('reserves a share, has it paid out and answers when it is paid', async () => {
     const { caller, code, id } = await newGift();
-    const { status, body } = await payMeanwhile(house.db, redeem(code.toLowerCase(), {}, claimParts(house.db)));
+    const { status, body } = await payMeanwhile(fixture.db, redeem(code.toLowerCase(), {}, claimDeps(fixture.db)));
     expect(status).toBe(201);
     expect(body.giftRedeem).toEqual({
       id: expect.stringMatching(/^rdm_/),
@@ -68,7 +68,7 @@ describe('a redeem on Starknet', () => {
       queue: 'payout-development',
       payload: { environment: 'development' },
     });
-    expect(await house.balance(caller)).toMatchObject({ total: 1_000n * DOLLAR - 5n * DOLLAR - GAS });
+    expect(await fixture.balance(caller)).toMatchObject({ total: 1_000n * DOLLAR - 5n * DOLLAR - GAS });
   });
 
   it('that is not final yet is answered as PENDING', async () => {
@@ -81,10 +81,10 @@ describe('a redeem on Starknet', () => {
 
   it('whose payout fails is refused, and its place and share are free again', async () => {
     const { caller, code, id } = await newGift({ maxRedeems: 1, maxRedeemsPerUser: 1 });
-    const before = await house.balance(caller);
-    const failing = payMeanwhile(house.db, redeem(code, {}, claimParts(house.db)), () => 'FAILED');
+    const before = await fixture.balance(caller);
+    const failing = payMeanwhile(fixture.db, redeem(code, {}, claimDeps(fixture.db)), () => 'FAILED');
     await expect(failing).rejects.toMatchObject({ code: 'payout_failed', status: 500 });
-    expect(await house.balance(caller)).toEqual(before);
+    expect(await fixture.balance(caller)).toEqual(before);
     expect(await redeem(code)).toMatchObject({ status: 201 });
     expect(await redeemsOf(id)).toMatchObject([{ status: 'FAILED' }, { status: 'PENDING' }]);
   });
@@ -123,16 +123,16 @@ describe('a redeem to Solana', () => {
 
   it('is answered with its burn as soon as that has a hash', async () => {
     const { code, id } = await newGift();
-    const answer = redeem(code, toSolana, claimParts(house.db));
+    const answer = redeem(code, toSolana, claimDeps(fixture.db));
     let rows: Record<string, unknown>[] = [];
     while (rows.length === 0) rows = await redeemsOf(id);
-    await putStatus(house.db, String(rows[0]?.id), 'BRIDGING', '0xb0');
+    await putStatus(fixture.db, String(rows[0]?.id), 'BRIDGING', '0xb0');
     expect((await answer).body).toMatchObject({ status: 'BRIDGING', cctpBurnTxHash: '0xb0' });
   });
 
   it('that fails before its burn is refused', async () => {
     const { code } = await newGift();
-    const failing = payMeanwhile(house.db, redeem(code, toSolana, claimParts(house.db)), () => 'FAILED');
+    const failing = payMeanwhile(fixture.db, redeem(code, toSolana, claimDeps(fixture.db)), () => 'FAILED');
     await expect(failing).rejects.toMatchObject({ code: 'payout_failed' });
   });
 });
@@ -145,10 +145,11 @@ describe('a code that cannot be redeemed', () => {
     ['gift_expired', past],
   ] as const)('is refused: %s', async (code, changes) => {
     const gift = await newGift(changes === past ? {} : changes);
-    if (changes === past) await house.db.run(sql`update gifts set expires_at = ${new Date(NOW)} where id = ${gift.id}`);
-    const before = await house.everything(gift.caller);
+    if (changes === past)
+      await fixture.db.run(sql`update gifts set expires_at = ${new Date(NOW)} where id = ${gift.id}`);
+    const before = await fixture.everything(gift.caller);
     await expect(redeem(gift.code)).rejects.toMatchObject({ code, status: 400 });
-    expect(await house.everything(gift.caller)).toEqual(before);
+    expect(await fixture.everything(gift.caller)).toEqual(before);
     expect(await redeemsOf(gift.id)).toEqual([]);
   });
 
@@ -165,7 +166,7 @@ describe('a code that cannot be redeemed', () => {
 
   it('because it was deleted answers as if there had never been one', async () => {
     const { caller, code, id } = await newGift();
-    await house.delete(caller, id);
+    await fixture.delete(caller, id);
     await expect(redeem(code)).rejects.toMatchObject({ code: 'gift_not_found', status: 400 });
   });
 
@@ -209,8 +210,8 @@ describe('a request with an Idempotency-Key', () => {
 
   it('tries anew where the first was given back', async () => {
     const { code, id } = await newGift({ maxRedeems: 1, maxRedeemsPerUser: 1 });
-    const keyed = redeem(code, { requestKey: 'one' }, claimParts(house.db));
-    await expect(payMeanwhile(house.db, keyed, () => 'FAILED')).rejects.toMatchObject({ code: 'payout_failed' });
+    const keyed = redeem(code, { requestKey: 'one' }, claimDeps(fixture.db));
+    await expect(payMeanwhile(fixture.db, keyed, () => 'FAILED')).rejects.toMatchObject({ code: 'payout_failed' });
     expect(await redeem(code, { requestKey: 'one' })).toMatchObject({ status: 201 });
     expect(await redeemsOf(id)).toMatchObject([{ status: 'FAILED' }, { status: 'PENDING' }]);
   });
@@ -218,9 +219,9 @@ describe('a request with an Idempotency-Key', () => {
   it('is another request after a day', async () => {
     const { code, id } = await newGift();
     await redeem(code, { requestKey: 'one' });
-    await house.db.run(sql`update gift_redeems set created_at = now() - interval '25 hours' where gift_id = ${id}`);
+    await fixture.db.run(sql`update gift_redeems set created_at = now() - interval '25 hours' where gift_id = ${id}`);
     await redeem(code, { requestKey: 'one' });
     expect(await redeemsOf(id)).toHaveLength(2);
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 });

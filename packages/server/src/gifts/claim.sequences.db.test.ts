@@ -2,7 +2,7 @@ import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { claimParts, SOLANA_WALLETS } from '../../testing/claims.ts';
+import { claimDeps, SOLANA_WALLETS } from '../../testing/claims.ts';
 import { at, DOLLAR, giftHouse } from '../../testing/gifts.ts';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
 import { anyStep, MAX, PER_USER, RedeemModel, type Step } from '../../testing/redeem-model.ts';
@@ -10,7 +10,7 @@ import type { Caller } from '../http/call.ts';
 import { readDestination, reserve } from './claim.ts';
 import { endRedeems } from './redeem.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 /** Fixed, so that a failure is seen again. */
 const SEED = 20_261_224;
 const RUNS = 40;
@@ -32,7 +32,7 @@ class Performer {
     const requestKey = key === undefined ? undefined : `${chain} ${user} ${key}`;
     const wish = { giftId: this.#giftId, destination: readDestination(chain, address), requestKey };
     try {
-      const id = await house.db.tx((tx) => reserve(claimParts(house.db), tx, wish));
+      const id = await fixture.db.tx((tx) => reserve(claimDeps(fixture.db), tx, wish));
       if (!this.redeems.includes(id)) this.redeems.push(id);
       return this.redeems.indexOf(id);
     } catch (error) {
@@ -45,14 +45,14 @@ class Performer {
     const id = this.redeems[place];
     if (id === undefined) return;
     const how = { id, end: 'FAILED', reason: 'no', burned: end === 'BURNED' } as const;
-    await house.db.tx((tx) => endRedeems(tx, [end === 'SUCCESS' ? { id, end } : how]));
+    await fixture.db.tx((tx) => endRedeems(tx, [end === 'SUCCESS' ? { id, end } : how]));
   }
 
   async change(step: 'expire' | 'renew' | 'switch' | 'delete', isActive: boolean): Promise<void> {
     const id = this.#giftId;
-    if (step === 'switch') await house.update(this.#caller, id, { isActive });
-    else if (step === 'delete') await house.delete(this.#caller, id);
-    else await house.update(this.#caller, id, { expiresAt: step === 'expire' ? at(-0.5) : at(5) });
+    if (step === 'switch') await fixture.update(this.#caller, id, { isActive });
+    else if (step === 'delete') await fixture.delete(this.#caller, id);
+    else await fixture.update(this.#caller, id, { expiresAt: step === 'expire' ? at(-0.5) : at(5) });
   }
 }
 
@@ -70,19 +70,19 @@ async function perform(step: Step, model: RedeemModel, real: Performer): Promise
 }
 
 async function expectSame(model: RedeemModel, caller: Caller, giftId: string): Promise<void> {
-  const { db } = house;
+  const { db } = fixture;
   expect(
     await db.one(sql`select total_redeems as total, redeemed_micros as redeemed from gifts where id = ${giftId}`),
   ).toEqual({ total: model.total, redeemed: model.redeemed });
   const users = await db.rows<{ redeems: number }>(sql`select redeems from gift_users where gift_id = ${giftId}`);
   expect(users.map(({ redeems }) => redeems).sort()).toEqual([...model.users.values()].sort());
-  expect((await house.balance(caller)).total).toBe(CREDITS * DOLLAR - model.spent);
+  expect((await fixture.balance(caller)).total).toBe(CREDITS * DOLLAR - model.spent);
 }
 
 it('after any redeems, ends, late payments and changes the counts and the ledger are those of a few lines of arithmetic', async () => {
   const property = fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 25 }), async (steps) => {
-    const caller = await house.caller(CREDITS);
-    const gift = await house.create(caller, { maxRedeems: MAX, maxRedeemsPerUser: PER_USER });
+    const caller = await fixture.caller(CREDITS);
+    const gift = await fixture.create(caller, { maxRedeems: MAX, maxRedeemsPerUser: PER_USER });
     const [model, real] = [new RedeemModel(), new Performer(caller, gift.id)];
     for (const step of steps) {
       await perform(step, model, real);
@@ -92,8 +92,8 @@ it('after any redeems, ends, late payments and changes the counts and the ledger
     for (const place of real.redeems.keys()) await perform({ step: 'end', redeem: place, end: 'FAILED' }, model, real);
     await perform({ step: 'delete' }, model, real);
     await expectSame(model, caller, gift.id);
-    expect((await house.balance(caller)).held).toBe(0n);
+    expect((await fixture.balance(caller)).held).toBe(0n);
   });
   await fc.assert(property, { seed: SEED, numRuns: RUNS });
-  expect(await auditLedger(house.db)).toEqual([]);
+  expect(await auditLedger(fixture.db)).toEqual([]);
 }, 120_000);

@@ -31,16 +31,16 @@ const FAST_SECONDS = 24;
 const STANDARD_SECONDS = 28_800;
 
 /** Reserves a share of the gift for a wallet, has it paid out, and waits for that. */
-export async function redeemGift(parts: ClaimParts, request: Request): Promise<Answer<RedeemGift>> {
+export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Answer<RedeemGift>> {
   const startedAt = performance.now();
   const { client, params, body, requestKey } = request;
   const destination = readDestination(body.chain, body.walletAddress);
-  const gift = await findByCode(parts, client, params.code);
+  const gift = await findByCode(deps, client, params.code);
   if (!gift) throw new ApiError('gift_not_found', undefined, { status: 400 });
-  const id = await parts.db.tx((tx) => reserve(parts, tx, { giftId: gift.id, destination, requestKey }));
+  const id = await deps.db.tx((tx) => reserve(deps, tx, { giftId: gift.id, destination, requestKey }));
   const leftMs = PATIENCE_MS - (performance.now() - startedAt);
   const isEnough = destination.chain === 'solana' ? isUnderWay : hasEnded;
-  const redeem = await parts.waiters.until(parts.db.reads, id, isEnough, leftMs);
+  const redeem = await deps.waiters.until(deps.db.reads, id, isEnough, leftMs);
   return destination.chain === 'solana' ? started(redeem, gift.cctpFast) : redeemed(redeem);
 }
 
@@ -71,11 +71,11 @@ type ClaimGift = typeof endpoints.claimGift;
 
 /** Whether a code can be redeemed now, and what it gives. */
 export async function claimGift(
-  parts: Pick<ClaimParts, 'codes' | 'now'>,
+  deps: Pick<ClaimDeps, 'codes' | 'now'>,
   { client, params }: Pick<Call<ClaimGift>, 'client' | 'params'>,
 ): Promise<Answer<ClaimGift>> {
-  const gift = await findByCode(parts, client, params.code);
-  const refusal = refusalOf(gift, (parts.now ?? Date.now)());
+  const gift = await findByCode(deps, client, params.code);
+  const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) return { valid: false, reason: catalogue[refusal ?? 'gift_not_found'].message };
   const { code, name, amount, orgName } = gift;
   return { valid: true, gift: { code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' }, orgName };
@@ -85,7 +85,7 @@ type GetRedeemStatus = typeof endpoints.getRedeemStatus;
 
 /** How far a redeem of this code is. Whoever names one that does not exist is counted like whoever names an unknown code. */
 export async function redeemStatus(
-  { codes }: Pick<ClaimParts, 'codes'>,
+  { codes }: Pick<ClaimDeps, 'codes'>,
   { client, params }: Pick<Call<GetRedeemStatus>, 'client' | 'params'>,
 ): Promise<Answer<GetRedeemStatus>> {
   const redeem = await codes.find<Redeem>(
@@ -109,7 +109,7 @@ function hashesOf({ destinationChain, status, transactionHash, receiveHash }: Re
 /** As long as a request with an Idempotency-Key is known. */
 const KEY_HOURS = 24;
 
-export interface Wish {
+export interface RedeemRequest {
   readonly giftId: string;
   readonly destination: Destination;
   readonly requestKey: string | undefined;
@@ -119,22 +119,22 @@ export interface Wish {
  * Takes a place of the gift and a share of its hold for one redeem, and has it paid out: all in the caller's transaction. A repetition
  * of a request that did so is answered with the same redeem. Answers its id.
  */
-export async function reserve(parts: ClaimParts, tx: Db, wish: Wish): Promise<string> {
+export async function reserve(deps: ClaimDeps, tx: Db, wish: RedeemRequest): Promise<string> {
   // From here on everything that concerns this gift happens one after the other.
   const gift = await tx.one<GiftRecord>(sql`
     select ${giftColumns} from gifts where id = ${wish.giftId} for no key update`);
   const before = await findRepeated(tx, wish);
   if (before !== undefined) return before;
-  const refusal = refusalOf(gift, (parts.now ?? Date.now)());
+  const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) throw new ApiError(refusal ?? 'gift_not_found', undefined, { status: 400 });
-  requireReachable(parts, gift, wish.destination);
+  requireReachable(deps, gift, wish.destination);
   const id = await insertRedeem(tx, gift, wish);
   if (id === undefined) throw new ApiError('gift_user_limit_reached');
   await enqueue(tx, wish.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id));
   return id;
 }
 
-async function findRepeated(tx: Db, { giftId, requestKey }: Wish): Promise<string | undefined> {
+async function findRepeated(tx: Db, { giftId, requestKey }: RedeemRequest): Promise<string | undefined> {
   if (requestKey === undefined) return undefined;
   const row = await tx.one<{ id: string }>(sql`
     select id from gift_redeems
@@ -145,7 +145,7 @@ async function findRepeated(tx: Db, { giftId, requestKey }: Wish): Promise<strin
 }
 
 /** Undefined where the address has redeemed as often as it may. */
-async function insertRedeem(tx: Db, gift: GiftRecord, wish: Wish): Promise<string | undefined> {
+async function insertRedeem(tx: Db, gift: GiftRecord, wish: RedeemRequest): Promise<string | undefined> {
   const { chain, address, shownAddress } = wish.destination;
   const row = await tx.one<{ id: string }>(sql`
     with place as (
@@ -199,7 +199,7 @@ function parseSolanaWallet(text: string): Parsed<string> {
 
 /** Refuses what is no wallet of anybody, and chains that the gift's environment does not have. */
 export function requireReachable(
-  { networks, manager, canBridge }: Pick<ClaimParts, 'networks' | 'manager' | 'canBridge'>,
+  { networks, manager, canBridge }: Pick<ClaimDeps, 'networks' | 'manager' | 'canBridge'>,
   { environment, cctpFast, bridge }: Pick<GiftRecord, 'environment' | 'cctpFast' | 'bridge'>,
   { chain, address }: Destination,
 ): void {
@@ -234,7 +234,7 @@ export interface ClaimedGift extends GiftRecord {
 }
 
 /** The gift with this code that was not deleted. Counts for the client if there is none. */
-export function findByCode({ codes }: Pick<ClaimParts, 'codes'>, client: string, code: string) {
+export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, client: string, code: string) {
   return codes.find<ClaimedGift>(client, giftByCode(code));
 }
 
@@ -246,7 +246,7 @@ function giftByCode(code: string): Sql {
      where gifts.code_key = ${keyOfCode(code)} and gifts.deleted_at is null`;
 }
 
-export interface ClaimParts {
+export interface ClaimDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet' | 'tokens'>;
   /** The account that pays redemptions out; `chain_not_configured` where there is none. */

@@ -5,15 +5,15 @@ import { auditLedger } from '../../testing/ledger-invariants.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listGifts } from './manage-gifts.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 const SHARE = 5n * DOLLAR + GAS + BRIDGE;
 const emails = (count: number) => Array.from({ length: count }, (_, place) => ({ email: `user${place}@example.com` }));
 
 describe('gifts for many', () => {
   it('are 500 in one transaction: a code, a hold and a mail each', async () => {
-    const caller = await house.caller(10_000n);
-    house.mails.length = 0;
-    const made = await house.bulk(caller, { recipients: emails(500) });
+    const caller = await fixture.caller(10_000n);
+    fixture.mails.length = 0;
+    const made = await fixture.bulk(caller, { recipients: emails(500) });
     expect(made).toMatchObject({ created: 500, campaignName: 'Navidad', totalHeldUsd: 2520 });
     expect(made.gifts.map(({ email }) => email)).toEqual(emails(500).map(({ email }) => email));
     expect(new Set(made.gifts.map(({ code }) => code)).size).toBe(500);
@@ -21,24 +21,24 @@ describe('gifts for many', () => {
       expect(code).toMatch(/^[A-Z]{8}$/);
       expect(claimUrl).toBe(`https://pay.example/claim/${code}`);
     }
-    expect(house.mails).toHaveLength(500);
-    const counts = await house.db.one(sql`
+    expect(fixture.mails).toHaveLength(500);
+    const counts = await fixture.db.one(sql`
       select count(distinct hold_id) as holds, count(*) as gifts, count(distinct xmin::text) as transactions
         from gifts where organization_id = ${caller.organizationId}`);
     expect(counts).toEqual({ holds: 500n, gifts: 500n, transactions: 1n });
-    expect(await house.balance(caller)).toMatchObject({ held: 500n * SHARE });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await fixture.balance(caller)).toMatchObject({ held: 500n * SHARE });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it('start now, last for ever, are redeemed once and belong to a campaign', async () => {
-    const caller = await house.caller();
-    await house.bulk(caller, {
+    const caller = await fixture.caller();
+    await fixture.bulk(caller, {
       name: 'Reyes',
       type: 'LOYALTY',
       cctpFast: false,
       recipients: [{ email: 'eva@example.com', code: 'para-eva' }],
     });
-    const { data } = (await listGifts(house.db, caller, {})) as { data: unknown[] };
+    const { data } = (await listGifts(fixture.db, caller, {})) as { data: unknown[] };
     expect(data).toEqual([
       expect.objectContaining({
         code: 'para-eva',
@@ -58,10 +58,10 @@ describe('gifts for many', () => {
   });
 
   it('are mailed with what the recipient wants to know', async () => {
-    const caller = await house.caller();
-    house.mails.length = 0;
-    await house.bulk(caller, { amount: 0.5, recipients: [{ email: 'eva@example.com', code: 'Eva-1' }] });
-    expect(house.mails).toEqual([
+    const caller = await fixture.caller();
+    fixture.mails.length = 0;
+    await fixture.bulk(caller, { amount: 0.5, recipients: [{ email: 'eva@example.com', code: 'Eva-1' }] });
+    expect(fixture.mails).toEqual([
       {
         organizationId: caller.organizationId,
         environment: 'development',
@@ -79,12 +79,12 @@ describe('gifts for many', () => {
   });
 
   it('get another code where one exists by chance, of a gift or in the same batch', async () => {
-    const caller = await house.caller();
-    await house.create(caller, { code: 'aaaaaaaa' });
+    const caller = await fixture.caller();
+    await fixture.create(caller, { code: 'aaaaaaaa' });
     const codes = ['AAAAAAAA', 'BBBBBBBB', 'BBBBBBBB', 'CCCCCCCC', 'DDDDDDDD'];
-    const parts = house.parts({ newCode: () => codes.shift() ?? 'EEEEEEEE' });
+    const deps = fixture.deps({ newCode: () => codes.shift() ?? 'EEEEEEEE' });
     const recipients = [...emails(2), { email: 'eva@example.com', code: 'cccccccc' }];
-    const { gifts } = await house.bulk(caller, { recipients }, parts);
+    const { gifts } = await fixture.bulk(caller, { recipients }, deps);
     expect(gifts.map(({ code }) => code)).toEqual(['DDDDDDDD', 'BBBBBBBB', 'cccccccc']);
   });
 });
@@ -94,57 +94,60 @@ describe('gifts for many of which one cannot be made are not made at all', () =>
     ['a code is there twice, whatever its case', ['one-code', 'ONE-CODE']],
     ['a code exists', ['new-code', 'existing']],
   ])('because %s', async (_, codes) => {
-    const other = await house.caller();
-    await house.create(other, { code: 'Existing' }).catch(() => {});
-    const caller = await house.caller();
-    const before = await house.everything(caller);
-    house.mails.length = 0;
+    const other = await fixture.caller();
+    await fixture.create(other, { code: 'Existing' }).catch(() => {});
+    const caller = await fixture.caller();
+    const before = await fixture.everything(caller);
+    fixture.mails.length = 0;
     const recipients = codes.map((code) => ({ email: 'ana@example.com', code }));
-    const message = await refusal(house.bulk(caller, { recipients: [...emails(3), ...recipients] }), 'gift_code_taken');
+    const message = await refusal(
+      fixture.bulk(caller, { recipients: [...emails(3), ...recipients] }),
+      'gift_code_taken',
+    );
     expect(message).toContain(codes[1]);
-    expect([await house.everything(caller), house.mails]).toEqual([before, []]);
+    expect([await fixture.everything(caller), fixture.mails]).toEqual([before, []]);
   });
 
   it('because the credits are a millionth short', async () => {
-    const caller = await house.caller(10n);
-    const before = await house.everything(caller);
+    const caller = await fixture.caller(10n);
+    const before = await fixture.everything(caller);
     const changes = { amount: 5, cctpFast: false, recipients: emails(2) };
-    await refusal(house.bulk(caller, changes, house.parts({ gas: 1n })), 'insufficient_credits');
-    expect(await house.everything(caller)).toEqual(before);
-    expect(await house.bulk(caller, changes, house.parts({ gas: 0n }))).toMatchObject({ totalHeldUsd: 10 });
+    await refusal(fixture.bulk(caller, changes, fixture.deps({ gas: 1n })), 'insufficient_credits');
+    expect(await fixture.everything(caller)).toEqual(before);
+    expect(await fixture.bulk(caller, changes, fixture.deps({ gas: 0n }))).toMatchObject({ totalHeldUsd: 10 });
   });
 
   it('because the mails cannot be stored', async () => {
-    const caller = await house.caller();
-    const before = await house.everything(caller);
+    const caller = await fixture.caller();
+    const before = await fixture.everything(caller);
     const queueMails = () => Promise.reject(new Error('no mails'));
-    await expect(house.bulk(caller, { recipients: emails(3) }, house.parts({ queueMails }))).rejects.toThrow(
+    await expect(fixture.bulk(caller, { recipients: emails(3) }, fixture.deps({ queueMails }))).rejects.toThrow(
       'no mails',
     );
-    expect(await house.everything(caller)).toEqual(before);
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('because codes that are made up exist again and again', async () => {
-    const caller = await house.caller();
-    await house.create(caller, { code: 'ZZZZZZZZ' });
-    const before = await house.everything(caller);
-    const stuck = house.bulk(caller, {}, house.parts({ newCode: () => 'ZZZZZZZZ' }));
+    const caller = await fixture.caller();
+    await fixture.create(caller, { code: 'ZZZZZZZZ' });
+    const before = await fixture.everything(caller);
+    const stuck = fixture.bulk(caller, {}, fixture.deps({ newCode: () => 'ZZZZZZZZ' }));
     await expect(stuck).rejects.toThrow('No free gift codes');
-    expect(await house.everything(caller)).toEqual(before);
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('because of their amount', async () => {
-    const caller = await house.caller();
-    expect(await refusal(house.bulk(caller, { amount: 0.1234567 }), 'invalid_request')).toContain('body.amount');
+    const caller = await fixture.caller();
+    expect(await refusal(fixture.bulk(caller, { amount: 0.1234567 }), 'invalid_request')).toContain('body.amount');
   });
 });
 
 it('two batches with the same codes in opposite orders do not wait for each other in a circle', async () => {
-  const [one, other] = [await house.caller(5_000n), await house.caller(5_000n)];
+  const [one, other] = [await fixture.caller(5_000n), await fixture.caller(5_000n)];
   const codes = Array.from({ length: 500 }, (_, place) => ({ email: 'a@example.com', code: `circle-${place}` }));
   const made = await Promise.allSettled([
-    house.bulk(one, { recipients: codes }),
-    house.bulk(other, { recipients: codes.toReversed() }),
+    fixture.bulk(one, { recipients: codes }),
+    fixture.bulk(other, { recipients: codes.toReversed() }),
   ]);
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(made.find((result) => result.status === 'rejected')?.reason).toMatchObject({ code: 'gift_code_taken' });

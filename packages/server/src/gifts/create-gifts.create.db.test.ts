@@ -5,12 +5,12 @@ import { auditLedger } from '../../testing/ledger-invariants.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { findHold } from '../ledger/ledger.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 
 describe('a new gift', () => {
   it('is answered as it was asked for, with what it holds', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { code: 'Navidad-26', startsAt: '2026-12-01', amount: 0.5 });
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { code: 'Navidad-26', startsAt: '2026-12-01', amount: 0.5 });
     expect(gift).toEqual({
       id: expect.stringMatching(/^gift_/),
       code: 'Navidad-26',
@@ -35,36 +35,36 @@ describe('a new gift', () => {
   });
 
   it('holds amount, gas and the ceiling of the bridge for each redemption', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { amount: 2.000001, maxRedeems: 3 });
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { amount: 2.000001, maxRedeems: 3 });
     const held = 3n * (2_000_001n + GAS + BRIDGE);
-    expect(await findHold(house.db, gift.holdLedgerEntryId ?? '')).toMatchObject({ amount: held, status: 'OPEN' });
-    expect(await house.balance(caller)).toMatchObject({ held, available: 1_000n * DOLLAR - held });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await findHold(fixture.db, gift.holdLedgerEntryId ?? '')).toMatchObject({ amount: held, status: 'OPEN' });
+    expect(await fixture.balance(caller)).toMatchObject({ held, available: 1_000n * DOLLAR - held });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it.each([
     ['that is bridged in the standard mode', { cctpFast: false }, {}],
     ['where there is no bridge', {}, { bridge: { feeCeiling: async () => notConfigured() } }],
-  ])('holds nothing for the bridge %s', async (_, changes, parts) => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { amount: 1, maxRedeems: 1, ...changes }, house.parts(parts));
+  ])('holds nothing for the bridge %s', async (_, changes, deps) => {
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { amount: 1, maxRedeems: 1, ...changes }, fixture.deps(deps));
     expect(gift.totalHeldUsd).toBe(1.01);
   });
 
   it('may have no expiry, and take all that is there', async () => {
-    const caller = await house.caller(0n);
-    const gift = await house
-      .create(caller, { expiresAt: null, amount: 0.000001 }, house.parts({ gas: 0n }))
+    const caller = await fixture.caller(0n);
+    const gift = await fixture
+      .create(caller, { expiresAt: null, amount: 0.000001 }, fixture.deps({ gas: 0n }))
       .catch((error: ApiError) => error.code);
     expect(gift).toBe('insufficient_credits');
-    const rich = await house.caller(1n);
+    const rich = await fixture.caller(1n);
     const changes = { expiresAt: null, amount: 0.5, maxRedeems: 2, maxRedeemsPerUser: 2, cctpFast: false };
-    expect(await house.create(rich, changes, house.parts({ gas: 0n }))).toMatchObject({
+    expect(await fixture.create(rich, changes, fixture.deps({ gas: 0n }))).toMatchObject({
       expiresAt: null,
       totalHeldUsd: 1,
     });
-    expect((await house.balance(rich)).available).toBe(0n);
+    expect((await fixture.balance(rich)).available).toBe(0n);
   });
 });
 
@@ -79,56 +79,59 @@ describe('a gift that cannot be made stores nothing', () => {
     ['an expiry at this moment', { startsAt: at(-2), expiresAt: at(0) }, 'body.expiresAt must be in the future'],
     ['a day that the calendar lacks', { startsAt: '2026-02-30' }, 'body.startsAt must be a date-time'],
   ])('with %s', async (_, changes, message) => {
-    const caller = await house.caller();
-    const before = await house.everything(caller);
-    expect(await refusal(house.create(caller, changes), 'invalid_request')).toContain(message);
-    expect(await house.everything(caller)).toEqual(before);
+    const caller = await fixture.caller();
+    const before = await fixture.everything(caller);
+    expect(await refusal(fixture.create(caller, changes), 'invalid_request')).toContain(message);
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('for want of credits, by a millionth', async () => {
-    const caller = await house.caller(1n);
-    const before = await house.everything(caller);
+    const caller = await fixture.caller(1n);
+    const before = await fixture.everything(caller);
     const changes = { amount: 0.5, maxRedeems: 2, maxRedeemsPerUser: 1, cctpFast: false };
-    await refusal(house.create(caller, changes, house.parts({ gas: 1n })), 'insufficient_credits');
-    expect(await house.everything(caller)).toEqual(before);
+    await refusal(fixture.create(caller, changes, fixture.deps({ gas: 1n })), 'insufficient_credits');
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('without an account that pays out, before the bridge is asked', async () => {
-    const caller = await house.caller(1_000n, 'production');
-    const before = await house.everything(caller);
+    const caller = await fixture.caller(1_000n, 'production');
+    const before = await fixture.everything(caller);
     const feeCeiling = () => Promise.reject(new Error('This was not to be asked.'));
-    const parts = house.parts({ manager: notConfigured, bridge: { feeCeiling } });
-    await refusal(house.create(caller, {}, parts), 'chain_not_configured');
-    await refusal(house.bulk(caller, {}, parts), 'chain_not_configured');
-    expect(await house.everything(caller)).toEqual(before);
+    const deps = fixture.deps({ manager: notConfigured, bridge: { feeCeiling } });
+    await refusal(fixture.create(caller, {}, deps), 'chain_not_configured');
+    await refusal(fixture.bulk(caller, {}, deps), 'chain_not_configured');
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('while the bridge does not tell its fee', async () => {
-    const caller = await house.caller();
-    const before = await house.everything(caller);
+    const caller = await fixture.caller();
+    const before = await fixture.everything(caller);
     const unavailable = async () => Promise.reject(new ApiError('chain_unavailable'));
-    await refusal(house.create(caller, {}, house.parts({ bridge: { feeCeiling: unavailable } })), 'chain_unavailable');
-    expect(await house.everything(caller)).toEqual(before);
+    await refusal(
+      fixture.create(caller, {}, fixture.deps({ bridge: { feeCeiling: unavailable } })),
+      'chain_unavailable',
+    );
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('whose code exists, in any case, of any organisation, deleted or not', async () => {
-    const [one, other] = [await house.caller(), await house.caller()];
-    const gift = await house.create(one, { code: 'Regalo_7' });
-    const before = await house.everything(other);
-    const message = await refusal(house.create(other, { code: 'REGALO_7' }), 'gift_code_taken');
+    const [one, other] = [await fixture.caller(), await fixture.caller()];
+    const gift = await fixture.create(one, { code: 'Regalo_7' });
+    const before = await fixture.everything(other);
+    const message = await refusal(fixture.create(other, { code: 'REGALO_7' }), 'gift_code_taken');
     expect(message).toContain('REGALO_7');
-    await refusal(house.create(one, { code: 'regalo_7' }), 'gift_code_taken');
-    await house.delete(one, gift.id);
-    await refusal(house.create(one, { code: 'Regalo_7' }), 'gift_code_taken');
-    expect(await house.everything(other)).toEqual(before);
+    await refusal(fixture.create(one, { code: 'regalo_7' }), 'gift_code_taken');
+    await fixture.delete(one, gift.id);
+    await refusal(fixture.create(one, { code: 'Regalo_7' }), 'gift_code_taken');
+    expect(await fixture.everything(other)).toEqual(before);
   });
 });
 
 it('of two at once with one code, one is made', async () => {
-  const callers = [await house.caller(), await house.caller()];
-  const made = await Promise.allSettled(callers.map((caller) => house.create(caller, { code: 'AT-ONCE' })));
+  const callers = [await fixture.caller(), await fixture.caller()];
+  const made = await Promise.allSettled(callers.map((caller) => fixture.create(caller, { code: 'AT-ONCE' })));
   expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(made.find((result) => result.status === 'rejected')?.reason).toMatchObject({ code: 'gift_code_taken' });
-  const held = await Promise.all(callers.map(async (caller) => (await house.balance(caller)).held));
+  const held = await Promise.all(callers.map(async (caller) => (await fixture.balance(caller)).held));
   expect(held.toSorted()).toEqual([0n, 10n * (5n * DOLLAR + GAS + BRIDGE)]);
 });

@@ -21,12 +21,12 @@ type CreateGift = typeof endpoints.createGift;
 
 /** Makes one gift and holds what all of its redemptions may cost. */
 export async function createGift(
-  parts: GiftParts,
+  deps: GiftDeps,
   { caller, body, transact }: Call<CreateGift>,
 ): Promise<Answer<CreateGift>> {
-  const read = readGift(body, parts.now?.() ?? Date.now());
-  parts.manager(caller.environment);
-  const costs = await costsOf(parts, caller.environment, read.amount, read.cctpFast);
+  const read = readGift(body, deps.now?.() ?? Date.now());
+  deps.manager(caller.environment);
+  const costs = await costsOf(deps, caller.environment, read.amount, read.cctpFast);
   return transact(async (tx): Promise<Gift> => {
     const [stored] = await storeGifts(tx, caller, [{ ...read, ...costs }]);
     const gift = await findGift(tx, caller, stored?.id ?? '');
@@ -56,23 +56,23 @@ type CreateGiftsBulk = typeof endpoints.createGiftsBulk;
 
 /** Makes a gift for each recipient and has the links mailed: all of it in one transaction, or nothing. */
 export async function createGiftsBulk(
-  parts: GiftParts,
+  deps: GiftDeps,
   { caller, body, transact }: Call<CreateGiftsBulk>,
 ): Promise<Answer<CreateGiftsBulk>> {
   const amount = readAmount(body.amount);
-  parts.manager(caller.environment);
-  const costs = await costsOf(parts, caller.environment, amount, body.cctpFast ?? true);
-  const organization = await parts.organizations.organization(caller.organizationId);
+  deps.manager(caller.environment);
+  const costs = await costsOf(deps, caller.environment, amount, body.cctpFast ?? true);
+  const organization = await deps.organizations.organization(caller.organizationId);
   if (!organization) throw new ApiError('internal_error');
-  const wanted = giftsOf(body, { amount, ...costs }, parts.now?.() ?? Date.now());
+  const wanted = giftsOf(body, { amount, ...costs }, deps.now?.() ?? Date.now());
   return transact(async (tx) => {
-    const gifts = await storeGifts(tx, caller, wanted, parts.newCode);
+    const gifts = await storeGifts(tx, caller, wanted, deps.newCode);
     const { organizationId, environment } = caller;
     const mails = gifts.map((gift): GiftMail => {
-      const content = contentOf(gift, organization.name, parts.publicUrl());
+      const content = contentOf(gift, organization.name, deps.publicUrl());
       return { organizationId, environment, recipient: gift.recipientEmail ?? '', template: 'gift', content };
     });
-    await parts.queueMails(tx, mails);
+    await deps.queueMails(tx, mails);
     return {
       created: gifts.length,
       campaignName: body.name,
@@ -225,7 +225,7 @@ async function insert(
  * to pay. Where there is no bridge nothing is held for it, and Solana is refused at the redeem.
  */
 export async function costsOf(
-  { gas, bridge }: Pick<GiftParts, 'gas' | 'bridge'>,
+  { gas, bridge }: Pick<GiftDeps, 'gas' | 'bridge'>,
   environment: Environment,
   amount: UsdMicros,
   cctpFast: boolean,
@@ -278,7 +278,7 @@ export interface GiftMail {
   };
 }
 
-export interface GiftParts {
+export interface GiftDeps {
   readonly db: Database;
   readonly organizations: Organizations;
   /** What a redemption may cost in gas. */

@@ -121,7 +121,7 @@ export const openRedeem: Sql = sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')
  * Ends the hold of a gift that is exhausted, deleted or expired: what no open redeem has reserved becomes available again.
  * The caller has the gift's row locked. Answers how much that was.
  */
-export async function releaseRest(tx: Db, { id, holdId }: Pick<GiftRecord, 'id' | 'holdId'>): Promise<UsdMicros> {
+export async function releaseRemainder(tx: Db, { id, holdId }: Pick<GiftRecord, 'id' | 'holdId'>): Promise<UsdMicros> {
   if (holdId === null) return 0n;
   await tx.run(sql`update gifts set hold_id = null, updated_at = now() where id = ${id} and hold_id = ${holdId}`);
   const row = await tx.one<{ rest: UsdMicros }>(sql`

@@ -5,19 +5,19 @@ import { end } from '../../testing/reservations.ts';
 import type { Caller } from '../http/call.ts';
 import { getGiftUsage, listGifts } from './manage-gifts.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 
 const list = async (caller: Caller, query: Parameters<typeof listGifts>[2] = {}) => {
-  const page = (await listGifts(house.db, caller, query)) as { data: { code: string }[]; total: number };
+  const page = (await listGifts(fixture.db, caller, query)) as { data: { code: string }[]; total: number };
   return { codes: page.data.map(({ code }) => code), total: page.total };
 };
 
 describe('the list of gifts', () => {
   it('has the newest first, page by page, without deleted ones', async () => {
-    const caller = await house.caller();
+    const caller = await fixture.caller();
     const gifts: Gift[] = [];
-    for (let made = 0; made < 5; made++) gifts.push(await house.create(caller, { maxRedeems: 1 }));
-    await house.delete(caller, gifts[2]?.id ?? '');
+    for (let made = 0; made < 5; made++) gifts.push(await fixture.create(caller, { maxRedeems: 1 }));
+    await fixture.delete(caller, gifts[2]?.id ?? '');
     const codes = [4, 3, 1, 0].map((place) => gifts[place]?.code);
     expect(await list(caller)).toEqual({ codes, total: 4 });
     expect(await list(caller, { page: 2, limit: 3 })).toEqual({ codes: codes.slice(3), total: 4 });
@@ -25,17 +25,17 @@ describe('the list of gifts', () => {
   });
 
   it('is of one organisation and environment', async () => {
-    const caller = await house.caller();
-    await house.create(caller);
+    const caller = await fixture.caller();
+    await fixture.create(caller);
     expect(await list({ ...caller, environment: 'production' })).toEqual({ codes: [], total: 0 });
-    expect(await list(await house.caller())).toEqual({ codes: [], total: 0 });
+    expect(await list(await fixture.caller())).toEqual({ codes: [], total: 0 });
   });
 
   it('can be of those that are on or off, of one type, of one campaign, or all of these', async () => {
-    const caller = await house.caller();
-    await house.create(caller, { code: 'list-off', isActive: false });
-    await house.create(caller, { code: 'list-loyal', type: 'LOYALTY' });
-    await house.bulk(caller, {
+    const caller = await fixture.caller();
+    await fixture.create(caller, { code: 'list-off', isActive: false });
+    await fixture.create(caller, { code: 'list-loyal', type: 'LOYALTY' });
+    await fixture.bulk(caller, {
       name: 'Reyes',
       type: 'LOYALTY',
       recipients: [{ email: 'a@example.com', code: 'list-king' }],
@@ -54,7 +54,7 @@ describe('the list of gifts', () => {
 
 describe('usage', () => {
   it('of nothing is zero', async () => {
-    expect(await getGiftUsage(house.db, await house.caller(), NOW)).toEqual({
+    expect(await getGiftUsage(fixture.db, await fixture.caller(), NOW)).toEqual({
       totalGifts: 0,
       activeGifts: 0,
       totalRedeems: 0,
@@ -64,19 +64,19 @@ describe('usage', () => {
   });
 
   it('counts as active what can be redeemed now, and as redeemed also what deleted gifts paid', async () => {
-    const caller = await house.caller();
-    const active = await house.create(caller, { maxRedeems: 2 });
-    await house.create(caller, { isActive: false, maxRedeems: 1 });
-    await house.create(caller, { startsAt: at(1), maxRedeems: 1 });
-    await house.create(caller, { expiresAt: at(2), maxRedeems: 1 });
-    const exhausted = await house.create(caller, { maxRedeems: 1 });
-    await end(house.db, await house.redeem(caller, exhausted.id), 'SUCCESS');
-    const deleted = await house.create(caller, { maxRedeems: 5 });
-    await end(house.db, await house.redeem(caller, deleted.id), 'SUCCESS');
-    await house.redeem(caller, deleted.id);
-    await house.delete(caller, deleted.id);
-    await house.redeem(caller, active.id);
-    const usage = await getGiftUsage(house.db, caller, NOW);
+    const caller = await fixture.caller();
+    const active = await fixture.create(caller, { maxRedeems: 2 });
+    await fixture.create(caller, { isActive: false, maxRedeems: 1 });
+    await fixture.create(caller, { startsAt: at(1), maxRedeems: 1 });
+    await fixture.create(caller, { expiresAt: at(2), maxRedeems: 1 });
+    const exhausted = await fixture.create(caller, { maxRedeems: 1 });
+    await end(fixture.db, await fixture.redeem(caller, exhausted.id), 'SUCCESS');
+    const deleted = await fixture.create(caller, { maxRedeems: 5 });
+    await end(fixture.db, await fixture.redeem(caller, deleted.id), 'SUCCESS');
+    await fixture.redeem(caller, deleted.id);
+    await fixture.delete(caller, deleted.id);
+    await fixture.redeem(caller, active.id);
+    const usage = await getGiftUsage(fixture.db, caller, NOW);
     const heldUsd = 5 * 5.04 + 5.01;
     expect(usage).toEqual({
       totalGifts: 5,
@@ -85,6 +85,6 @@ describe('usage', () => {
       totalHeldUsd: Number(heldUsd.toFixed(6)),
       totalRedeemedUsd: 10,
     });
-    expect(await getGiftUsage(house.db, caller, NOW + 3 * DAY_MS)).toMatchObject({ activeGifts: 2 });
+    expect(await getGiftUsage(fixture.db, caller, NOW + 3 * DAY_MS)).toMatchObject({ activeGifts: 2 });
   });
 });

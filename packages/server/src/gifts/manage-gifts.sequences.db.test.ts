@@ -5,14 +5,14 @@ import { Performer } from '../../testing/gift-performer.ts';
 import { giftHouse } from '../../testing/gifts.ts';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 const RUNS = Number(process.env.SVC_SEEDS ?? 25);
 
 it('after any sequence of making, redeeming, changing, expiring and deleting, credits are where a plain model has them', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 30, maxLength: 60, size: 'max' }), async (steps) => {
       const model = new Model();
-      const real = new Performer(house, await house.caller(Model.DOLLARS));
+      const real = new Performer(fixture, await fixture.caller(Model.DOLLARS));
       for (const step of steps) {
         expect(await real.apply(step), JSON.stringify(step)).toBe(model.apply(step));
         expect(await real.credits()).toEqual(model.credits());
@@ -21,5 +21,5 @@ it('after any sequence of making, redeeming, changing, expiring and deleting, cr
     }),
     { numRuns: RUNS },
   );
-  expect(await auditLedger(house.db)).toEqual([]);
+  expect(await auditLedger(fixture.db)).toEqual([]);
 }, 120_000);

@@ -10,14 +10,14 @@ import {
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { type Answer, type Call, type Caller, readPage, toPage } from '../http/call.ts';
 import { balance, hold } from '../ledger/ledger.ts';
-import { type GiftParts, readExpiry, requireAfter } from './create-gifts.ts';
+import { type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
 import {
   findGift,
   type GiftRecord,
   isExpired,
   lockGift,
   openRedeem,
-  releaseRest,
+  releaseRemainder,
   type ShownGift,
   shareOf,
   shownGiftColumns,
@@ -28,7 +28,7 @@ type UpdateGift = typeof endpoints.updateGift;
 
 /** Changes a gift, and its hold with it where its expiry moves over the present. */
 export async function updateGift(
-  { now = Date.now }: Pick<GiftParts, 'now'>,
+  { now = Date.now }: Pick<GiftDeps, 'now'>,
   { caller, params, body, transact }: Call<UpdateGift>,
 ): Promise<Answer<UpdateGift>> {
   const expiry = body.expiresAt === undefined ? undefined : readExpiry(body.expiresAt);
@@ -41,7 +41,7 @@ export async function updateGift(
     await tx.run(sql`
       update gifts set name = ${name}, is_active = ${isActive}, expires_at = ${expiresAt}, updated_at = now()
        where id = ${gift.id}`);
-    if (isExpired({ expiresAt }, now())) await releaseRest(tx, gift);
+    if (isExpired({ expiresAt }, now())) await releaseRemainder(tx, gift);
     else if (gift.holdId === null) await holdAgain(tx, gift);
     const changed = await findGift(tx, caller, gift.id);
     if (!changed) throw new Error('A gift that was changed is not there.');
@@ -70,7 +70,7 @@ export function deleteGift({ caller, params, transact }: Call<DeleteGift>): Prom
     const gift = await lockGift(tx, caller, params.id);
     if (!gift) throw new ApiError('gift_not_found');
     await tx.run(sql`update gifts set deleted_at = now(), updated_at = now() where id = ${gift.id}`);
-    return { success: true, releasedUsd: usdToNumber(await releaseRest(tx, gift)) };
+    return { success: true, releasedUsd: usdToNumber(await releaseRemainder(tx, gift)) };
   });
 }
 
@@ -98,7 +98,7 @@ function releaseBatch(db: Db, now: Date): Promise<number> {
     // Ledgers are locked in one order, so that two runs never wait for each other in a circle.
     const ledgerOf = ({ organizationId, environment }: (typeof gifts)[number]) => `${organizationId} ${environment}`;
     const sorted = gifts.toSorted((a, b) => (ledgerOf(a) < ledgerOf(b) ? -1 : 1));
-    for (const gift of sorted) await releaseRest(tx, gift);
+    for (const gift of sorted) await releaseRemainder(tx, gift);
     return gifts.length;
   });
 }

@@ -7,126 +7,134 @@ import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
 import { getGift, releaseExpired } from './manage-gifts.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 const SHARE = 5n * DOLLAR + GAS + BRIDGE;
 const TOTAL = 1_000n * DOLLAR;
 const WEEK_LATER = NOW + 7 * DAY_MS;
 
-const held = async (caller: Caller) => (await house.balance(caller)).held;
-const available = async (caller: Caller) => (await house.balance(caller)).available;
+const held = async (caller: Caller) => (await fixture.balance(caller)).held;
+const available = async (caller: Caller) => (await fixture.balance(caller)).available;
 /** A gift of ten redemptions that expired, and gave its rest back. */
 async function expired(caller: Caller) {
-  const gift = await house.create(caller, { expiresAt: at(1) });
-  await releaseExpired(house.db, WEEK_LATER);
+  const gift = await fixture.create(caller, { expiresAt: at(1) });
+  await releaseExpired(fixture.db, WEEK_LATER);
   return gift;
 }
 
 describe('changing a gift', () => {
   it('touches only what is named, and no money', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller);
-    expect(await house.update(caller, gift.id, { isActive: false })).toEqual({ ...gift, isActive: false });
-    expect(await house.update(caller, gift.id, { name: 'Reyes' })).toEqual({ ...gift, isActive: false, name: 'Reyes' });
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller);
+    expect(await fixture.update(caller, gift.id, { isActive: false })).toEqual({ ...gift, isActive: false });
+    expect(await fixture.update(caller, gift.id, { name: 'Reyes' })).toEqual({
+      ...gift,
+      isActive: false,
+      name: 'Reyes',
+    });
     const changed = { ...gift, isActive: false, name: 'Reyes', expiresAt: null };
-    expect(await house.update(caller, gift.id, { expiresAt: null })).toEqual(changed);
-    expect(await house.update(caller, gift.id, {})).toEqual(changed);
+    expect(await fixture.update(caller, gift.id, { expiresAt: null })).toEqual(changed);
+    expect(await fixture.update(caller, gift.id, {})).toEqual(changed);
     expect(await held(caller)).toBe(10n * SHARE);
   });
 
   it('refuses an expiry that is not after its start', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { startsAt: at(1), expiresAt: at(5) });
-    expect(await refusal(house.update(caller, gift.id, { expiresAt: at(1) }), 'invalid_request')).toContain(
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { startsAt: at(1), expiresAt: at(5) });
+    expect(await refusal(fixture.update(caller, gift.id, { expiresAt: at(1) }), 'invalid_request')).toContain(
       'body.expiresAt must be after startsAt',
     );
-    expect(await getGift(house.db, caller, gift.id)).toEqual(gift);
+    expect(await getGift(fixture.db, caller, gift.id)).toEqual(gift);
   });
 
   it('to an expiry that is over gives the rest back at once', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller);
-    const changed = await house.update(caller, gift.id, { expiresAt: at(-0.5) });
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller);
+    const changed = await fixture.update(caller, gift.id, { expiresAt: at(-0.5) });
     expect(changed).toMatchObject({ holdLedgerEntryId: null, totalHeldUsd: null });
     expect(await available(caller)).toBe(TOTAL);
   });
 
   it('of somebody else, deleted or unknown is not found', async () => {
-    const [caller, other] = [await house.caller(), await house.caller()];
-    const gift = await house.create(caller);
-    const before = await house.everything(caller);
+    const [caller, other] = [await fixture.caller(), await fixture.caller()];
+    const gift = await fixture.create(caller);
+    const before = await fixture.everything(caller);
     const sandbox = { ...caller, environment: 'production' as const };
     for (const [who, id] of [
       [other, gift.id],
       [sandbox, gift.id],
       [caller, 'gift_nothing'],
     ] as const) {
-      await refusal(house.update(who, id, { isActive: false }), 'gift_not_found');
-      await refusal(house.delete(who, id), 'gift_not_found');
-      await refusal(getGift(house.db, who, id), 'gift_not_found');
+      await refusal(fixture.update(who, id, { isActive: false }), 'gift_not_found');
+      await refusal(fixture.delete(who, id), 'gift_not_found');
+      await refusal(getGift(fixture.db, who, id), 'gift_not_found');
     }
-    expect(await house.everything(caller)).toEqual(before);
-    await house.delete(caller, gift.id);
-    await refusal(house.update(caller, gift.id, { isActive: false }), 'gift_not_found');
-    await refusal(house.delete(caller, gift.id), 'gift_not_found');
+    expect(await fixture.everything(caller)).toEqual(before);
+    await fixture.delete(caller, gift.id);
+    await refusal(fixture.update(caller, gift.id, { isActive: false }), 'gift_not_found');
+    await refusal(fixture.delete(caller, gift.id), 'gift_not_found');
   });
 });
 
 describe('moving the expiry of an expired gift forward', () => {
   it('takes a new hold for the redemptions that are left', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { expiresAt: at(1) });
-    await end(house.db, await house.redeem(caller, gift.id), 'SUCCESS');
-    await releaseExpired(house.db, WEEK_LATER);
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { expiresAt: at(1) });
+    await end(fixture.db, await fixture.redeem(caller, gift.id), 'SUCCESS');
+    await releaseExpired(fixture.db, WEEK_LATER);
     expect(await held(caller)).toBe(0n);
-    const again = await house.update(caller, gift.id, { expiresAt: at(20) });
+    const again = await fixture.update(caller, gift.id, { expiresAt: at(20) });
     expect(again.holdLedgerEntryId).not.toBe(gift.holdLedgerEntryId);
     expect(again).toMatchObject({ totalHeldUsd: 9 * 5.04, totalRedeems: 1, totalRedeemedUsd: 5 });
     expect(await held(caller)).toBe(9n * SHARE);
   });
 
   it('takes none while the rest of the first is not released yet', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { expiresAt: at(-0.5), startsAt: at(-1) }, house.parts({ now: () => 0 }));
-    const again = await house.update(caller, gift.id, { expiresAt: null });
+    const caller = await fixture.caller();
+    const gift = await fixture.create(
+      caller,
+      { expiresAt: at(-0.5), startsAt: at(-1) },
+      fixture.deps({ now: () => 0 }),
+    );
+    const again = await fixture.update(caller, gift.id, { expiresAt: null });
     expect(again.holdLedgerEntryId).toBe(gift.holdLedgerEntryId);
     expect(await held(caller)).toBe(10n * SHARE);
   });
 
   it('is refused without the credits, and nothing changes', async () => {
-    const caller = await house.caller();
+    const caller = await fixture.caller();
     const gift = await expired(caller);
-    await hold(house.db, { ...caller, amount: TOTAL - 10n * SHARE + 1n, reference: 'something else' });
-    const before = await house.everything(caller);
-    await refusal(house.update(caller, gift.id, { expiresAt: at(20), name: 'Reyes' }), 'insufficient_credits');
-    expect(await house.everything(caller)).toEqual(before);
+    await hold(fixture.db, { ...caller, amount: TOTAL - 10n * SHARE + 1n, reference: 'something else' });
+    const before = await fixture.everything(caller);
+    await refusal(fixture.update(caller, gift.id, { expiresAt: at(20), name: 'Reyes' }), 'insufficient_credits');
+    expect(await fixture.everything(caller)).toEqual(before);
   });
 
   it('takes none for a change that leaves it expired', async () => {
-    const caller = await house.caller();
+    const caller = await fixture.caller();
     const gift = await expired(caller);
-    const changed = await house.update(caller, gift.id, { name: 'Reyes' }, WEEK_LATER);
+    const changed = await fixture.update(caller, gift.id, { name: 'Reyes' }, WEEK_LATER);
     expect(changed).toMatchObject({ name: 'Reyes', holdLedgerEntryId: null });
     expect(await held(caller)).toBe(0n);
   });
 
   it('takes none for a gift that is exhausted', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { maxRedeems: 1 });
-    await end(house.db, await house.redeem(caller, gift.id), 'SUCCESS');
-    const changed = await house.update(caller, gift.id, { expiresAt: null });
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { maxRedeems: 1 });
+    await end(fixture.db, await fixture.redeem(caller, gift.id), 'SUCCESS');
+    const changed = await fixture.update(caller, gift.id, { expiresAt: null });
     expect(changed).toMatchObject({ holdLedgerEntryId: null, totalHeldUsd: null });
     expect(await available(caller)).toBe(TOTAL - 5n * DOLLAR - GAS);
   });
 
   it('holds enough for a redeem of before that fails and gives its place back', async () => {
-    const caller = await house.caller();
-    const gift = await house.create(caller, { maxRedeems: 1, expiresAt: at(1) });
-    const first = await house.redeem(caller, gift.id);
-    await releaseExpired(house.db, WEEK_LATER);
-    await house.update(caller, gift.id, { expiresAt: at(20) });
-    await end(house.db, first, 'FAILED');
-    await end(house.db, await house.redeem(caller, gift.id, 'solana'), 'SUCCESS');
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, available: TOTAL - SHARE });
-    expect(await auditLedger(house.db)).toEqual([]);
+    const caller = await fixture.caller();
+    const gift = await fixture.create(caller, { maxRedeems: 1, expiresAt: at(1) });
+    const first = await fixture.redeem(caller, gift.id);
+    await releaseExpired(fixture.db, WEEK_LATER);
+    await fixture.update(caller, gift.id, { expiresAt: at(20) });
+    await end(fixture.db, first, 'FAILED');
+    await end(fixture.db, await fixture.redeem(caller, gift.id, 'solana'), 'SUCCESS');
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: TOTAL - SHARE });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 });

@@ -2,9 +2,9 @@ import { type Reads, sql } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobHandlers, RecurringJob } from '../jobs/job.ts';
-import { type BridgingParts, bridgeRedeem, sweepBridged } from './bridge-redeem.ts';
-import { type ClaimParts, claimGift, redeemGift, redeemStatus } from './claim.ts';
-import { createGift, createGiftsBulk, type GiftParts } from './create-gifts.ts';
+import { type BridgingDeps, bridgeRedeem, sweepBridged } from './bridge-redeem.ts';
+import { type ClaimDeps, claimGift, redeemGift, redeemStatus } from './claim.ts';
+import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
 import {
   deleteGift,
   getGift,
@@ -30,14 +30,14 @@ type GiftOperation =
   | 'getGiftRedeem';
 
 /** What an organisation does with its gifts; those who redeem them come in elsewhere. */
-export function giftHandlers(parts: GiftParts): Pick<Handlers, GiftOperation> {
-  const { db, now = Date.now } = parts;
+export function giftHandlers(deps: GiftDeps): Pick<Handlers, GiftOperation> {
+  const { db, now = Date.now } = deps;
   return {
-    createGift: (call) => createGift(parts, call),
-    createGiftsBulk: (call) => createGiftsBulk(parts, call),
+    createGift: (call) => createGift(deps, call),
+    createGiftsBulk: (call) => createGiftsBulk(deps, call),
     listGifts: ({ caller, query }) => listGifts(db, caller, query),
     getGift: ({ caller, params }) => getGift(db.reads, caller, params.id),
-    updateGift: (call) => updateGift(parts, call),
+    updateGift: (call) => updateGift(deps, call),
     deleteGift: (call) => deleteGift(call),
     getGiftUsage: ({ caller }) => getGiftUsage(db, caller, now()),
     listGiftRedeems: ({ caller, query }) => listGiftRedeems(db, caller, query),
@@ -48,17 +48,17 @@ export function giftHandlers(parts: GiftParts): Pick<Handlers, GiftOperation> {
 type ClaimOperation = 'claimGift' | 'redeemGift' | 'getRedeemStatus';
 
 /** What anyone who has a code can do. */
-export function claimHandlers(parts: ClaimParts): Pick<Handlers, ClaimOperation> {
+export function claimHandlers(deps: ClaimDeps): Pick<Handlers, ClaimOperation> {
   return {
-    claimGift: (call) => claimGift(parts, call),
-    redeemGift: (call) => redeemGift(parts, call),
-    getRedeemStatus: (call) => redeemStatus(parts, call),
+    claimGift: (call) => claimGift(deps, call),
+    redeemGift: (call) => redeemGift(deps, call),
+    getRedeemStatus: (call) => redeemStatus(deps, call),
   };
 }
 
 const RELEASE_TASK = 'release-expired-gifts';
 
-export function giftJobs({ db, now = Date.now }: Pick<GiftParts, 'db' | 'now'>): {
+export function giftJobs({ db, now = Date.now }: Pick<GiftDeps, 'db' | 'now'>): {
   readonly handlers: JobHandlers;
   readonly recurring: readonly RecurringJob[];
 } {
@@ -70,14 +70,14 @@ export function giftJobs({ db, now = Date.now }: Pick<GiftParts, 'db' | 'now'>):
 
 const SWEEP_TASK = 'sweep-bridged-redeems';
 
-export function bridgingJobs(parts: BridgingParts): {
+export function bridgingJobs(deps: BridgingDeps): {
   readonly handlers: JobHandlers;
   readonly recurring: readonly RecurringJob[];
 } {
   return {
     handlers: {
-      [BRIDGE_TASK]: ({ redeemId }: { redeemId: string }) => bridgeRedeem(parts, redeemId),
-      [SWEEP_TASK]: () => sweepBridged(parts.db),
+      [BRIDGE_TASK]: ({ redeemId }: { redeemId: string }) => bridgeRedeem(deps, redeemId),
+      [SWEEP_TASK]: () => sweepBridged(deps.db),
     },
     recurring: [{ task: SWEEP_TASK, everySeconds: 60 }],
   };

@@ -1,14 +1,14 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Payouts } from '../../testing/payouts.ts';
+import { PayoutFixture } from '../../testing/payouts.ts';
 import type { ChainChanges } from '../../testing/relayer.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import { payoutGauges } from './module.ts';
 import { payoutJobs } from './payouts.ts';
 
-let payouts: Payouts;
+let payouts: PayoutFixture;
 beforeAll(async () => {
-  payouts = await Payouts.start();
+  payouts = await PayoutFixture.start();
 });
 beforeEach(() => payouts.db.run(sql`delete from jobs`));
 afterAll(() => payouts.relayers.stop());

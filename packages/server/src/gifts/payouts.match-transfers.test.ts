@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type Due, matchTransfers } from './payouts.ts';
+import { type DueRedeem, matchRedeems } from './payouts.ts';
 
-const redeem = (id: string, address: string, amount: bigint): Due => {
+const redeem = (id: string, address: string, amount: bigint): DueRedeem => {
   return { id, address, amount, status: 'PENDING', alone: false };
 };
 const transfer = (to: bigint, amount: bigint) => ({ token: 1n, from: 2n, to, amount });
 
 describe('a redeem is paid', () => {
   it('by a transfer of its amount to its address, however that is spelt', () => {
-    expect(matchTransfers([redeem('a', '0x0aB', 5n)], [transfer(0xabn, 5n)])).toEqual(new Set(['a']));
+    expect(matchRedeems([redeem('a', '0x0aB', 5n)], [transfer(0xabn, 5n)])).toEqual(new Set(['a']));
   });
 
   it.each([
@@ -16,12 +16,12 @@ describe('a redeem is paid', () => {
     ['of less', transfer(0xabn, 4n)],
     ['of more', transfer(0xabn, 6n)],
   ])('not by one %s', (_, other) => {
-    expect(matchTransfers([redeem('a', '0xab', 5n)], [other])).toEqual(new Set());
+    expect(matchRedeems([redeem('a', '0xab', 5n)], [other])).toEqual(new Set());
   });
 
   it('by one that no other has: two alike need two', () => {
     const two = [redeem('a', '0xab', 5n), redeem('b', '0xab', 5n)];
-    expect(matchTransfers(two, [transfer(0xabn, 5n)])).toEqual(new Set(['a']));
-    expect(matchTransfers(two, [transfer(0xabn, 5n), transfer(0xabn, 5n)])).toEqual(new Set(['a', 'b']));
+    expect(matchRedeems(two, [transfer(0xabn, 5n)])).toEqual(new Set(['a']));
+    expect(matchRedeems(two, [transfer(0xabn, 5n), transfer(0xabn, 5n)])).toEqual(new Set(['a', 'b']));
   });
 });

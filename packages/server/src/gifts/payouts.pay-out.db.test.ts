@@ -1,15 +1,15 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
-import { AMOUNT, Payouts } from '../../testing/payouts.ts';
+import { AMOUNT, PayoutFixture } from '../../testing/payouts.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import { MAX_IN_PAYOUT } from './payouts.ts';
 
 const PAID = { status: 'SUCCESS', paid: 1 };
 
-let payouts: Payouts;
+let payouts: PayoutFixture;
 beforeAll(async () => {
-  payouts = await Payouts.start();
+  payouts = await PayoutFixture.start();
 });
 beforeEach(() => payouts.relayers.controls.reset());
 afterAll(() => payouts.relayers.stop());
@@ -100,9 +100,9 @@ describe('when not everything can be paid', () => {
   it('what the manager can pay is paid, and the rest waits', async () => {
     const gift = await waiting(3);
     const balanceOf = async () => 2n * AMOUNT + 1n;
-    expect(await payouts.payOut({ balanceOf })).toBe('POOR');
+    expect(await payouts.payOut({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
     // What is under way is still on the balance, and is not spent twice.
-    expect(await payouts.payOut({ balanceOf })).toBe('POOR');
+    expect(await payouts.payOut({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
     await payouts.finish();
     expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS', 'PENDING']);
     expect(await payouts.payOut()).toBe('DONE');

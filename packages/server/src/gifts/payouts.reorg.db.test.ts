@@ -1,14 +1,14 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../testing/ledger-invariants.ts';
-import { Payouts, type TestGift } from '../../testing/payouts.ts';
+import { PayoutFixture, type TestGift } from '../../testing/payouts.ts';
 
 const PAID = { status: 'SUCCESS', paid: 1 };
 const REVERT = { kind: 'revert', reason: 'out of luck' };
 
-let payouts: Payouts;
+let payouts: PayoutFixture;
 beforeAll(async () => {
-  payouts = await Payouts.start();
+  payouts = await PayoutFixture.start();
 });
 beforeEach(async () => {
   await payouts.relayers.controls.reset();

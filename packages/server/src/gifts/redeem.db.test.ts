@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { giftHouse } from '../../testing/gifts.ts';
 import { endRedeems, findRedeem, reorganisations, resumptions, statusesBefore } from './redeem.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 
 const ALLOWED = new Set([
   'PENDING → BRIDGING',
@@ -31,21 +31,21 @@ describe('a redeem', () => {
   it.each(ends)('ends $pair in the database only if the machine says so', async ({ from, to, pair }) => {
     const id = await redeemIn(from);
     const end = to === 'SUCCESS' ? { id, end: to } : { id, end: to, reason: 'no' };
-    const ended = house.db.tx((tx) => endRedeems(tx, [end]));
+    const ended = fixture.db.tx((tx) => endRedeems(tx, [end]));
     const allowed = ALLOWED.has(pair) || REORGANISED.has(pair);
     // To fail once more, or what was paid, is nothing; to succeed out of nowhere is a fault of ours.
     if (to === 'SUCCESS' && !allowed && from !== to) await expect(ended).rejects.toThrow(/cannot end in SUCCESS/);
     else await ended;
-    expect((await findRedeem(house.db, id))?.status).toBe(allowed ? to : from);
+    expect((await findRedeem(fixture.db, id))?.status).toBe(allowed ? to : from);
   });
 });
 
 async function redeemIn(status: RedeemStatus): Promise<string> {
-  const caller = await house.caller();
-  const { id: giftId } = await house.create(caller, { maxRedeems: 3 });
-  const id = await house.redeem(caller, giftId, 'solana');
-  if (status === 'SUCCESS') await house.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS' }]));
-  else if (status === 'FAILED') await house.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'before' }]));
-  else await house.db.run(sql`update gift_redeems set status = ${status} where id = ${id}`);
+  const caller = await fixture.caller();
+  const { id: giftId } = await fixture.create(caller, { maxRedeems: 3 });
+  const id = await fixture.redeem(caller, giftId, 'solana');
+  if (status === 'SUCCESS') await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS' }]));
+  else if (status === 'FAILED') await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'before' }]));
+  else await fixture.db.run(sql`update gift_redeems set status = ${status} where id = ${id}`);
   return id;
 }

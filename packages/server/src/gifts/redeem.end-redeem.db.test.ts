@@ -6,12 +6,12 @@ import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
 import { endRedeems, failRedeem, findRedeem, REDEEMS_CHANNEL, succeedRedeem, UNCOVERED } from './redeem.ts';
 
-const house = giftHouse();
+const fixture = giftHouse();
 const SHARE = 5n * DOLLAR + GAS;
 const WHOLE = SHARE + BRIDGE;
 
-const succeed = (id: string, hash = '0x1') => house.db.tx((tx) => succeedRedeem(tx, id, { transactionHash: hash }));
-const fail = (id: string) => house.db.tx((tx) => failRedeem(tx, id, 'out of luck'));
+const succeed = (id: string, hash = '0x1') => fixture.db.tx((tx) => succeedRedeem(tx, id, { transactionHash: hash }));
+const fail = (id: string) => fixture.db.tx((tx) => failRedeem(tx, id, 'out of luck'));
 
 interface Counts {
   readonly total: number;
@@ -20,15 +20,15 @@ interface Counts {
 }
 
 const countsOf = (giftId: string) =>
-  house.db.one<Counts>(sql`
+  fixture.db.one<Counts>(sql`
     select total_redeems as total, redeemed_micros as redeemed, hold_id is not null as "isHeld" from gifts
      where id = ${giftId}`);
 
 /** An organisation with just enough for one gift, and one redeem of it. */
 async function redeemed(maxRedeems = 2, credits = 100n): Promise<{ caller: Caller; giftId: string; id: string }> {
-  const caller = await house.caller(credits);
-  const gift = await house.create(caller, { maxRedeems, maxRedeemsPerUser: maxRedeems });
-  return { caller, giftId: gift.id, id: await house.redeem(caller, gift.id) };
+  const caller = await fixture.caller(credits);
+  const gift = await fixture.create(caller, { maxRedeems, maxRedeemsPerUser: maxRedeems });
+  return { caller, giftId: gift.id, id: await fixture.redeem(caller, gift.id) };
 }
 
 describe('a redeem that was paid', () => {
@@ -36,41 +36,41 @@ describe('a redeem that was paid', () => {
     const { caller, giftId, id } = await redeemed();
     await succeed(id);
     await succeed(id);
-    expect(await house.balance(caller)).toMatchObject({ total: 100n * DOLLAR - SHARE, held: 2n * WHOLE - SHARE });
+    expect(await fixture.balance(caller)).toMatchObject({ total: 100n * DOLLAR - SHARE, held: 2n * WHOLE - SHARE });
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 5n * DOLLAR, isHeld: true });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it('keeps the hash that the chain says last', async () => {
     const { id } = await redeemed();
     await succeed(id, '0x1');
     await succeed(id, '0x2');
-    expect(await findRedeem(house.db, id)).toMatchObject({ status: 'SUCCESS', transactionHash: '0x2' });
+    expect(await findRedeem(fixture.db, id)).toMatchObject({ status: 'SUCCESS', transactionHash: '0x2' });
   });
 
   it('releases the rest of the gift if it was the last one', async () => {
     const { caller, giftId, id } = await redeemed(2);
-    const other = await house.redeem(caller, giftId);
+    const other = await fixture.redeem(caller, giftId);
     await succeed(id);
     expect(await countsOf(giftId)).toMatchObject({ isHeld: true });
     await succeed(other);
     expect(await countsOf(giftId)).toEqual({ total: 2, redeemed: 10n * DOLLAR, isHeld: false });
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR - 2n * SHARE });
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR - 2n * SHARE });
   });
 
   it('stays paid when somebody says later that it failed', async () => {
     const { caller, id } = await redeemed();
     await succeed(id);
-    const before = await house.everything(caller);
+    const before = await fixture.everything(caller);
     await fail(id);
-    expect(await house.everything(caller)).toEqual(before);
-    expect(await findRedeem(house.db, id)).toMatchObject({ status: 'SUCCESS', reason: null });
+    expect(await fixture.everything(caller)).toEqual(before);
+    expect(await findRedeem(fixture.db, id)).toMatchObject({ status: 'SUCCESS', reason: null });
   });
 
   it('is announced to those who wait, once it is stored', async () => {
     const { id } = await redeemed();
     const heard: string[] = [];
-    const listener = await listen(house.db.url, REDEEMS_CHANNEL, { onMessage: (text) => heard.push(text) });
+    const listener = await listen(fixture.db.url, REDEEMS_CHANNEL, { onMessage: (text) => heard.push(text) });
     await succeed(id);
     await vi.waitFor(() => expect(heard).toEqual([id]));
     await listener.close();
@@ -80,60 +80,60 @@ describe('a redeem that was paid', () => {
 describe('a redeem that failed', () => {
   it('gives its place and its share back to the gift, once', async () => {
     const { caller, giftId, id } = await redeemed(1);
-    await house.db.run(sql`insert into gift_users (gift_id, address, redeems) values (${giftId}, '0x1', 1)`);
+    await fixture.db.run(sql`insert into gift_users (gift_id, address, redeems) values (${giftId}, '0x1', 1)`);
     await fail(id);
     await fail(id);
     expect(await countsOf(giftId)).toEqual({ total: 0, redeemed: 0n, isHeld: true });
-    expect(await house.balance(caller)).toMatchObject({ held: WHOLE });
-    expect(await house.db.rows(sql`select redeems from gift_users where gift_id = ${giftId}`)).toEqual([
+    expect(await fixture.balance(caller)).toMatchObject({ held: WHOLE });
+    expect(await fixture.db.rows(sql`select redeems from gift_users where gift_id = ${giftId}`)).toEqual([
       { redeems: 0 },
     ]);
-    await succeed(await house.redeem(caller, giftId));
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
+    await succeed(await fixture.redeem(caller, giftId));
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
   });
 
   it('gives its share back to the organisation where the gift is deleted', async () => {
     const { caller, giftId, id } = await redeemed();
-    await house.delete(caller, giftId);
-    expect(await house.balance(caller)).toMatchObject({ held: SHARE });
+    await fixture.delete(caller, giftId);
+    expect(await fixture.balance(caller)).toMatchObject({ held: SHARE });
     await fail(id);
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it('gives its share back to the organisation where the gift has a new hold', async () => {
     const { caller, giftId, id } = await redeemed(1);
-    await house.update(caller, giftId, { expiresAt: at(-0.5) });
-    await house.update(caller, giftId, { expiresAt: at(5) });
-    expect(await house.balance(caller)).toMatchObject({ held: SHARE + WHOLE });
+    await fixture.update(caller, giftId, { expiresAt: at(-0.5) });
+    await fixture.update(caller, giftId, { expiresAt: at(5) });
+    expect(await fixture.balance(caller)).toMatchObject({ held: SHARE + WHOLE });
     await fail(id);
-    expect(await house.balance(caller)).toMatchObject({ held: WHOLE });
-    await succeed(await house.redeem(caller, giftId));
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR - SHARE });
+    expect(await fixture.balance(caller)).toMatchObject({ held: WHOLE });
+    await succeed(await fixture.redeem(caller, giftId));
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR - SHARE });
   });
 
   it('after its burn gives nothing back, and spends its share once however it ends', async () => {
     const { caller, giftId, id } = await redeemed(2);
-    await house.db.run(sql`update gift_redeems set status = 'ATTESTED' where id = ${id}`);
-    await house.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'no mint', burned: true }]));
+    await fixture.db.run(sql`update gift_redeems set status = 'ATTESTED' where id = ${id}`);
+    await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'no mint', burned: true }]));
     const spent = { total: 100n * DOLLAR - SHARE, held: 2n * WHOLE - SHARE };
-    expect(await house.balance(caller)).toMatchObject(spent);
+    expect(await fixture.balance(caller)).toMatchObject(spent);
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 0n, isHeld: true });
-    await house.db.run(sql`update gift_redeems set status = 'ATTESTED' where id = ${id}`);
-    await house.db.tx((tx) => succeedRedeem(tx, id, { receiveHash: 'sig' }));
-    expect(await house.balance(caller)).toMatchObject(spent);
+    await fixture.db.run(sql`update gift_redeems set status = 'ATTESTED' where id = ${id}`);
+    await fixture.db.tx((tx) => succeedRedeem(tx, id, { receiveHash: 'sig' }));
+    expect(await fixture.balance(caller)).toMatchObject(spent);
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 5n * DOLLAR, isHeld: true });
   });
 
   it('after its burn holds nothing back when it is sent on again and its gift is deleted', async () => {
     const { caller, giftId, id } = await redeemed(2);
-    await house.db.run(sql`update gift_redeems set status = 'BRIDGING' where id = ${id}`);
-    await house.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'no mint', burned: true }]));
-    await house.db.run(sql`update gift_redeems set status = 'ATTESTED', spent = true where id = ${id}`);
-    await house.delete(caller, giftId);
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
+    await fixture.db.run(sql`update gift_redeems set status = 'BRIDGING' where id = ${id}`);
+    await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'no mint', burned: true }]));
+    await fixture.db.run(sql`update gift_redeems set status = 'ATTESTED', spent = true where id = ${id}`);
+    await fixture.delete(caller, giftId);
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
     await succeed(id);
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
   });
 });
 
@@ -143,81 +143,81 @@ describe('a redeem that was paid after it had failed', () => {
     await fail(id);
     await succeed(id);
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 5n * DOLLAR, isHeld: false });
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
-    expect(await findRedeem(house.db, id)).toMatchObject({ status: 'SUCCESS', reason: null });
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
+    expect(await findRedeem(fixture.db, id)).toMatchObject({ status: 'SUCCESS', reason: null });
   });
 
   it('is paid from available credits where others took its place', async () => {
     const { caller, giftId, id } = await redeemed(1);
     await fail(id);
-    const other = await house.redeem(caller, giftId);
+    const other = await fixture.redeem(caller, giftId);
     await succeed(id);
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 5n * DOLLAR, isHeld: true });
     await succeed(other);
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 10n * DOLLAR, isHeld: false });
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - 2n * SHARE });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - 2n * SHARE });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 
   it('is paid from available credits where the gift is deleted', async () => {
     const { caller, giftId, id } = await redeemed(1);
-    await house.delete(caller, giftId);
+    await fixture.delete(caller, giftId);
     await fail(id);
     await succeed(id);
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - SHARE });
   });
 
   it('is marked and logged where no credits are left', async () => {
     const { caller, giftId, id } = await redeemed(1, 6n);
     await fail(id);
-    const other = await house.redeem(caller, giftId);
+    const other = await fixture.redeem(caller, giftId);
     const error = vi.fn();
-    await house.db.tx((tx) => succeedRedeem(tx, id, { transactionHash: '0x7' }, { error }));
-    expect(await findRedeem(house.db, id)).toMatchObject({
+    await fixture.db.tx((tx) => succeedRedeem(tx, id, { transactionHash: '0x7' }, { error }));
+    expect(await findRedeem(fixture.db, id)).toMatchObject({
       status: 'SUCCESS',
       transactionHash: '0x7',
       reason: UNCOVERED,
     });
     expect(error).toHaveBeenCalledExactlyOnceWith({ redeemId: id }, expect.any(String));
     await succeed(id);
-    expect(await findRedeem(house.db, id)).toMatchObject({ reason: UNCOVERED });
+    expect(await findRedeem(fixture.db, id)).toMatchObject({ reason: UNCOVERED });
     await succeed(other);
-    expect(await house.balance(caller)).toMatchObject({ held: 0n, total: 6n * DOLLAR - SHARE });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 6n * DOLLAR - SHARE });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 });
 
 describe('several redeems that end together', () => {
   it('all end, or none', async () => {
     const { caller, giftId, id } = await redeemed(3);
-    const other = await house.redeem(caller, giftId);
+    const other = await fixture.redeem(caller, giftId);
     const ends = [id, other, 'rdm_nobody'].map((one) => ({ id: one, end: 'SUCCESS' }) as const);
-    await expect(house.db.tx((tx) => endRedeems(tx, ends))).rejects.toThrow('does not exist');
-    expect((await findRedeem(house.db, id))?.status).toBe('PENDING');
-    await house.db.tx((tx) => endRedeems(tx, ends.slice(0, 2)));
+    await expect(fixture.db.tx((tx) => endRedeems(tx, ends))).rejects.toThrow('does not exist');
+    expect((await findRedeem(fixture.db, id))?.status).toBe('PENDING');
+    await fixture.db.tx((tx) => endRedeems(tx, ends.slice(0, 2)));
     expect(await countsOf(giftId)).toMatchObject({ total: 2, redeemed: 10n * DOLLAR });
   });
 
   it('lock every gift before any credit moves, so that whoever holds one of the gifts can go on', async () => {
     const { caller, id } = await redeemed(3);
-    const second = await house.create(caller, { maxRedeems: 3 });
-    const other = await house.redeem(caller, second.id);
+    const second = await fixture.create(caller, { maxRedeems: 3 });
+    const other = await fixture.redeem(caller, second.id);
     const ends = [id, other].map((one) => ({ id: one, end: 'SUCCESS' }) as const);
-    const { ended } = await house.db.tx(async (tx) => {
+    const { ended } = await fixture.db.tx(async (tx) => {
       await tx.rows(sql`select from gifts where id = ${second.id} for no key update`);
-      const ended = house.db.tx((their) => endRedeems(their, ends));
+      const ended = fixture.db.tx((their) => endRedeems(their, ends));
       ended.catch(() => {});
       while (!(await someoneWaits())) await Promise.resolve();
       await hold(tx, { ...caller, amount: DOLLAR, reference: 'meanwhile' });
       return { ended };
     });
     await ended;
-    expect(await house.balance(caller)).toMatchObject({ total: 100n * DOLLAR - 2n * SHARE });
-    expect(await auditLedger(house.db)).toEqual([]);
+    expect(await fixture.balance(caller)).toMatchObject({ total: 100n * DOLLAR - 2n * SHARE });
+    expect(await auditLedger(fixture.db)).toEqual([]);
   });
 });
 
 /** Asked outside of the transaction that is in the way: inside, the first answer would stay the same. */
 const someoneWaits = () =>
-  house.db.one(sql`
+  fixture.db.one(sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);

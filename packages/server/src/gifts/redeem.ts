@@ -9,8 +9,8 @@ import {
 import { type Db, type Reads, sql } from '@svc/store';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { hold, release, settle } from '../ledger/ledger.ts';
-import { createDoorbell, type Doorbell } from '../util/wakeup.ts';
-import { type GiftRecord, giftColumns, openRedeem, releaseRest } from './gift.ts';
+import { createWakeup, type Wakeup } from '../util/wakeup.ts';
+import { type GiftRecord, giftColumns, openRedeem, releaseRemainder } from './gift.ts';
 
 type Machine = Readonly<Record<RedeemStatus, readonly RedeemStatus[]>>;
 
@@ -147,7 +147,7 @@ async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLo
   if (status === 'SUCCESS') return;
   await tx.run(sql`
     update gifts set redeemed_micros = redeemed_micros + ${redeem.amount} where id = ${redeem.giftId}`);
-  if (status === 'FAILED') await coverLateSuccess(tx, redeem, log);
+  if (status === 'FAILED') await chargeLateSuccess(tx, redeem, log);
   else await settle(tx, { holdId: redeem.holdId, amount: redeem.share, reference: id });
   await releaseIfExhausted(tx, redeem);
   await announce(tx, id);
@@ -191,7 +191,7 @@ export const UNCOVERED = 'Paid after it had failed, and the organisation has no 
  * A redeem whose share went back was paid after all: its share is taken once more, from the gift's hold while it has a place left, else
  * from the organisation's available credits. The chain does not ask whether there are any.
  */
-export async function coverLateSuccess(tx: Db, redeem: Redeem, log?: Pick<JobLog, 'error'>): Promise<void> {
+export async function chargeLateSuccess(tx: Db, redeem: Redeem, log?: Pick<JobLog, 'error'>): Promise<void> {
   if (await isSettled(tx, redeem)) return;
   const gift = await giftOfRedeem(tx, redeem);
   const hasPlace = gift.totalRedeems < gift.maxRedeems;
@@ -240,7 +240,7 @@ export async function releaseIfExhausted(tx: Db, redeem: Pick<Redeem, 'giftId'>)
   const gift = await giftOfRedeem(tx, redeem);
   if (gift.holdId === null || gift.totalRedeems < gift.maxRedeems) return;
   const open = await tx.one(sql`select from gift_redeems where gift_id = ${gift.id} and ${openRedeem} limit 1`);
-  if (!open) await releaseRest(tx, gift);
+  if (!open) await releaseRemainder(tx, gift);
 }
 
 export const BRIDGE_TASK = 'bridge-redeem';
@@ -271,7 +271,7 @@ const LOOK_EVERY_MS = 1_000;
 
 /** The requests of this process that wait for a redeem to change. They hold no connection meanwhile. */
 export class RedeemWaiters {
-  readonly #bells = new Map<string, Set<Doorbell>>();
+  readonly #bells = new Map<string, Set<Wakeup>>();
   readonly #now: () => number;
   #count = 0;
   #stopped = false;
@@ -299,7 +299,7 @@ export class RedeemWaiters {
   /** The redeem once `isEnough` of it, or as it is when the time is up. */
   async until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, patienceMs: number): Promise<Redeem> {
     const deadline = this.#now() + patienceMs;
-    const bell = createDoorbell();
+    const bell = createWakeup();
     const leave = this.#enter(id, bell);
     try {
       for (;;) {
@@ -315,7 +315,7 @@ export class RedeemWaiters {
   }
 
   /** Undefined where no more can wait. */
-  #enter(id: string, bell: Doorbell): (() => void) | undefined {
+  #enter(id: string, bell: Wakeup): (() => void) | undefined {
     if (this.#count >= MAX_WAITERS) return undefined;
     const bells = this.#bells.get(id) ?? new Set();
     this.#bells.set(id, bells.add(bell));

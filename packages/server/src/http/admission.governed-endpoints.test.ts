@@ -3,7 +3,7 @@ import type { Db } from '@svc/store';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { BUSY_COUNT, Governor } from './admission.ts';
+import { AdmissionControl, BUSY_COUNT } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -34,7 +34,7 @@ function governedApp() {
     wanted.database += 1;
     return 1;
   };
-  const governor = new Governor({ perSecond: 1, now: () => 0, pause: () => new Promise(() => {}) });
+  const governor = new AdmissionControl({ perSecond: 1, now: () => 0, pause: () => new Promise(() => {}) });
   const app = Fastify();
   registerEndpoints(app, {
     db: { run } as unknown as Db,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUSY_COUNT, BUSY_WINDOW_MS, Governor, isExpensive, LONGEST_WAIT_MS } from './admission.ts';
+import { AdmissionControl, BUSY_COUNT, BUSY_WINDOW_MS, isExpensive, LONGEST_WAIT_MS } from './admission.ts';
 
 const PER_SECOND = 10;
 const GAP_MS = 1_000 / PER_SECOND;
@@ -12,7 +12,7 @@ function governed() {
     new Promise<void>((wake) => {
       sleepers.push({ atMs: nowMs + ms, wake });
     });
-  const governor = new Governor({ perSecond: PER_SECOND, now: () => nowMs, pause });
+  const governor = new AdmissionControl({ perSecond: PER_SECOND, now: () => nowMs, pause });
   const begun: string[] = [];
   return {
     governor,

@@ -27,7 +27,7 @@ export interface GovernorOptions {
  * Keeps reads quick beside expensive requests: while many others are served, expensive ones begin at an even pace, in the order
  * in which they came; otherwise at once. More than the pace gets through in `LONGEST_WAIT_MS` do not wait: the oldest goes early.
  */
-export class Governor {
+export class AdmissionControl {
   readonly #gapMs: number;
   readonly #mostWaiting: number;
   readonly #now: () => number;

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { Governor } from './admission.ts';
+import { AdmissionControl } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import { replyWithError } from './error-reply.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     authenticator: {} as Authenticator,
     rateLimiter: {} as RateLimiter,
     clientLimiter: new RateLimiter(database.db, 1_000),
-    governor: new Governor({ perSecond: 1 }),
+    governor: new AdmissionControl({ perSecond: 1 }),
     handlers: handlers as unknown as Handlers,
   });
 });

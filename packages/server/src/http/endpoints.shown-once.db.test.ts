@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { Governor } from './admission.ts';
+import { AdmissionControl } from './admission.ts';
 import type { Call, Handlers } from './call.ts';
 import { registerEndpoints, withoutShownOnce } from './endpoints.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
     } as unknown as Authenticator,
     rateLimiter: unlimited,
     clientLimiter: unlimited,
-    governor: new Governor({ perSecond: 1 }),
+    governor: new AdmissionControl({ perSecond: 1 }),
     handlers: Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, handler])) as unknown as Handlers,
   });
 });

@@ -2,10 +2,10 @@ import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode } from
 import type { Db } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticator, authenticate } from '../auth/authenticate.ts';
-import { type Governor, isExpensive } from './admission.ts';
+import { type AdmissionControl, isExpensive } from './admission.ts';
 import { type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
 import { errorBody } from './error-reply.ts';
-import { fingerprintOf, type StoredAnswer, type Turn, takeTurn } from './idempotency.ts';
+import { claimKey, fingerprintOf, type KeyClaim, type StoredAnswer } from './idempotency.ts';
 import { clientOf, type RateLimiter } from './rate-limit.ts';
 import { findFault, readQuery } from './validation.ts';
 
@@ -15,24 +15,24 @@ declare module 'fastify' {
   }
 }
 
-export interface EndpointParts {
+export interface EndpointDeps {
   readonly db: Db;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   /** For those who need no credentials. */
   readonly clientLimiter: RateLimiter;
-  readonly governor: Governor;
+  readonly governor: AdmissionControl;
   readonly handlers: Handlers;
   /** Default: the whole interface. */
   readonly endpoints?: readonly Endpoint[];
 }
 
 /** Registers the whole interface: each endpoint authenticates, counts, validates, and only then handles. */
-export function registerEndpoints(app: FastifyInstance, parts: EndpointParts): void {
-  const handlers = parts.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
+export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): void {
+  const handlers = deps.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
   app.decorateRequest('caller', undefined);
-  app.addHook('preClose', async () => parts.governor.stop());
-  for (const endpoint of parts.endpoints ?? allEndpoints) {
+  app.addHook('preClose', async () => deps.governor.stop());
+  for (const endpoint of deps.endpoints ?? allEndpoints) {
     const handler = handlers[endpoint.operationId];
     if (!handler && !endpoint.planned) throw new Error(`No handler for ${endpoint.operationId}`);
     app.route({
@@ -40,8 +40,8 @@ export function registerEndpoints(app: FastifyInstance, parts: EndpointParts): v
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
       schema: { response: { ...endpoint.answers, '4xx': ErrorBody, '5xx': ErrorBody } },
       // Before the body is read: a caller without credentials makes us do nothing.
-      onRequest: (request, reply) => admit(parts, endpoint, request, reply),
-      handler: (request, reply) => handle(parts, endpoint, handler ?? notBuilt, request, reply),
+      onRequest: (request, reply) => admit(deps, endpoint, request, reply),
+      handler: (request, reply) => handle(deps, endpoint, handler ?? notBuilt, request, reply),
     });
   }
 }
@@ -51,16 +51,16 @@ const notBuilt: Handler<Endpoint> = () => {
 };
 
 async function admit(
-  parts: EndpointParts,
+  deps: EndpointDeps,
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await authenticate(parts.authenticator, endpoint.access, request.headers);
+  const caller = await authenticate(deps.authenticator, endpoint.access, request.headers);
   request.caller = caller;
   const decision = caller
-    ? await parts.rateLimiter.take(caller.keyId)
-    : await parts.clientLimiter.take(`client ${clientOf(request.ip)}`);
+    ? await deps.rateLimiter.take(caller.keyId)
+    : await deps.clientLimiter.take(`client ${clientOf(request.ip)}`);
   reply.header('ratelimit-limit', decision.limit);
   reply.header('ratelimit-remaining', decision.remaining);
   reply.header('ratelimit-reset', decision.resetSeconds);
@@ -70,7 +70,7 @@ async function admit(
 }
 
 async function handle(
-  { db, governor }: EndpointParts,
+  { db, governor }: EndpointDeps,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
   request: FastifyRequest,
@@ -84,7 +84,7 @@ async function handle(
   if (key === undefined) return send(reply, await answerOf(db, endpoint, handler, request, input, undefined));
 
   const fingerprint = fingerprintOf(request.method, request.url, request.body);
-  const result = await takeTurn(db, { scope: scopeOf(request), key, fingerprint });
+  const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint });
   if ('replay' in result) return send(reply.header('idempotency-replayed', 'true'), result.replay);
   return send(reply, await answerOnce(db, endpoint, handler, request, input, result.turn));
 }
@@ -109,7 +109,7 @@ async function answerOf(
   handler: Handler<Endpoint>,
   request: FastifyRequest,
   input: Input,
-  turn: Turn | undefined,
+  turn: KeyClaim | undefined,
 ): Promise<StoredAnswer> {
   const success = Number(Object.keys(endpoint.answers)[0]);
   const toAnswer = (answer: unknown): StoredAnswer =>
@@ -147,13 +147,13 @@ async function answerOnce(
   handler: Handler<Endpoint>,
   request: FastifyRequest,
   input: Input,
-  turn: Turn,
+  turn: KeyClaim,
 ): Promise<StoredAnswer> {
   try {
     return await answerOf(db, endpoint, handler, request, input, turn);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || soonOver.has(error.code)) {
-      await turn.giveUp();
+      await turn.release();
       throw error;
     }
     const answer = { status: error.status, body: errorBody(error) };

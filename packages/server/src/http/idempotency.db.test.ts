@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { fingerprintOf, forgetOldKeys, type KeyedRequest, type Turn, takeTurn } from './idempotency.ts';
+import { claimKey, fingerprintOf, forgetOldKeys, type KeyClaim, type KeyedRequest } from './idempotency.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -17,8 +17,8 @@ const request = (body: unknown = { a: 1 }): KeyedRequest => ({
   fingerprint: fingerprintOf('POST', '/v1/gifts', body),
 });
 
-async function turn(keyed: KeyedRequest): Promise<Turn> {
-  const result = await takeTurn(database.db, keyed);
+async function turn(keyed: KeyedRequest): Promise<KeyClaim> {
+  const result = await claimKey(database.db, keyed);
   if (!('turn' in result)) throw new Error('expected a turn');
   return result.turn;
 }
@@ -27,22 +27,22 @@ describe('an Idempotency-Key', () => {
   it('replays the first answer', async () => {
     const keyed = request();
     await (await turn(keyed)).store(database.db, { status: 201, body: { id: 'gft_1' } });
-    expect(await takeTurn(database.db, keyed)).toEqual({ replay: { status: 201, body: { id: 'gft_1' } } });
+    expect(await claimKey(database.db, keyed)).toEqual({ replay: { status: 201, body: { id: 'gft_1' } } });
   });
 
   it('replays a bare number', async () => {
     const keyed = request();
     await (await turn(keyed)).store(database.db, { status: 200, body: 5.4 });
-    expect(await takeTurn(database.db, keyed)).toEqual({ replay: { status: 200, body: 5.4 } });
+    expect(await claimKey(database.db, keyed)).toEqual({ replay: { status: 200, body: 5.4 } });
   });
 
   it('refuses another body, while the first runs and afterwards', async () => {
     const keyed = request();
     const other = { ...keyed, fingerprint: fingerprintOf('POST', '/v1/gifts', { a: 2 }) };
     const first = await turn(keyed);
-    await expect(takeTurn(database.db, other)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(claimKey(database.db, other)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
     await first.store(database.db, { status: 200, body: {} });
-    await expect(takeTurn(database.db, other)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(claimKey(database.db, other)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
 
   it('takes the same body in another order for the same body, and any other path for another', () => {
@@ -56,7 +56,7 @@ describe('an Idempotency-Key', () => {
     const keyed = request();
     const results = await Promise.all(
       Array.from({ length: 8 }, async () => {
-        const result = await takeTurn(database.db, keyed);
+        const result = await claimKey(database.db, keyed);
         if ('turn' in result) await result.turn.store(database.db, { status: 200, body: 'first' });
         return result;
       }),
@@ -67,8 +67,8 @@ describe('an Idempotency-Key', () => {
 
   it('is handed on when its request gave up', async () => {
     const keyed = request();
-    await (await turn(keyed)).giveUp();
-    expect(await takeTurn(database.db, keyed)).toHaveProperty('turn');
+    await (await turn(keyed)).release();
+    expect(await claimKey(database.db, keyed)).toHaveProperty('turn');
   });
 
   it('is taken over when its process died, and the dead one can no longer commit anything', async () => {
@@ -80,7 +80,7 @@ describe('an Idempotency-Key', () => {
     const next = await turn(keyed);
     await expect(dead.store(database.db, { status: 200, body: 'late' })).rejects.toThrow(/lost its idempotency key/);
     await next.store(database.db, { status: 200, body: 'second' });
-    expect(await takeTurn(database.db, keyed)).toMatchObject({ replay: { body: 'second' } });
+    expect(await claimKey(database.db, keyed)).toMatchObject({ replay: { body: 'second' } });
   });
 
   it('stores its answer with the work, or not at all', async () => {
@@ -103,7 +103,7 @@ describe('an Idempotency-Key', () => {
     await database.db.run(
       sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${keyed.key}`,
     );
-    expect(await takeTurn(database.db, keyed)).toHaveProperty('turn');
+    expect(await claimKey(database.db, keyed)).toHaveProperty('turn');
 
     const other = request();
     await (await turn(other)).store(database.db, { status: 200, body: 'old' });

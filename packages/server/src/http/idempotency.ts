@@ -23,11 +23,11 @@ export interface KeyedRequest {
 }
 
 /** The right to answer a keyed request. `answer` is stored once, in the caller's own transaction where there is one. */
-export interface Turn {
+export interface KeyClaim {
   /** The same for every repetition of the request, and for no other request. */
   readonly requestKey: string;
   store(db: Db, answer: StoredAnswer): Promise<void>;
-  giveUp(): Promise<void>;
+  release(): Promise<void>;
 }
 
 export function fingerprintOf(method: string, url: string, body: unknown): Buffer {
@@ -37,7 +37,7 @@ export function fingerprintOf(method: string, url: string, body: unknown): Buffe
 }
 
 /** Answers what was answered before, or the turn to answer now. */
-export async function takeTurn(db: Db, request: KeyedRequest): Promise<{ replay: StoredAnswer } | { turn: Turn }> {
+export async function claimKey(db: Db, request: KeyedRequest): Promise<{ replay: StoredAnswer } | { turn: KeyClaim }> {
   const owner = randomUUID();
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -73,7 +73,7 @@ function find(db: Db, { scope, key }: KeyedRequest): Promise<Row | undefined> {
   return db.one(sql`select fingerprint, status, body from idempotency_keys where scope = ${scope} and key = ${key}`);
 }
 
-function turnOf(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): Turn {
+function turnOf(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): KeyClaim {
   const mine = sql`scope = ${scope} and key = ${key} and owner = ${owner} and status is null`;
   return {
     requestKey: createHash('sha256')
@@ -86,7 +86,7 @@ function turnOf(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string
       // Someone else took the key over: whatever this transaction did must not happen a second time.
       if (stored !== 1) throw new Error('This request lost its idempotency key to another one.');
     },
-    async giveUp() {
+    async release() {
       await db.run(sql`delete from idempotency_keys where ${mine}`);
     },
   };

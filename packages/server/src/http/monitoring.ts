@@ -105,25 +105,25 @@ export interface Health {
 /** What whoever runs the service looks at: is it alive, can it take requests, how is it doing. */
 export function registerOperations(
   app: FastifyInstance,
-  parts: { db: Database; health: Health; metrics: Metrics; metricsToken: string | undefined; checks: Checks },
+  deps: { db: Database; health: Health; metrics: Metrics; metricsToken: string | undefined; checks: Checks },
 ): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
 
   app.get('/readyz', async (_, reply) => {
-    const [database, others] = await Promise.all([answersInTime(parts.db), readChecks(parts.checks)]);
-    const ready = database && !parts.health.stopping;
+    const [database, others] = await Promise.all([answersInTime(deps.db), readChecks(deps.checks)]);
+    const ready = database && !deps.health.stopping;
     reply.code(ready ? 200 : 503);
     return {
       status: ready ? 'ok' : 'unavailable',
-      checks: { database: database ? 'ok' : 'unreachable', stopping: parts.health.stopping, ...others },
+      checks: { database: database ? 'ok' : 'unreachable', stopping: deps.health.stopping, ...others },
     };
   });
 
   app.get('/metrics', async (request, reply) => {
-    if (parts.metricsToken !== undefined && !isBearer(request.headers.authorization, parts.metricsToken)) {
+    if (deps.metricsToken !== undefined && !isBearer(request.headers.authorization, deps.metricsToken)) {
       throw new ApiError('missing_credentials', 'Send METRICS_TOKEN as Authorization: Bearer.');
     }
-    return reply.type(parts.metrics.registry.contentType).send(await parts.metrics.registry.metrics());
+    return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics());
   });
 }
 

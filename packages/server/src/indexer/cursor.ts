@@ -100,7 +100,7 @@ export interface FollowedChain {
 }
 
 /** Everything that following it needs. */
-export interface Follower extends FollowedChain {
+export interface IndexerContext extends FollowedChain {
   readonly db: Database;
   readonly now: () => number;
   readonly log: JobLog;

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { useWorld } from '../../testing/indexer.ts';
 import { relayer, transfer } from '../../testing/starknet.ts';
 import { notedChain, smallPages, wrapChain } from '../../testing/wrap-chain.ts';
-import type { Follower } from './cursor.ts';
-import { follow } from './index-blocks.ts';
+import type { IndexerContext } from './cursor.ts';
+import { indexChain } from './index-blocks.ts';
 
 const world = useWorld();
 
 const countOf = sql`select count(*) from transactions`;
-const run = (follower: Follower) => follow(follower, new AbortController().signal);
+const run = (follower: IndexerContext) => indexChain(follower, new AbortController().signal);
 
 /** Lets nobody go on before so many have come. */
 function barrier(size: number): () => Promise<void> {

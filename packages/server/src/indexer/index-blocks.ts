@@ -3,17 +3,17 @@ import type { TransactionRecord } from '../transactions/record.ts';
 import { recordsAbove } from '../transactions/record-store.ts';
 import {
   beginAt,
-  type Follower,
   findCursor,
+  type IndexerContext,
   KEPT_BLOCKS,
   keepBlocks,
   moveCursor,
   type Place,
   setBehindSince,
 } from './cursor.ts';
-import { reopenAboveHead, reopenMisplaced, rewind, standingOf } from './reorg.ts';
+import { reopenAboveHead, reopenReorgedRelays, rewind, standingOf } from './reorg.ts';
 import { type Scanned, scan } from './scan-blocks.ts';
-import { doubtSends, failUnconfirmed, keepTransfers, markUnconfirmed } from './store-transfers.ts';
+import { failUnconfirmed, markUnconfirmed, recheckSends, storeTransfers } from './store-transfers.ts';
 
 /** A worker has other jobs too; the next run goes on where this one ends. */
 const BUDGET_MS = 20_000;
@@ -23,20 +23,20 @@ const BLOCKS_PER_RANGE = 50;
 const MAX_TURNS = 1_000;
 
 /** Follows the chain to its head, as far as the time allows. Where nothing is new, the chain is asked once. */
-export async function follow(follower: Follower, signal: AbortSignal): Promise<void> {
+export async function indexChain(follower: IndexerContext, signal: AbortSignal): Promise<void> {
   const endsAt = follower.now() + BUDGET_MS;
   let head: Place | undefined;
   for (let turn = 0; turn < MAX_TURNS && follower.now() < endsAt && !signal.aborted; turn += 1) {
     head = await follower.chain.head();
     if (!(await takeTurn(follower, head))) break;
   }
-  await reopenMisplaced(follower);
+  await reopenReorgedRelays(follower);
   if (head) await reopenAboveHead(follower, head.number);
   await failUnconfirmed(follower);
 }
 
 /** Answers whether there is more to do at once. Everything a turn stores is one transaction, so it may end anywhere. */
-async function takeTurn(follower: Follower, head: Place): Promise<boolean> {
+async function takeTurn(follower: IndexerContext, head: Place): Promise<boolean> {
   const { db, chainId } = follower;
   const cursor = await findCursor(db, chainId);
   if (!cursor) return begin(follower, head.number);
@@ -48,11 +48,11 @@ async function takeTurn(follower: Follower, head: Place): Promise<boolean> {
   }
   if (isBehind || head.number === cursor.number) return false;
   const scanned = await scan(follower, cursor, Math.min(head.number, cursor.number + BLOCKS_PER_RANGE));
-  return scanned !== undefined && passBlocks(follower, cursor, scanned);
+  return scanned !== undefined && storeBlocks(follower, cursor, scanned);
 }
 
 /** What happened before is found when somebody asks for it. An earlier block is kept in case the first ones are taken back. */
-async function begin({ db, chain, chainId, log }: Follower, head: number): Promise<boolean> {
+async function begin({ db, chain, chainId, log }: IndexerContext, head: number): Promise<boolean> {
   const [earlier, present] = [await chain.block(Math.max(0, head - KEPT_BLOCKS)), await chain.block(head)];
   if (!earlier || !present) return false;
   await db.tx(async (tx) => {
@@ -64,7 +64,7 @@ async function begin({ db, chain, chainId, log }: Follower, head: number): Promi
 }
 
 /** Stores what was found in some blocks, and that they were followed, together. False when another follower was faster. */
-export function passBlocks(follower: Follower, cursor: Place, scanned: Scanned): Promise<boolean> {
+export function storeBlocks(follower: IndexerContext, cursor: Place, scanned: Scanned): Promise<boolean> {
   const { db, chain, chainId, environment } = follower;
   const { end, blocks, transfers, wallets } = scanned;
   const owned = transfers.flatMap((transfer) => {
@@ -75,14 +75,14 @@ export function passBlocks(follower: Follower, cursor: Place, scanned: Scanned):
     if (!(await moveCursor(tx, chainId, cursor, end))) return false;
     await keepBlocks(tx, chainId, blocks.slice(-KEPT_BLOCKS));
     const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: true };
-    const { ids, added } = await keepTransfers(tx, place, owned);
+    const { ids, added } = await storeTransfers(tx, place, owned);
     const above = await recordsAbove(tx, environment, 'STARKNET', cursor.number);
     const passed = above.filter(({ blockNumber = 0 }) => blockNumber <= end.number);
-    await doubtSends(
+    await recheckSends(
       tx,
       passed.filter(({ id }) => !added.has(id)),
     );
-    await doubtReceives(
+    await recheckReceives(
       tx,
       follower,
       passed.filter(({ id }) => !ids.has(id)),
@@ -95,7 +95,11 @@ export function passBlocks(follower: Follower, cursor: Place, scanned: Scanned):
  * What the history said was received in these blocks, and following has not found there: it was written by a request that was
  * faster, or stood in blocks that were taken back since.
  */
-async function doubtReceives(tx: Db, { chainId, now }: Follower, records: readonly TransactionRecord[]): Promise<void> {
+async function recheckReceives(
+  tx: Db,
+  { chainId, now }: IndexerContext,
+  records: readonly TransactionRecord[],
+): Promise<void> {
   const received = records.filter(({ type, status }) => type === 'RECEIVE' && status === 'SUCCESS');
   const places = received.map(({ id, blockNumber = 0 }) => ({ id, blockNumber }));
   await markUnconfirmed(tx, chainId, places, new Date(now()));

@@ -6,10 +6,10 @@ import { readAddress } from '../http/validation.ts';
 import { enqueue, type JobHandler, type JobHandlers, type JobLog, type RecurringJob } from '../jobs/job.ts';
 import { requireWallet } from '../wallets/wallet.ts';
 import { followedChain } from './cursor.ts';
-import { follow } from './index-blocks.ts';
-import { type SyncParts, syncInTurn } from './sync-wallet.ts';
+import { indexChain } from './index-blocks.ts';
+import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 
-export interface FollowingParts {
+export interface FollowingDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
   readonly log: JobLog;
@@ -28,7 +28,7 @@ const stepTask = (environment: Environment) => `follow-chain-step ${environment}
  * Follows the chains. A recurring task only asks for a step, because steps that may take longer than a second have to wait for
  * each other: they share a queue, and one waits at most.
  */
-export function followingJobs({ environments, db, networks, log, now = Date.now }: FollowingParts): {
+export function followingJobs({ environments, db, networks, log, now = Date.now }: FollowingDeps): {
   handlers: JobHandlers;
   recurring: RecurringJob[];
 } {
@@ -37,7 +37,7 @@ export function followingJobs({ environments, db, networks, log, now = Date.now 
     const task = stepTask(environment);
     handlers[recurringTask(environment)] = () => enqueue(db, { task, key: environment, queue: task, payload: {} });
     handlers[task] = (_payload, { signal }) =>
-      follow({ ...followedChain(networks, environment), db, log, now }, signal);
+      indexChain({ ...followedChain(networks, environment), db, log, now }, signal);
   }
   const recurring = environments.map((environment) => ({
     task: recurringTask(environment),
@@ -46,14 +46,14 @@ export function followingJobs({ environments, db, networks, log, now = Date.now 
   return { handlers, recurring };
 }
 
-export function followingHandlers(parts: SyncParts): Pick<Handlers, 'syncOnChain'> {
+export function followingHandlers(deps: SyncDeps): Pick<Handlers, 'syncOnChain'> {
   return {
     syncOnChain: async ({ caller, body }) => {
       const address = readAddress(body.walletAddress, 'body.walletAddress');
       // Says first when there is no chain to look at.
-      parts.networks.starknet(caller.environment);
-      const wallet = await requireWallet(parts.db.reads, caller, address);
-      return syncInTurn(parts, wallet);
+      deps.networks.starknet(caller.environment);
+      const wallet = await requireWallet(deps.db.reads, caller, address);
+      return syncWalletQueued(deps, wallet);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { useWorld } from '../../testing/indexer.ts';
 import { smallPages, wrapChain } from '../../testing/wrap-chain.ts';
-import { follow } from './index-blocks.ts';
+import { indexChain } from './index-blocks.ts';
 import { STALE_MS } from './reorg.ts';
 import { RETURN_MS } from './store-transfers.ts';
 
@@ -149,8 +149,8 @@ describe('a reorganisation that moves transfers into another block', () => {
     const warnings: string[] = [];
     const log = { ...follower().log, warn: (_fields: object, message: string) => warnings.push(message) };
     const { signal } = new AbortController();
-    await follow({ ...follower(disturbed), log }, signal);
-    await follow({ ...follower(), log }, signal);
+    await indexChain({ ...follower(disturbed), log }, signal);
+    await indexChain({ ...follower(), log }, signal);
     expect((await history(own)).map(({ amount }) => amount)).toEqual([1_000_000n, 2_000_000n]);
     expect(warnings).toEqual([]);
   });

@@ -4,17 +4,17 @@ import { recordsAbove } from '../transactions/record-store.ts';
 import { inBatches } from '../util/semaphore.ts';
 import {
   type Cursor,
-  type Follower,
   findCursor,
   forgetBlocksAbove,
   holdCursor,
+  type IndexerContext,
   KEPT_BLOCKS,
   keepBlocks,
   keptBlocks,
   moveCursor,
   type Place,
 } from './cursor.ts';
-import { doubtSends } from './store-transfers.ts';
+import { recheckSends } from './store-transfers.ts';
 
 /** A node may lag behind another for this long before the chain counts as shorter. */
 export const STALE_MS = 10_000;
@@ -29,7 +29,7 @@ export type Standing =
   | { readonly kind: 'forked'; readonly at: Place };
 
 /** Compares what was followed with the chain as it is now. */
-export async function standingOf(follower: Follower, cursor: Cursor, head: Place): Promise<Standing> {
+export async function standingOf(follower: IndexerContext, cursor: Cursor, head: Place): Promise<Standing> {
   const { db, chain, chainId } = follower;
   if (head.number >= cursor.number) {
     const block = head.number === cursor.number ? head : await chain.block(cursor.number);
@@ -49,7 +49,7 @@ export async function standingOf(follower: Follower, cursor: Cursor, head: Place
 }
 
 /** The last block that is still there; of a block between two that were kept, the lower one. */
-async function forkBelow(follower: Follower, kept: readonly Place[], cursor: Place): Promise<Standing> {
+async function forkBelow(follower: IndexerContext, kept: readonly Place[], cursor: Place): Promise<Standing> {
   for (const place of kept) {
     if (await stands(follower, place)) return { kind: 'forked', at: place };
   }
@@ -61,7 +61,7 @@ async function forkBelow(follower: Follower, kept: readonly Place[], cursor: Pla
   return { kind: 'forked', at: block };
 }
 
-async function stands({ chain }: Follower, { number, hash }: Place): Promise<boolean> {
+async function stands({ chain }: IndexerContext, { number, hash }: Place): Promise<boolean> {
   return (await chain.block(number))?.hash === hash;
 }
 
@@ -69,14 +69,14 @@ async function stands({ chain }: Follower, { number, hash }: Place): Promise<boo
  * The chain went another way after a block: following goes on from there. What was received above it counts as it is until the
  * blocks that have taken the place of its own are followed. False when another follower was faster.
  */
-export async function rewind(follower: Follower, cursor: Place, fork: Place): Promise<boolean> {
+export async function rewind(follower: IndexerContext, cursor: Place, fork: Place): Promise<boolean> {
   const { db, chain, chainId, environment, log } = follower;
   const rewound = await db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, fork))) return false;
     await forgetBlocksAbove(tx, chainId, fork.number);
     await keepBlocks(tx, chainId, [fork]);
     await reopenRelays(tx, chain.chainId, fork.number);
-    await doubtSends(tx, await recordsAbove(tx, environment, 'STARKNET', fork.number));
+    await recheckSends(tx, await recordsAbove(tx, environment, 'STARKNET', fork.number));
     return true;
   });
   if (rewound) log.warn({ chainId, from: cursor.number, to: fork.number }, 'the chain was reorganised');
@@ -90,7 +90,7 @@ const MAX_ASKED = 100;
  * Opens relays again that stand in a block which following knows as another one. Their end was read from the chain before
  * following got there, and the chain was reorganised in between.
  */
-export async function reopenMisplaced(follower: Follower): Promise<void> {
+export async function reopenReorgedRelays(follower: IndexerContext): Promise<void> {
   const { db, chain, chainId, log } = follower;
   await learnBlocks(follower);
   const reopened = await db.tx((tx) =>
@@ -107,7 +107,7 @@ export async function reopenMisplaced(follower: Follower): Promise<void> {
 }
 
 /** The same where the chain became shorter, and has not yet grown again to where a relay stood. */
-export async function reopenAboveHead({ db, chain, chainId, now, log }: Follower, head: number): Promise<void> {
+export async function reopenAboveHead({ db, chain, chainId, now, log }: IndexerContext, head: number): Promise<void> {
   const row = await db.one<{ since: Date | null; above: boolean }>(sql`
     select relays_above_since as since,
            exists (select from relays where relays.chain_id = ${chainId} and block_number > ${head}) as above
@@ -128,7 +128,7 @@ async function setRelaysAboveSince(db: Db, chainId: string, at: Date | undefined
 }
 
 /** Where a relay is said to stand in a block that had no transfers when it was followed, its hash is not known yet. */
-async function learnBlocks({ db, chain, chainId }: Follower): Promise<void> {
+async function learnBlocks({ db, chain, chainId }: IndexerContext): Promise<void> {
   const cursor = await findCursor(db, chainId);
   if (!cursor) return;
   const rows = await db.rows<{ block_number: bigint }>(sql`

@@ -15,7 +15,7 @@ import { code, isCode } from '../chains/starknet/rpc-answers.ts';
 import type { Token } from '../chains/tokens.ts';
 import { inBatches } from '../util/semaphore.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
-import type { Follower, Place } from './cursor.ts';
+import type { IndexerContext, Place } from './cursor.ts';
 
 /** What public nodes give at once. */
 export const EVENTS_PER_PAGE = 1_000;
@@ -35,7 +35,7 @@ export interface Scanned {
 }
 
 /** Looks for transfers to our wallets after one block and up to another. Undefined when the chain changed meanwhile. */
-export async function scan(follower: Follower, after: Place, upTo: number): Promise<Scanned | undefined> {
+export async function scan(follower: IndexerContext, after: Place, upTo: number): Promise<Scanned | undefined> {
   const { chain } = follower;
   const last = await chain.block(upTo);
   if (!last) return undefined;
@@ -63,7 +63,7 @@ interface Pages {
   readonly wallets: Wallets;
 }
 
-async function readPages(follower: Follower, from: number, upTo: number): Promise<Pages | undefined> {
+async function readPages(follower: IndexerContext, from: number, upTo: number): Promise<Pages | undefined> {
   const blocks = new Map<number, bigint>();
   const wallets = new Map<bigint, WalletRecord>();
   const seen: SeenTransfer[] = [];
@@ -87,7 +87,7 @@ async function readPages(follower: Follower, from: number, upTo: number): Promis
 }
 
 async function readPage(
-  { chain }: Follower,
+  { chain }: IndexerContext,
   fromBlock: number,
   toBlock: number,
   continuation: string | undefined,

@@ -3,7 +3,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { useWorld } from '../../testing/indexer.ts';
 import { relayer, transfer } from '../../testing/starknet.ts';
-import { padded } from '../chains/starknet/chain.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 import type { NewRecord } from '../transactions/record.ts';
 import { insertRecords } from '../transactions/record-store.ts';
 import { newId } from '../util/ids.ts';
@@ -118,7 +118,7 @@ describe('a transfer between two wallets of an organisation', () => {
     const sender = await wallet(id);
     const recipient = await wallet(id);
     const transactionHash = await send([transfer('STRK', BigInt(recipient.address), 5n)]);
-    const given = { transactionHash, status: 'FAILED', senderAddress: padded(relayer(1).address) } as const;
+    const given = { transactionHash, status: 'FAILED', senderAddress: padAddress(relayer(1).address) } as const;
     await db.tx((tx) => insertRecords(tx, [pendingSend(sender, recipient, given)]));
     await follow();
     expect(await history(recipient)).toMatchObject([{ type: 'SEND', status: 'SUCCESS', eventIndex: 0 }]);

@@ -1,7 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import { selector, toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
-import { padded } from '../chains/starknet/chain.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 import { enqueueMany } from '../jobs/job.ts';
 import { findRelayByHash } from '../relayer/relay-store.ts';
 import { isTransferOf } from '../transactions/chain-transaction.ts';
@@ -15,7 +15,7 @@ import {
   recordToConfirm,
 } from '../transactions/record-store.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { type Follower, holdCursor } from './cursor.ts';
+import { holdCursor, type IndexerContext } from './cursor.ts';
 import type { PlacedTransfer, TimedTransfer, Wallets } from './scan-blocks.ts';
 
 export interface Kept {
@@ -26,14 +26,14 @@ export interface Kept {
 }
 
 /** Makes sure that the history has each of these transfers, once. */
-export async function keepTransfers(
+export async function storeTransfers(
   tx: Db,
   place: HistoryPlace,
   owned: readonly OwnedTransfer<TimedTransfer>[],
 ): Promise<Kept> {
   const { records, displaced } = await knownRecords(tx, place, owned);
   const known = new Set([...records.values()].map(({ id }) => id));
-  await displace(tx, displaced, known);
+  await detachEvents(tx, displaced, known);
   for (const [{ transfer }, record] of records) await confirm(tx, transfer, record);
   await forgetUnconfirmed(tx, [...known]);
   const missing = owned.filter((one) => !records.has(one));
@@ -85,14 +85,14 @@ function recordOf({ transfer, owner }: OwnedTransfer<TimedTransfer>, wallets: Wa
     eventIndex: transfer.eventIndex,
     relayId: undefined,
     callIndex: undefined,
-    senderAddress: padded(transfer.from),
-    destinationAddress: padded(transfer.to),
-    contractAddress: padded(transfer.token),
+    senderAddress: padAddress(transfer.from),
+    destinationAddress: padAddress(transfer.to),
+    contractAddress: padAddress(transfer.token),
     contractName: transfer.known.token,
     functionName: 'transfer',
     functionSelector: toHex(selector('transfer')),
     token: transfer.known.token,
-    tokenAddress: padded(transfer.token),
+    tokenAddress: padAddress(transfer.token),
     amount: transfer.amount,
     status: 'SUCCESS',
     blockNumber: transfer.blockNumber,
@@ -218,7 +218,7 @@ const OTHERWISE = 'The chain took back this transfer, and the transaction was ex
  * that are not among the `known` failed, and what the chain shows in their place becomes a record of its own. Those of a relay
  * are settled by the relay.
  */
-export async function displace(
+export async function detachEvents(
   tx: Db,
   records: readonly TransactionRecord[],
   known: ReadonlySet<string>,
@@ -231,7 +231,7 @@ export async function displace(
     if (type !== 'RECEIVE') continue;
     await changeRecord(tx, id, { status: 'FAILED', revertReason: OTHERWISE }, { reorganised: true });
   }
-  await doubtSends(tx, gone);
+  await recheckSends(tx, gone);
 }
 
 /** A transaction whose block was taken back waits for a new one, and mostly gets it within seconds. */
@@ -266,7 +266,7 @@ export async function forgetUnconfirmed(tx: Db, ids: readonly string[]): Promise
 }
 
 /** What has not come again although the chain has been followed past its place. Should it come later, it is a success again. */
-export async function failUnconfirmed({ db, chainId, now }: Follower): Promise<void> {
+export async function failUnconfirmed({ db, chainId, now }: IndexerContext): Promise<void> {
   const before = new Date(now() - RETURN_MS);
   await db.tx(async (tx) => {
     const cursor = await holdCursor(tx, chainId);
@@ -292,7 +292,7 @@ const JOBS_AT_ONCE = 1_000;
  * Has records looked at again that follow no relay: the chain may have changed since it was asked about them. A relay's records
  * follow the relay, and what was received is found by following.
  */
-export async function doubtSends(tx: Db, records: readonly TransactionRecord[]): Promise<void> {
+export async function recheckSends(tx: Db, records: readonly TransactionRecord[]): Promise<void> {
   const jobs = records.filter(({ relayId, type }) => relayId === undefined && type !== 'RECEIVE').map(confirmJob);
   for (let start = 0; start < jobs.length; start += JOBS_AT_ONCE) {
     await enqueueMany(tx, jobs.slice(start, start + JOBS_AT_ONCE));

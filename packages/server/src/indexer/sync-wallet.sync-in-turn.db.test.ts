@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { useWorld } from '../../testing/indexer.ts';
 import { wrapChain } from '../../testing/wrap-chain.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
-import { type SyncParts, syncInTurn } from './sync-wallet.ts';
+import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 
 const world = useWorld();
 
-function partsWith(chain: StarknetChain): SyncParts {
+function partsWith(chain: StarknetChain): SyncDeps {
   const { db, networks } = world();
   const starknet = (environment: 'development' | 'production') => ({ ...networks.starknet(environment), chain });
   return { db, networks: { starknet } };
@@ -24,7 +24,7 @@ function slowChain() {
       return chain.block(at);
     },
   });
-  return { parts: partsWith(slow), waiting, open: gate.resolve };
+  return { deps: partsWith(slow), waiting, open: gate.resolve };
 }
 
 describe('looking for wallets’ transfers', () => {
@@ -32,32 +32,32 @@ describe('looking for wallets’ transfers', () => {
     const { organization, wallet, fund } = world();
     const own = await wallet(await organization());
     await fund(own);
-    const { parts, waiting, open } = slowChain();
-    const asked = Promise.all([1, 2, 3].map(() => syncInTurn(parts, own)));
+    const { deps, waiting, open } = slowChain();
+    const asked = Promise.all([1, 2, 3].map(() => syncWalletQueued(deps, own)));
     open();
     expect(await asked).toEqual(Array(3).fill({ synced: 1, total: 1 }));
     expect(waiting).toHaveLength(1);
-    expect(await syncInTurn(parts, own)).toEqual({ synced: 0, total: 1 });
+    expect(await syncWalletQueued(deps, own)).toEqual({ synced: 0, total: 1 });
   });
 
   it('is done for two wallets at a time, and for nobody in the end of a very long line', async () => {
     const { organization, wallet } = world();
     const own = await wallet(await organization());
-    const { parts, waiting, open } = slowChain();
+    const { deps, waiting, open } = slowChain();
     const others = Array.from({ length: 100 }, (_, n) => ({ ...own, id: `wal_${n}` }));
-    const asked = others.map((other) => syncInTurn(parts, other));
-    await expect(syncInTurn(parts, own)).rejects.toMatchObject({ code: 'rate_limited' });
+    const asked = others.map((other) => syncWalletQueued(deps, other));
+    await expect(syncWalletQueued(deps, own)).rejects.toMatchObject({ code: 'rate_limited' });
     await expect.poll(() => waiting.length).toBe(2);
     open();
     expect(await Promise.all(asked)).toHaveLength(100);
-    expect(await syncInTurn(parts, own)).toEqual({ synced: 0, total: 0 });
+    expect(await syncWalletQueued(deps, own)).toEqual({ synced: 0, total: 0 });
   });
 
   it('is over for a wallet also when it failed', async () => {
     const { chain, organization, wallet } = world();
     const own = await wallet(await organization());
     const broken = wrapChain(chain, { events: () => Promise.reject(new Error('broken')) });
-    await expect(syncInTurn(partsWith(broken), own)).rejects.toThrow('broken');
-    expect(await syncInTurn(world(), own)).toEqual({ synced: 0, total: 0 });
+    await expect(syncWalletQueued(partsWith(broken), own)).rejects.toThrow('broken');
+    expect(await syncWalletQueued(world(), own)).toEqual({ synced: 0, total: 0 });
   });
 });

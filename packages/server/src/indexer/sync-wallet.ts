@@ -3,7 +3,7 @@ import type { Database, Db } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { type EmittedEvent, TRANSFER_SELECTOR, type Transfer } from '../chains/starknet/chain.ts';
 import type { Token } from '../chains/tokens.ts';
-import { createTurns } from '../util/semaphore.ts';
+import { createSemaphore } from '../util/semaphore.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
 import { type FollowedChain, followedChain, holdCursor, keptBlocks } from './cursor.ts';
 import {
@@ -16,14 +16,14 @@ import {
   type TimedTransfer,
   timeTransfers,
 } from './scan-blocks.ts';
-import { keepTransfers, knownRecords } from './store-transfers.ts';
+import { knownRecords, storeTransfers } from './store-transfers.ts';
 
 /** Of what a wallet sent and of what it received: 50,000 transfers each, which a node reads in about a minute. */
 const MAX_PAGES = 50;
 /** Each costs a question to the node; what is left comes with the next call. */
 const MAX_ADDED = 1_000;
 
-export interface SyncParts {
+export interface SyncDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
 }
@@ -40,7 +40,7 @@ export interface Synced {
  * transfer among its keys alone. Transfers with the parties in their data, as tokens of StarkGate had them before SNIP-13, cannot be
  * asked for: they would have to be picked from all transfers of the token, which are hundreds of millions. Following reads both.
  */
-export async function syncWallet({ db, networks }: SyncParts, wallet: WalletRecord): Promise<Synced> {
+export async function syncWallet({ db, networks }: SyncDeps, wallet: WalletRecord): Promise<Synced> {
   const followed = followedChain(networks, wallet.environment);
   const address = BigInt(wallet.address);
   const sequencers = new Set<bigint>();
@@ -96,7 +96,7 @@ async function addMissing(
   if (others.length === 0) return 0;
   return db.tx(async (tx) => {
     const standing = await stillFollowed(tx, chainId, others);
-    const { added } = await keepTransfers(
+    const { added } = await storeTransfers(
       tx,
       place,
       standing.map((transfer) => ({ transfer, owner: wallet })),
@@ -121,12 +121,12 @@ const AT_ONCE = 2;
 /** Longer lines take longer than anybody waits for an answer. */
 const MAX_WALLETS = 100;
 
-const takeTurn = createTurns(AT_ONCE);
+const takeTurn = createSemaphore(AT_ONCE);
 /** Those that run or wait, by the wallet's id. */
 const wanted = new Map<string, Promise<Synced>>();
 
 /** A few wallets at a time in this process, and each once: whoever asks meanwhile for the same one shares the answer. */
-export function syncInTurn(parts: SyncParts, wallet: WalletRecord): Promise<Synced> {
+export function syncWalletQueued(deps: SyncDeps, wallet: WalletRecord): Promise<Synced> {
   const shared = wanted.get(wallet.id);
   if (shared) return shared;
   if (wanted.size >= MAX_WALLETS) {
@@ -134,7 +134,7 @@ export function syncInTurn(parts: SyncParts, wallet: WalletRecord): Promise<Sync
       new ApiError('rate_limited', 'Too many wallets are being looked for on the chain. Try later.'),
     );
   }
-  const synced = takeTurn(() => syncWallet(parts, wallet)).finally(() => wanted.delete(wallet.id));
+  const synced = takeTurn(() => syncWallet(deps, wallet)).finally(() => wanted.delete(wallet.id));
   wanted.set(wallet.id, synced);
   return synced;
 }

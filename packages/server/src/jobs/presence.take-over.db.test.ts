@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { countOf, createQueue, type Queue, silent } from '../../testing/jobs.ts';
 import { enqueue } from './job.ts';
 import { takeJobs } from './job-store.ts';
-import { createTakeOver, DEFAULT_TIMING, PRESENCE_LOCK } from './presence.ts';
+import { createRecovery, DEFAULT_TIMING, PRESENCE_LOCK } from './presence.ts';
 
 const DEAD = 41;
 const SELF = 42;
@@ -13,7 +13,7 @@ async function setUp() {
   const clock = { now: 0 };
   const options = { db: queue.db, worker: SELF, takeOverAfterMs: 1_000, log: silent, now: () => clock.now };
   await enqueue(queue.db, { task: 'note', payload: {} });
-  return { queue, clock, look: createTakeOver(options) };
+  return { queue, clock, look: createRecovery(options) };
 }
 
 const running = (queue: Queue) => countOf(queue, sql`select from jobs where worker is not null`);

@@ -1,6 +1,6 @@
 import { connect, type Database, type Db, sql } from '@svc/store';
-import { reasonOf } from '../util/text.ts';
-import { pauseUnless } from '../util/wakeup.ts';
+import { errorText } from '../util/text.ts';
+import { sleep } from '../util/wakeup.ts';
 import { type JobLog, WAKE_CHANNEL } from './job.ts';
 import { takeOverJobs } from './job-store.ts';
 
@@ -29,7 +29,7 @@ interface PresenceOptions {
 }
 
 /** Rejects when the database cannot be reached; later losses are mended for as long as the presence is not closed. */
-export async function becomePresent(options: PresenceOptions): Promise<Presence> {
+export async function announceWorker(options: PresenceOptions): Promise<Presence> {
   const db = connect(options.url, { max: 1, applicationName: PRESENCE_APPLICATION });
   try {
     const next = await db.one<{ worker: number }>(sql`select nextval('job_workers')::integer as worker`);
@@ -53,7 +53,7 @@ function stayPresent(db: Database, worker: number, first: PresenceConnection, op
       if (closed.signal.aborted) return;
       log.warn({ worker }, 'the worker lost its connection');
       const timer = setTimeout(onLost, timing.lostAfterMs);
-      connection = await comeBack(db, worker, options, closed.signal);
+      connection = await reconnect(db, worker, options, closed.signal);
       clearTimeout(timer);
       onWake();
     }
@@ -74,7 +74,7 @@ function stayPresent(db: Database, worker: number, first: PresenceConnection, op
 }
 
 /** Tries until it succeeds; undefined once the presence is closed. */
-async function comeBack(
+async function reconnect(
   db: Database,
   worker: number,
   { log, onWake }: PresenceOptions,
@@ -86,9 +86,9 @@ async function comeBack(
       log.info({ worker }, 'the worker is connected again');
       return connection;
     } catch (error) {
-      log.warn({ worker, reason: reasonOf(error) }, 'the worker could not connect');
+      log.warn({ worker, reason: errorText(error) }, 'the worker could not connect');
     }
-    await pauseUnless(closed, delay);
+    await sleep(closed, delay);
   }
   return undefined;
 }
@@ -136,7 +136,7 @@ export async function takePlace(db: Database, worker: number, onWake: () => void
   const untilLost = async (lookMs: number, closed: AbortSignal) => {
     const over = AbortSignal.any([closed, ended.signal]);
     while (!over.aborted) {
-      await pauseUnless(over, lookMs);
+      await sleep(over, lookMs);
       if (over.aborted) return;
       const answered = await ask('select 1').then(
         () => true,
@@ -160,7 +160,7 @@ interface TakeOverOptions {
  * A look for jobs whose worker is dead: its lock is free, and still free some time later. The time between lets a worker
  * that is alive and lost only its connection come back, or interrupt its jobs. Answers how many jobs wait again.
  */
-export function createTakeOver(options: TakeOverOptions): () => Promise<number> {
+export function createRecovery(options: TakeOverOptions): () => Promise<number> {
   const { db, worker, takeOverAfterMs, log, now = () => performance.now() } = options;
   let missingSince = new Map<number, number>();
   return async () => {

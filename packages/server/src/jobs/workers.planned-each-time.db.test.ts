@@ -1,11 +1,11 @@
 import { connect, sql } from '@svc/store';
 import { expect, it } from 'vitest';
 import { createQueue } from '../../testing/jobs.ts';
-import { plannedEachTime } from './workers.ts';
+import { withoutPlanCache } from './workers.ts';
 
 it('the connections of the workers keep no plans, and keep the options of the address', async () => {
   const { url } = await createQueue();
-  const db = connect(plannedEachTime(`${url}?options=-c%20work_mem%3D5MB`), { max: 1 });
+  const db = connect(withoutPlanCache(`${url}?options=-c%20work_mem%3D5MB`), { max: 1 });
   const settings = await db.one(
     sql`select current_setting('plan_cache_mode') as plans, current_setting('work_mem') as memory`,
   );

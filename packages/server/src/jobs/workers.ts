@@ -1,9 +1,9 @@
 import { connect, type Database } from '@svc/store';
-import { reasonOf } from '../util/text.ts';
-import { createDoorbell, type Doorbell, pauseUnless } from '../util/wakeup.ts';
+import { errorText } from '../util/text.ts';
+import { createWakeup, sleep, type Wakeup } from '../util/wakeup.ts';
 import { enqueueRecurring, type JobHandlers, type JobLog, type RecurringJob } from './job.ts';
 import { completeJob, failJob, handBackJobs, type TakenJob, takeJobs } from './job-store.ts';
-import { becomePresent, createTakeOver, DEFAULT_TIMING, type Presence, type Timing } from './presence.ts';
+import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Timing } from './presence.ts';
 
 const WORKERS_APPLICATION = 'svc jobs';
 
@@ -38,14 +38,14 @@ export interface Workers {
 /** Runs jobs until it is stopped. Any number of processes may do so against one database. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { url, handlers, log, graceMs = DEFAULT_GRACE_MS, timing = DEFAULT_TIMING } = options;
-  const bell = createDoorbell();
+  const bell = createWakeup();
   const onLost = () => {
     log.error({ worker }, 'the other workers cannot see this one; it interrupts its jobs');
     runner.interrupt(new Error('The connection of the worker is lost, and others may take over its jobs.'));
   };
-  const presence = await becomePresent({ url, timing, log, onWake: bell.ring, onLost });
+  const presence = await announceWorker({ url, timing, log, onWake: bell.ring, onLost });
   const { worker } = presence;
-  const db = connect(plannedEachTime(url), {
+  const db = connect(withoutPlanCache(url), {
     max: options.poolSize ?? POOL_SIZE,
     applicationName: WORKERS_APPLICATION,
   });
@@ -58,7 +58,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     bell.ring();
     await working;
     if (!(await runner.drain(graceMs))) {
-      runner.giveUp();
+      runner.abandon();
       await runner.drain(INTERRUPTION_MS);
     }
     // Where this fails, the others take the jobs over once the lock is gone.
@@ -80,7 +80,7 @@ interface Work extends WorkersOptions {
   readonly db: Database;
   readonly presence: Presence;
   readonly runner: Runner;
-  readonly bell: Doorbell;
+  readonly bell: Wakeup;
   readonly stopping: AbortSignal;
 }
 
@@ -88,7 +88,7 @@ interface Work extends WorkersOptions {
 async function work({ db, presence, runner, bell, stopping, timing, log, ...options }: Work): Promise<void> {
   const { worker } = presence;
   const tasks = Object.keys(options.handlers);
-  const takeOver = createTakeOver({ db, worker, takeOverAfterMs: timing.takeOverAfterMs, log });
+  const takeOver = createRecovery({ db, worker, takeOverAfterMs: timing.takeOverAfterMs, log });
 
   const look = async () => {
     await enqueueRecurring(db, options.recurring ?? []);
@@ -106,7 +106,7 @@ async function work({ db, presence, runner, bell, stopping, timing, log, ...opti
     }
   };
   const trying = (step: () => Promise<void>) =>
-    step().catch((error: unknown) => log.error({ worker, reason: reasonOf(error) }, 'the queue did not answer'));
+    step().catch((error: unknown) => log.error({ worker, reason: errorText(error) }, 'the queue did not answer'));
   let lookedAt = Number.NEGATIVE_INFINITY;
   while (!stopping.aborted) {
     if (presence.seen && performance.now() - lookedAt >= timing.lookMs) {
@@ -138,7 +138,7 @@ export interface Runner {
   /** Aborts the signals of the running jobs; how they end then counts as ever. */
   interrupt(reason: Error): void;
   /** Interrupts, and leaves alone what the jobs do from now on. */
-  giveUp(): void;
+  abandon(): void;
   /** False when the time was over before the last job ended. */
   drain(ms: number): Promise<boolean>;
 }
@@ -175,14 +175,14 @@ export function createRunner({ db, worker, handlers, log, onFree }: RunnerOption
     },
     jobs: () => [...running.keys()].map((job) => job.id),
     interrupt,
-    giveUp() {
+    abandon() {
       givenUp.abort();
       interrupt(new Error('The process stops.'));
     },
     async drain(ms) {
       const enough = new AbortController();
       const ends = [...running.values()].map(({ ended }) => ended);
-      await Promise.race([Promise.all(ends), pauseUnless(enough.signal, ms)]);
+      await Promise.race([Promise.all(ends), sleep(enough.signal, ms)]);
       enough.abort();
       return running.size === 0;
     },
@@ -198,7 +198,7 @@ async function attempt(handlers: JobHandlers, job: TakenJob, signal: AbortSignal
     await handler(job.payload as never, { attempt, maxAttempts, jobId: String(job.id), signal });
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    return errorText(error);
   }
 }
 
@@ -212,9 +212,9 @@ async function insist<T>(
     try {
       return await write();
     } catch (error) {
-      onError(reasonOf(error));
+      onError(errorText(error));
     }
-    await pauseUnless(givenUp, SETTLE_RETRY_MS);
+    await sleep(givenUp, SETTLE_RETRY_MS);
   }
   return undefined;
 }
@@ -223,7 +223,7 @@ async function insist<T>(
  * The same database for connections that plan every statement anew. A plan that was made and kept while the queue was
  * empty reads the whole table when it is full: 30 times slower with 3,000 jobs.
  */
-export function plannedEachTime(url: string): string {
+export function withoutPlanCache(url: string): string {
   const planned = new URL(url);
   const options = planned.searchParams.get('options') ?? '';
   planned.searchParams.set('options', `${options} -c plan_cache_mode=force_custom_plan`.trim());

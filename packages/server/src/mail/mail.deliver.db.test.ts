@@ -106,10 +106,10 @@ describe('a queued mail', () => {
     const id = await queueOne();
     const delayed = { outcome: 'DELAYED', reason: 'later' } as const;
     const { mailers } = mailing(delayed, delayed, delayed);
-    const parts = (days: number) => ({ db: database.db, mailers, now: () => Date.now() + days * DAY_MS });
-    await expect(deliver(parts(2.9), id, context)).rejects.toThrow('later');
-    await expect(deliver(parts(3.1), id, { signal: AbortSignal.abort() })).rejects.toThrow('later');
-    await deliver(parts(3.1), id, context);
+    const deps = (days: number) => ({ db: database.db, mailers, now: () => Date.now() + days * DAY_MS });
+    await expect(deliver(deps(2.9), id, context)).rejects.toThrow('later');
+    await expect(deliver(deps(3.1), id, { signal: AbortSignal.abort() })).rejects.toThrow('later');
+    await deliver(deps(3.1), id, context);
     expect(await mails()).toEqual([{ state: 'FAILED', reason: 'Given up after three days. later' }]);
   });
 });

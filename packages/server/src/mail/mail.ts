@@ -95,7 +95,7 @@ export function countQueued(db: Pick<Db, 'rows'>): Promise<{ environment: Enviro
     select environment, count(*)::integer as mails from mails where state = 'QUEUED' group by environment`);
 }
 
-export interface DeliverParts {
+export interface DeliverDeps {
   readonly db: Db;
   readonly mailers: Mailers;
   /** Unix milliseconds. */
@@ -109,8 +109,8 @@ const GIVE_UP_AFTER_MS = 3 * 86_400_000;
  * Sends a mail that was queued. After a crash in between it is sent again, under the same Message-ID. A mail that nobody can send
  * stays queued, and a later look finds it.
  */
-export async function deliver(parts: DeliverParts, id: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
-  const { db, mailers, now = Date.now } = parts;
+export async function deliver(deps: DeliverDeps, id: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
+  const { db, mailers, now = Date.now } = deps;
   const mail = await findQueuedMail(db, id);
   const mailer = mail && mailers.of(mail.environment);
   if (!mail || !mailer) return;
@@ -136,8 +136,8 @@ const missing: Readonly<Record<Environment, string>> = {
 };
 
 /** Sends what waited for a way to send, and says what still does. */
-export async function lookAfterMails(parts: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
-  const { db, mailers, log } = parts;
+export async function lookAfterMails(deps: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
+  const { db, mailers, log } = deps;
   const queued = await countQueued(db);
   for (const environment of environments) {
     const waiting = queued.find((counted) => counted.environment === environment)?.mails ?? 0;

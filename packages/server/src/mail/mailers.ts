@@ -80,7 +80,7 @@ export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
         return { outcome: 'SENT' };
       } catch (error) {
         if (ended.aborted) return { outcome: 'DELAYED', reason: 'The mail server did not take it in time.' };
-        return judgeFailure(error as NodemailerError);
+        return classifyFailure(error as NodemailerError);
       }
     },
     close: () => transport.close(),
@@ -155,7 +155,7 @@ const MAX_REASON_LENGTH = 300;
  * Whether a failed attempt is the end. Only a no to this recipient or this message is: a no to our login or our sender says
  * nothing of the letter, and the operator can mend it.
  */
-export function judgeFailure(error: NodemailerError): Exclude<Delivery, { outcome: 'SENT' }> {
+export function classifyFailure(error: NodemailerError): Exclude<Delivery, { outcome: 'SENT' }> {
   const { code, command } = error;
   const refused = error.permanent === true && (command === 'RCPT TO' || command === 'DATA');
   // No server was asked: the address could not be put into a command.
@@ -167,8 +167,8 @@ export function judgeFailure(error: NodemailerError): Exclude<Delivery, { outcom
 
 /** Codes alone: a server's own words often repeat the recipient's address. */
 function withoutWords({ code, originalCode, command, responseCode, timeoutType }: NodemailerError): string {
-  const parts = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
-  return parts.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${parts.join(' ')}).`;
+  const deps = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
+  return deps.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${deps.join(' ')}).`;
 }
 
 /** How many of an environment are sent at the same time by all processes together: a slow mail server must not hold up jobs that move money. */

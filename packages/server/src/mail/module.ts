@@ -5,14 +5,14 @@ import type { Mailers } from './mailers.ts';
 
 const LOOK_TASK = 'look-after-mails';
 
-export function mailJobs(parts: { readonly db: Database; readonly mailers: Mailers; readonly log: JobLog }): {
+export function mailJobs(deps: { readonly db: Database; readonly mailers: Mailers; readonly log: JobLog }): {
   readonly handlers: JobHandlers;
   readonly recurring: readonly RecurringJob[];
 } {
   return {
     handlers: {
-      [SEND_TASK]: ({ id }: { id: string }, context) => deliver(parts, id, context),
-      [LOOK_TASK]: () => lookAfterMails(parts),
+      [SEND_TASK]: ({ id }: { id: string }, context) => deliver(deps, id, context),
+      [LOOK_TASK]: () => lookAfterMails(deps),
     },
     recurring: [{ task: LOOK_TASK, everySeconds: 60 }],
   };

@@ -38,7 +38,7 @@ export function organizationHandlers(
   };
 }
 
-export interface ManagementParts {
+export interface ManagementDeps {
   readonly db: Database;
   /** Whether addresses of this machine will do for key sets. */
   readonly allowLoopback: boolean;
@@ -49,7 +49,7 @@ export interface ManagementParts {
 type Managed = 'getSettings' | 'updateSettings' | 'listApiKeys' | 'createApiKey' | 'revokeApiKey' | 'listAuditLog';
 
 /** What an organisation changes about itself, with its secret key. */
-export function managementHandlers({ db, allowLoopback, forget }: ManagementParts): Pick<Handlers, Managed> {
+export function managementHandlers({ db, allowLoopback, forget }: ManagementDeps): Pick<Handlers, Managed> {
   return {
     getSettings: async ({ caller }) => present(await readSettings(db, caller)),
     updateSettings: async ({ caller, body, transact }) => {

@@ -1,32 +1,32 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Shop } from '../../testing/fulfilment.ts';
+import { FulfilmentFixture } from '../../testing/fulfilment.ts';
 import { lookAfterPurchases } from './confirm-payment.ts';
 import { fulfilmentJobs, purchaseGauges } from './module.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK } from './purchase.ts';
 
-let shop: Shop;
+let fixture: FulfilmentFixture;
 beforeAll(async () => {
-  shop = await Shop.start();
+  fixture = await FulfilmentFixture.start();
 });
 beforeEach(async () => {
-  await shop.begin();
+  await fixture.begin();
   // What earlier tests left open is nobody's any more.
-  await shop.db.run(sql`update transactions set status = 'SUCCESS' where status in ('PENDING', 'PROCESSING')`);
-  await shop.db.run(sql`
+  await fixture.db.run(sql`update transactions set status = 'SUCCESS' where status in ('PENDING', 'PROCESSING')`);
+  await fixture.db.run(sql`
     update transactions set updated_at = now() - interval '3 days' where status = 'CANCELLED' and refund_status is null`);
 });
-afterAll(() => shop.stop());
+afterAll(() => fixture.stop());
 
 const planned = () =>
-  shop.db.rows(sql`select task, key from jobs where worker is null and failed_at is null order by task`);
+  fixture.db.rows(sql`select task, key from jobs where worker is null and failed_at is null order by task`);
 
 describe('purchases that no job looks after any more', () => {
   it('are found, each with the job that it needs', async () => {
-    const [pending, paid, cancelled] = [await shop.purchase(), await shop.paid(), await shop.purchase()];
-    await shop.db.run(sql`update transactions set status = 'CANCELLED' where id = ${cancelled}`);
-    await shop.db.run(sql`delete from jobs`);
-    await lookAfterPurchases(shop.db);
+    const [pending, paid, cancelled] = [await fixture.purchase(), await fixture.paid(), await fixture.purchase()];
+    await fixture.db.run(sql`update transactions set status = 'CANCELLED' where id = ${cancelled}`);
+    await fixture.db.run(sql`delete from jobs`);
+    await lookAfterPurchases(fixture.db);
     const found = await planned();
     expect(found).toHaveLength(3);
     expect(found).toEqual(
@@ -36,37 +36,37 @@ describe('purchases that no job looks after any more', () => {
         { task: ORDER_TASK, key: paid },
       ]),
     );
-    await lookAfterPurchases(shop.db);
+    await lookAfterPurchases(fixture.db);
     expect(await planned()).toEqual(found);
   });
 
   it('are found when their job was set aside, and left alone while one runs', async () => {
-    const [aside, running] = [await shop.paid(), await shop.paid()];
-    await shop.db.run(sql`update jobs set failed_at = now() where key = ${aside}`);
-    await shop.db.run(sql`update jobs set worker = 1, started_at = now() where key = ${running}`);
-    await lookAfterPurchases(shop.db);
+    const [aside, running] = [await fixture.paid(), await fixture.paid()];
+    await fixture.db.run(sql`update jobs set failed_at = now() where key = ${aside}`);
+    await fixture.db.run(sql`update jobs set worker = 1, started_at = now() where key = ${running}`);
+    await lookAfterPurchases(fixture.db);
     expect(await planned()).toEqual([{ task: ORDER_TASK, key: aside }]);
   });
 
   it('are those that are open, and cancelled ones of the last two days', async () => {
-    const [ended, old] = [await shop.paid(), await shop.purchase()];
-    await shop.order(ended);
-    await shop.db.run(sql`
+    const [ended, old] = [await fixture.paid(), await fixture.purchase()];
+    await fixture.order(ended);
+    await fixture.db.run(sql`
       update transactions set status = 'CANCELLED', updated_at = now() - interval '49 hours' where id = ${old}`);
-    await shop.db.run(sql`delete from jobs`);
-    await lookAfterPurchases(shop.db);
+    await fixture.db.run(sql`delete from jobs`);
+    await lookAfterPurchases(fixture.db);
     expect(await planned()).toEqual([]);
   });
 });
 
 describe('the figures of purchases', () => {
   it('say what is open, for how long, and what is due', async () => {
-    await shop.purchase({ hash: '0x1' });
-    const paid = await shop.paid();
-    await shop.db.run(sql`update sku_purchases set paid_at = now() - interval '1 hour' where id = ${paid}`);
-    await shop.due();
+    await fixture.purchase({ hash: '0x1' });
+    const paid = await fixture.paid();
+    await fixture.db.run(sql`update sku_purchases set paid_at = now() - interval '1 hour' where id = ${paid}`);
+    await fixture.due();
     const figures = Object.fromEntries(
-      await Promise.all(purchaseGauges(shop.db.reads).map(async ({ name, read }) => [name, await read()])),
+      await Promise.all(purchaseGauges(fixture.db.reads).map(async ({ name, read }) => [name, await read()])),
     ) as Record<string, { labels: object; value: number }[]>;
     const environment = 'development';
     expect(figures.svc_purchases_open).toEqual(
@@ -83,13 +83,13 @@ describe('the figures of purchases', () => {
 
 describe('the jobs of purchases', () => {
   it('are known by their names, and the one that looks after the others runs each minute', async () => {
-    const { handlers, recurring } = fulfilmentJobs(shop.parts());
+    const { handlers, recurring } = fulfilmentJobs(fixture.deps());
     expect(recurring).toEqual([{ task: 'look-after-purchases', everySeconds: 60 }]);
-    const id = await shop.purchase();
+    const id = await fixture.purchase();
     const run = (task: string) =>
       handlers[task]?.({ purchaseId: id } as never, { signal: new AbortController().signal } as never);
     await run(CONFIRM_PAYMENT_TASK);
     await run(ORDER_TASK);
-    expect(await shop.seen(id)).toMatchObject({ status: 'SUCCESS' });
+    expect(await fixture.seen(id)).toMatchObject({ status: 'SUCCESS' });
   });
 });

@@ -1,8 +1,8 @@
 import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { enqueue, enqueueMany, type JobLog } from '../jobs/job.ts';
-import { lookUp, type SeenTransfer } from '../transactions/chain-transaction.ts';
-import { announce } from './notify.ts';
+import { type ChainTransfer, observeTransaction } from '../transactions/chain-transaction.ts';
+import { notifyOrganization } from './notify.ts';
 import type { Providers } from './provider.ts';
 import {
   CONFIRM_PAYMENT_TASK,
@@ -27,19 +27,19 @@ const SMALLER = 'The payment is smaller on the chain than when it was recorded.'
  * Looks at the chain, and either goes on with the purchase or comes back later. The payment of a purchase that was cancelled is looked
  * for as well: once it is there it is due to its payer.
  */
-export async function confirmPayment(parts: FulfilmentParts, toConfirm: ToConfirm): Promise<void> {
-  const { db, networks, now = Date.now } = parts;
+export async function confirmPayment(deps: FulfilmentDeps, toConfirm: ToConfirm): Promise<void> {
+  const { db, networks, now = Date.now } = deps;
   const { purchaseId, looks = 0 } = toConfirm;
   const purchase = await findPurchase(db, purchaseId);
   if (!purchase || !awaitsPayment(purchase)) return;
-  const sight = await lookForPayment(networks, purchase);
+  const sight = await observePayment(networks, purchase);
   if (sight.state === 'paid') return db.tx((tx) => storePaid(tx, purchaseId, sight));
   if (sight.state === 'unpaid' && purchase.record.status === 'PENDING') {
     return db.tx((tx) => endUnpaid(tx, purchaseId, sight.reason));
   }
   const missingSince = missingSinceAfter(sight, toConfirm.missingSince, now());
   if (sight.state !== 'unanswered' && missingSince !== undefined && now() - missingSince >= MISSED_FOR_MS) {
-    return db.tx((tx) => believe(tx, purchaseId, sight));
+    return db.tx((tx) => applyObservation(tx, purchaseId, sight));
   }
   const payload: ToConfirm = { purchaseId, looks: looks + 1, ...(missingSince !== undefined && { missingSince }) };
   const runAt = new Date(now() + nextConfirmationMs(looks, missingSince !== undefined));
@@ -50,13 +50,13 @@ const awaitsPayment = ({ record: { status }, paidAt }: Purchase): boolean =>
   paidAt === undefined && (status === 'PENDING' || status === 'CANCELLED');
 
 /** Only the sight of the payment ends the time in which it is missing; a node that does not answer changes nothing. */
-function missingSinceAfter({ state }: PaymentSight, before: number | undefined, now: number): number | undefined {
+function missingSinceAfter({ state }: PaymentObservation, before: number | undefined, now: number): number | undefined {
   if (state === 'waiting') return undefined;
   return state === 'unanswered' ? before : (before ?? now);
 }
 
 /** What the chain has not shown for so long is as it shows it now. */
-function believe(tx: Db, id: string, sight: PaymentSight): Promise<void> {
+function applyObservation(tx: Db, id: string, sight: PaymentObservation): Promise<void> {
   if (sight.state !== 'less') return endUnpaid(tx, id, GONE);
   return sight.amount > 0n ? storePaid(tx, id, sight) : endUnpaid(tx, id, NOT_SHOWN);
 }
@@ -73,14 +73,14 @@ export async function storePaid(tx: Db, id: string, paid: Paid): Promise<void> {
     await changePurchase(tx, id, { status: 'PROCESSING' });
     await enqueue(tx, orderJob(purchase));
   }
-  await announce(tx, id);
+  await notifyOrganization(tx, id);
 }
 
 async function endUnpaid(tx: Db, id: string, failureReason: string): Promise<void> {
   const purchase = await lockPurchase(tx, id);
   if (purchase?.record.status !== 'PENDING') return;
   await changePurchase(tx, id, { status: 'FAILED', failureReason });
-  await announce(tx, id);
+  await notifyOrganization(tx, id);
 }
 
 /** What a sealed block shows to have gone from the payer to the payment address. */
@@ -94,7 +94,7 @@ export interface Paid {
  * seen otherwise before, so it may as well be a receipt that lacks events. `unpaid`: it was reverted there. `missing`: the chain does not
  * know it. `waiting`: the chain has it, outside of a sealed block. `unanswered`: there is nothing to tell.
  */
-export type PaymentSight =
+export type PaymentObservation =
   | ({ readonly state: 'paid' | 'less' } & Paid)
   | { readonly state: 'unpaid'; readonly reason: string }
   | { readonly state: 'missing' | 'waiting' | 'unanswered' };
@@ -102,16 +102,16 @@ export type PaymentSight =
 const REVERTED = 'The payment was reverted on the chain';
 
 /** A chain that gives no answer, or is not configured at the moment, is `unanswered`, however long that takes. */
-export function lookForPayment(networks: Networks, { record, payment }: Purchase): Promise<PaymentSight> {
-  return look(networks, record.environment, payment).catch((): PaymentSight => ({ state: 'unanswered' }));
+export function observePayment(networks: Networks, { record, payment }: Purchase): Promise<PaymentObservation> {
+  return look(networks, record.environment, payment).catch((): PaymentObservation => ({ state: 'unanswered' }));
 }
 
 async function look(
   networks: Networks,
   environment: Purchase['record']['environment'],
   payment: Payment,
-): Promise<PaymentSight> {
-  const sight = await lookUp(networks, environment, 'STARKNET', payment.hash);
+): Promise<PaymentObservation> {
+  const sight = await observeTransaction(networks, environment, 'STARKNET', payment.hash);
   if (sight === 'unknown') return { state: 'missing' };
   if (sight === 'waiting' || !sight.accepted || !sight.time) return { state: 'waiting' };
   if (sight.reverted) {
@@ -122,7 +122,7 @@ async function look(
 }
 
 /** All that went from the payer to the payment address counts. */
-function sumOf({ token, payer, recipient }: Payment, transfers: readonly SeenTransfer[]): bigint {
+function sumOf({ token, payer, recipient }: Payment, transfers: readonly ChainTransfer[]): bigint {
   const own = transfers.filter((one) => one.token === token && one.from === payer && one.to === recipient);
   return own.reduce((sum, { amount }) => sum + amount, 0n);
 }
@@ -158,7 +158,7 @@ export async function lookAfterPurchases(db: Db): Promise<void> {
 const hasNoJob = (task: string) => sql`
   not exists (select from jobs where task = ${task} and key = transactions.id and failed_at is null)`;
 
-export interface FulfilmentParts {
+export interface FulfilmentDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly providers: Providers;

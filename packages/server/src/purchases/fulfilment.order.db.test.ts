@@ -1,35 +1,35 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PAID, Shop } from '../../testing/fulfilment.ts';
+import { FulfilmentFixture, PAID } from '../../testing/fulfilment.ts';
 import { ACCEPTED, COMPLETED, REFUSED } from '../../testing/stub-provider.ts';
 import { endOrder } from './fulfilment.ts';
-import { endByHand } from './operator.ts';
+import { endByOperator } from './operator.ts';
 import { lockPurchase, ORDER_TASK, orderJob } from './purchase.ts';
 
 const HOUR_MS = 3_600_000;
-let shop: Shop;
+let fixture: FulfilmentFixture;
 beforeAll(async () => {
-  shop = await Shop.start();
+  fixture = await FulfilmentFixture.start();
 });
-beforeEach(() => shop.begin());
-afterAll(() => shop.stop());
+beforeEach(() => fixture.begin());
+afterAll(() => fixture.stop());
 
-const errors = () => shop.logged.filter(({ level }) => level === 'error').map(({ message }) => message);
+const errors = () => fixture.logged.filter(({ level }) => level === 'error').map(({ message }) => message);
 const SUCCESS = { status: 'SUCCESS', refund: null, reason: null, fileNumber: 'F-1' };
 /** Paid for, and nothing of it planned, so that what the order plans is seen. */
 async function paid(): Promise<string> {
-  const id = await shop.paid();
-  await shop.db.run(sql`delete from jobs`);
+  const id = await fixture.paid();
+  await fixture.db.run(sql`delete from jobs`);
   return id;
 }
 
 describe('an order', () => {
   it('is exactly what was bought, under the id of the purchase', async () => {
     const id = await paid();
-    await shop.order(id);
-    expect(shop.provider.orders.get(id)).toEqual({
+    await fixture.order(id);
+    expect(fixture.provider.orders.get(id)).toEqual({
       orderId: id,
-      organizationId: shop.organizationId,
+      organizationId: fixture.organizationId,
       environment: 'development',
       catalogue: 'organization',
       providerId: 'taecel',
@@ -42,26 +42,31 @@ describe('an order', () => {
 
   it('that is completed ends the purchase with its file number, at the time of the payment’s block', async () => {
     const id = await paid();
-    await shop.order(id);
-    expect(await shop.seen(id)).toEqual(SUCCESS);
-    expect(await shop.told(id)).toEqual({
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(await fixture.told(id)).toEqual({
       events: ['sku-purchase.processing', 'sku-purchase.completed'],
       mails: ['purchase-completed'],
     });
     const times = sql`
       select confirmed_at = block_time as same from transactions join sku_purchases using (id) where id = ${id}`;
-    expect(await shop.db.one(times)).toEqual({ same: true });
-    expect(await shop.planned(id)).toEqual([]);
+    expect(await fixture.db.one(times)).toEqual({ same: true });
+    expect(await fixture.planned(id)).toEqual([]);
   });
 
   it('that is refused ends it with the reason, and its payment is due', async () => {
     const id = await paid();
-    shop.provider.turns.push(REFUSED);
-    await shop.order(id);
-    expect(await shop.seen(id)).toEqual({ status: 'FAILED', refund: 'DUE', reason: REFUSED.reason, fileNumber: null });
-    expect(await shop.told(id)).toMatchObject({ mails: ['purchase-failed'] });
+    fixture.provider.turns.push(REFUSED);
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toEqual({
+      status: 'FAILED',
+      refund: 'DUE',
+      reason: REFUSED.reason,
+      fileNumber: null,
+    });
+    expect(await fixture.told(id)).toMatchObject({ mails: ['purchase-failed'] });
     const event = sql`select data from events where subject = ${id} and type = 'sku-purchase.failed'`;
-    expect(await shop.db.one(event)).toMatchObject({
+    expect(await fixture.db.one(event)).toMatchObject({
       data: { id, status: 'FAILED', failureReason: REFUSED.reason, refundStatus: 'DUE', amount: String(PAID) },
     });
   });
@@ -69,113 +74,115 @@ describe('an order', () => {
   it('is on record before the provider hears of it', async () => {
     const id = await paid();
     const seen: unknown[] = [];
-    shop.provider.onOrder = async () => {
-      seen.push(await shop.db.one(sql`select ordered_at is not null as ordered from sku_purchases where id = ${id}`));
+    fixture.provider.onOrder = async () => {
+      seen.push(
+        await fixture.db.one(sql`select ordered_at is not null as ordered from sku_purchases where id = ${id}`),
+      );
     };
-    await shop.order(id);
+    await fixture.order(id);
     expect(seen).toEqual([{ ordered: true }]);
   });
 
   it('is never made for a purchase that is not paid for, or has ended', async () => {
-    const [pending, ended] = [await shop.purchase(), await paid()];
-    await shop.order(ended);
-    shop.provider.asked.length = 0;
-    for (const id of [pending, ended, 'txn_none']) await shop.order(id);
-    expect(shop.provider.asked).toEqual([]);
+    const [pending, ended] = [await fixture.purchase(), await paid()];
+    await fixture.order(ended);
+    fixture.provider.asked.length = 0;
+    for (const id of [pending, ended, 'txn_none']) await fixture.order(id);
+    expect(fixture.provider.asked).toEqual([]);
   });
 });
 
 describe('an order whose outcome was not told', () => {
   it('is looked up first, and not made again where it has arrived', async () => {
     const id = await paid();
-    shop.provider.turns.push('delivered, but not told');
-    await shop.order(id);
-    expect(await shop.seen(id)).toMatchObject({ status: 'PROCESSING' });
-    expect(await shop.planned(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 2 }]);
-    await shop.order(id);
-    expect(await shop.seen(id)).toEqual(SUCCESS);
-    expect(shop.provider.asked).toEqual(['order', 'lookUp']);
+    fixture.provider.turns.push('delivered, but not told');
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.planned(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 2 }]);
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
   });
 
   it('is made again under the same id where it has not', async () => {
     const id = await paid();
-    shop.provider.turns.push('lost');
-    await shop.order(id);
-    await shop.order(id);
-    expect(await shop.seen(id)).toEqual(SUCCESS);
-    expect(shop.provider.asked).toEqual(['order', 'lookUp', 'order']);
-    expect([...shop.provider.orders.keys()]).toEqual([id]);
+    fixture.provider.turns.push('lost');
+    await fixture.order(id);
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(fixture.provider.asked).toEqual(['order', 'lookUp', 'order']);
+    expect([...fixture.provider.orders.keys()]).toEqual([id]);
   });
 
   it('is asked for ever more seldom, hourly at last, and the log says so once it is a day old', async () => {
     const id = await paid();
-    shop.provider.isDown = true;
+    fixture.provider.isDown = true;
     const pauses: number[] = [];
     for (const ageMs of [0, 60_000, HOUR_MS, 23 * HOUR_MS]) {
-      shop.wait(ageMs);
-      await shop.db.run(sql`delete from jobs`);
-      await shop.order(id);
-      pauses.push((await shop.planned(id))[0]?.inSeconds ?? -1);
+      fixture.wait(ageMs);
+      await fixture.db.run(sql`delete from jobs`);
+      await fixture.order(id);
+      pauses.push((await fixture.planned(id))[0]?.inSeconds ?? -1);
     }
     expect(pauses.map((seconds) => Math.round(seconds / 30) * 30)).toEqual([0, 30, 1_830, 3_600]);
     expect(errors()).toEqual(['a purchase has had no outcome for more than a day']);
-    expect(await shop.seen(id)).toMatchObject({ status: 'PROCESSING' });
-    shop.provider.isDown = false;
-    await shop.order(id);
-    expect(await shop.seen(id)).toEqual(SUCCESS);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
+    fixture.provider.isDown = false;
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toEqual(SUCCESS);
   });
 
   it('waits where nobody delivers any more', async () => {
     const id = await paid();
-    await shop.order(id, { providers: () => undefined });
-    expect(await shop.seen(id)).toMatchObject({ status: 'PROCESSING' });
-    expect(await shop.planned(id)).toHaveLength(1);
-    expect(shop.logged).toMatchObject([{ level: 'error' }]);
+    await fixture.order(id, { providers: () => undefined });
+    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.planned(id)).toHaveLength(1);
+    expect(fixture.logged).toMatchObject([{ level: 'error' }]);
   });
 });
 
 describe('an order and the operator’s word', () => {
   it('is not made for a purchase that was ended while it was looked up', async () => {
     const id = await paid();
-    shop.provider.turns.push('lost');
-    await shop.order(id);
-    shop.provider.onLookUp = async () => void (await endByHand(shop.db, id, REFUSED));
-    await shop.order(id);
-    expect(await shop.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
-    expect(shop.provider.asked).toEqual(['order', 'lookUp']);
+    fixture.provider.turns.push('lost');
+    await fixture.order(id);
+    fixture.provider.onLookUp = async () => void (await endByOperator(fixture.db, id, REFUSED));
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
+    expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
   });
 
   it('that contradict each other are told to whoever reads the log', async () => {
     const id = await paid();
-    shop.provider.onOrder = async () => void (await shop.db.tx((tx) => endOrder(tx, id, REFUSED)));
-    await shop.order(id);
-    expect(await shop.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
+    fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, REFUSED)));
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
     expect(errors()).toEqual(['a provider contradicts how a purchase has ended']);
   });
 
   it('that agree are no matter', async () => {
     const id = await paid();
-    shop.provider.onOrder = async () => void (await shop.db.tx((tx) => endOrder(tx, id, COMPLETED)));
-    await shop.order(id);
-    expect([await shop.seen(id), errors()]).toEqual([SUCCESS, []]);
+    fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, COMPLETED)));
+    await fixture.order(id);
+    expect([await fixture.seen(id), errors()]).toEqual([SUCCESS, []]);
   });
 });
 
 describe('a first order that comes late', () => {
   it('is made when the chain still shows the payment', async () => {
     const id = await paid();
-    shop.wait(HOUR_MS);
-    await shop.order(id);
-    expect(await shop.seen(id)).toEqual(SUCCESS);
+    fixture.wait(HOUR_MS);
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toEqual(SUCCESS);
   });
 
   it('is not made while the chain does not', async () => {
     const id = await paid();
-    shop.wait(HOUR_MS);
-    await shop.reorganise(1, 'drop');
-    await shop.order(id);
-    expect([shop.provider.asked, await shop.seen(id)]).toMatchObject([[], { status: 'PROCESSING' }]);
-    expect(await shop.planned(id)).toMatchObject([{ task: ORDER_TASK }]);
+    fixture.wait(HOUR_MS);
+    await fixture.reorganise(1, 'drop');
+    await fixture.order(id);
+    expect([fixture.provider.asked, await fixture.seen(id)]).toMatchObject([[], { status: 'PROCESSING' }]);
+    expect(await fixture.planned(id)).toMatchObject([{ task: ORDER_TASK }]);
     expect(errors()).toEqual(['a purchase is not ordered, because the chain does not show its payment']);
   });
 });
@@ -183,13 +190,13 @@ describe('a first order that comes late', () => {
 describe('an order that is accepted', () => {
   it('and that its provider knows nothing of later is not made again', async () => {
     const id = await paid();
-    shop.provider.turns.push(ACCEPTED);
-    await shop.order(id);
-    shop.provider.results.clear();
-    await shop.db.run(sql`delete from jobs`);
-    await shop.order(id);
-    expect(shop.provider.asked).toEqual(['order', 'lookUp']);
-    expect([await shop.seen(id), await shop.planned(id)]).toMatchObject([
+    fixture.provider.turns.push(ACCEPTED);
+    await fixture.order(id);
+    fixture.provider.results.clear();
+    await fixture.db.run(sql`delete from jobs`);
+    await fixture.order(id);
+    expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
+    expect([await fixture.seen(id), await fixture.planned(id)]).toMatchObject([
       { status: 'PROCESSING' },
       [{ task: ORDER_TASK }],
     ]);
@@ -198,25 +205,25 @@ describe('an order that is accepted', () => {
 
   it('is looked up after half a minute, and again until its result is there', async () => {
     const id = await paid();
-    shop.provider.turns.push(ACCEPTED);
-    await shop.order(id);
-    expect(await shop.planned(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 30 }]);
-    await shop.order(id);
-    expect(await shop.seen(id)).toMatchObject({ status: 'PROCESSING' });
+    fixture.provider.turns.push(ACCEPTED);
+    await fixture.order(id);
+    expect(await fixture.planned(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 30 }]);
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
     const accepted = sql`select accepted_at is not null as accepted from sku_purchases where id = ${id}`;
-    expect(await shop.db.one(accepted)).toEqual({ accepted: true });
-    shop.provider.results.set(id, REFUSED);
-    await shop.order(id);
-    expect(await shop.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
-    expect(shop.provider.asked).toEqual(['order', 'lookUp', 'lookUp']);
+    expect(await fixture.db.one(accepted)).toEqual({ accepted: true });
+    fixture.provider.results.set(id, REFUSED);
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
+    expect(fixture.provider.asked).toEqual(['order', 'lookUp', 'lookUp']);
   });
 
   it('and ended by a callback before its answer came is as the callback said', async () => {
     const id = await paid();
-    shop.provider.onOrder = async () => void (await shop.db.tx((tx) => endOrder(tx, id, REFUSED)));
-    await shop.order(id);
-    expect(await shop.seen(id)).toMatchObject({ status: 'FAILED', reason: REFUSED.reason, fileNumber: null });
-    expect(await shop.planned(id)).toEqual([]);
+    fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, REFUSED)));
+    await fixture.order(id);
+    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', reason: REFUSED.reason, fileNumber: null });
+    expect(await fixture.planned(id)).toEqual([]);
   });
 });
 
@@ -224,7 +231,7 @@ describe('the lanes of orders', () => {
   it('are few, so that a provider that hangs leaves places for others; a purchase is always in the same', async () => {
     const records = await Promise.all(
       Array.from({ length: 60 }, async () => {
-        const purchase = await lockPurchase(shop.db, await shop.purchase({ hash: '0x1' }));
+        const purchase = await lockPurchase(fixture.db, await fixture.purchase({ hash: '0x1' }));
         if (!purchase) throw new Error('It is gone.');
         return purchase;
       }),
@@ -238,41 +245,41 @@ describe('the lanes of orders', () => {
 describe('the first word of an outcome', () => {
   it('counts; what comes later changes and tells nothing', async () => {
     const id = await paid();
-    await shop.order(id);
-    expect(await shop.db.tx((tx) => endOrder(tx, id, REFUSED))).toBe('ended');
-    expect(await shop.db.tx((tx) => endOrder(tx, id, COMPLETED))).toBe('ended');
-    expect(await shop.seen(id)).toEqual(SUCCESS);
-    expect((await shop.told(id)).mails).toEqual(['purchase-completed']);
+    await fixture.order(id);
+    expect(await fixture.db.tx((tx) => endOrder(tx, id, REFUSED))).toBe('ended');
+    expect(await fixture.db.tx((tx) => endOrder(tx, id, COMPLETED))).toBe('ended');
+    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect((await fixture.told(id)).mails).toEqual(['purchase-completed']);
   });
 
   it('is one, of many at the same time', async () => {
     const id = await paid();
-    shop.provider.turns.push(ACCEPTED);
-    await shop.order(id);
+    fixture.provider.turns.push(ACCEPTED);
+    await fixture.order(id);
     const words = Array.from({ length: 8 }, (_, turn) => (turn % 2 ? REFUSED : COMPLETED));
-    const stored = await Promise.all(words.map((word) => shop.db.tx((tx) => endOrder(tx, id, word))));
+    const stored = await Promise.all(words.map((word) => fixture.db.tx((tx) => endOrder(tx, id, word))));
     expect(stored.filter((one) => one === 'stored')).toHaveLength(1);
-    const { events, mails } = await shop.told(id);
+    const { events, mails } = await fixture.told(id);
     expect([events.length, mails.length]).toEqual([2, 1]);
   });
 
   it('of a provider that was never called is nothing', async () => {
-    const [pending, unordered] = [await shop.purchase(), await paid()];
+    const [pending, unordered] = [await fixture.purchase(), await paid()];
     for (const id of [pending, unordered, 'txn_none']) {
-      expect(await shop.db.tx((tx) => endOrder(tx, id, COMPLETED))).toBe('unknown');
+      expect(await fixture.db.tx((tx) => endOrder(tx, id, COMPLETED))).toBe('unknown');
     }
-    expect(await shop.seen(pending)).toMatchObject({ status: 'PENDING' });
-    expect(await shop.seen(unordered)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.seen(pending)).toMatchObject({ status: 'PENDING' });
+    expect(await fixture.seen(unordered)).toMatchObject({ status: 'PROCESSING' });
   });
 
   it('may be long and odd', async () => {
     const id = await paid();
-    shop.provider.turns.push({ state: 'failed', reason: `\0${'x'.repeat(5_000)}😀` });
-    await shop.order(id);
-    expect((await shop.seen(id))?.reason).toBe('x'.repeat(4_000));
+    fixture.provider.turns.push({ state: 'failed', reason: `\0${'x'.repeat(5_000)}😀` });
+    await fixture.order(id);
+    expect((await fixture.seen(id))?.reason).toBe('x'.repeat(4_000));
     const other = await paid();
-    shop.provider.turns.push({ state: 'completed', fileNumber: `${'9'.repeat(254)}😀` });
-    await shop.order(other);
-    expect((await shop.seen(other))?.fileNumber).toMatch(/^9{254}/);
+    fixture.provider.turns.push({ state: 'completed', fileNumber: `${'9'.repeat(254)}😀` });
+    await fixture.order(other);
+    expect((await fixture.seen(other))?.fileNumber).toMatch(/^9{254}/);
   });
 });

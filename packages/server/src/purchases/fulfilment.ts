@@ -4,9 +4,9 @@ import { recordChange } from '../audit-log.ts';
 import type { Answer, Call } from '../http/call.ts';
 import { enqueue } from '../jobs/job.ts';
 import { toTransaction } from '../transactions/record.ts';
-import { reasonOf } from '../util/text.ts';
-import { type FulfilmentParts, HOUR_MS, lookForPayment, type PaymentSight } from './confirm-payment.ts';
-import { announce } from './notify.ts';
+import { errorText } from '../util/text.ts';
+import { type FulfilmentDeps, HOUR_MS, observePayment, type PaymentObservation } from './confirm-payment.ts';
+import { notifyOrganization } from './notify.ts';
 import type { OrderResult, Provider } from './provider.ts';
 import {
   changePurchase,
@@ -26,36 +26,32 @@ import {
  * Has a purchase delivered, or asks what became of its order, and comes back until an outcome is known. It never gives up: a provider that
  * does not answer may have delivered.
  */
-export async function orderPurchase(
-  parts: FulfilmentParts,
-  { purchaseId }: ToOrder,
-  signal: AbortSignal,
-): Promise<void> {
-  const { db, providers, log } = parts;
+export async function orderPurchase(deps: FulfilmentDeps, { purchaseId }: ToOrder, signal: AbortSignal): Promise<void> {
+  const { db, providers, log } = deps;
   const purchase = await findPurchase(db, purchaseId);
   if (purchase?.record.status !== 'PROCESSING') return;
-  complainWhenOverdue(parts, purchase);
+  complainWhenOverdue(deps, purchase);
   const provider = providers(purchase.record.environment);
   if (!provider) {
     log.error({ purchaseId, environment: purchase.record.environment }, 'a purchase has nobody who delivers it');
-    return comeBack(parts, purchase, nextRetryMs);
+    return reschedule(deps, purchase, nextRetryMs);
   }
-  if (!(await isStillPaid(parts, purchase))) return comeBack(parts, purchase, nextRetryMs);
-  const result = await ask(parts, provider, purchase, signal).catch((error: unknown) => {
-    log.warn({ purchaseId, reason: reasonOf(error) }, 'the provider of a purchase did not tell an outcome');
+  if (!(await isStillPaid(deps, purchase))) return reschedule(deps, purchase, nextRetryMs);
+  const result = await ask(deps, provider, purchase, signal).catch((error: unknown) => {
+    log.warn({ purchaseId, reason: errorText(error) }, 'the provider of a purchase did not tell an outcome');
     return undefined;
   });
   if (result === 'ended') return;
-  if (!result) return comeBack(parts, purchase, nextRetryMs);
-  if (result.state !== 'accepted') return end(parts, purchase, result);
+  if (!result) return reschedule(deps, purchase, nextRetryMs);
+  if (result.state !== 'accepted') return end(deps, purchase, result);
   await markAccepted(db, purchaseId);
-  await comeBack(parts, purchase, nextLookMs);
+  await reschedule(deps, purchase, nextLookMs);
 }
 
 /** Where the first call comes late, because nobody could be called before, the chain may have lost the payment meanwhile. */
-async function isStillPaid({ networks, log, now = Date.now }: FulfilmentParts, purchase: Purchase): Promise<boolean> {
+async function isStillPaid({ networks, log, now = Date.now }: FulfilmentDeps, purchase: Purchase): Promise<boolean> {
   if (purchase.orderedAt || ageMs(purchase, now()) < LATE_MS) return true;
-  const { state } = await lookForPayment(networks, purchase);
+  const { state } = await observePayment(networks, purchase);
   if (state === 'paid') return true;
   const purchaseId = purchase.record.id;
   log.error({ purchaseId, payment: state }, 'a purchase is not ordered, because the chain does not show its payment');
@@ -63,7 +59,7 @@ async function isStillPaid({ networks, log, now = Date.now }: FulfilmentParts, p
 }
 
 /** Committed before the provider hears of it: whoever finds it set asks what became of the order. False when the purchase has ended. */
-function begin({ db }: FulfilmentParts, id: string): Promise<boolean> {
+function begin({ db }: FulfilmentDeps, id: string): Promise<boolean> {
   return db.tx(async (tx) => {
     const purchase = await lockPurchase(tx, id);
     if (purchase?.record.status !== 'PROCESSING') return false;
@@ -77,7 +73,7 @@ function begin({ db }: FulfilmentParts, id: string): Promise<boolean> {
  * had accepted is not: it may have delivered before it forgot.
  */
 async function ask(
-  parts: FulfilmentParts,
+  deps: FulfilmentDeps,
   provider: Provider,
   { order, orderedAt, acceptedAt }: Purchase,
   signal: AbortSignal,
@@ -88,21 +84,21 @@ async function ask(
     if (known.state !== 'unknown') return known;
   }
   if (acceptedAt) {
-    parts.log.error({ purchaseId: orderId, acceptedAt }, 'a provider no longer knows an order that it had accepted');
+    deps.log.error({ purchaseId: orderId, acceptedAt }, 'a provider no longer knows an order that it had accepted');
     return undefined;
   }
   // Each time: while it was looked up, somebody else may have ended the purchase.
-  return (await begin(parts, orderId)) ? provider.order(order, signal) : 'ended';
+  return (await begin(deps, orderId)) ? provider.order(order, signal) : 'ended';
 }
 
-async function end({ db, log }: FulfilmentParts, { record }: Purchase, result: OrderResult): Promise<void> {
-  const { taken, order } = await takeResult(db, record.environment, record.id, result);
+async function end({ db, log }: FulfilmentDeps, { record }: Purchase, result: OrderResult): Promise<void> {
+  const { taken, order } = await acceptResult(db, record.environment, record.id, result);
   if (taken !== 'contradicted') return;
   log.error({ purchaseId: record.id, stored: order, told: result }, 'a provider contradicts how a purchase has ended');
 }
 
-function comeBack(
-  { db, now = Date.now }: FulfilmentParts,
+function reschedule(
+  { db, now = Date.now }: FulfilmentDeps,
   purchase: Purchase,
   pauseMs: (ageMs: number) => number,
 ): Promise<void> {
@@ -110,7 +106,7 @@ function comeBack(
 }
 
 /** It is looked at hourly by then, so the log says it hourly. */
-function complainWhenOverdue({ log, now = Date.now }: FulfilmentParts, purchase: Purchase): void {
+function complainWhenOverdue({ log, now = Date.now }: FulfilmentDeps, purchase: Purchase): void {
   const { orderedAt, acceptedAt, record } = purchase;
   if (ageMs(purchase, now()) < OVERDUE_MS) return;
   log.error({ purchaseId: record.id, orderedAt, acceptedAt }, 'a purchase has had no outcome for more than a day');
@@ -135,7 +131,7 @@ export async function endOrder(
     return 'stored';
   }
   await changePurchase(tx, purchaseId, changeOf(result, purchase.blockTime));
-  await announce(tx, purchaseId);
+  await notifyOrganization(tx, purchaseId);
   return 'stored';
 }
 
@@ -149,13 +145,13 @@ type CancelSkuPurchase = typeof endpoints.cancelSkuPurchase;
 
 /** Stops a purchase whose provider was not called. What was paid, or is found to be paid later, is due for refund. */
 export async function cancelSkuPurchase(
-  { db, networks }: Pick<FulfilmentParts, 'db' | 'networks'>,
+  { db, networks }: Pick<FulfilmentDeps, 'db' | 'networks'>,
   { caller, params: { id }, transact }: Call<CancelSkuPurchase>,
 ): Promise<Answer<CancelSkuPurchase>> {
   const known = await ownPurchase(db, caller, id);
   // Asked before the row is locked: a node that does not answer must hold up nobody.
-  const sight: PaymentSight =
-    known.record.status === 'PENDING' ? await lookForPayment(networks, known) : { state: 'unanswered' };
+  const sight: PaymentObservation =
+    known.record.status === 'PENDING' ? await observePayment(networks, known) : { state: 'unanswered' };
   return transact(async (tx) => {
     const locked = await lockPurchase(tx, id);
     if (locked?.record.status === 'PENDING') {
@@ -171,11 +167,11 @@ export async function cancelSkuPurchase(
 }
 
 /** The row is locked and PENDING. What the chain does not show yet is looked for by the job that has looked for it before. */
-export async function cancelPending(tx: Db, id: string, sight: PaymentSight): Promise<void> {
+export async function cancelPending(tx: Db, id: string, sight: PaymentObservation): Promise<void> {
   const isPaid = sight.state === 'paid';
   if (isPaid) await markPaid(tx, id, sight);
   await changePurchase(tx, id, { status: 'CANCELLED', refundDue: isPaid });
-  await announce(tx, id);
+  await notifyOrganization(tx, id);
 }
 
 /** Providers that answer later mostly do within a minute, and tell so by callback; looking is for those that do not. */
@@ -204,7 +200,7 @@ const between = (first: number, ageMs: number) => Math.min(Math.max(ageMs / SHAR
 export type Taken = 'known' | 'contradicted' | 'unknown';
 
 /** What a provider says of an order by itself. Orders of another environment are unknown to it. */
-export function takeResult(
+export function acceptResult(
   db: Db,
   environment: Environment,
   orderId: string,
@@ -217,13 +213,13 @@ export function takeResult(
     if (outcome === 'unknown') return { taken: 'unknown', order: undefined };
     // Looked at again: the row is locked now, and before it may not have had its end yet.
     const order = await findOrder(tx, orderId);
-    const isKnown = outcome === 'stored' || (order !== undefined && isSameWord(order, result));
+    const isKnown = outcome === 'stored' || (order !== undefined && isSameResult(order, result));
     return { taken: isKnown ? 'known' : 'contradicted', order };
   });
 }
 
 /** Why it failed may be said in other words, and that it was accepted may be overtaken by its end. */
-function isSameWord({ status, fileNumber }: OrderRow, result: OrderResult): boolean {
+function isSameResult({ status, fileNumber }: OrderRow, result: OrderResult): boolean {
   switch (result.state) {
     case 'accepted':
       return true;

@@ -3,12 +3,12 @@ import { type Reads, type Sql, sql } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobHandler, JobHandlers, RecurringJob } from '../jobs/job.ts';
-import { confirmPayment, type FulfilmentParts, lookAfterPurchases } from './confirm-payment.ts';
+import { confirmPayment, type FulfilmentDeps, lookAfterPurchases } from './confirm-payment.ts';
 import { cancelSkuPurchase, orderPurchase } from './fulfilment.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK, type ToConfirm, type ToOrder } from './purchase.ts';
-import { createPurchase, getPurchase, listOwnPurchases, type PurchaseParts } from './record-purchase.ts';
-import { freeUnpaidRefunds } from './refund-outcome.ts';
-import { type RefundParts, refundSkuPurchase } from './refunds.ts';
+import { createPurchase, getPurchase, listOwnPurchases, type PurchaseDeps } from './record-purchase.ts';
+import { requeueFailedRefunds } from './refund-outcome.ts';
+import { type RefundDeps, refundSkuPurchase } from './refunds.ts';
 
 type PurchaseOperation =
   | 'createSkuPurchase'
@@ -17,28 +17,28 @@ type PurchaseOperation =
   | 'cancelSkuPurchase'
   | 'refundSkuPurchase';
 
-export function purchaseHandlers(parts: PurchaseParts & RefundParts): Pick<Handlers, PurchaseOperation> {
-  const { reads } = parts.db;
+export function purchaseHandlers(deps: PurchaseDeps & RefundDeps): Pick<Handlers, PurchaseOperation> {
+  const { reads } = deps.db;
   return {
-    createSkuPurchase: (call) => createPurchase(parts, call),
+    createSkuPurchase: (call) => createPurchase(deps, call),
     getSkuPurchase: ({ caller, params }) => getPurchase(reads, caller, params.id),
     listSkuPurchases: ({ caller, query }) => listOwnPurchases(reads, caller, query),
-    cancelSkuPurchase: (call) => cancelSkuPurchase(parts, call),
-    refundSkuPurchase: (call) => refundSkuPurchase(parts, call),
+    cancelSkuPurchase: (call) => cancelSkuPurchase(deps, call),
+    refundSkuPurchase: (call) => refundSkuPurchase(deps, call),
   };
 }
 
 const LOOK_AFTER_TASK = 'look-after-purchases';
 
-export function fulfilmentJobs(parts: FulfilmentParts): {
+export function fulfilmentJobs(deps: FulfilmentDeps): {
   readonly handlers: JobHandlers;
   readonly recurring: readonly RecurringJob[];
 } {
   return {
     handlers: {
-      [CONFIRM_PAYMENT_TASK]: (toConfirm: ToConfirm) => confirmPayment(parts, toConfirm),
-      [ORDER_TASK]: (toOrder: ToOrder, { signal }) => orderPurchase(parts, toOrder, signal),
-      [LOOK_AFTER_TASK]: () => lookAfterPurchases(parts.db),
+      [CONFIRM_PAYMENT_TASK]: (toConfirm: ToConfirm) => confirmPayment(deps, toConfirm),
+      [ORDER_TASK]: (toOrder: ToOrder, { signal }) => orderPurchase(deps, toOrder, signal),
+      [LOOK_AFTER_TASK]: () => lookAfterPurchases(deps.db),
     },
     recurring: [{ task: LOOK_AFTER_TASK, everySeconds: 60 }],
   };
@@ -92,19 +92,19 @@ function gauge(reads: Reads, about: Omit<GaugeSource, 'read'>, query: Sql): Gaug
 
 const SWEEP_SECONDS = 15;
 
-export interface RefundJobParts extends RefundParts {
+export interface RefundJobDeps extends RefundDeps {
   /** Those whose chain this process reaches, and that have a manager. */
   readonly environments: readonly Environment[];
 }
 
-export function refundJobs(parts: RefundJobParts): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
+export function refundJobs(deps: RefundJobDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const taskOf = (environment: Environment) => `sweep-refunds-${environment}`;
-  const handlers = parts.environments.map((environment): [string, JobHandler<never>] => [
+  const handlers = deps.environments.map((environment): [string, JobHandler<never>] => [
     taskOf(environment),
-    async () => void (await freeUnpaidRefunds(parts, environment)),
+    async () => void (await requeueFailedRefunds(deps, environment)),
   ]);
   return {
     handlers: Object.fromEntries(handlers),
-    recurring: parts.environments.map((each) => ({ task: taskOf(each), everySeconds: SWEEP_SECONDS })),
+    recurring: deps.environments.map((each) => ({ task: taskOf(each), everySeconds: SWEEP_SECONDS })),
   };
 }

@@ -21,7 +21,7 @@ const announcements: Readonly<Partial<Record<TxStatus, Announcement>>> = {
 };
 
 /** Tells the organisation what a purchase has become, by its webhooks and by mail, with everything else that the transaction stores. */
-export async function announce(tx: Db, id: string): Promise<void> {
+export async function notifyOrganization(tx: Db, id: string): Promise<void> {
   const purchase = await findPurchase(tx, id);
   const announcement = purchase && announcements[purchase.record.status];
   if (!announcement) return;

@@ -11,7 +11,7 @@ export type EndedByHand =
   | { readonly ok: false; readonly reason: string };
 
 /** The operator's word in place of a provider's that cannot be reached. It counts like the provider's own, and is the last. */
-export function endByHand(db: Db, id: string, result: FinalResult): Promise<EndedByHand> {
+export function endByOperator(db: Db, id: string, result: FinalResult): Promise<EndedByHand> {
   return db.tx(async (tx): Promise<EndedByHand> => {
     if (result.state === 'completed' && !isFileNumber(result.fileNumber)) {
       return { ok: false, reason: `A file number is one line of 1 to ${MAX_FILE_NUMBER_LENGTH} characters.` };
@@ -36,7 +36,7 @@ export function endByHand(db: Db, id: string, result: FinalResult): Promise<Ende
 }
 
 /** Stops a purchase in place of its organisation, before its provider is called. */
-export function cancelByHand(db: Db, id: string): Promise<EndedByHand> {
+export function cancelByOperator(db: Db, id: string): Promise<EndedByHand> {
   return db.tx(async (tx): Promise<EndedByHand> => {
     const purchase = await lockPurchase(tx, id);
     if (!purchase) return { ok: false, reason: 'No purchase has this id.' };

@@ -2,7 +2,7 @@ import { ApiError, type Environment, environments } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { replyWithError } from '../http/error-reply.ts';
-import { takeResult } from './fulfilment.ts';
+import { acceptResult } from './fulfilment.ts';
 import {
   type Fulfilment,
   isFresh,
@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Ours are shorter and have letters, digits and _ alone. */
 const ORDER_ID = /^\w{1,64}$/;
 
-export interface CallbackParts {
+export interface CallbackDeps {
   readonly db: Db;
   readonly fulfilment: Fulfilment;
   /** Unix milliseconds. */
@@ -34,8 +34,8 @@ interface WithOrder {
  * `POST /provider/orders/{orderId}/result`, for fulfilment services and nobody else, so it is no part of the interface that apps see.
  * Its body is read as bytes, because it is bytes that are signed.
  */
-export async function registerProviderCallback(app: FastifyInstance, parts: CallbackParts): Promise<void> {
-  const { db, fulfilment, now = Date.now } = parts;
+export async function registerProviderCallback(app: FastifyInstance, deps: CallbackDeps): Promise<void> {
+  const { db, fulfilment, now = Date.now } = deps;
   app.removeAllContentTypeParsers();
   const limits = { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES } as const;
   app.addContentTypeParser('application/json', limits, (_request, body, done) => done(null, body));
@@ -48,7 +48,7 @@ export async function registerProviderCallback(app: FastifyInstance, parts: Call
       const { orderId } = request.params;
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const environment = signedFor(fulfilment, requireSignature(request, now()), body);
-      const { taken, order } = await takeResult(db, environment, orderId, requireResult(body));
+      const { taken, order } = await acceptResult(db, environment, orderId, requireResult(body));
       if (taken === 'known') return reply.code(204).send();
       if (taken === 'unknown') throw new ApiError('purchase_not_found', 'No order has this id.');
       request.log.warn({ orderId, reqId: request.id, status: order?.status }, 'a provider contradicts itself');

@@ -1,14 +1,14 @@
 import { type TxStatus, txStatuses } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Shop } from '../../testing/fulfilment.ts';
+import { FulfilmentFixture } from '../../testing/fulfilment.ts';
 import { changePurchase, purchaseTransitions } from './purchase.ts';
 
-let shop: Shop;
+let fixture: FulfilmentFixture;
 beforeAll(async () => {
-  shop = await Shop.start();
+  fixture = await FulfilmentFixture.start();
 });
-afterAll(() => shop.stop());
+afterAll(() => fixture.stop());
 
 const allowed: readonly (readonly [TxStatus, TxStatus])[] = [
   ['PENDING', 'PROCESSING'],
@@ -23,9 +23,9 @@ describe('a purchase', () => {
   it.each(pairs)('that is %s can or cannot become %s, as the machine says', async (from, to) => {
     const isAllowed = allowed.some(([one, other]) => one === from && other === to);
     expect(purchaseTransitions[from].includes(to)).toBe(isAllowed);
-    const id = await shop.purchase({ hash: '0x1' });
-    await shop.db.run(sql`update transactions set status = ${from} where id = ${id}`);
-    expect(await changePurchase(shop.db, id, { status: to })).toBe(isAllowed);
-    expect((await shop.seen(id))?.status).toBe(isAllowed ? to : from);
+    const id = await fixture.purchase({ hash: '0x1' });
+    await fixture.db.run(sql`update transactions set status = ${from} where id = ${id}`);
+    expect(await changePurchase(fixture.db, id, { status: to })).toBe(isAllowed);
+    expect((await fixture.seen(id))?.status).toBe(isAllowed ? to : from);
   });
 });

@@ -1,28 +1,28 @@
 import type { Db } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openPurchaseHouse, PRICE_RAW, type PurchaseHouse, ratesOf } from '../../testing/purchases.ts';
+import { openPurchaseFixture, PRICE_RAW, type PurchaseFixture, ratesOf } from '../../testing/purchases.ts';
 import { skuBody } from '../../testing/skus.ts';
 import { stranger, transferOf, USDC } from '../../testing/transactions.ts';
 import { createOwnSku } from '../skus/own-skus.ts';
 
-let house: PurchaseHouse;
+let fixture: PurchaseFixture;
 beforeAll(async () => {
-  house = await openPurchaseHouse();
+  fixture = await openPurchaseFixture();
 });
-afterAll(() => house.stop());
-afterEach(() => house.control('/starknet/block-time', { seconds: 0 }));
+afterAll(() => fixture.stop());
+afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
 
 describe('a purchase', () => {
   it('is recorded with its payment, what belongs to it, and the job that goes on with it', async () => {
-    const hash = await house.pay();
-    const recorded = await house.record(house.body(hash));
+    const hash = await fixture.pay();
+    const recorded = await fixture.record(fixture.body(hash));
     expect(recorded).toEqual({
       id: expect.stringMatching(/^txn_/),
       type: 'SKU_PURCHASE',
       chain: 'STARKNET',
       transactionHash: hash,
       senderAddress: expect.stringMatching(/^0x0/),
-      destinationAddress: house.payments,
+      destinationAddress: fixture.payments,
       token: 'USDC',
       tokenAddress: USDC,
       amount: String(PRICE_RAW),
@@ -36,9 +36,9 @@ describe('a purchase', () => {
       apiPublicKey: 'pk_dev_1',
       svcWalletId: expect.stringMatching(/^wal_|^wlt_/),
     });
-    expect(BigInt(recorded.senderAddress)).toBe(BigInt(house.ana.address));
+    expect(BigInt(recorded.senderAddress)).toBe(BigInt(fixture.ana.address));
     const { id } = recorded;
-    expect(await house.traces(hash)).toEqual({
+    expect(await fixture.traces(hash)).toEqual({
       uses: [{ purpose: 'purchase', reference: id }],
       purchases: [
         {
@@ -54,36 +54,36 @@ describe('a purchase', () => {
   });
 
   it('of a service that the organisation sells itself says so', async () => {
-    const { id: skuId } = await house.db.tx((tx) => createOwnSku(tx, house.caller(), skuBody({ id: 'propio' })));
-    const hash = await house.pay();
-    await house.record(house.body(hash, { skuId, skuReference: '5512345678' }));
-    expect(await house.traces(hash)).toMatchObject({
+    const { id: skuId } = await fixture.db.tx((tx) => createOwnSku(tx, fixture.caller(), skuBody({ id: 'propio' })));
+    const hash = await fixture.pay();
+    await fixture.record(fixture.body(hash, { skuId, skuReference: '5512345678' }));
+    expect(await fixture.traces(hash)).toMatchObject({
       purchases: [{ catalogue: 'organization', provider_id: 'propio' }],
     });
   });
 
   it('counts all that the wallet sent to the payment address in one transaction', async () => {
-    const parts = [4_000_000n, 6_000_000n].map((amount) => transferOf(house.payments, amount));
-    const hash = await house.execute(house.ana, [...parts, transferOf(stranger(), 1n)]);
-    expect(await house.record(house.body(hash))).toMatchObject({ amount: '10000000' });
+    const deps = [4_000_000n, 6_000_000n].map((amount) => transferOf(fixture.payments, amount));
+    const hash = await fixture.execute(fixture.ana, [...deps, transferOf(stranger(), 1n)]);
+    expect(await fixture.record(fixture.body(hash))).toMatchObject({ amount: '10000000' });
   });
 
   it.each(['USDC', 'USDC_E', 'USDT', 'DAI'] as const)('is paid in %s at a dollar each', async (token) => {
     const unit = token === 'DAI' ? 10n ** 18n : 10n ** 6n;
-    const hash = await house.pay(10n * unit, token);
-    expect(await house.record(house.body(hash, { token }))).toMatchObject({ token, amount: String(10n * unit) });
+    const hash = await fixture.pay(10n * unit, token);
+    expect(await fixture.record(fixture.body(hash, { token }))).toMatchObject({ token, amount: String(10n * unit) });
   });
 
   it('needs a payment that is executed, not one in a sealed block', async () => {
-    await house.control('/starknet/block-time', { seconds: 3_600 });
-    const hash = await house.pay();
-    expect(await house.record(house.body(hash))).toMatchObject({ status: 'PENDING' });
+    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    const hash = await fixture.pay();
+    expect(await fixture.record(fixture.body(hash))).toMatchObject({ status: 'PENDING' });
   });
 
   it('keeps the price that it was checked against', async () => {
-    const hash = await house.pay();
-    await house.record(house.body(hash), { parts: { exchange: ratesOf('18.5', '18.6') } });
-    expect(await house.traces(hash)).toMatchObject({ purchases: [{ price_micros: 9_946_237n }] });
+    const hash = await fixture.pay();
+    await fixture.record(fixture.body(hash), { deps: { exchange: ratesOf('18.5', '18.6') } });
+    expect(await fixture.traces(hash)).toMatchObject({ purchases: [{ price_micros: 9_946_237n }] });
   });
 });
 
@@ -93,17 +93,17 @@ describe('a recording that dies', () => {
   it.each(DATABASE_STEPS.map((name, step) => [name, step] as const))(
     'before %s leaves nothing, and can be repeated',
     async (_, step) => {
-      const body = house.body(await house.pay());
-      const dying = house.db.tx((tx) => house.recordIn(dyingAt(tx, step), body));
+      const body = fixture.body(await fixture.pay());
+      const dying = fixture.db.tx((tx) => fixture.recordIn(dyingAt(tx, step), body));
       await expect(dying).rejects.toThrow('The process ends here.');
-      expect(await house.traces(body.transactionHash)).toEqual({ uses: [], purchases: [], jobs: [] });
-      expect(await house.record(body)).toMatchObject({ status: 'PENDING' });
+      expect(await fixture.traces(body.transactionHash)).toEqual({ uses: [], purchases: [], jobs: [] });
+      expect(await fixture.record(body)).toMatchObject({ status: 'PENDING' });
     },
   );
 
   it('has no further step', async () => {
-    const body = house.body(await house.pay());
-    const whole = house.db.tx((tx) => house.recordIn(dyingAt(tx, DATABASE_STEPS.length), body));
+    const body = fixture.body(await fixture.pay());
+    const whole = fixture.db.tx((tx) => fixture.recordIn(dyingAt(tx, DATABASE_STEPS.length), body));
     expect(await whole).toMatchObject({ status: 'PENDING' });
   });
 });

@@ -2,16 +2,16 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openPurchaseHouse, type PurchaseBody, type PurchaseHouse } from '../../testing/purchases.ts';
+import { openPurchaseFixture, type PurchaseBody, type PurchaseFixture } from '../../testing/purchases.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createDeposit } from '../deposits/create-deposit.ts';
 
-let house: PurchaseHouse;
+let fixture: PurchaseFixture;
 beforeAll(async () => {
-  house = await openPurchaseHouse();
+  fixture = await openPurchaseFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 const NOWHERE = { url: 'http://127.0.0.1:2', publicUrl: 'http://127.0.0.1:2', paymentAddress: 0x99n };
 const noNode = () => new Networks({ starknet: undefined, evmRpcUrls: {} }, () => NOWHERE);
@@ -19,31 +19,34 @@ const padded = (hash: string) => `0x${BigInt(hash).toString(16).toUpperCase().pa
 
 describe('a payment buys once', () => {
   it('and its body again, in whatever spelling, answers the same purchase', async () => {
-    const hash = await house.pay();
-    const first = await house.record(house.body(hash));
-    const spelled = house.body(padded(hash), { walletAddress: padded(house.ana.address) });
-    expect(await house.record(spelled)).toEqual(first);
-    expect(await house.traces(hash)).toMatchObject({ uses: [{ reference: first.id }], purchases: [{ id: first.id }] });
+    const hash = await fixture.pay();
+    const first = await fixture.record(fixture.body(hash));
+    const spelled = fixture.body(padded(hash), { walletAddress: padded(fixture.ana.address) });
+    expect(await fixture.record(spelled)).toEqual(first);
+    expect(await fixture.traces(hash)).toMatchObject({
+      uses: [{ reference: first.id }],
+      purchases: [{ id: first.id }],
+    });
   });
 
   it('and the same body is answered when no node, no provider, no rate and no service is there any more', async () => {
-    const hash = await house.pay();
-    const first = await house.record(house.body(hash));
-    await house.db.run(sql`update skus set retired_at = now() where id = 'pase-recarga'`);
+    const hash = await fixture.pay();
+    const first = await fixture.record(fixture.body(hash));
+    await fixture.db.run(sql`update skus set retired_at = now() where id = 'pase-recarga'`);
     try {
       const exchange = { ratesOfLast: () => Promise.reject(new Error('There is no rate.')) };
-      const parts = { networks: noNode(), providers: () => undefined, exchange };
-      expect(await house.record(house.body(hash), { parts })).toEqual(first);
+      const deps = { networks: noNode(), providers: () => undefined, exchange };
+      expect(await fixture.record(fixture.body(hash), { deps })).toEqual(first);
     } finally {
-      await house.db.run(sql`update skus set retired_at = null where id = 'pase-recarga'`);
+      await fixture.db.run(sql`update skus set retired_at = null where id = 'pase-recarga'`);
     }
   });
 
   it('and the same body answers what the purchase has become', async () => {
-    const hash = await house.pay();
-    const { id } = await house.record(house.body(hash));
-    await house.db.run(sql`update transactions set status = 'PROCESSING' where id = ${id}`);
-    expect(await house.record(house.body(hash))).toMatchObject({ id, status: 'PROCESSING' });
+    const hash = await fixture.pay();
+    const { id } = await fixture.record(fixture.body(hash));
+    await fixture.db.run(sql`update transactions set status = 'PROCESSING' where id = ${id}`);
+    expect(await fixture.record(fixture.body(hash))).toMatchObject({ id, status: 'PROCESSING' });
   });
 
   it.each<[string, Partial<PurchaseBody>]>([
@@ -52,62 +55,62 @@ describe('a payment buys once', () => {
     ['another amount', { currencyAmount: 184.99 }],
     ['another token', { token: 'USDT' }],
   ])('and is refused for %s', async (_, changes) => {
-    const hash = await house.pay();
-    await house.record(house.body(hash));
-    await refusal(house.record(house.body(padded(hash), changes)), 'transaction_already_used');
+    const hash = await fixture.pay();
+    await fixture.record(fixture.body(hash));
+    await refusal(fixture.record(fixture.body(padded(hash), changes)), 'transaction_already_used');
   });
 
   it('and is refused for another wallet', async () => {
-    const hash = await house.pay();
-    await house.record(house.body(hash));
+    const hash = await fixture.pay();
+    await fixture.record(fixture.body(hash));
     const luis = new Owner();
-    await house.wallet(luis, 'luis');
-    await refusal(house.record(house.body(hash, { walletAddress: luis.address })), 'transaction_already_used');
+    await fixture.wallet(luis, 'luis');
+    await refusal(fixture.record(fixture.body(hash, { walletAddress: luis.address })), 'transaction_already_used');
   });
 
   it('also when it is offered many times at once', async () => {
-    const hash = await house.pay();
-    const bodies = Array.from({ length: 6 }, (_, index) => house.body(index % 2 ? hash : padded(hash)));
-    const answers = await Promise.all(bodies.map((body) => house.record(body)));
+    const hash = await fixture.pay();
+    const bodies = Array.from({ length: 6 }, (_, index) => fixture.body(index % 2 ? hash : padded(hash)));
+    const answers = await Promise.all(bodies.map((body) => fixture.record(body)));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
-    expect(await house.traces(hash)).toMatchObject({ uses: [{}], purchases: [{}], jobs: [{}] });
+    expect(await fixture.traces(hash)).toMatchObject({ uses: [{}], purchases: [{}], jobs: [{}] });
   });
 
   it('also when it is offered at once for different things', async () => {
-    const hash = await house.pay();
-    const bodies = Array.from({ length: 6 }, (_, index) => house.body(hash, { skuReference: `IMDM2841793${index}` }));
-    const answers = await Promise.allSettled(bodies.map((body) => house.record(body)));
+    const hash = await fixture.pay();
+    const bodies = Array.from({ length: 6 }, (_, index) => fixture.body(hash, { skuReference: `IMDM2841793${index}` }));
+    const answers = await Promise.allSettled(bodies.map((body) => fixture.record(body)));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const answer of answers) {
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'transaction_already_used' });
     }
-    expect(await house.traces(hash)).toMatchObject({ uses: [{}], purchases: [{}], jobs: [{}] });
+    expect(await fixture.traces(hash)).toMatchObject({ uses: [{}], purchases: [{}], jobs: [{}] });
   });
 
   it('unless it is the transfer that gave a payment back', async () => {
-    const { id } = await house.record(house.body(await house.pay()));
-    const [hash, { organizationId }] = [await house.pay(), house.caller()];
-    await house.db.run(sql`
+    const { id } = await fixture.record(fixture.body(await fixture.pay()));
+    const [hash, { organizationId }] = [await fixture.pay(), fixture.caller()];
+    await fixture.db.run(sql`
       insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
-      values (${toHex(house.chain.chainId)}, ${hash}, ${organizationId}, 'development', 'refund', ${id})`);
-    await refusal(house.record(house.body(hash)), 'transaction_already_used');
+      values (${toHex(fixture.chain.chainId)}, ${hash}, ${organizationId}, 'development', 'refund', ${id})`);
+    await refusal(fixture.record(fixture.body(hash)), 'transaction_already_used');
   });
 
   it('or is a deposit, never both, also at once', async () => {
     const deposit = (transactionHash: string) => {
-      const call = { caller: house.caller(), body: { transactionHash, chain: 'STARKNET' }, transact: house.db.tx };
-      const parts = { ...house, ownAccounts: () => [], pause: async () => {} };
-      return createDeposit(parts, call as unknown as Parameters<typeof createDeposit>[1]);
+      const call = { caller: fixture.caller(), body: { transactionHash, chain: 'STARKNET' }, transact: fixture.db.tx };
+      const deps = { ...fixture, ownAccounts: () => [], pause: async () => {} };
+      return createDeposit(deps, call as unknown as Parameters<typeof createDeposit>[1]);
     };
-    const hash = await house.pay();
-    await house.record(house.body(hash));
+    const hash = await fixture.pay();
+    await fixture.record(fixture.body(hash));
     await refusal(Promise.resolve(deposit(padded(hash))), 'transaction_already_used');
-    const deposited = await house.pay();
+    const deposited = await fixture.pay();
     await deposit(deposited);
-    await refusal(house.record(house.body(padded(deposited))), 'transaction_already_used');
-    const both = await house.pay();
-    const answers = await Promise.allSettled([house.record(house.body(both)), deposit(both)]);
+    await refusal(fixture.record(fixture.body(padded(deposited))), 'transaction_already_used');
+    const both = await fixture.pay();
+    const answers = await Promise.allSettled([fixture.record(fixture.body(both)), deposit(both)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    expect(await house.traces(both)).toMatchObject({ uses: [{}] });
+    expect(await fixture.traces(both)).toMatchObject({ uses: [{}] });
   });
 });

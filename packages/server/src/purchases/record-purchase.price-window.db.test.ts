@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPurchaseHouse, type PurchaseHouse } from '../../testing/purchases.ts';
+import { openPurchaseFixture, type PurchaseFixture } from '../../testing/purchases.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { createExchange, type Exchange, type RateSource } from '../exchanges/exchange.ts';
 import { RateBook } from '../exchanges/rate-book.ts';
@@ -13,54 +13,54 @@ const KINDER = '23.125';
 /** 185 pesos at the kinder rate, less one percent. */
 const ENOUGH_THEN = 7_920_000n;
 
-let house: PurchaseHouse;
+let fixture: PurchaseFixture;
 let now = NOW;
 beforeAll(async () => {
-  house = await openPurchaseHouse();
+  fixture = await openPurchaseFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
   now = NOW;
-  await house.db.run(sql`delete from exchange_rates`);
+  await fixture.db.run(sql`delete from exchange_rates`);
 });
 
 /** An exchange with one source, whose rate is the current one. */
 function exchange(): Exchange {
   const source: RateSource = { name: 'test', mxnPerUsd: async () => ({ mxnPerUsd: CURRENT }) };
-  const book = new RateBook({ db: house.db, sources: [source], now: () => now, log: () => {} });
+  const book = new RateBook({ db: fixture.db, sources: [source], now: () => now, log: () => {} });
   return createExchange({ production: book, development: book });
 }
 
 /** The kinder rate was in force until then. */
 async function kinderUntil(validUntil: number): Promise<void> {
   const fetchedAt = new Date(validUntil - 60_000);
-  await house.db.run(sql`
+  await fixture.db.run(sql`
     insert into exchange_rates (base, quote, rate, source, fetched_at, valid_until)
     values ('USD', 'MXN', ${KINDER}, 'test', ${fetchedAt}, ${new Date(validUntil)})`);
 }
 
-const record = (hash: string) => house.record(house.body(hash), { parts: { exchange: exchange() } });
+const record = (hash: string) => fixture.record(fixture.body(hash), { deps: { exchange: exchange() } });
 
 describe('a payment at the kinder of two rates', () => {
   it('is enough while that rate was in force within the last ten minutes, to the millisecond', async () => {
     await kinderUntil(NOW - WINDOW_MS);
-    expect(await record(await house.pay(ENOUGH_THEN))).toMatchObject({ amount: String(ENOUGH_THEN) });
+    expect(await record(await fixture.pay(ENOUGH_THEN))).toMatchObject({ amount: String(ENOUGH_THEN) });
   });
 
   it('is too small a millisecond later', async () => {
     await kinderUntil(NOW - WINDOW_MS - 1);
-    const message = await refusal(record(await house.pay(ENOUGH_THEN)), 'payment_too_small');
+    const message = await refusal(record(await fixture.pay(ENOUGH_THEN)), 'payment_too_small');
     expect(message).toContain('7.92 USDC, and 9.9 are needed: 99 % of 10 USD');
   });
 
   it('is too small by a unit even within the window', async () => {
     await kinderUntil(NOW - WINDOW_MS);
-    await refusal(record(await house.pay(ENOUGH_THEN - 1n)), 'payment_too_small');
+    await refusal(record(await fixture.pay(ENOUGH_THEN - 1n)), 'payment_too_small');
   });
 
   it('counts from the recording, however early it was paid', async () => {
     await kinderUntil(NOW);
-    const hash = await house.pay(ENOUGH_THEN);
+    const hash = await fixture.pay(ENOUGH_THEN);
     now += WINDOW_MS + 1;
     await refusal(record(hash), 'payment_too_small');
     now -= 1;
@@ -70,12 +70,12 @@ describe('a payment at the kinder of two rates', () => {
 
 describe('a payment at the current rate', () => {
   it('is enough to the unit', async () => {
-    expect(await record(await house.pay(9_900_000n))).toMatchObject({ status: 'PENDING' });
-    await refusal(record(await house.pay(9_899_999n)), 'payment_too_small');
+    expect(await record(await fixture.pay(9_900_000n))).toMatchObject({ status: 'PENDING' });
+    await refusal(record(await fixture.pay(9_899_999n)), 'payment_too_small');
   });
 
   it('is more than enough when a rate of the last minutes was kinder', async () => {
     await kinderUntil(NOW);
-    expect(await record(await house.pay(9_900_000n))).toMatchObject({ amount: '9900000' });
+    expect(await record(await fixture.pay(9_900_000n))).toMatchObject({ amount: '9900000' });
   });
 });

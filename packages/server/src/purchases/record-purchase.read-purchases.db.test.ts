@@ -1,23 +1,23 @@
 import type { Transaction } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPurchaseHouse, type PurchaseHouse } from '../../testing/purchases.ts';
+import { openPurchaseFixture, type PurchaseFixture } from '../../testing/purchases.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { getPurchase, listOwnPurchases } from './record-purchase.ts';
 
-let house: PurchaseHouse;
+let fixture: PurchaseFixture;
 let purchases: Transaction[];
 beforeAll(async () => {
-  house = await openPurchaseHouse();
+  fixture = await openPurchaseFixture();
   purchases = [];
-  for (let index = 0; index < 3; index++) purchases.push(await house.record(house.body(await house.pay())));
+  for (let index = 0; index < 3; index++) purchases.push(await fixture.record(fixture.body(await fixture.pay())));
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
-const get = (id: string, caller: Caller = house.caller()) => getPurchase(house.db.reads, caller, id);
-const list = (query: Parameters<typeof listOwnPurchases>[2] = {}, caller: Caller = house.caller()) =>
-  listOwnPurchases(house.db.reads, caller, query);
+const get = (id: string, caller: Caller = fixture.caller()) => getPurchase(fixture.db.reads, caller, id);
+const list = (query: Parameters<typeof listOwnPurchases>[2] = {}, caller: Caller = fixture.caller()) =>
+  listOwnPurchases(fixture.db.reads, caller, query);
 const [first, second, third] = [0, 1, 2].map((index) => () => purchases[index]?.id ?? '') as [
   () => string,
   () => string,
@@ -30,24 +30,24 @@ describe('a purchase', () => {
   });
 
   it('is with a user’s token one that a wallet of that user paid for', async () => {
-    expect(await get(first(), house.caller('ana'))).toEqual(purchases[0]);
-    await refusal(get(first(), house.caller('luis')), 'purchase_not_found');
+    expect(await get(first(), fixture.caller('ana'))).toEqual(purchases[0]);
+    await refusal(get(first(), fixture.caller('luis')), 'purchase_not_found');
   });
 
   it('of somebody else is, to the letter, like one that does not exist', async () => {
-    const other = house.caller(undefined, await house.newOrganization());
-    const production: Caller = { ...house.caller(), environment: 'production' };
+    const other = fixture.caller(undefined, await fixture.newOrganization());
+    const production: Caller = { ...fixture.caller(), environment: 'production' };
     const answers = [
       await refusal(get(first(), other), 'purchase_not_found'),
       await refusal(get(first(), production), 'purchase_not_found'),
-      await refusal(get(first(), house.caller('luis')), 'purchase_not_found'),
+      await refusal(get(first(), fixture.caller('luis')), 'purchase_not_found'),
       await refusal(get('txn_nothing', other), 'purchase_not_found'),
     ];
     expect(new Set(answers).size).toBe(1);
   });
 
   it('is not the transfer that paid for it', async () => {
-    const [payment] = await house.records(purchases[0]?.transactionHash ?? '');
+    const [payment] = await fixture.records(purchases[0]?.transactionHash ?? '');
     expect(payment).toMatchObject({ type: 'SEND' });
     await refusal(get(payment?.id ?? ''), 'purchase_not_found');
   });
@@ -64,9 +64,9 @@ describe('the list of purchases', () => {
   });
 
   it('shows those in one status, and those that wait for a refund', async () => {
-    await house.db.run(sql`
+    await fixture.db.run(sql`
       update transactions set status = 'FAILED', refund_status = 'DUE' where id = ${second()}`);
-    await house.db.run(sql`update transactions set status = 'PROCESSING' where id = ${third()}`);
+    await fixture.db.run(sql`update transactions set status = 'PROCESSING' where id = ${third()}`);
     expect(await ids({ status: 'PENDING' })).toEqual([first()]);
     expect(await ids({ refundStatus: 'DUE' })).toEqual([second()]);
     expect(await ids({ status: 'SUCCESS' })).toEqual([]);
@@ -74,8 +74,8 @@ describe('the list of purchases', () => {
   });
 
   it('is of one organisation and environment', async () => {
-    const other = house.caller(undefined, await house.newOrganization());
+    const other = fixture.caller(undefined, await fixture.newOrganization());
     expect(await list({}, other)).toMatchObject({ data: [], total: 0 });
-    expect(await list({}, { ...house.caller(), environment: 'production' })).toMatchObject({ data: [], total: 0 });
+    expect(await list({}, { ...fixture.caller(), environment: 'production' })).toMatchObject({ data: [], total: 0 });
   });
 });

@@ -41,10 +41,10 @@ const FIELDS = { token: 'token', sender: 'walletAddress', recipient: 'The paymen
 
 /** Records a purchase once the chain shows its payment. A payment buys once, whoever offers it and however often. */
 export async function createPurchase(
-  parts: PurchaseParts,
+  deps: PurchaseDeps,
   { caller, body, transact }: Call<CreateSkuPurchase>,
 ): Promise<Answer<CreateSkuPurchase>> {
-  const { db, networks, providers } = parts;
+  const { db, networks, providers } = deps;
   const amount = readAmount(body);
   const payment = readPayment(networks, caller, body);
   const wallet = await requireWallet(db.reads, caller, payment.walletAddress);
@@ -54,21 +54,21 @@ export async function createPurchase(
   const sku = await findOfferedSku(db.reads, caller, body.skuId);
   requireFit(sku, body.skuReference, amount);
   if (!providers(caller.environment)) throw new ApiError('provider_not_configured');
-  const paid = await paidAmount(parts, caller, payment);
-  const price = await lowestPrice(parts.exchange, {
+  const paid = await paidAmount(deps, caller, payment);
+  const price = await lowestPrice(deps.exchange, {
     micros: amount.micros,
     currency: sku.currency,
     environment: caller.environment,
   });
   requireEnough(paid, payment.token, price);
-  const purchase = newPurchase(parts, { caller, body, payment, wallet, sku, amount, paid, price });
+  const purchase = newPurchase(deps, { caller, body, payment, wallet, sku, amount, paid, price });
   return transact(async (tx) => {
     const stored = (await storePurchase(tx, payment, purchase)) ?? (await storedMeanwhile(tx, caller, payment));
     return toTransaction(requireSame(stored, payment, body, amount));
   });
 }
 
-async function storedMeanwhile(tx: Db, caller: Caller, payment: SaidPayment): Promise<TransactionRecord> {
+async function storedMeanwhile(tx: Db, caller: Caller, payment: ClaimedPayment): Promise<TransactionRecord> {
   const record = await purchaseOf(tx, caller, payment);
   if (!record) throw new Error('A payment is used, and nothing says for what.');
   return record;
@@ -77,7 +77,7 @@ async function storedMeanwhile(tx: Db, caller: Caller, payment: SaidPayment): Pr
 /** The same body, by value; another one with this payment is `transaction_already_used`. */
 function requireSame(
   record: TransactionRecord,
-  { walletAddress, token }: SaidPayment,
+  { walletAddress, token }: ClaimedPayment,
   { skuId, skuReference }: Body,
   { text }: Money,
 ): TransactionRecord {
@@ -93,11 +93,11 @@ function requireSame(
 
 /** The sum of what the wallet sent to the payment address in this transaction, in the token's smallest unit. */
 async function paidAmount(
-  parts: PurchaseParts,
+  deps: PurchaseDeps,
   { environment }: Caller,
-  { network, hash, walletAddress, token }: SaidPayment,
+  { network, hash, walletAddress, token }: ClaimedPayment,
 ): Promise<bigint> {
-  const { transfers } = await awaitExecuted(parts, environment, { chain: 'STARKNET', hash });
+  const { transfers } = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash });
   const expected = { chain: 'STARKNET', token, sender: walletAddress, recipient: network.paymentAddress } as const;
   const payments = requireTransfers(expected, transfers, tokensOf(network.name, 'STARKNET'), FIELDS);
   return payments.reduce((sum, { amount }) => sum + amount, 0n);
@@ -106,7 +106,7 @@ async function paidAmount(
 interface Bought {
   readonly caller: Caller;
   readonly body: Body;
-  readonly payment: SaidPayment;
+  readonly payment: ClaimedPayment;
   readonly wallet: WalletRecord;
   readonly sku: OfferedSkuRow;
   readonly amount: Money;
@@ -114,7 +114,7 @@ interface Bought {
   readonly price: bigint;
 }
 
-function newPurchase({ now = Date.now }: PurchaseParts, bought: Bought): NewPurchase {
+function newPurchase({ now = Date.now }: PurchaseDeps, bought: Bought): NewPurchase {
   const { caller, body, payment, wallet, sku, amount, paid, price } = bought;
   const record = {
     organizationId: caller.organizationId,
@@ -244,7 +244,7 @@ function spellings({ cents, text }: Money): string[] {
 const DOLLARS: readonly ChainToken[] = ['USDC', 'USDC_E', 'USDT', 'DAI'];
 
 /** What somebody says to have paid with, everything in its normal form. */
-export interface SaidPayment {
+export interface ClaimedPayment {
   readonly network: StarknetNetwork;
   /** With the hash, what names the payment in the whole deployment. */
   readonly chainId: string;
@@ -257,7 +257,7 @@ export function readPayment(
   networks: Networks,
   { environment }: Caller,
   body: BodyOf<typeof endpoints.createSkuPurchase>,
-): SaidPayment {
+): ClaimedPayment {
   if (body.chain !== 'STARKNET') {
     throw new ApiError('unsupported_chain', 'The payment address is on STARKNET only. GET /config tells it.');
   }
@@ -301,7 +301,7 @@ export async function listOwnPurchases(
   return toPage(records.map(toTransaction), total, page);
 }
 
-export interface PurchaseParts {
+export interface PurchaseDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly exchange: Pick<Exchange, 'ratesOfLast'>;

@@ -5,36 +5,36 @@ import type { Networks } from '../chains/networks.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
-import { findRelayByHash, giveUp, takeUp } from '../relayer/relay-store.ts';
-import { reasonOf } from '../util/text.ts';
+import { abandonRelay, findRelayByHash, reinstateRelay } from '../relayer/relay-store.ts';
+import { errorText } from '../util/text.ts';
 import { lockPurchaseOfRefund, type Purchase } from './purchase.ts';
-import { changeRefund, changeRefundHash, type RefundParts, unpaidRefunds, useTransfer } from './refunds.ts';
+import { changeRefund, changeRefundHash, type RefundDeps, unpaidRefunds, useTransfer } from './refunds.ts';
 
-interface Parts {
+interface Deps {
   readonly networks: Pick<Networks, 'starknet'>;
   readonly log: JobLog;
 }
 
 /** What the end of a refund's transaction means for its purchase. It can come again, also with another result, after a reorganisation. */
-export function refundOutcomes(parts: Parts): Pick<OutcomeHandlers, 'refund'> {
+export function refundOutcomes(deps: Deps): Pick<OutcomeHandlers, 'refund'> {
   return {
     refund: async (tx, outcome) => {
       const purchase = await lockPurchaseOfRefund(tx, outcome.relayId);
-      if (!purchase) complain(parts, outcome);
-      else if (outcome.result === 'SUCCEEDED') await endPaid(tx, parts, outcome, purchase);
-      else await keepUnpaid(tx, parts, outcome, purchase);
+      if (!purchase) complain(deps, outcome);
+      else if (outcome.result === 'SUCCEEDED') await endPaid(tx, deps, outcome, purchase);
+      else await keepUnpaid(tx, deps, outcome, purchase);
     },
   };
 }
 
 /** Only of one that was given up long before, and then only on a chain that goes back behind its finality. */
-function complain({ log }: Parts, { relayId, result, hash }: RelayOutcome): void {
+function complain({ log }: Deps, { relayId, result, hash }: RelayOutcome): void {
   if (result !== 'SUCCEEDED') return;
   log.error({ relayId, hash: hash && toHex(hash) }, 'a refund was executed after another one had taken its place');
 }
 
 /** The event says that it was paid, and nothing else does. What throws leaves the transaction open, and its receipt is read again. */
-async function endPaid(tx: Db, { networks, log }: Parts, outcome: RelayOutcome, purchase: Purchase): Promise<void> {
+async function endPaid(tx: Db, { networks, log }: Deps, outcome: RelayOutcome, purchase: Purchase): Promise<void> {
   const { relayId, hash, receipt, account, environment } = outcome;
   const { record, payment, refund } = purchase;
   const { id, organizationId } = record;
@@ -46,7 +46,7 @@ async function endPaid(tx: Db, { networks, log }: Parts, outcome: RelayOutcome, 
   const { chainId } = networks.starknet(environment).chain;
   await useTransfer(tx, { chainId, hash, organizationId, environment, purchaseId: id });
   if (refund.status !== 'REFUNDED') {
-    await takeUp(tx, relayId);
+    await reinstateRelay(tx, relayId);
     return changeRefund(tx, id, 'REFUNDED', hash);
   }
   // After a reorganisation it may stand there with a higher fee, and so with another hash.
@@ -55,7 +55,7 @@ async function endPaid(tx: Db, { networks, log }: Parts, outcome: RelayOutcome, 
 }
 
 /** Nothing was given back, and nothing is sent anew: until it is over for good, a reorganisation may have it executed. */
-async function keepUnpaid(tx: Db, { networks, log }: Parts, outcome: RelayOutcome, purchase: Purchase): Promise<void> {
+async function keepUnpaid(tx: Db, { networks, log }: Deps, outcome: RelayOutcome, purchase: Purchase): Promise<void> {
   const { relayId, result, revertReason, environment } = outcome;
   const { record, refund } = purchase;
   log.warn({ purchaseId: record.id, relayId, result, reason: revertReason }, 'a refund was not made');
@@ -77,8 +77,8 @@ const MAX_LOOKED_AT = 100;
  * Refunds whose transaction reverted or was never executed are due again, once that is over for good: before, a reorganisation could
  * have it executed besides the next one. Answers how many there were.
  */
-export async function freeUnpaidRefunds(
-  { db, networks, payer, log }: Omit<RefundParts, 'pause'>,
+export async function requeueFailedRefunds(
+  { db, networks, payer, log }: Omit<RefundDeps, 'pause'>,
   environment: Environment,
 ): Promise<number> {
   const { chainId } = networks.starknet(environment).chain;
@@ -88,14 +88,14 @@ export async function freeUnpaidRefunds(
       if (!(await payer.isOverForGood(environment, relayId))) continue;
       freed += await db.tx((tx) => free(tx, relayId));
     } catch (error) {
-      log.warn({ relayId, reason: reasonOf(error) }, 'the end of a refund could not be read');
+      log.warn({ relayId, reason: errorText(error) }, 'the end of a refund could not be read');
     }
   }
   return freed;
 }
 
 async function free(tx: Db, relayId: string): Promise<number> {
-  if (!(await giveUp(tx, relayId))) return 0;
+  if (!(await abandonRelay(tx, relayId))) return 0;
   const purchase = await lockPurchaseOfRefund(tx, relayId);
   if (purchase?.refund.status !== 'REFUNDING') return 0;
   await changeRefund(tx, purchase.record.id, 'DUE');

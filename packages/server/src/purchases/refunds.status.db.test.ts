@@ -1,14 +1,14 @@
 import { type RefundStatus, refundStatuses } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Shop } from '../../testing/fulfilment.ts';
+import { FulfilmentFixture } from '../../testing/fulfilment.ts';
 import { changeRefund, refundTransitions } from './refunds.ts';
 
-let shop: Shop;
+let fixture: FulfilmentFixture;
 beforeAll(async () => {
-  shop = await Shop.start();
+  fixture = await FulfilmentFixture.start();
 });
-afterAll(() => shop.stop());
+afterAll(() => fixture.stop());
 
 const allowed: readonly (readonly [RefundStatus, RefundStatus])[] = [
   ['DUE', 'REFUNDING'],
@@ -20,8 +20,8 @@ const allowed: readonly (readonly [RefundStatus, RefundStatus])[] = [
 const pairs = refundStatuses.flatMap((from) => refundStatuses.map((to) => [from, to] as const));
 
 async function ended(from: RefundStatus | null): Promise<string> {
-  const id = await shop.purchase({ hash: '0x1' });
-  await shop.db.run(sql`
+  const id = await fixture.purchase({ hash: '0x1' });
+  await fixture.db.run(sql`
     update transactions
        set status = 'FAILED', refund_status = ${from},
            refund_transaction_hash = ${from === 'REFUNDED' ? '0x2' : null}
@@ -34,14 +34,14 @@ describe('a refund', () => {
     const isAllowed = allowed.some(([one, other]) => one === from && other === to);
     expect(refundTransitions[from].includes(to)).toBe(isAllowed);
     const id = await ended(from);
-    const changed = await changeRefund(shop.db, id, to, 3n).then(
+    const changed = await changeRefund(fixture.db, id, to, 3n).then(
       () => true,
       () => false,
     );
-    expect([changed, (await shop.seen(id))?.refund]).toEqual([isAllowed, isAllowed ? to : from]);
+    expect([changed, (await fixture.seen(id))?.refund]).toEqual([isAllowed, isAllowed ? to : from]);
   });
 
   it.each(refundStatuses)('that is not due does not become %s', async (to) => {
-    await expect(changeRefund(shop.db, await ended(null), to, 3n)).rejects.toThrow('cannot be');
+    await expect(changeRefund(fixture.db, await ended(null), to, 3n)).rejects.toThrow('cannot be');
   });
 });

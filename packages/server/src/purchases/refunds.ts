@@ -9,36 +9,36 @@ import type { JobLog } from '../jobs/job.ts';
 import type { PayAnswer, Payer } from '../relayer/payer.ts';
 import { executesForOthers } from '../relayer/relay.ts';
 import { findRelayByHash } from '../relayer/relay-store.ts';
-import { awaitExecuted, parseStarknetHash, type SeenTransaction } from '../transactions/chain-transaction.ts';
+import { awaitExecuted, type ChainTransaction, parseStarknetHash } from '../transactions/chain-transaction.ts';
 import { toTransaction } from '../transactions/record.ts';
-import { lookForPayment, type PaymentSight, storePaid } from './confirm-payment.ts';
+import { observePayment, type PaymentObservation, storePaid } from './confirm-payment.ts';
 import { lockPurchase, ownPurchase, type Payment, type Purchase } from './purchase.ts';
 
 type RefundSkuPurchase = typeof endpoints.refundSkuPurchase;
 
 /** Gives a payment back, once: by a transaction of the manager's, or by one that the organisation made itself. */
 export async function refundSkuPurchase(
-  parts: RefundParts,
+  deps: RefundDeps,
   call: Call<RefundSkuPurchase>,
 ): Promise<Answer<RefundSkuPurchase>> {
   const { caller, params, body } = call;
-  const purchase = await withLatePayment(parts, await ownPurchase(parts.db, caller, params.id));
+  const purchase = await withLatePayment(deps, await ownPurchase(deps.db, caller, params.id));
   if (!purchase.refund.status) throw new ApiError('purchase_not_refundable');
-  if (body.transactionHash !== undefined) return acknowledgeTransfer(parts, call, purchase, body.transactionHash);
+  if (body.transactionHash !== undefined) return acknowledgeTransfer(deps, call, purchase, body.transactionHash);
   if (purchase.refund.status === 'DUE') {
     // Not being configured is no lack of an answer, and throws here.
-    parts.networks.starknet(caller.environment);
-    requireShown(await lookForPayment(parts.networks, purchase));
-    await payBack(parts, caller, purchase);
+    deps.networks.starknet(caller.environment);
+    requirePaymentOnChain(await observePayment(deps.networks, purchase));
+    await sendRefund(deps, caller, purchase);
   }
-  return toTransaction((await ownPurchase(parts.db, caller, params.id)).record);
+  return toTransaction((await ownPurchase(deps.db, caller, params.id)).record);
 }
 
 /** A payment that came after its purchase had ended is found when it is asked for. */
-async function withLatePayment({ db, networks }: RefundParts, purchase: Purchase): Promise<Purchase> {
+async function withLatePayment({ db, networks }: RefundDeps, purchase: Purchase): Promise<Purchase> {
   const { record, paidAt } = purchase;
   if (paidAt || (record.status !== 'FAILED' && record.status !== 'CANCELLED')) return purchase;
-  const sight = await lookForPayment(networks, purchase);
+  const sight = await observePayment(networks, purchase);
   if (sight.state !== 'paid') return purchase;
   return db.tx(async (tx) => {
     await storePaid(tx, record.id, sight);
@@ -57,7 +57,7 @@ class NotDueError extends Error {
  * Has the manager send what was paid back to the payer. A refund is REFUNDING from the moment in which its transaction is stored; the
  * row says which one is next, so of several that begin at once one is stored, and the others find it.
  */
-export async function payBack({ payer }: RefundParts, caller: Caller, purchase: Purchase): Promise<void> {
+export async function sendRefund({ payer }: RefundDeps, caller: Caller, purchase: Purchase): Promise<void> {
   const { id, environment } = purchase.record;
   const number = purchase.refund.begun + 1;
   const purpose = `refund ${id} ${number}`;
@@ -95,7 +95,7 @@ type RefundEndpoint = typeof endpoints.refundSkuPurchase;
 
 /** Verifies a transfer that the organisation made itself, and counts it as the refund. A transfer is the refund of one purchase. */
 export async function acknowledgeTransfer(
-  parts: RefundParts,
+  deps: RefundDeps,
   { caller, transact }: Call<RefundEndpoint>,
   purchase: Purchase,
   transactionHash: string,
@@ -105,10 +105,10 @@ export async function acknowledgeTransfer(
   const hash = parsed.ok ? parsed.value : refuse('body.transactionHash', parsed.reason);
   if (isRefundedBy(purchase, hash)) return toTransaction(purchase.record);
   requireDue(purchase);
-  const { chainId } = parts.networks.starknet(environment).chain;
-  await refuseOwnPayments(parts, chainId, hash);
-  const seen = await awaitExecuted(parts, environment, { chain: 'STARKNET', hash: toHex(hash), accepted: true });
-  requireGivenBack(purchase, seen);
+  const { chainId } = deps.networks.starknet(environment).chain;
+  await refuseOwnPayments(deps, chainId, hash);
+  const seen = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash: toHex(hash), accepted: true });
+  requireRefundTransfer(purchase, seen);
   return transact(async (tx) => {
     const locked = await lockPurchase(tx, id);
     if (!locked || !isRefundedBy(locked, hash)) await store(tx, locked, { chainId, hash, caller });
@@ -140,15 +140,15 @@ const isRefundedBy = ({ refund }: Purchase, hash: bigint): boolean =>
   refund.status === 'REFUNDED' && refund.hash !== undefined && BigInt(refund.hash) === hash;
 
 /** What the manager sends is a gift, a burn or the refund of another purchase, and is no second thing besides. */
-async function refuseOwnPayments({ db }: RefundParts, chainId: bigint, hash: bigint): Promise<void> {
+async function refuseOwnPayments({ db }: RefundDeps, chainId: bigint, hash: bigint): Promise<void> {
   const relay = await findRelayByHash(db.reads, chainId, hash);
   if (relay && !executesForOthers(relay.kind)) throw new ApiError('transaction_already_used');
 }
 
 /** A `transaction_mismatch` unless the transaction left the payer with at least what was paid, after it was paid. */
-export function requireGivenBack(
+export function requireRefundTransfer(
   { payment, blockTime }: Pick<Purchase, 'payment' | 'blockTime'>,
-  { transfers, time }: Pick<SeenTransaction, 'transfers' | 'time'>,
+  { transfers, time }: Pick<ChainTransaction, 'transfers' | 'time'>,
 ): void {
   if (blockTime && time && time < blockTime) throw mismatch('it was made before the payment');
   const { token, payer, amount } = payment;
@@ -159,14 +159,14 @@ export function requireGivenBack(
   if (got < amount) throw mismatch(`it gives ${got} of the ${amount} units back that were paid`);
 }
 
-const sumOf = (transfers: SeenTransaction['transfers']): bigint =>
+const sumOf = (transfers: ChainTransaction['transfers']): bigint =>
   transfers.reduce((sum, { amount }) => sum + amount, 0n);
 
 const mismatch = (found: string): ApiError =>
   new ApiError('transaction_mismatch', `The transaction is no refund of this purchase: ${found}.`);
 
 /** What a reorganisation took back from us is not given back: the payer has it already. */
-export function requireShown(sight: PaymentSight): void {
+export function requirePaymentOnChain(sight: PaymentObservation): void {
   switch (sight.state) {
     case 'paid':
       return;
@@ -251,7 +251,7 @@ export function refundStatusesBefore(status: RefundStatus): readonly RefundStatu
   return refundStatuses.filter((from) => refundTransitions[from].includes(status));
 }
 
-export interface RefundParts {
+export interface RefundDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly payer: Payer;

@@ -62,7 +62,7 @@ const group = (anchor: string, title: string, content: Fragment): Html =>
 ${content}</section>
 `;
 
-interface Parts {
+interface Deps {
   readonly title: string;
   readonly bar: Html;
   readonly navigation: Html;
@@ -70,7 +70,7 @@ interface Parts {
 }
 
 /** The document around the content: head, style, skip link and landmarks. */
-export function layout({ title, bar, navigation, content }: Parts): string {
+export function layout({ title, bar, navigation, content }: Deps): string {
   return html`<!doctype html>
 <html lang="en">
 <head>

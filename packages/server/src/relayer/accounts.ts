@@ -2,10 +2,10 @@ import { ApiError, type Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import { padded, type StarknetChain } from '../chains/starknet/chain.ts';
+import { padAddress, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { reasonOf } from '../util/text.ts';
+import { errorText } from '../util/text.ts';
 
 /** STRK has 18 decimals. */
 const STRK = 10n ** 18n;
@@ -107,7 +107,7 @@ export interface ReadyAccounts {
  * Sees to it that accounts have nonces to give out. The chain is asked once for each account, at the first use, because the
  * database may come from a backup.
  */
-export function createReadyAccounts(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): ReadyAccounts {
+export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): ReadyAccounts {
   const asked = new Set<string>();
   const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
   const ask = async (db: Database, chain: StarknetChain, account: string) => {
@@ -118,7 +118,7 @@ export function createReadyAccounts(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOU
   };
   return {
     async ready(db, chain, keys) {
-      const accounts = keys.map(({ address }) => padded(address));
+      const accounts = keys.map(({ address }) => padAddress(address));
       const known = await nextNonces(db.reads, chain.chainId, accounts);
       const unknown = accounts.filter((account) => !known.has(account) || !asked.has(nameOf(chain, account)));
       await Promise.all(unknown.map((account) => ask(db, chain, account)));
@@ -136,7 +136,7 @@ export interface RelayerKey {
   readonly privateKey: bigint;
 }
 
-export interface RelayerParts {
+export interface RelayerDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   readonly crypto: Crypto;
@@ -150,47 +150,47 @@ export interface RelayerParts {
 }
 
 /** All accounts whose transactions are looked after. */
-export function allKeys({ keys, managerKey }: RelayerParts, environment: Environment): readonly RelayerKey[] {
+export function allKeys({ keys, managerKey }: RelayerDeps, environment: Environment): readonly RelayerKey[] {
   const manager = managerKey?.(environment);
   return manager ? [...keys(environment), manager] : keys(environment);
 }
 
-interface Parts extends RelayerParts {
+interface Deps extends RelayerDeps {
   readonly log: JobLog;
 }
 
 /** Stores what the accounts have that pay, and warns while there is still time. */
-export async function readBalances(parts: Parts, environment: Environment): Promise<void> {
-  const token = parts.networks.token(environment, 'STARKNET', 'STRK');
+export async function readBalances(deps: Deps, environment: Environment): Promise<void> {
+  const token = deps.networks.token(environment, 'STARKNET', 'STRK');
   const strk = BigInt(token?.address ?? 0);
-  for (const key of allKeys(parts, environment)) {
-    const account = padded(key.address);
-    await readBalance(parts, environment, key, strk).catch((error: unknown) =>
-      parts.log.warn({ account, reason: reasonOf(error) }, 'the balance of a relayer account could not be read'),
+  for (const key of allKeys(deps, environment)) {
+    const account = padAddress(key.address);
+    await readBalance(deps, environment, key, strk).catch((error: unknown) =>
+      deps.log.warn({ account, reason: errorText(error) }, 'the balance of a relayer account could not be read'),
     );
   }
-  await readManager(parts, environment).catch((error: unknown) =>
-    parts.log.warn({ environment, reason: reasonOf(error) }, 'what the manager has in USDC could not be read'),
+  await readManager(deps, environment).catch((error: unknown) =>
+    deps.log.warn({ environment, reason: errorText(error) }, 'what the manager has in USDC could not be read'),
   );
 }
 
-async function readManager({ db, networks, managerKey }: Parts, environment: Environment): Promise<void> {
+async function readManager({ db, networks, managerKey }: Deps, environment: Environment): Promise<void> {
   const manager = managerKey?.(environment);
   const usdc = networks.token(environment, 'STARKNET', 'USDC');
   if (!manager || !usdc) return;
   const { chain } = networks.starknet(environment);
   const balance = await chain.balanceOf(BigInt(usdc.address ?? 0), manager.address);
-  await storeUsdc(db, chain.chainId, padded(manager.address), balance);
+  await storeUsdc(db, chain.chainId, padAddress(manager.address), balance);
 }
 
 async function readBalance(
-  { db, networks, log }: Parts,
+  { db, networks, log }: Deps,
   environment: Environment,
   { address }: RelayerKey,
   strk: bigint,
 ): Promise<void> {
   const { chain } = networks.starknet(environment);
-  const account = padded(address);
+  const account = padAddress(address);
   const [balance, nonce] = await Promise.all([chain.balanceOf(strk, address), chain.nonceAt(address)]);
   await storeBalance(db, chain.chainId, account, balance);
   // A key that was used elsewhere is noticed here, before a relay gets a nonce that is gone.

@@ -25,7 +25,7 @@ import { callsOf } from './relay-store.ts';
 import type { OpenRelay } from './worker/context.ts';
 
 /** What the chain is asked about a relay. Anyone who has the signature may execute it, so receipts of our own do not tell all. */
-export interface Deed {
+export interface RelayedExecution {
   readonly relayId: string;
   readonly wallet: bigint;
   /** Undefined where the wallet is only deployed. */
@@ -43,7 +43,7 @@ const IDLE_CHAIN_MS = 3_600_000;
 const MAX_BLOCKS_BACK = 2 ** 20;
 
 /** The wallet is of a class that does not say which nonces it has spent. */
-export class UntoldError extends Error {
+export class NonceUnreadableError extends Error {
   override readonly name = 'UntoldError';
 }
 
@@ -51,50 +51,62 @@ export class UntoldError extends Error {
  * Whether it was executed, as of a block: the wallet has spent its nonce, which it does once, or stands where it was to be
  * deployed. This does not depend on what anybody says.
  */
-export async function isDone(chain: StarknetChain, { wallet, execution }: Deed, at: BlockId): Promise<boolean> {
+export async function isExecuted(
+  chain: StarknetChain,
+  { wallet, execution }: RelayedExecution,
+  at: BlockId,
+): Promise<boolean> {
   if (!execution) return (await chain.classHashAt(wallet, at)) !== undefined;
   const question = { to: wallet, entrypoint: 'is_valid_outside_execution_nonce', calldata: [execution.nonce] };
   const answer = await chain.call(question, at);
   if (answer.ok && answer.felts.length === 1) return answer.felts[0] === 0n;
   if (!answer.ok && answer.code === code.contractNotFound) return false;
-  throw new UntoldError(`${toHex(wallet)} does not tell whether it has spent a nonce`);
+  throw new NonceUnreadableError(`${toHex(wallet)} does not tell whether it has spent a nonce`);
 }
 
 /** The block in which it was executed, given that it is done at `head`. Undefined: it was, long before we were asked. */
-export async function blockOf(chain: StarknetChain, deed: Deed, head: number): Promise<number | undefined> {
+export async function findExecutionBlock(
+  chain: StarknetChain,
+  deed: RelayedExecution,
+  head: number,
+): Promise<number | undefined> {
   const before = await blockBefore(chain, deed, head);
   if (before === undefined) return undefined;
   let [undone, done] = [before, head];
   while (done - undone > 1) {
     const middle = undone + Math.floor((done - undone) / 2);
-    if (await isDone(chain, deed, middle)) done = middle;
+    if (await isExecuted(chain, deed, middle)) done = middle;
     else undone = middle;
   }
   return done;
 }
 
 /** A block as of which it was not done. */
-async function blockBefore(chain: StarknetChain, deed: Deed, head: number): Promise<number | undefined> {
+async function blockBefore(chain: StarknetChain, deed: RelayedExecution, head: number): Promise<number | undefined> {
   if (deed.fromBlock !== undefined) {
     const first = Math.min(deed.fromBlock, head);
-    return (await isDone(chain, deed, first)) ? undefined : first;
+    return (await isExecuted(chain, deed, first)) ? undefined : first;
   }
   for (let back = 1; back <= MAX_BLOCKS_BACK; back *= 2) {
     const block = Math.max(0, head - back);
-    if (!(await isDone(chain, deed, block))) return block;
+    if (!(await isExecuted(chain, deed, block))) return block;
     if (block === 0) return undefined;
   }
   return undefined;
 }
 
 /** Whether a transaction of this block can be the one that executed it. */
-export async function wasDoneIn(chain: StarknetChain, deed: Deed, block: number): Promise<boolean> {
-  if (!(await isDone(chain, deed, block))) return false;
-  return block === 0 || !(await isDone(chain, deed, block - 1));
+export async function wasExecutedIn(chain: StarknetChain, deed: RelayedExecution, block: number): Promise<boolean> {
+  if (!(await isExecuted(chain, deed, block))) return false;
+  return block === 0 || !(await isExecuted(chain, deed, block - 1));
 }
 
 /** Whether the wallet refuses it from this block on. */
-export async function isOver(network: StarknetNetwork, { notAfter }: Deed, head: number): Promise<boolean> {
+export async function isWindowClosed(
+  network: StarknetNetwork,
+  { notAfter }: RelayedExecution,
+  head: number,
+): Promise<boolean> {
   const block = await network.chain.block(head);
   if (block && block.timestamp >= notAfter) return true;
   return (await network.time()).getTime() - notAfter.getTime() > IDLE_CHAIN_MS;
@@ -112,10 +124,10 @@ const MAX_CANDIDATES = 20;
  * The transaction that executed it in the given block, found by the events that the wallet and the contracts it calls leave
  * there. Undefined when there is none, or when there are several that could be it.
  */
-export async function findTransaction(
+export async function findExecutingTransaction(
   db: Db,
   chain: StarknetChain,
-  deed: Deed,
+  deed: RelayedExecution,
   block: number,
 ): Promise<Receipt | undefined> {
   const hashes = new Set<bigint>();
@@ -147,7 +159,7 @@ async function hashesOfOthers(db: Db, id: string, hashes: readonly bigint[]): Pr
 
 type Trace = Pick<EventFilter, 'address' | 'keys'>;
 
-function tracesOf({ wallet, execution, deploys }: Deed): Trace[] {
+function tracesOf({ wallet, execution, deploys }: RelayedExecution): Trace[] {
   const called = new Set(execution?.calls.map(({ to }) => to));
   const deployers = deploys ? [UDC_ADDRESS, LEGACY_UDC_ADDRESS] : [];
   const targets = [wallet, ...deployers, ...[...called].slice(0, MAX_TARGETS)];
@@ -173,7 +185,7 @@ function concerns(event: EmittedEvent, wallet: bigint): boolean {
   return event.from === wallet || event.keys.includes(wallet) || event.data.includes(wallet);
 }
 
-function transfersOf({ wallet, execution }: Deed): Transfer[] {
+function transfersOf({ wallet, execution }: RelayedExecution): Transfer[] {
   const calls = execution?.calls ?? [];
   return calls.flatMap(({ to: token, selector: called, calldata: [to, low, high, ...rest] }) => {
     if (called !== selector('transfer') || to === undefined || low === undefined || high === undefined) return [];
@@ -193,10 +205,10 @@ function fits(receipt: Receipt, expected: readonly Transfer[]): boolean {
 }
 
 /** What the chain can be asked about a relay; of one that is not executed for anybody else, nothing. */
-export async function deedOf(
+export async function executionOfRelay(
   db: Db,
   { id, kind, wallet, notAfter }: Pick<OpenRelay, 'id' | 'kind' | 'wallet' | 'notAfter'>,
-): Promise<Deed | undefined> {
+): Promise<RelayedExecution | undefined> {
   if (!executesForOthers(kind)) return undefined;
   const calls = await callsOf(db, id);
   const execution = decodeOutsideExecution(calls.at(-1)?.calldata ?? [])?.execution;

@@ -15,7 +15,7 @@ import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import {
   type Estimate,
   type GasUse,
-  padded,
+  padAddress,
   type RawInvoke,
   type Refusal,
   rawInvoke,
@@ -24,7 +24,7 @@ import {
 } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { enqueue } from '../jobs/job.ts';
-import { canPay, type RelayerKey, type RelayerParts, takeNonce } from './accounts.ts';
+import { canPay, type RelayerDeps, type RelayerKey, takeNonce } from './accounts.ts';
 import type { RelayKind, Sponsorship, StoreWithRelay } from './relay.ts';
 import { insertRelay, tenderJob } from './relay-store.ts';
 
@@ -172,7 +172,7 @@ const FRI_PER_STRK = 10n ** 18n;
 const SHOWN_DECIMALS = 4;
 
 /** A node would refuse it whenever it is sent. */
-export function refuseTooLarge(calls: readonly Call[]): void {
+export function requireCalldataLimit(calls: readonly Call[]): void {
   const felts = encodeCalls(calls).length;
   if (felts <= MAX_CALLDATA_FELTS) return;
   const message = `The transaction has ${felts} felts of calldata, and the chain takes ${MAX_CALLDATA_FELTS} at most. Split its calls.`;
@@ -180,7 +180,7 @@ export function refuseTooLarge(calls: readonly Call[]): void {
 }
 
 /** Whoever signs decides what is computed, and the deployment pays. */
-export function refuseTooDear({ fee }: Estimate, maxFeeFri: bigint | undefined): void {
+export function requireFeeLimit({ fee }: Estimate, maxFeeFri: bigint | undefined): void {
   if (maxFeeFri === undefined || fee <= maxFeeFri) return;
   const message = `The transaction would cost ${strk(fee)} STRK of gas, and this deployment pays ${strk(maxFeeFri)} STRK at most.`;
   throw new ApiError('fee_too_high', message);
@@ -212,7 +212,7 @@ export function fillerCalls(account: bigint, strk: bigint): Call[] {
 }
 
 /** What the first transaction of a relay is made of. */
-export interface FirstOrder {
+export interface RelayOrder {
   readonly environment: Environment;
   readonly chainId: bigint;
   readonly kind: RelayKind;
@@ -226,9 +226,9 @@ export interface FirstOrder {
   readonly fee: Fee;
 }
 
-type StoreParts = Pick<RelayerParts, 'db' | 'crypto' | 'now'>;
+type StoreDeps = Pick<RelayerDeps, 'db' | 'crypto' | 'now'>;
 
-export interface StoredFirst {
+export interface CreatedRelay {
   readonly id: string;
   readonly account: string;
   readonly signed: SignedInvoke;
@@ -238,7 +238,7 @@ export interface StoredFirst {
 const SAFETY_NET_MS = 3_000;
 
 /** Rolls the transaction back: what was to be stored is there already. */
-class TwinError extends Error {
+class DuplicateRelayError extends Error {
   override readonly name = 'TwinError';
 }
 
@@ -246,47 +246,47 @@ class TwinError extends Error {
  * Gives it a nonce, signs it, and stores it with everything that belongs to it, in one transaction. Nothing is sent before that is
  * done. Undefined when a twin was faster.
  */
-export async function storeFirst(
-  parts: StoreParts,
-  order: FirstOrder,
+export async function createRelay(
+  deps: StoreDeps,
+  order: RelayOrder,
   store: StoreWithRelay,
-): Promise<StoredFirst | undefined> {
+): Promise<CreatedRelay | undefined> {
   try {
-    return await parts.db.tx((tx) => storeIn(tx, parts, order, store));
+    return await deps.db.tx((tx) => storeIn(tx, deps, order, store));
   } catch (error) {
-    if (error instanceof TwinError) return undefined;
+    if (error instanceof DuplicateRelayError) return undefined;
     throw error;
   }
 }
 
-async function storeIn(tx: Db, parts: StoreParts, order: FirstOrder, store: StoreWithRelay): Promise<StoredFirst> {
+async function storeIn(tx: Db, deps: StoreDeps, order: RelayOrder, store: StoreWithRelay): Promise<CreatedRelay> {
   const { environment, chainId, keys, calls } = order;
-  const now = parts.now?.() ?? Date.now();
-  const accounts = keys.map(({ address }) => padded(address));
+  const now = deps.now?.() ?? Date.now();
+  const accounts = keys.map(({ address }) => padAddress(address));
   const maxFee = maxFeeOf(order.fee);
   const taken = await takeNonce(tx, chainId, accounts, maxFee);
-  const key = taken && keys.find(({ address }) => padded(address) === taken.account);
-  if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? allBusy() : allPoor();
+  const key = taken && keys.find(({ address }) => padAddress(address) === taken.account);
+  if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? accountsBusy() : insufficientStrk();
   const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
-  const signed = await signTransaction(parts.crypto, key, transaction, order.fee);
+  const signed = await signTransaction(deps.crypto, key, transaction, order.fee);
   const { kind, purpose, messageHash, wallet, notAfter } = order;
   const about = { environment, chainId, kind, purpose, messageHash, wallet, notAfter };
   const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
   const id = await insertRelay(tx, { ...about, ...place });
-  if (id === undefined) throw new TwinError();
+  if (id === undefined) throw new DuplicateRelayError();
   await store(tx, { id, hash: signed.hash });
   await enqueue(tx, tenderJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
   return { id, account: taken.account, signed };
 }
 
-function allBusy(): ApiError {
+function accountsBusy(): ApiError {
   return new ApiError(
     'chain_unavailable',
     'The accounts that pay for gas have too much under way. Nothing was stored or sent. Try again later.',
   );
 }
 
-function allPoor(): ApiError {
+function insufficientStrk(): ApiError {
   return new ApiError(
     'chain_unavailable',
     'The accounts that pay for gas lack STRK for this. Nothing was stored or sent. Try again when the operator has sent more.',

@@ -53,7 +53,7 @@ export interface Settled {
  * Stores how a relay ended and tells whoever asked for it, in one transaction. Without `included` it was displaced: its nonce is
  * used by something else. False when it has ended already.
  */
-export async function settle(
+export async function recordOutcome(
   db: Db,
   outcomes: OutcomeHandlers,
   relay: Settled,

@@ -1,14 +1,14 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ChainChanges, Relayers } from '../../testing/relayer.ts';
+import { type ChainChanges, RelayerFixture } from '../../testing/relayer.ts';
 import { manager } from '../../testing/starknet.ts';
 import { transferCall } from '../../testing/test-wallet.ts';
-import { padded } from '../chains/starknet/chain.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 import { readBalances } from './accounts.ts';
 import { relayerChecks, relayerStatus } from './module.ts';
 import { createPayer, type PayOrder } from './payer.ts';
-import { giveUp, reopenRelays } from './relay-store.ts';
-import { tend } from './worker/worker.ts';
+import { abandonRelay, reopenRelays } from './relay-store.ts';
+import { processAccount } from './worker/worker.ts';
 
 const nothing = async () => {};
 /** As many looks as a minute of working jobs would take. */
@@ -16,9 +16,9 @@ const MAX_LOOKS = 60;
 /** After so many blocks the sandbox counts a block as accepted on L1. */
 const L1_AFTER_BLOCKS = 100;
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 beforeEach(async () => {
   await relayers.controls.reset();
@@ -31,7 +31,7 @@ afterAll(() => relayers.stop());
 
 const managerKey = () => manager;
 const payerWith = (chain: ChainChanges = {}) =>
-  createPayer({ ...relayers.parts, networks: relayers.networksWith(chain), managerKey });
+  createPayer({ ...relayers.deps, networks: relayers.networksWith(chain), managerKey });
 const nonce = async () => (await relayers.chain.nonceAt(manager.address)) ?? 0n;
 
 let orders = 0;
@@ -44,7 +44,7 @@ function orderOf(to: bigint, amount = 7n): PayOrder {
 /** What the workers do with what the manager has under way. */
 async function finish(): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-    const { open } = await tend({ ...relayers.parts, managerKey }, 'development', padded(manager.address));
+    const { open } = await processAccount({ ...relayers.deps, managerKey }, 'development', padAddress(manager.address));
     if (!open) return;
     relayers.wait(1_000);
   }
@@ -92,7 +92,7 @@ describe('a payment of the manager', () => {
   });
 
   it('needs a manager', async () => {
-    const payer = createPayer({ ...relayers.parts, managerKey: () => undefined });
+    const payer = createPayer({ ...relayers.deps, managerKey: () => undefined });
     expect(() => payer.manager('development')).toThrow('MANAGER_ACCOUNT');
     await expect(payer.pay(orderOf(1n), nothing)).rejects.toMatchObject({ code: 'chain_not_configured' });
   });
@@ -128,7 +128,7 @@ describe('a payment that ended without being made', () => {
 
   it('only uses up its nonce once it was given up, whatever becomes of its block', async () => {
     const { bob, id } = await reverted();
-    expect(await relayers.db.tx((tx) => giveUp(tx, id))).toBe(true);
+    expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(true);
     const head = await relayers.chain.blockNumber();
     await relayers.controls.reorganise(1, 'drop');
     await relayers.db.tx((tx) => reopenRelays(tx, relayers.chain.chainId, head - 1));
@@ -141,19 +141,19 @@ describe('a payment that ended without being made', () => {
     const [payer, bob] = [payerWith(), relayers.someone()];
     const answer = await payer.pay(orderOf(bob), nothing);
     const id = answer.ok ? answer.relayId : '';
-    expect(await relayers.db.tx((tx) => giveUp(tx, id))).toBe(false);
+    expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(false);
     await finish();
-    expect(await relayers.db.tx((tx) => giveUp(tx, id))).toBe(false);
+    expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(false);
     expect(await payer.isOverForGood('development', id)).toBe(false);
   });
 });
 
 describe('what the manager has', () => {
   it('is read with what the relayers have, and reported apart from them', async () => {
-    const parts = { ...relayers.parts, managerKey };
-    await readBalances(parts, 'development');
+    const deps = { ...relayers.deps, managerKey };
+    await readBalances(deps, 'development');
     const status = await relayerStatus(relayers.db.reads);
-    const own = status.find(({ address }) => address === padded(manager.address));
+    const own = status.find(({ address }) => address === padAddress(manager.address));
     expect(own).toMatchObject({ usdc: expect.any(BigInt), empty: false });
     expect(status.filter(({ usdc }) => usdc === undefined)).toHaveLength(1);
     const checks = relayerChecks(relayers.db.reads);

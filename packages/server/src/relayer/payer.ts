@@ -3,18 +3,18 @@ import { type Call, toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Receipt, StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
-import { createReadyAccounts, type ReadyAccounts, type RelayerKey, type RelayerParts } from './accounts.ts';
+import { createAccountPool, type ReadyAccounts, type RelayerDeps, type RelayerKey } from './accounts.ts';
 import {
+  type CreatedRelay,
+  createRelay,
   estimateOrRefusal,
   type Fee,
   firstFee,
-  refuseTooDear,
-  refuseTooLarge,
-  type StoredFirst,
-  storeFirst,
+  requireCalldataLimit,
+  requireFeeLimit,
 } from './invoke.ts';
 import type { StoreWithRelay } from './relay.ts';
-import { type AttemptKind, findRelayByPurpose, NEVER_OVER, sendAttempt, tenderJob } from './relay-store.ts';
+import { type AttemptKind, findRelayByPurpose, NO_DEADLINE, sendAttempt, tenderJob } from './relay-store.ts';
 
 /** A transaction of the account that holds the service's own money. */
 export interface PayOrder {
@@ -42,33 +42,33 @@ export interface Payer {
   isOverForGood(environment: Environment, relayId: string): Promise<boolean>;
 }
 
-export type PayerParts = Omit<RelayerParts, 'keys'>;
+export type PayerDeps = Omit<RelayerDeps, 'keys'>;
 
-export function createPayer(parts: PayerParts): Payer {
-  const accounts = createReadyAccounts('MANAGER_ACCOUNT');
-  const keyOf = (environment: Environment) => parts.managerKey?.(environment) ?? noManager(environment);
+export function createPayer(deps: PayerDeps): Payer {
+  const accounts = createAccountPool('MANAGER_ACCOUNT');
+  const keyOf = (environment: Environment) => deps.managerKey?.(environment) ?? noManager(environment);
   return {
     manager: (environment) => keyOf(environment).address,
     async pay(order, store) {
-      const { chain } = parts.networks.starknet(order.environment);
-      const known = await answerKnown(parts, chain, order.purpose);
+      const { chain } = deps.networks.starknet(order.environment);
+      const known = await answerKnown(deps, chain, order.purpose);
       if (known) return known;
       const key = keyOf(order.environment);
-      const priced = await priceOf(parts, accounts, chain, key, order.calls);
+      const priced = await priceOf(deps, accounts, chain, key, order.calls);
       if (!priced.ok) return priced;
-      const stored = await storeOrder(parts, chain, key, { ...order, fee: priced.fee }, store);
-      if (stored) return send(parts, order.environment, stored);
-      const twin = await answerKnown(parts, chain, order.purpose);
+      const stored = await storeOrder(deps, chain, key, { ...order, fee: priced.fee }, store);
+      if (stored) return send(deps, order.environment, stored);
+      const twin = await answerKnown(deps, chain, order.purpose);
       if (!twin) throw new Error(`The payment ${order.purpose} could not be stored.`);
       return twin;
     },
     isOverForGood: (environment, relayId) =>
-      isOverForGood(parts.db, parts.networks.starknet(environment).chain, relayId),
+      isFailureFinal(deps.db, deps.networks.starknet(environment).chain, relayId),
   };
 }
 
 async function answerKnown(
-  { db }: PayerParts,
+  { db }: PayerDeps,
   { chainId }: StarknetChain,
   purpose: string,
 ): Promise<PayAnswer | undefined> {
@@ -78,36 +78,36 @@ async function answerKnown(
 }
 
 async function priceOf(
-  { db, maxFeeFri }: PayerParts,
+  { db, maxFeeFri }: PayerDeps,
   accounts: ReadyAccounts,
   chain: StarknetChain,
   key: RelayerKey,
   calls: readonly Call[],
 ): Promise<{ readonly ok: true; readonly fee: Fee } | { readonly ok: false; readonly reason: string }> {
-  refuseTooLarge(calls);
+  requireCalldataLimit(calls);
   const { sender, nonce } = await accounts.ready(db, chain, [key]);
   const estimate = await estimateOrRefusal(chain, { chainId: chain.chainId, sender, nonce, calls });
   if (!estimate.ok) return { ok: false, reason: estimate.reason };
-  refuseTooDear(estimate, maxFeeFri);
+  requireFeeLimit(estimate, maxFeeFri);
   return { ok: true, fee: firstFee(estimate) };
 }
 
 function storeOrder(
-  parts: PayerParts,
+  deps: PayerDeps,
   { chainId }: StarknetChain,
   key: RelayerKey,
   order: PayOrder & { readonly fee: Fee },
   store: StoreWithRelay,
-): Promise<StoredFirst | undefined> {
-  const about = { chainId, keys: [key], wallet: key.address, messageHash: 0n, notAfter: NEVER_OVER };
-  return storeFirst(parts, { ...order, ...about }, store);
+): Promise<CreatedRelay | undefined> {
+  const about = { chainId, keys: [key], wallet: key.address, messageHash: 0n, notAfter: NO_DEADLINE };
+  return createRelay(deps, { ...order, ...about }, store);
 }
 
 /** Whatever comes of sending, it is stored: what no node has taken is sent again by the tender. */
 async function send(
-  { db, networks }: PayerParts,
+  { db, networks }: PayerDeps,
   environment: Environment,
-  { id, account, signed }: StoredFirst,
+  { id, account, signed }: CreatedRelay,
 ): Promise<PayAnswer> {
   const { chain } = networks.starknet(environment);
   await sendAttempt(db, chain, id, signed);
@@ -132,7 +132,7 @@ interface Row {
  * nonce, so that is certain once a block that is accepted on L1 has used it up, and for something else: for a transaction that
  * reverted, for a filler, or for a stranger's.
  */
-export async function isOverForGood(db: Db, chain: StarknetChain, relayId: string): Promise<boolean> {
+export async function isFailureFinal(db: Db, chain: StarknetChain, relayId: string): Promise<boolean> {
   const relay = await findEnded(db, chain.chainId, relayId);
   if (!relay) return false;
   const last = await chain.block('l1_accepted');

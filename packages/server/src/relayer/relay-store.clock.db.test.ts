@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { presentTime } from './relay-store.ts';
+import { databaseTime } from './relay-store.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -21,13 +21,13 @@ describe('the present time', () => {
     const { now } = Date;
     const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5 * HOUR_MS);
     onTestFinished(() => spy.mockRestore());
-    const at = (await presentTime(database.db.reads)).getTime();
+    const at = (await databaseTime(database.db.reads)).getTime();
     expect(at).toBeGreaterThanOrEqual(before);
     expect(at).toBeLessThan(before + HOUR_MS);
   });
 
   it('moves with a clock that is set ahead', async () => {
-    const at = (await presentTime(database.db.reads, () => Date.now() + HOUR_MS)).getTime();
+    const at = (await databaseTime(database.db.reads, () => Date.now() + HOUR_MS)).getTime();
     expect(at - (await databaseNow())).toBeGreaterThan(HOUR_MS / 2);
   });
 });

@@ -1,14 +1,14 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../testing/relayer.ts';
+import { RelayerFixture } from '../../testing/relayer.ts';
 import { transferCall } from '../../testing/test-wallet.ts';
 import { findRelay, reopenRelays } from './relay-store.ts';
 
 const nothing = async () => {};
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 

@@ -2,7 +2,7 @@ import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, toHex } from '@svc/starknet';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import {
-  padded,
+  padAddress,
   type RawInvoke,
   type SendOutcome,
   type SignedInvoke,
@@ -103,7 +103,7 @@ export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | und
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
         hash)
       values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
-        ${toHex(relay.messageHash)}, ${padded(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
+        ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
         ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)})
       on conflict do nothing
       returning id, chain_id, hash
@@ -223,13 +223,13 @@ export async function reopen(tx: Db, chainId: bigint, which: Sql): Promise<Reope
 }
 
 /** A transaction of our own has no window: it is tried until it has ended, or until it is given up. */
-export const NEVER_OVER = new Date('9999-01-01T00:00:00Z');
+export const NO_DEADLINE = new Date('9999-01-01T00:00:00Z');
 
 /**
  * From now on nothing of this relay is sent but what uses up its nonce, even if a reorganisation opens it again. False, and nothing
  * is changed, when it is under way or was executed.
  */
-export async function giveUp(tx: Db, relayId: string): Promise<boolean> {
+export async function abandonRelay(tx: Db, relayId: string): Promise<boolean> {
   const hopeless: readonly RelayState[] = ['REVERTED', 'VOIDED'];
   if (!hopeless.includes(await lockState(tx, relayId))) return false;
   await tx.run(sql`update relays set not_after = to_timestamp(0), updated_at = now() where id = ${relayId}`);
@@ -237,15 +237,15 @@ export async function giveUp(tx: Db, relayId: string): Promise<boolean> {
 }
 
 /** It was executed after all, so it counts again, and is sent again should the chain lose it. */
-export async function takeUp(tx: Db, relayId: string): Promise<void> {
-  await tx.run(sql`update relays set not_after = ${NEVER_OVER} where id = ${relayId} and not_after < ${NEVER_OVER}`);
+export async function reinstateRelay(tx: Db, relayId: string): Promise<void> {
+  await tx.run(sql`update relays set not_after = ${NO_DEADLINE} where id = ${relayId} and not_after < ${NO_DEADLINE}`);
 }
 
 /**
  * The database's clock, by which processes agree since when something is so. A clock of the caller's own counts by how far it is ahead of
  * the process's.
  */
-export async function presentTime(reads: Reads, now: () => number = Date.now): Promise<Date> {
+export async function databaseTime(reads: Reads, now: () => number = Date.now): Promise<Date> {
   const row = await reads.one<{ at: Date }>(sql`select now() as at`);
   if (!row) throw new Error('The database does not tell the time.');
   return new Date(row.at.getTime() + now() - Date.now());
@@ -257,7 +257,7 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 /** Answers when a node has taken one of the relay's transactions. */
-export async function awaitTaken(
+export async function awaitSubmitted(
   reads: Reads,
   id: string,
   pause: (ms: number) => Promise<unknown>,

@@ -3,7 +3,7 @@ import type { Environment } from '@svc/protocol';
 import { ANY_CALLER, type Call, type OutsideExecution } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import type { StarknetNetwork } from '../chains/networks.ts';
-import { padded } from '../chains/starknet/chain.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 
 /**
  * `STORED`: no node has said yet that it has it. `SENT`: a node has it, or had it. The others are ends: what the chain says of the
@@ -134,4 +134,4 @@ export async function prepareExecution(
 
 /** What must not happen twice: an outside execution is known by its wallet and its nonce. */
 export const outsidePurpose = (wallet: bigint, nonce: bigint): string =>
-  `outside ${padded(wallet)} 0x${nonce.toString(16)}`;
+  `outside ${padAddress(wallet)} 0x${nonce.toString(16)}`;

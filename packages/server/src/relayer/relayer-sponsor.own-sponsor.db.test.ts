@@ -3,7 +3,7 @@ import { ANY_CALLER } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testCrypto } from '../../testing/crypto.ts';
-import { Relayers } from '../../testing/relayer.ts';
+import { RelayerFixture } from '../../testing/relayer.ts';
 import { newWallet, transferCall } from '../../testing/test-wallet.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
@@ -11,9 +11,9 @@ const nothing = async () => {};
 const request = { environment: 'development', account: 0x1n, deployment: undefined, calls: [] } as const;
 const twice = () => Promise.reject(new Error('stored twice'));
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start({ accounts: 3 });
+  relayers = await RelayerFixture.start({ accounts: 3 });
 });
 afterAll(() => relayers.stop());
 

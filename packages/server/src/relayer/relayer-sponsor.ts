@@ -2,17 +2,17 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import { ApiError, type Environment } from '@svc/protocol';
 import type { OutsideExecution } from '@svc/starknet';
 import { enqueue } from '../jobs/job.ts';
-import { createTurns, type Turns } from '../util/semaphore.ts';
-import { createReadyAccounts, type RelayerKey, type RelayerParts } from './accounts.ts';
+import { createSemaphore, type Semaphore } from '../util/semaphore.ts';
+import { createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
 import {
+  type CreatedRelay,
+  createRelay,
   estimateOrRefuse,
-  type FirstOrder,
   firstFee,
-  refuseTooDear,
-  refuseTooLarge,
+  type RelayOrder,
   relayedCalls,
-  type StoredFirst,
-  storeFirst,
+  requireCalldataLimit,
+  requireFeeLimit,
 } from './invoke.ts';
 import {
   outsidePurpose,
@@ -24,9 +24,9 @@ import {
   type Sponsorship,
   type StoreWithRelay,
 } from './relay.ts';
-import { awaitTaken, findRelayByPurpose, sendAttempt, tenderJob } from './relay-store.ts';
+import { awaitSubmitted, findRelayByPurpose, sendAttempt, tenderJob } from './relay-store.ts';
 
-export interface OwnSponsorParts extends RelayerParts {
+export interface OwnSponsorDeps extends RelayerDeps {
   /** The nonce of an outside execution: a felt. */
   readonly random?: () => bigint;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -38,41 +38,41 @@ const MAX_AT_NODE = 16;
 const MAX_SECONDS = 8_640_000_000_000n;
 
 /** What stages of a request may do at the same time. */
-interface Gates {
-  readonly estimate: Turns;
+interface StageLimits {
+  readonly estimate: Semaphore;
   /** Each waits for the lock of an account, so more at once would only hold connections that others need. */
-  readonly store: Turns;
-  readonly send: Turns;
+  readonly store: Semaphore;
+  readonly send: Semaphore;
 }
 
-type Asked = Pick<FirstOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & { readonly sponsorship: Sponsorship };
+type Asked = Pick<RelayOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & { readonly sponsorship: Sponsorship };
 
 /** Pays with accounts of the service's own. */
-export function createOwnSponsor(parts: OwnSponsorParts): Sponsor {
-  return new OwnSponsor(parts);
+export function createRelayerSponsor(deps: OwnSponsorDeps): Sponsor {
+  return new RelayerSponsor(deps);
 }
 
-class OwnSponsor implements Sponsor {
-  readonly #parts: OwnSponsorParts;
-  readonly #accounts = createReadyAccounts('RELAYER_ACCOUNTS');
-  readonly #gates = new Map<Environment, Gates>();
+class RelayerSponsor implements Sponsor {
+  readonly #deps: OwnSponsorDeps;
+  readonly #accounts = createAccountPool('RELAYER_ACCOUNTS');
+  readonly #gates = new Map<Environment, StageLimits>();
 
-  constructor(parts: OwnSponsorParts) {
-    this.#parts = parts;
+  constructor(deps: OwnSponsorDeps) {
+    this.#deps = deps;
   }
 
   async prepare({ environment, calls }: PrepareRequest): Promise<OutsideExecution> {
-    const network = this.#parts.networks.starknet(environment);
+    const network = this.#deps.networks.starknet(environment);
     this.#requireKeys(environment);
-    return prepareExecution(network, calls, this.#parts.random ?? randomNonce);
+    return prepareExecution(network, calls, this.#deps.random ?? randomNonce);
   }
 
   async sponsor(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed> {
     const { environment, account, execution } = sponsorship;
-    const { chainId } = this.#parts.networks.starknet(environment).chain;
+    const { chainId } = this.#deps.networks.starknet(environment).chain;
     const keys = this.#requireKeys(environment);
     const purpose = outsidePurpose(account, execution.nonce);
-    const { messageHash = await this.#parts.crypto.executionHash(execution, account, chainId) } = sponsorship;
+    const { messageHash = await this.#deps.crypto.executionHash(execution, account, chainId) } = sponsorship;
     const asked = { sponsorship, keys, chainId, purpose, messageHash };
     const known = await this.#answerKnown(asked);
     if (known) return known;
@@ -91,53 +91,53 @@ class OwnSponsor implements Sponsor {
 
   /** The first relay of the same execution, when a node has it. */
   async #answerKnown({ chainId, purpose, messageHash }: Asked): Promise<Relayed | undefined> {
-    const { db, pause = pauseFor } = this.#parts;
+    const { db, pause = pauseFor } = this.#deps;
     const known = await findRelayByPurpose(db.reads, chainId, purpose);
     if (!known) return undefined;
-    if (known.messageHash === messageHash) return awaitTaken(db.reads, known.id, pause);
+    if (known.messageHash === messageHash) return awaitSubmitted(db.reads, known.id, pause);
     const message = 'The nonce of this typed data was used for another message. Prepare it again.';
     throw new ApiError('invalid_typed_data', message);
   }
 
   /** Undefined when a twin was faster. */
-  async #store(asked: Asked, store: StoreWithRelay): Promise<StoredFirst | undefined> {
-    const { db, networks, maxFeeFri } = this.#parts;
+  async #store(asked: Asked, store: StoreWithRelay): Promise<CreatedRelay | undefined> {
+    const { db, networks, maxFeeFri } = this.#deps;
     const { sponsorship, ...place } = asked;
     const { keys, chainId } = place;
     const { environment, kind, account: wallet, execution } = sponsorship;
     const { chain } = networks.starknet(environment);
     const gates = this.#gatesOf(environment);
     const calls = relayedCalls(sponsorship);
-    refuseTooLarge(calls);
+    requireCalldataLimit(calls);
     const ready = await this.#accounts.ready(db, chain, keys);
     const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls }));
-    refuseTooDear(estimate, maxFeeFri);
+    requireFeeLimit(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
     const order = { ...place, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
-    return gates.store(() => storeFirst(this.#parts, order, store));
+    return gates.store(() => createRelay(this.#deps, order, store));
   }
 
-  async #send(environment: Environment, { id, account, signed }: StoredFirst): Promise<Relayed> {
-    const { db, networks, pause = pauseFor } = this.#parts;
+  async #send(environment: Environment, { id, account, signed }: CreatedRelay): Promise<Relayed> {
+    const { db, networks, pause = pauseFor } = this.#deps;
     const { chain } = networks.starknet(environment);
     const { send } = this.#gatesOf(environment);
     const { outcome } = await send(() => sendAttempt(db, chain, id, signed));
     await enqueue(db, tenderJob(environment, chain.chainId, account));
-    return outcome === 'sent' ? { id, hash: signed.hash } : awaitTaken(db.reads, id, pause);
+    return outcome === 'sent' ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }
 
-  #gatesOf(environment: Environment): Gates {
+  #gatesOf(environment: Environment): StageLimits {
     const gates = this.#gates.get(environment) ?? {
-      estimate: createTurns(MAX_AT_NODE),
-      store: createTurns(this.#requireKeys(environment).length),
-      send: createTurns(MAX_AT_NODE),
+      estimate: createSemaphore(MAX_AT_NODE),
+      store: createSemaphore(this.#requireKeys(environment).length),
+      send: createSemaphore(MAX_AT_NODE),
     };
     this.#gates.set(environment, gates);
     return gates;
   }
 
   #requireKeys(environment: Environment): readonly RelayerKey[] {
-    const found = this.#parts.keys(environment);
+    const found = this.#deps.keys(environment);
     if (found.length > 0) return found;
     const message = `No account of this deployment pays for gas in ${environment}. Its operator sets RELAYER_ACCOUNTS.`;
     throw new ApiError('chain_not_configured', message);

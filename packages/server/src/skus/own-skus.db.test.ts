@@ -5,23 +5,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { whileOpen } from '../../testing/ledger.ts';
 import { newCaller } from '../../testing/organizations.ts';
-import { type Creation, missing, Shop, skuBody } from '../../testing/skus.ts';
+import { type Creation, missing, SkuFixture, skuBody } from '../../testing/skus.ts';
 import { createOwnSku } from './own-skus.ts';
 import { getSku } from './skus.ts';
 
 let database: TestDatabase;
-let shop: Shop;
+let fixture: SkuFixture;
 beforeAll(async () => {
   database = await serverDatabase();
-  shop = new Shop(database.db);
-  await shop.load('a', 'b', 'c');
+  fixture = new SkuFixture(database.db);
+  await fixture.load('a', 'b', 'c');
 });
 afterAll(() => database.drop());
 
 describe("a service of one's own", () => {
   it('is made, changed and removed, and the audit log tells of it', async () => {
     const us = await newCaller(database.db);
-    const made = await shop.create(us, { description: 'Al instante', fixedAmount: 100 });
+    const made = await fixture.create(us, { description: 'Al instante', fixedAmount: 100 });
     expect(made).toMatchObject({
       ...skuBody(),
       description: 'Al instante',
@@ -29,7 +29,7 @@ describe("a service of one's own", () => {
       isOwn: true,
       isOffered: true,
     });
-    const changed = await shop.update(us, 'propio', {
+    const changed = await fixture.update(us, 'propio', {
       name: 'Otra',
       fixedAmount: null,
       description: null,
@@ -38,9 +38,9 @@ describe("a service of one's own", () => {
     expect(changed).toMatchObject({ name: 'Otra', isOffered: false });
     expect(changed).not.toHaveProperty('fixedAmount');
     expect(changed).not.toHaveProperty('description');
-    await shop.remove(us, 'propio');
-    await expect(shop.remove(us, 'propio')).rejects.toMatchObject(missing);
-    const [deleted, updated, created] = await shop.audit(us);
+    await fixture.remove(us, 'propio');
+    await expect(fixture.remove(us, 'propio')).rejects.toMatchObject(missing);
+    const [deleted, updated, created] = await fixture.audit(us);
     expect(deleted).toMatchObject({ action: 'sku.deleted', target: 'propio', actor: us.secretKeyId });
     expect(updated).toMatchObject({ action: 'sku.updated', target: 'propio' });
     expect(updated?.changes).toEqual({ name: 'Otra', fixedAmount: null, description: null, isOffered: false });
@@ -55,23 +55,23 @@ describe("a service of one's own", () => {
       select ${us.organizationId}, ${us.environment}, 'many-' || n, 'p', 'n', 'LUZ', '', '', '', '', 'MXN', true
       from generate_series(1, 499) n`);
     const last = (tx: Db) => createOwnSku(tx, us, skuBody({ id: 'last' }));
-    const tooMany = whileOpen(database.db, last, () => shop.create(us, { id: 'too-many' }));
+    const tooMany = whileOpen(database.db, last, () => fixture.create(us, { id: 'too-many' }));
     await expect(tooMany).rejects.toMatchObject({ code: 'sku_limit_reached' });
   });
 
   it('changes nothing, and logs nothing, when nothing differs', async () => {
     const us = await newCaller(database.db);
-    const made = await shop.create(us, { fixedAmount: 100.5 });
-    expect(await shop.update(us, 'propio', { fixedAmount: 100.5, name: 'Recarga propia', isOffered: true })).toEqual(
+    const made = await fixture.create(us, { fixedAmount: 100.5 });
+    expect(await fixture.update(us, 'propio', { fixedAmount: 100.5, name: 'Recarga propia', isOffered: true })).toEqual(
       made,
     );
-    expect(await shop.audit(us)).toHaveLength(1);
+    expect(await fixture.audit(us)).toHaveLength(1);
   });
 
   it('cannot take an id that the deployment or the environment has, even at once', async () => {
     const us = await newCaller(database.db);
-    await expect(shop.create(us, { id: 'a' })).rejects.toMatchObject({ code: 'sku_id_taken' });
-    const results = await Promise.allSettled(Array.from({ length: 5 }, () => shop.create(us)));
+    await expect(fixture.create(us, { id: 'a' })).rejects.toMatchObject({ code: 'sku_id_taken' });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => fixture.create(us)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const result of results) {
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'sku_id_taken' });
@@ -80,11 +80,11 @@ describe("a service of one's own", () => {
 
   it('may have the id of a service that the deployment gave up, hidden or not', async () => {
     const us = await newCaller(database.db);
-    await shop.update(us, 'c', { isOffered: false });
-    await shop.load('a', 'b');
-    expect(await shop.create(us, { id: 'c' })).toMatchObject({ isOwn: true, isOffered: true });
+    await fixture.update(us, 'c', { isOffered: false });
+    await fixture.load('a', 'b');
+    expect(await fixture.create(us, { id: 'c' })).toMatchObject({ isOwn: true, isOffered: true });
     expect((await getSku(database.db, us, 'c')).providerId).toBe('propio');
-    await shop.load('a', 'b', 'c');
+    await fixture.load('a', 'b', 'c');
   });
 
   it.each<[Partial<Creation>, RegExp]>([
@@ -104,22 +104,22 @@ describe("a service of one's own", () => {
   ])('is refused as it is, naming the field and the reason: %j', async (change, message) => {
     const us = await newCaller(database.db);
     const refusal = { code: 'invalid_sku', message: expect.stringMatching(message) };
-    await expect(shop.create(us, change)).rejects.toMatchObject(refusal);
-    const made = await shop.create(us);
+    await expect(fixture.create(us, change)).rejects.toMatchObject(refusal);
+    const made = await fixture.create(us);
     const { id: _, isOffered: __, ...changes } = change;
-    await expect(shop.update(us, 'propio', changes)).rejects.toMatchObject(refusal);
+    await expect(fixture.update(us, 'propio', changes)).rejects.toMatchObject(refusal);
     expect(await getSku(database.db, us, 'propio')).toMatchObject({ updatedAt: made.updatedAt });
-    expect(await shop.audit(us)).toHaveLength(1);
+    expect(await fixture.audit(us)).toHaveLength(1);
   });
 
   it('is judged as a whole when a part changes', async () => {
     const us = await newCaller(database.db);
-    await shop.create(us, { fixedAmount: 100, amountRegexValidation: '^100$' });
-    await expect(shop.update(us, 'propio', { fixedAmount: 50 })).rejects.toMatchObject({ code: 'invalid_sku' });
-    await expect(shop.update(us, 'propio', { amountRegexValidation: '^50$' })).rejects.toMatchObject({
+    await fixture.create(us, { fixedAmount: 100, amountRegexValidation: '^100$' });
+    await expect(fixture.update(us, 'propio', { fixedAmount: 50 })).rejects.toMatchObject({ code: 'invalid_sku' });
+    await expect(fixture.update(us, 'propio', { amountRegexValidation: '^50$' })).rejects.toMatchObject({
       code: 'invalid_sku',
     });
-    const changed = await shop.update(us, 'propio', {
+    const changed = await fixture.update(us, 'propio', {
       fixedAmount: 50,
       amountRegexValidation: '^50$',
       currency: 'USD',
@@ -131,14 +131,18 @@ describe("a service of one's own", () => {
 describe("a service of the deployment's", () => {
   it('can be hidden and offered again, and nothing else of it changed', async () => {
     const us = await newCaller(database.db);
-    expect(await shop.update(us, 'a', { isOffered: false })).toMatchObject({ id: 'a', isOwn: false, isOffered: false });
-    await shop.update(us, 'a', { isOffered: false });
-    await expect(shop.update(us, 'a', { isOffered: true, name: 'Ours' })).rejects.toMatchObject({
+    expect(await fixture.update(us, 'a', { isOffered: false })).toMatchObject({
+      id: 'a',
+      isOwn: false,
+      isOffered: false,
+    });
+    await fixture.update(us, 'a', { isOffered: false });
+    await expect(fixture.update(us, 'a', { isOffered: true, name: 'Ours' })).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining('body.name'),
     });
-    await expect(shop.remove(us, 'a')).rejects.toMatchObject(missing);
-    expect((await shop.audit(us)).map(({ changes }) => changes)).toEqual([{ isOffered: false }]);
-    expect(await shop.offered(us)).toEqual(['a hidden', 'b', 'c']);
+    await expect(fixture.remove(us, 'a')).rejects.toMatchObject(missing);
+    expect((await fixture.audit(us)).map(({ changes }) => changes)).toEqual([{ isOffered: false }]);
+    expect(await fixture.offered(us)).toEqual(['a hidden', 'b', 'c']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchTransfers, type SeenTransfer } from './chain-transaction.ts';
+import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
 
 const record = (id: string, changes: Partial<TransactionRecord> = {}) =>
@@ -11,7 +11,7 @@ const record = (id: string, changes: Partial<TransactionRecord> = {}) =>
     amount: 5n,
     ...changes,
   }) as TransactionRecord;
-const transfer = (eventIndex: number, changes: Partial<SeenTransfer> = {}): SeenTransfer => ({
+const transfer = (eventIndex: number, changes: Partial<ChainTransfer> = {}): ChainTransfer => ({
   token: 1n,
   from: 10n,
   to: 11n,
@@ -19,7 +19,7 @@ const transfer = (eventIndex: number, changes: Partial<SeenTransfer> = {}): Seen
   eventIndex,
   ...changes,
 });
-const matched = (records: TransactionRecord[], transfers: SeenTransfer[]) =>
+const matched = (records: TransactionRecord[], transfers: ChainTransfer[]) =>
   [...matchTransfers(records, transfers)].map(([{ id }, { eventIndex }]) => [id, eventIndex]);
 
 describe('records and transfers', () => {

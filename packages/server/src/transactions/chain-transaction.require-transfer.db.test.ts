@@ -2,7 +2,7 @@ import type { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { STRK, stranger, USDC } from '../../testing/transactions.ts';
 import { findToken, type Token, tokensOf } from '../chains/tokens.ts';
-import { type ExpectedTransfer, requireTransfer, type SeenTransfer } from './chain-transaction.ts';
+import { type ChainTransfer, type ExpectedTransfer, requireTransfer } from './chain-transaction.ts';
 
 const tokens = tokensOf('sandbox', 'STARKNET');
 const [ana, luis, eva] = [stranger(), stranger(), stranger()];
@@ -17,7 +17,7 @@ const expected: ExpectedTransfer = {
 const transfer = (
   changes: Partial<Record<'token' | 'from' | 'to', string>> = {},
   amount = 2_500_000n,
-): SeenTransfer => ({
+): ChainTransfer => ({
   token: BigInt(changes.token ?? USDC),
   from: BigInt(changes.from ?? ana),
   to: BigInt(changes.to ?? luis),
@@ -25,7 +25,7 @@ const transfer = (
   eventIndex: 0,
 });
 
-function mismatch(transfers: readonly SeenTransfer[], changes: Partial<ExpectedTransfer> = {}): string {
+function mismatch(transfers: readonly ChainTransfer[], changes: Partial<ExpectedTransfer> = {}): string {
   try {
     requireTransfer({ ...expected, ...changes }, transfers, tokens);
   } catch (error) {
@@ -73,7 +73,7 @@ describe('an expected transfer', () => {
   it('on an EVM chain knows the chain’s own coin and spells addresses as that chain does', () => {
     const coin = { chain: 'BASE', token: 'ETH', address: null, decimals: 18 } as const;
     const base = { ...expected, chain: 'BASE', token: coin, sender: '0x0a', recipient: '0x0b', amount: 7n } as const;
-    const found: SeenTransfer = { token: undefined, from: 10n, to: 11n, amount: 7n, eventIndex: undefined };
+    const found: ChainTransfer = { token: undefined, from: 10n, to: 11n, amount: 7n, eventIndex: undefined };
     expect(requireTransfer(base, [found], [coin])).toBe(found);
     expect(mismatch([{ ...found, to: 12n }], base)).toContain(`the ETH went to 0x${'c'.padStart(40, '0')}.`);
     expect(mismatch([found], { chain: 'BASE' })).toContain('moves its own coin, not USDC');

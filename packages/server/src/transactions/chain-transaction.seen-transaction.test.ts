@@ -2,7 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Networks } from '../chains/networks.ts';
 import type { EvmChainName } from '../chains/tokens.ts';
-import { lookUp } from './chain-transaction.ts';
+import { observeTransaction } from './chain-transaction.ts';
 
 const HASH = `0x${'12'.repeat(32)}`;
 
@@ -11,7 +11,7 @@ async function accepted(name: EvmChainName, newest: number, environment: Environ
   const receipt = { succeeded: true, blockNumber: 100, transfers: [], timestamp: new Date(0) };
   const chain = { receipt: async () => receipt, blockNumber: async () => newest };
   const networks = { evm: () => chain } as unknown as Networks;
-  const sight = await lookUp(networks, environment, name, HASH);
+  const sight = await observeTransaction(networks, environment, name, HASH);
   return typeof sight === 'string' ? sight : sight.accepted;
 }
 

@@ -19,11 +19,11 @@ import type { Networks } from '../chains/networks.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import type { EvmChainName, Token } from '../chains/tokens.ts';
 import { refuse } from '../http/validation.ts';
-import type { TransactionParts } from './execute.ts';
+import type { TransactionDeps } from './execute.ts';
 import type { TransactionRecord } from './record.ts';
 
 /** A transfer as its chain shows it; addresses of every chain are numbers. */
-export interface SeenTransfer {
+export interface ChainTransfer {
   /** Undefined is the chain's own coin. */
   readonly token: bigint | undefined;
   readonly from: bigint;
@@ -34,27 +34,32 @@ export interface SeenTransfer {
 }
 
 /** A transaction that was executed. */
-export interface SeenTransaction {
+export interface ChainTransaction {
   /** In a sealed block, deep enough for its chain. Before, all of this can still change. */
   readonly accepted: boolean;
   readonly reverted: boolean;
   readonly revertReason: string | undefined;
-  readonly transfers: readonly SeenTransfer[];
+  readonly transfers: readonly ChainTransfer[];
   readonly blockNumber: number | undefined;
   /** Of the block. */
   readonly time: Date | undefined;
 }
 
 /** `waiting`: the chain has heard of it. `unknown`: it has not, or no longer has it. */
-export type Sight = SeenTransaction | 'waiting' | 'unknown';
+export type Observation = ChainTransaction | 'waiting' | 'unknown';
 
-export function lookUp(networks: Networks, environment: Environment, chain: Chain, hash: string): Promise<Sight> {
+export function observeTransaction(
+  networks: Networks,
+  environment: Environment,
+  chain: Chain,
+  hash: string,
+): Promise<Observation> {
   return chain === 'STARKNET'
     ? lookUpStarknet(networks, environment, BigInt(hash))
     : lookUpEvm(networks, environment, chain, hash);
 }
 
-async function lookUpStarknet(networks: Networks, environment: Environment, hash: bigint): Promise<Sight> {
+async function lookUpStarknet(networks: Networks, environment: Environment, hash: bigint): Promise<Observation> {
   const { chain } = networks.starknet(environment);
   const receipt = await chain.receipt(hash);
   if (!receipt) return (await chain.transactionStatus(hash)).status === 'NOT_RECEIVED' ? 'unknown' : 'waiting';
@@ -95,7 +100,7 @@ async function lookUpEvm(
   environment: Environment,
   name: EvmChainName,
   hash: string,
-): Promise<Sight> {
+): Promise<Observation> {
   const chain = networks.evm(environment, name);
   const receipt = await chain.receipt(hash);
   if (!receipt) return 'unknown';
@@ -129,12 +134,12 @@ export interface Awaited extends Pick<ExpectedTransfer, 'chain' | 'hash'> {
 
 /** The transaction as the chain shows it, or a refusal: a `transaction_not_found` after some seconds, or `transaction_reverted`. */
 export async function awaitExecuted(
-  { networks, pause = pauseFor }: Pick<TransactionParts, 'networks' | 'pause'>,
+  { networks, pause = pauseFor }: Pick<TransactionDeps, 'networks' | 'pause'>,
   environment: Environment,
   awaited: Awaited,
-): Promise<SeenTransaction> {
+): Promise<ChainTransaction> {
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
-    const sight = await lookUp(networks, environment, awaited.chain, awaited.hash);
+    const sight = await observeTransaction(networks, environment, awaited.chain, awaited.hash);
     if (isThere(sight, awaited)) {
       if (sight.reverted) throw reverted(sight);
       return sight;
@@ -144,11 +149,11 @@ export async function awaitExecuted(
   }
 }
 
-function isThere(sight: Sight, { accepted = false }: Awaited): sight is SeenTransaction {
+function isThere(sight: Observation, { accepted = false }: Awaited): sight is ChainTransaction {
   return sight !== 'unknown' && sight !== 'waiting' && (sight.accepted || !accepted);
 }
 
-function notFound({ chain, hash }: Awaited, sight: Sight): ApiError {
+function notFound({ chain, hash }: Awaited, sight: Observation): ApiError {
   const states = {
     unknown: 'does not know it',
     waiting: 'has not executed it yet',
@@ -162,7 +167,7 @@ function notFound({ chain, hash }: Awaited, sight: Sight): ApiError {
   );
 }
 
-function reverted({ revertReason }: SeenTransaction): ApiError {
+function reverted({ revertReason }: ChainTransaction): ApiError {
   const reason = revertReason ? `: ${revertReason}` : '.';
   return new ApiError('transaction_reverted', `The transaction was reverted on the chain${reason}`);
 }
@@ -170,10 +175,10 @@ function reverted({ revertReason }: SeenTransaction): ApiError {
 /** Finds for each record the transfer that it tells of. Each transfer serves one record: what was paid once is not paid twice. */
 export function matchTransfers(
   records: readonly TransactionRecord[],
-  transfers: readonly SeenTransfer[],
-): ReadonlyMap<TransactionRecord, SeenTransfer> {
+  transfers: readonly ChainTransfer[],
+): ReadonlyMap<TransactionRecord, ChainTransfer> {
   const free = new Set(transfers);
-  const matched = new Map<TransactionRecord, SeenTransfer>();
+  const matched = new Map<TransactionRecord, ChainTransfer>();
   for (const record of records) {
     const transfer = [...free].find((candidate) => isTransferOf(record, candidate));
     if (!transfer) continue;
@@ -184,7 +189,7 @@ export function matchTransfers(
 }
 
 /** Whether a record tells of this transfer, as far as its fields say. */
-export function isTransferOf(record: TransactionRecord, transfer: Omit<SeenTransfer, 'eventIndex'>): boolean {
+export function isTransferOf(record: TransactionRecord, transfer: Omit<ChainTransfer, 'eventIndex'>): boolean {
   return (
     record.amount === transfer.amount &&
     (record.tokenAddress === undefined ? undefined : BigInt(record.tokenAddress)) === transfer.token &&
@@ -257,9 +262,9 @@ const EXPECTED: FieldNames = { token: 'expectedToken', sender: 'expectedSender',
 /** The first transfer that is as expected, or a `transaction_mismatch` that names the first field that is not, and what was found. */
 export function requireTransfer(
   expected: ExpectedTransfer,
-  transfers: readonly SeenTransfer[],
+  transfers: readonly ChainTransfer[],
   tokens: readonly Token[],
-): SeenTransfer {
+): ChainTransfer {
   const { token, amount } = expected;
   const between = requireTransfers(expected, transfers, tokens, EXPECTED);
   const found = between.find((transfer) => transfer.amount === amount);
@@ -271,10 +276,10 @@ export function requireTransfer(
 /** Every transfer of the token from the one to the other, at least one, whatever its amount. */
 export function requireTransfers(
   { chain, token, sender, recipient }: Omit<ExpectedTransfer, 'hash' | 'amount'>,
-  transfers: readonly SeenTransfer[],
+  transfers: readonly ChainTransfer[],
   tokens: readonly Token[],
   fields: FieldNames,
-): SeenTransfer[] {
+): ChainTransfer[] {
   const coin = token.token;
   const ofToken = transfers.filter((transfer) => transfer.token === numberOf(token));
   if (ofToken.length === 0) {

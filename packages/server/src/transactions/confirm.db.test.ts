@@ -4,19 +4,25 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deadUrl } from '../../testing/faulty-node.ts';
 import { aRecord } from '../../testing/records.ts';
 import { transfer } from '../../testing/starknet.ts';
-import { openTransactionHouse, outsider, STRK, stranger, type TransactionHouse } from '../../testing/transactions.ts';
+import {
+  openTransactionFixture,
+  outsider,
+  STRK,
+  stranger,
+  type TransactionFixture,
+} from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
-import { type ConfirmParts, confirm, confirmJob, type ToConfirm } from './confirm.ts';
+import { type ConfirmDeps, confirm, confirmJob, type ToConfirm } from './confirm.ts';
 import type { NewRecord, TransactionRecord } from './record.ts';
 import { insertRecords, recordToConfirm } from './record-store.ts';
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 beforeAll(async () => {
-  house = await openTransactionHouse();
+  fixture = await openTransactionFixture();
 });
-afterAll(() => house.stop());
-afterEach(() => house.control('/starknet/block-time', { seconds: 0 }));
+afterAll(() => fixture.stop());
+afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
 
 const MINUTE = 60_000;
 const start = Date.parse('2026-06-01T00:00:00Z');
@@ -24,11 +30,11 @@ const start = Date.parse('2026-06-01T00:00:00Z');
 /** A pending record of a transfer that is on the chain. */
 async function recorded(changes: Partial<NewRecord> = {}): Promise<TransactionRecord> {
   const to = stranger();
-  const transactionHash = await house.sendAlone([transfer('STRK', BigInt(to), 5n)]);
+  const transactionHash = await fixture.sendAlone([transfer('STRK', BigInt(to), 5n)]);
   const parties = { senderAddress: addressOf(outsider.address), destinationAddress: to };
   const what = { token: 'STRK', tokenAddress: STRK, amount: 5n } as const;
-  const [record] = await insertRecords(house.db, [
-    aRecord(house.caller(), { transactionHash, ...parties, ...what, ...changes }),
+  const [record] = await insertRecords(fixture.db, [
+    aRecord(fixture.caller(), { transactionHash, ...parties, ...what, ...changes }),
   ]);
   if (!record) throw new Error('There is no record.');
   return record;
@@ -38,10 +44,10 @@ interface Waiting {
   readonly payload: ToConfirm;
   readonly run_at: Date;
 }
-const waiting = (id: string) => house.db.one<Waiting>(sql`select payload, run_at from jobs where key = ${id}`);
-const stateOf = (id: string) => recordToConfirm(house.db.reads, id);
-const look = (toConfirm: ToConfirm, at = start, parts: Partial<ConfirmParts> = {}) =>
-  confirm({ db: house.db, networks: house.networks, now: () => at, ...parts }, toConfirm);
+const waiting = (id: string) => fixture.db.one<Waiting>(sql`select payload, run_at from jobs where key = ${id}`);
+const stateOf = (id: string) => recordToConfirm(fixture.db.reads, id);
+const look = (toConfirm: ToConfirm, at = start, deps: Partial<ConfirmDeps> = {}) =>
+  confirm({ db: fixture.db, networks: fixture.networks, now: () => at, ...deps }, toConfirm);
 
 /** Looks as the queue would, each time when the job is due, until none waits; answers how long it took. */
 async function follow({ id }: TransactionRecord): Promise<number> {
@@ -50,7 +56,7 @@ async function follow({ id }: TransactionRecord): Promise<number> {
   for (let looks = 0; next && looks < 100; looks += 1) {
     await look(next, at);
     const job: Waiting | undefined = await waiting(id);
-    await house.db.run(sql`delete from jobs where key = ${id}`);
+    await fixture.db.run(sql`delete from jobs where key = ${id}`);
     next = job?.payload;
     at = job?.run_at.getTime() ?? at;
   }
@@ -61,8 +67,8 @@ describe('confirming a recorded transfer', () => {
   it('makes it a success in a sealed block, at the block’s time', async () => {
     const record = await recorded();
     await look(record);
-    const receipt = await house.chain.receipt(BigInt(record.transactionHash ?? 0));
-    const block = await house.chain.block(receipt?.blockNumber ?? -1);
+    const receipt = await fixture.chain.receipt(BigInt(record.transactionHash ?? 0));
+    const block = await fixture.chain.block(receipt?.blockNumber ?? -1);
     expect(await stateOf(record.id)).toMatchObject({
       status: 'SUCCESS',
       blockNumber: block?.number,
@@ -72,30 +78,30 @@ describe('confirming a recorded transfer', () => {
   });
 
   it('comes back while the block is open', async () => {
-    await house.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.control('/starknet/block-time', { seconds: 3_600 });
     const record = await recorded();
     await look(record);
     expect(await stateOf(record.id)).toMatchObject({ status: 'PENDING' });
     expect(await waiting(record.id)).toEqual({ payload: { id: record.id, looks: 1 }, run_at: new Date(start + 1_000) });
-    await house.control('/starknet/mine', { blocks: 1 });
+    await fixture.control('/starknet/mine', { blocks: 1 });
     await look({ id: record.id, looks: 1 });
     expect(await stateOf(record.id)).toMatchObject({ status: 'SUCCESS' });
   });
 
   it('comes back less and less often, every half minute at the end', async () => {
-    await house.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.control('/starknet/block-time', { seconds: 3_600 });
     const { id } = await recorded();
     const pauses: number[] = [];
     for (let looks = 0; looks < 7; looks += 1) {
       await look({ id, looks });
       pauses.push(((await waiting(id))?.run_at.getTime() ?? 0) - start);
-      await house.db.run(sql`delete from jobs where key = ${id}`);
+      await fixture.db.run(sql`delete from jobs where key = ${id}`);
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
   it('fails what reverted', async () => {
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { id } = await recorded();
     await look({ id });
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED' });
@@ -118,7 +124,7 @@ describe('confirming a recorded transfer', () => {
   });
 
   it('forgets that the chain did not know it once the chain does', async () => {
-    await house.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.control('/starknet/block-time', { seconds: 3_600 });
     const { id } = await recorded();
     await look({ id, looks: 3, missingSince: start - 20 * MINUTE });
     expect((await waiting(id))?.payload).toEqual({ id, looks: 4 });
@@ -152,17 +158,17 @@ describe('a reorganisation', () => {
   it('that drops the transaction fails the record in the end', async () => {
     const record = await recorded();
     await look(record);
-    await house.control('/starknet/reorg', { blocks: 1, transactions: 'drop' });
+    await fixture.control('/starknet/reorg', { blocks: 1, transactions: 'drop' });
     await follow(record);
     expect(await stateOf(record.id)).toMatchObject({ status: 'FAILED', confirmedAt: undefined });
   });
 
   it('that moves the transaction to another block moves the record', async () => {
-    await house.control('/starknet/mine', { blocks: 2 });
+    await fixture.control('/starknet/mine', { blocks: 2 });
     const record = await recorded();
     await look(record);
     const before = await stateOf(record.id);
-    await house.control('/starknet/reorg', { blocks: 2, transactions: 'requeue' });
+    await fixture.control('/starknet/reorg', { blocks: 2, transactions: 'requeue' });
     await follow(record);
     const after = await stateOf(record.id);
     expect(after).toMatchObject({ status: 'SUCCESS' });

@@ -1,7 +1,7 @@
 import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { enqueue, enqueueMany, type NewJob } from '../jobs/job.ts';
-import { isTransferOf, lookUp, type Sight } from './chain-transaction.ts';
+import { isTransferOf, type Observation, observeTransaction } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
 import { changeRecord, type RecordChange, recordToConfirm } from './record-store.ts';
 
@@ -16,7 +16,7 @@ export interface ToConfirm {
   readonly missingSince?: number;
 }
 
-export interface ConfirmParts {
+export interface ConfirmDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly now?: () => number;
@@ -40,21 +40,23 @@ export function confirmJob({ id }: ToConfirm): NewJob {
  * Looks at the chain, and either ends the record or comes back later. A record that has ended can be looked at again: after a
  * reorganisation the chain may tell of it differently.
  */
-export async function confirm(parts: ConfirmParts, { id, looks = 0, missingSince }: ToConfirm): Promise<void> {
-  const { db, networks, now = Date.now } = parts;
+export async function confirm(deps: ConfirmDeps, { id, looks = 0, missingSince }: ToConfirm): Promise<void> {
+  const { db, networks, now = Date.now } = deps;
   const record = await recordToConfirm(db.reads, id);
   if (record?.transactionHash === undefined || record.type !== 'SEND' || record.relayId !== undefined) return;
-  const sight = await lookUp(networks, record.environment, record.chain, record.transactionHash).catch(askLater);
+  const sight = await observeTransaction(networks, record.environment, record.chain, record.transactionHash).catch(
+    askLater,
+  );
   const missing = sight === 'unknown' ? (missingSince ?? now()) : undefined;
   const end = missing === undefined ? endIn(record, sight) : endOfMissing(now() - missing);
-  if (end) return settle(db, record, end);
+  if (end) return endRecord(db, record, end);
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS);
   const payload = { id, looks: looks + 1, ...(missing !== undefined && { missingSince: missing }) } satisfies ToConfirm;
   await enqueue(db, { ...confirmJob(record), payload, runAt: new Date(now() + pauseMs) });
 }
 
 /** Undefined while there is no end to see. */
-function endIn(record: TransactionRecord, sight: Sight): RecordChange | undefined {
+function endIn(record: TransactionRecord, sight: Observation): RecordChange | undefined {
   if (typeof sight === 'string' || !sight.accepted) return undefined;
   const { blockNumber, reverted, revertReason, transfers, time } = sight;
   if (reverted) return { status: 'FAILED', blockNumber, revertReason };
@@ -68,7 +70,7 @@ function endOfMissing(sinceMs: number): RecordChange | undefined {
   return sinceMs >= GONE_AFTER_MS ? { status: 'FAILED', revertReason: GONE } : undefined;
 }
 
-async function settle(db: Database, record: TransactionRecord, end: RecordChange): Promise<void> {
+async function endRecord(db: Database, record: TransactionRecord, end: RecordChange): Promise<void> {
   const { status, blockNumber, confirmedAt } = record;
   const same =
     status === end.status && blockNumber === end.blockNumber && confirmedAt?.getTime() === end.confirmedAt?.getTime();
@@ -76,7 +78,7 @@ async function settle(db: Database, record: TransactionRecord, end: RecordChange
 }
 
 /** A chain that gives no answer that can be read, or is not configured at the moment, is asked later, however long that takes. */
-function askLater(): Sight {
+function askLater(): Observation {
   return 'waiting';
 }
 

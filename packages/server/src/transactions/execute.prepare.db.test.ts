@@ -1,7 +1,13 @@
 import { classes, parseOutsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openTransactionHouse, stranger, type TransactionHouse, transferOf, USDC } from '../../testing/transactions.ts';
+import {
+  openTransactionFixture,
+  stranger,
+  type TransactionFixture,
+  transferOf,
+  USDC,
+} from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { PrepareRequest } from '../relayer/relay.ts';
@@ -9,14 +15,14 @@ import { executeUpgrade, prepareUpgrade } from '../wallets/upgrade.ts';
 import { findWallet } from '../wallets/wallet.ts';
 import { prepareTypedData } from './execute.ts';
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  house = await openTransactionHouse();
+  fixture = await openTransactionFixture();
   ana = new Owner();
-  await house.wallet(ana, 'ana');
+  await fixture.wallet(ana, 'ana');
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 type Body = Parameters<typeof prepareTypedData>[2];
 const body = (changes: Partial<Body> = {}): Body => ({
@@ -24,8 +30,8 @@ const body = (changes: Partial<Body> = {}): Body => ({
   calls: [transferOf(stranger(), 5)],
   ...changes,
 });
-const prepare = (changes: Partial<Body> = {}, caller = house.caller()) =>
-  prepareTypedData(house, caller, body(changes));
+const prepare = (changes: Partial<Body> = {}, caller = fixture.caller()) =>
+  prepareTypedData(fixture, caller, body(changes));
 
 describe('preparing typed data', () => {
   it('answers an outside execution of the calls for the sandbox, and the wallet’s type', async () => {
@@ -35,7 +41,7 @@ describe('preparing typed data', () => {
     if (!parsed.ok) throw new Error(parsed.reason);
     const { execution, chainId } = parsed.value;
     expect(answer.walletType).toBe('SVC');
-    expect(chainId).toBe(house.chain.chainId);
+    expect(chainId).toBe(fixture.chain.chainId);
     expect(execution.calls).toEqual([
       { to: BigInt(USDC), selector: selector('transfer'), calldata: [BigInt(to), 5n, 0n] },
     ]);
@@ -66,12 +72,12 @@ describe('preparing typed data', () => {
 
   it('believes the chain when it is told of another class than we remember', async () => {
     const owner = new Owner(classes.ready);
-    await house.wallet(owner, 'ana');
-    const kept = () => findWallet(house.db.reads, house.caller(), owner.address);
-    const upgrade = await prepareUpgrade(house, house.caller(), { walletAddress: owner.address });
+    await fixture.wallet(owner, 'ana');
+    const kept = () => findWallet(fixture.db.reads, fixture.caller(), owner.address);
+    const upgrade = await prepareUpgrade(fixture, fixture.caller(), { walletAddress: owner.address });
     const signature = owner.signatureOf(upgrade.typedData);
     const { typedData } = upgrade;
-    await executeUpgrade(house, house.caller(), { walletAddress: owner.address, typedData, signature });
+    await executeUpgrade(fixture, fixture.caller(), { walletAddress: owner.address, typedData, signature });
     expect(await kept()).toMatchObject({ walletType: 'READY' });
     const wrong = { publicKey: owner.address, accountClassHash: toHex(classes.svcPolicies) };
     expect(await refusal(prepare(wrong), 'invalid_request')).toContain(toHex(classes.svc));
@@ -81,17 +87,17 @@ describe('preparing typed data', () => {
   });
 
   it('knows no wallet that is nobody’s, another organisation’s, or with a user’s token another user’s', async () => {
-    const other = await house.newOrganization();
+    const other = await fixture.newOrganization();
     const missing = await refusal(prepare({ publicKey: stranger() }), 'wallet_not_found');
     expect(missing).toContain('No wallet of yours');
-    await refusal(prepare({}, house.caller(undefined, other)), 'wallet_not_found');
-    await refusal(prepare({}, house.caller('luis')), 'wallet_not_found');
-    expect(await prepare({}, house.caller('ana'))).toMatchObject({ walletType: 'SVC' });
+    await refusal(prepare({}, fixture.caller(undefined, other)), 'wallet_not_found');
+    await refusal(prepare({}, fixture.caller('luis')), 'wallet_not_found');
+    expect(await prepare({}, fixture.caller('ana'))).toMatchObject({ walletType: 'SVC' });
   });
 
   it('is refused where the environment has no Starknet, whoever the wallet belongs to', async () => {
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
-    await refusal(prepareTypedData({ ...house, networks }, house.caller(), body()), 'chain_not_configured');
+    await refusal(prepareTypedData({ ...fixture, networks }, fixture.caller(), body()), 'chain_not_configured');
   });
 
   it('tells the sponsor what has to be deployed, unless the wallet stands or is about to', async () => {
@@ -99,18 +105,18 @@ describe('preparing typed data', () => {
     const sponsor = {
       prepare: (request: PrepareRequest) => {
         asked.push(request);
-        return house.sponsor.prepare(request);
+        return fixture.sponsor.prepare(request);
       },
-      sponsor: house.sponsor.sponsor.bind(house.sponsor),
+      sponsor: fixture.sponsor.sponsor.bind(fixture.sponsor),
     };
     const deploymentFor = async (owner: Owner) => {
-      await prepareTypedData({ ...house, sponsor }, house.caller(), body({ publicKey: owner.address }));
+      await prepareTypedData({ ...fixture, sponsor }, fixture.caller(), body({ publicKey: owner.address }));
       return asked.at(-1)?.deployment;
     };
-    const owner = await house.unsent();
+    const owner = await fixture.unsent();
     expect(await deploymentFor(ana)).toBeUndefined();
     expect(await deploymentFor(owner)).toBeUndefined();
-    await house.giveUp(owner);
+    await fixture.giveUp(owner);
     expect(await deploymentFor(owner)).toEqual(owner.deployment);
   });
 });

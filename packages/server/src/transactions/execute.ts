@@ -19,7 +19,7 @@ import {
   feltsOf,
   MAX_FELTS,
   readSignedExecution,
-  type SignatureParts,
+  type SignatureDeps,
   type SignedExecution,
 } from '../wallets/signed-execution.ts';
 import { requireWallet, type WalletRecord, walletsAt } from '../wallets/wallet.ts';
@@ -32,13 +32,13 @@ type Body = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 type Answer = AnswerOf<typeof endpoints.executeSponsoredTransaction>;
 
 /** Has signed calls executed, once, and keeps them in the history: stored with the relay, before anything is sent. */
-export async function executeSponsored(parts: TransactionParts, caller: Caller, body: Body): Promise<Answer> {
-  const { db, networks, sponsor } = parts;
+export async function executeSponsored(deps: TransactionDeps, caller: Caller, body: Body): Promise<Answer> {
+  const { db, networks, sponsor } = deps;
   const address = readAddress(body.publicKey, 'body.publicKey');
   networks.starknet(caller.environment);
-  const wallet = await requireAgreement(parts, await requireWallet(db.reads, caller, address), body);
+  const wallet = await requireAgreement(deps, await requireWallet(db.reads, caller, address), body);
   const { typedData, userSignature, isSessionSignature } = body;
-  const signed = await readSignedExecution(parts, wallet, {
+  const signed = await readSignedExecution(deps, wallet, {
     typedData,
     signature: userSignature,
     isSession: isSessionSignature,
@@ -48,7 +48,7 @@ export async function executeSponsored(parts: TransactionParts, caller: Caller, 
   }
   refuseUpgrade(address, signed.execution.calls);
   const deployment = await deploymentFor(networks, db.reads, wallet);
-  const history = body.saveToDatabase === false ? undefined : await describe(parts, caller, wallet, signed);
+  const history = body.saveToDatabase === false ? undefined : await describe(deps, caller, wallet, signed);
 
   const { execution, signature, messageHash } = signed;
   const account = BigInt(address);
@@ -73,7 +73,7 @@ export async function executeSponsored(parts: TransactionParts, caller: Caller, 
 
 /** Everything that the history says of the calls, read before any lock is taken. */
 async function describe(
-  { db, networks, now = Date.now }: TransactionParts,
+  { db, networks, now = Date.now }: TransactionDeps,
   caller: Caller,
   wallet: WalletRecord,
   { execution: { calls }, isSession }: SignedExecution,
@@ -101,15 +101,15 @@ type PrepareAnswer = AnswerOf<typeof endpoints.prepareTypedData>;
 
 /** The typed data that the wallet's owner, or a session, signs to have the calls executed. */
 export async function prepareTypedData(
-  parts: TransactionParts,
+  deps: TransactionDeps,
   caller: Caller,
   body: PrepareBody,
 ): Promise<PrepareAnswer> {
-  const { db, networks, sponsor } = parts;
+  const { db, networks, sponsor } = deps;
   const address = readAddress(body.publicKey, 'body.publicKey');
   const calls = readCalls(body.calls);
   const { chain } = networks.starknet(caller.environment);
-  const wallet = await requireAgreement(parts, await requireWallet(db.reads, caller, address), body);
+  const wallet = await requireAgreement(deps, await requireWallet(db.reads, caller, address), body);
   refuseUpgrade(address, calls);
   const standing = await standingOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
@@ -176,7 +176,7 @@ interface Said {
  * account. Where it disagrees with us, the chain decides.
  */
 export async function requireAgreement(
-  { db, networks }: Pick<TransactionParts, 'db' | 'networks'>,
+  { db, networks }: Pick<TransactionDeps, 'db' | 'networks'>,
   kept: WalletRecord,
   { walletType, accountClassHash }: Said,
 ): Promise<WalletRecord> {
@@ -326,7 +326,7 @@ export function readTransferCall({ to: contract, selector, calldata }: Call): Tr
   return token.ok && to.ok ? { token: token.value, to: to.value, amount: read.amount } : undefined;
 }
 
-export interface TransactionParts extends SignatureParts {
+export interface TransactionDeps extends SignatureDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly sponsor: Sponsor;

@@ -3,34 +3,34 @@ import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Owner } from '../../testing/owner.ts';
 import { transfer } from '../../testing/starknet.ts';
-import { openTransactionHouse, stranger, type TransactionHouse, transferOf } from '../../testing/transactions.ts';
+import { openTransactionFixture, stranger, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { chainStatus } from './get-transaction.ts';
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  house = await openTransactionHouse();
-  ana = await house.funded('ana');
+  fixture = await openTransactionFixture();
+  ana = await fixture.funded('ana');
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 afterEach(async () => {
-  house.sponsor.beforeSend = () => {};
-  await house.control('/starknet/block-time', { seconds: 0 });
+  fixture.sponsor.beforeSend = () => {};
+  await fixture.control('/starknet/block-time', { seconds: 0 });
 });
 
-const status = (hash: string, caller = house.caller(), networks = house.networks) =>
-  chainStatus({ reads: house.db.reads, networks }, caller, hash);
-const payment = () => house.sendAlone([transfer('STRK', 5n, 1n)]);
+const status = (hash: string, caller = fixture.caller(), networks = fixture.networks) =>
+  chainStatus({ reads: fixture.db.reads, networks }, caller, hash);
+const payment = () => fixture.sendAlone([transfer('STRK', 5n, 1n)]);
 
 /** The hash of a relay that no node has heard of, in a state. */
 async function unsent(state: string, more: { block?: number; reason?: string } = {}): Promise<string> {
-  house.sponsor.beforeSend = () => {
+  fixture.sponsor.beforeSend = () => {
     throw new Error('The process ends here.');
   };
-  await house.execute(ana, [transferOf(stranger(), 1)]).catch(() => {});
-  const relay = await house.db.one<{ hash: string }>(sql`
+  await fixture.execute(ana, [transferOf(stranger(), 1)]).catch(() => {});
+  const relay = await fixture.db.one<{ hash: string }>(sql`
     update relays set state = ${state}, block_number = ${more.block ?? null}, revert_reason = ${more.reason ?? null}
      where id = (select id from relays order by created_at desc limit 1) returning hash`);
   return relay?.hash ?? '';
@@ -38,18 +38,18 @@ async function unsent(state: string, more: { block?: number; reason?: string } =
 
 describe('the status of a transaction', () => {
   it('is what the chain says: open block, accepted with its block, accepted on L1', async () => {
-    await house.control('/starknet/block-time', { seconds: 3_600, l1AfterBlocks: 2 });
+    await fixture.control('/starknet/block-time', { seconds: 3_600, l1AfterBlocks: 2 });
     const hash = await payment();
     expect(await status(hash)).toEqual({ transactionHash: hash, status: 'PENDING' });
-    await house.control('/starknet/mine', { blocks: 1 });
+    await fixture.control('/starknet/mine', { blocks: 1 });
     const accepted = await status(hash);
     expect(accepted).toEqual({ transactionHash: hash, status: 'ACCEPTED_ON_L2', blockNumber: expect.any(Number) });
-    await house.control('/starknet/mine', { blocks: 3 });
+    await fixture.control('/starknet/mine', { blocks: 3 });
     expect(await status(hash)).toEqual({ ...accepted, status: 'ACCEPTED_ON_L1' });
   });
 
   it('is REVERTED with the reason', async () => {
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     expect(await status(await payment())).toMatchObject({
       status: 'REVERTED',
       revertReason: expect.stringContaining('out of luck'),
@@ -60,7 +60,7 @@ describe('the status of a transaction', () => {
   it('is NOT_RECEIVED for a hash that nobody sent, and anyone may ask', async () => {
     const unknown = { transactionHash: '0x123', status: 'NOT_RECEIVED' };
     expect(await status('0x0123')).toEqual(unknown);
-    expect(await status('0x123', house.caller('luis', await house.newOrganization()))).toEqual(unknown);
+    expect(await status('0x123', fixture.caller('luis', await fixture.newOrganization()))).toEqual(unknown);
   });
 
   it('answers the hash as the chain spells it', async () => {
@@ -81,28 +81,28 @@ describe('the status of a transaction', () => {
   });
 
   it('of an attempt that was replaced is that of the one that counts, under its hash', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 1)]);
-    const [record] = await house.records(hash);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 1)]);
+    const [record] = await fixture.records(hash);
     const attempt = async (relayId: string | undefined, earlier: string) =>
-      house.db.run(sql`
+      fixture.db.run(sql`
         insert into relay_attempts (chain_id, hash, relay_id, kind, transaction)
-        values (${toHex(house.chain.chainId)}, ${earlier}, ${relayId}, 'FIRST', '{}')`);
+        values (${toHex(fixture.chain.chainId)}, ${earlier}, ${relayId}, 'FIRST', '{}')`);
     await attempt(record?.relayId, '0xea121');
     expect(await status('0xea121')).toEqual(await status(hash));
     expect(await status('0xea121')).toMatchObject({ transactionHash: hash, status: 'ACCEPTED_ON_L2' });
 
     const waiting = await unsent('SENT');
-    const [other] = await house.records(waiting);
+    const [other] = await fixture.records(waiting);
     await attempt(other?.relayId, '0xea122');
     expect(await status('0xea122')).toEqual({ transactionHash: waiting, status: 'RECEIVED' });
   });
 
   it('of an attempt of what came to nothing is REJECTED under its own hash', async () => {
     const last = await unsent('VOIDED');
-    const [record] = await house.records(last);
-    await house.db.run(sql`
+    const [record] = await fixture.records(last);
+    await fixture.db.run(sql`
       insert into relay_attempts (chain_id, hash, relay_id, kind, transaction)
-      values (${toHex(house.chain.chainId)}, '0xea123', ${record?.relayId}, 'FIRST', '{}')`);
+      values (${toHex(fixture.chain.chainId)}, '0xea123', ${record?.relayId}, 'FIRST', '{}')`);
     expect(await status('0xea123')).toEqual({ transactionHash: '0xea123', status: 'REJECTED' });
   });
 
@@ -112,6 +112,6 @@ describe('the status of a transaction', () => {
 
   it('is refused where there is no Starknet', async () => {
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
-    await refusal(status('0x1', house.caller(), networks), 'chain_not_configured');
+    await refusal(status('0x1', fixture.caller(), networks), 'chain_not_configured');
   });
 });

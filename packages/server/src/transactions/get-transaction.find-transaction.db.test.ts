@@ -2,30 +2,30 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aRecord, purchaseOf } from '../../testing/records.ts';
-import { openTransactionHouse, stranger, type TransactionHouse, transferOf } from '../../testing/transactions.ts';
+import { openTransactionFixture, stranger, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Caller } from '../http/call.ts';
-import { findTransaction } from './get-transaction.ts';
+import { getTransaction } from './get-transaction.ts';
 import type { NewRecord } from './record.ts';
 import { insertRecords } from './record-store.ts';
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 beforeAll(async () => {
-  house = await openTransactionHouse();
+  fixture = await openTransactionFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
-const find = (hashOrId: string, caller: Caller = house.caller(), networks = house.networks) =>
-  findTransaction({ reads: house.db.reads, networks }, caller, hashOrId);
+const find = (hashOrId: string, caller: Caller = fixture.caller(), networks = fixture.networks) =>
+  getTransaction({ reads: fixture.db.reads, networks }, caller, hashOrId);
 const missing = (hashOrId: string, caller?: Caller) => refusal(find(hashOrId, caller), 'transaction_not_found');
 /** A hash as nodes spell it. */
 const unpadded = () => `0x1${randomBytes(30).toString('hex')}`;
 
 async function store(...records: Partial<NewRecord>[]) {
   return insertRecords(
-    house.db,
-    records.map((record) => aRecord(house.caller(), { transactionHash: unpadded(), ...record })),
+    fixture.db,
+    records.map((record) => aRecord(fixture.caller(), { transactionHash: unpadded(), ...record })),
   );
 }
 
@@ -43,8 +43,8 @@ describe('a transaction', () => {
     const [record] = await store({ transactionHash, chain: 'SCROLL' });
     expect(await find(`0x${'FE'.repeat(32)}`)).toMatchObject({ id: record?.id, chain: 'SCROLL' });
     const none = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
-    expect(await find(transactionHash, house.caller(), none)).toMatchObject({ id: record?.id });
-    await refusal(find('0x5', house.caller(), none), 'transaction_not_found');
+    expect(await find(transactionHash, fixture.caller(), none)).toMatchObject({ id: record?.id });
+    await refusal(find('0x5', fixture.caller(), none), 'transaction_not_found');
   });
 
   it.each(['nothing', 'txn_nothing', '0x', '0xzz', `0x${'1'.repeat(65)}`, '12345'])(
@@ -56,8 +56,8 @@ describe('a transaction', () => {
 
   it('of another organisation or environment is like one that does not exist', async () => {
     const [record] = await store({});
-    const other = house.caller(undefined, await house.newOrganization());
-    const production: Caller = { ...house.caller(), environment: 'production' };
+    const other = fixture.caller(undefined, await fixture.newOrganization());
+    const production: Caller = { ...fixture.caller(), environment: 'production' };
     const { id = '', transactionHash = '' } = record ?? {};
     const answers = [await missing(id, other), await missing(transactionHash, other), await missing(id, production)];
     expect(new Set([...answers, await missing('txn_nothing', other)]).size).toBe(1);
@@ -69,21 +69,21 @@ describe('a transaction', () => {
   });
 
   it('is with a user’s token one that touches the user’s own wallets', async () => {
-    const [ana, luis] = [await house.funded('ana'), await house.funded('luis')];
+    const [ana, luis] = [await fixture.funded('ana'), await fixture.funded('luis')];
     const [sent] = await store({ senderAddress: ana.address });
     const [received] = await store({ destinationAddress: ana.address });
     for (const { id, transactionHash = '' } of [sent, received].filter((record) => record !== undefined)) {
-      expect(await find(id, house.caller('ana'))).toMatchObject({ id });
-      expect(await find(transactionHash, house.caller('ana'))).toMatchObject({ id });
-      await missing(id, house.caller('luis'));
-      await missing(transactionHash, house.caller('luis'));
+      expect(await find(id, fixture.caller('ana'))).toMatchObject({ id });
+      expect(await find(transactionHash, fixture.caller('ana'))).toMatchObject({ id });
+      await missing(id, fixture.caller('luis'));
+      await missing(transactionHash, fixture.caller('luis'));
     }
     const [both] = await store({ senderAddress: ana.address, destinationAddress: luis.address });
-    expect(await find(both?.id ?? '', house.caller('luis'))).toMatchObject({ id: both?.id });
+    expect(await find(both?.id ?? '', fixture.caller('luis'))).toMatchObject({ id: both?.id });
   });
 
   it('with several records is what the caller sent, and of that the first call', async () => {
-    const [ana, luis] = [await house.funded('ana'), await house.funded('luis')];
+    const [ana, luis] = [await fixture.funded('ana'), await fixture.funded('luis')];
     const transactionHash = unpadded();
     const [received, second, first] = await store(
       { transactionHash, type: 'RECEIVE', destinationAddress: luis.address, eventIndex: 0 },
@@ -91,39 +91,39 @@ describe('a transaction', () => {
       { transactionHash, senderAddress: ana.address, callIndex: 0, eventIndex: 9 },
     );
     expect(await find(transactionHash)).toMatchObject({ id: first?.id });
-    expect(await find(transactionHash, house.caller('ana'))).toMatchObject({ id: first?.id });
-    expect(await find(transactionHash, house.caller('luis'))).toMatchObject({ id: received?.id });
+    expect(await find(transactionHash, fixture.caller('ana'))).toMatchObject({ id: first?.id });
+    expect(await find(transactionHash, fixture.caller('luis'))).toMatchObject({ id: received?.id });
     expect(second?.id).toBeDefined();
   });
 
   it('that paid for a purchase is the purchase, for whoever may see it', async () => {
-    const [ana, luis] = [await house.funded('ana'), await house.funded('luis')];
+    const [ana, luis] = [await fixture.funded('ana'), await fixture.funded('luis')];
     const sent = { transactionHash: unpadded(), senderAddress: ana.address, callIndex: 0, eventIndex: 0 };
     const [payment] = await store(sent);
     if (!payment) throw new Error('There is no payment.');
-    const [purchase] = await insertRecords(house.db, [purchaseOf(payment)]);
-    for (const caller of [house.caller(), house.caller('ana')]) {
+    const [purchase] = await insertRecords(fixture.db, [purchaseOf(payment)]);
+    for (const caller of [fixture.caller(), fixture.caller('ana')]) {
       expect(await find(sent.transactionHash, caller)).toMatchObject({ id: purchase?.id, type: 'SKU_PURCHASE' });
       expect(await find(payment.id, caller)).toMatchObject({ id: payment.id, type: 'SEND' });
     }
-    await missing(sent.transactionHash, house.caller('luis'));
+    await missing(sent.transactionHash, fixture.caller('luis'));
     expect(luis.address).not.toBe(ana.address);
   });
 
   it('is found by the hash of an earlier attempt whose fee was raised, by its own organisation', async () => {
-    const ana = await house.funded('ana');
-    const hash = await house.execute(ana, [transferOf(stranger(), 1)]);
-    const [record] = await house.records(hash);
+    const ana = await fixture.funded('ana');
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 1)]);
+    const [record] = await fixture.records(hash);
     const earlier = unpadded();
-    const chainId = `0x${house.chain.chainId.toString(16)}`;
-    await house.db.run(sql`
+    const chainId = `0x${fixture.chain.chainId.toString(16)}`;
+    await fixture.db.run(sql`
       insert into relay_attempts (chain_id, hash, relay_id, kind, transaction)
       values (${chainId}, ${earlier}, ${record?.relayId}, 'FIRST', '{}')`);
     expect(await find(`0x${earlier.slice(2).padStart(64, '0')}`)).toMatchObject({
       id: record?.id,
       transactionHash: hash,
     });
-    await missing(earlier, house.caller(undefined, await house.newOrganization()));
-    await missing(earlier, house.caller('luis'));
+    await missing(earlier, fixture.caller(undefined, await fixture.newOrganization()));
+    await missing(earlier, fixture.caller('luis'));
   });
 });

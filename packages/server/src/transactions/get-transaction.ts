@@ -21,7 +21,7 @@ import { parseEvmHash, parseStarknetHash } from './chain-transaction.ts';
 import { type TransactionRecord, toTransaction } from './record.ts';
 import { recordById, recordsByHash, recordsOfRelay } from './record-store.ts';
 
-export interface FindParts {
+export interface FindDeps {
   readonly reads: Reads;
   readonly networks: Pick<Networks, 'starknet'>;
 }
@@ -30,16 +30,16 @@ export interface FindParts {
  * By id, or by hash. Of several records of one transaction, the purchase that it paid for, else that of what the caller's wallet sent,
  * with its first call.
  */
-export async function findTransaction(parts: FindParts, caller: Caller, hashOrId: string): Promise<Transaction> {
-  const found = await find(parts, caller, hashOrId);
+export async function getTransaction(deps: FindDeps, caller: Caller, hashOrId: string): Promise<Transaction> {
+  const found = await find(deps, caller, hashOrId);
   const known = found.filter(({ transactionHash }) => transactionHash !== undefined);
-  const [first] = await inView(parts.reads, caller, known);
+  const [first] = await inView(deps.reads, caller, known);
   if (!first) throw new ApiError('transaction_not_found');
   return toTransaction(first);
 }
 
-async function find(parts: FindParts, caller: Caller, hashOrId: string): Promise<TransactionRecord[]> {
-  const { reads } = parts;
+async function find(deps: FindDeps, caller: Caller, hashOrId: string): Promise<TransactionRecord[]> {
+  const { reads } = deps;
   if (!hashOrId.startsWith('0x')) {
     const record = await recordById(reads, caller, hashOrId);
     return record ? [record] : [];
@@ -52,11 +52,11 @@ async function find(parts: FindParts, caller: Caller, hashOrId: string): Promise
     spellings.map(([chain, hash]) => recordsByHash(reads, { ...ownerOf(caller), withPurchase: true }, chain, hash)),
   );
   const records = byHash.flat();
-  return records.length === 0 && felt.ok ? ofReplaced(parts, caller, felt.value) : records;
+  return records.length === 0 && felt.ok ? ofReplaced(deps, caller, felt.value) : records;
 }
 
 /** A transaction whose fee had to be raised has had several hashes, and its records have the last. */
-async function ofReplaced({ reads, networks }: FindParts, caller: Caller, hash: bigint): Promise<TransactionRecord[]> {
+async function ofReplaced({ reads, networks }: FindDeps, caller: Caller, hash: bigint): Promise<TransactionRecord[]> {
   const chainId = chainIdIfAny(networks, caller.environment);
   const relay = chainId === undefined ? undefined : await findRelayByHash(reads, chainId, hash);
   const records = relay ? await recordsOfRelay(reads, relay.id) : [];
@@ -109,13 +109,13 @@ const ownerOf = ({ organizationId, environment }: Caller) => ({ organizationId, 
 
 type Answer = AnswerOf<typeof endpoints.getTransactionStatus>;
 
-export interface StatusParts {
+export interface StatusDeps {
   readonly reads: Reads;
   readonly networks: Pick<Networks, 'starknet'>;
 }
 
 /** What the chain says of a transaction, and what we know of our own where the chain has not heard of it. */
-export async function chainStatus({ reads, networks }: StatusParts, caller: Caller, text: string): Promise<Answer> {
+export async function chainStatus({ reads, networks }: StatusDeps, caller: Caller, text: string): Promise<Answer> {
   const hash = parseStarknetHash(text);
   if (!hash.ok) refuse('path.hash', hash.reason);
   const { chain } = networks.starknet(caller.environment);

@@ -7,10 +7,10 @@ import { purchaseOf } from '../../testing/records.ts';
 import { transfer } from '../../testing/starknet.ts';
 import {
   httpCall,
-  openTransactionHouse,
+  openTransactionFixture,
   outsider,
   stranger,
-  type TransactionHouse,
+  type TransactionFixture,
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
@@ -19,28 +19,28 @@ import { Networks } from '../chains/networks.ts';
 import { addressOf, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Caller } from '../http/call.ts';
 import { findWallet } from '../wallets/wallet.ts';
-import type { TransactionParts } from './execute.ts';
+import type { TransactionDeps } from './execute.ts';
 import { recordSend } from './record-send.ts';
 import { changeRecord, insertRecords } from './record-store.ts';
 
 type Body = BodyOf<typeof endpoints.recordSend>;
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  house = await openTransactionHouse();
-  ana = await house.funded('ana');
+  fixture = await openTransactionFixture();
+  ana = await fixture.funded('ana');
 });
-afterAll(() => house.stop());
-afterEach(() => house.control('/starknet/block-time', { seconds: 0 }));
+afterAll(() => fixture.stop());
+afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
 
 const noPause = async () => {};
-const record = (body: Body, caller: Caller = house.caller(), parts: Partial<TransactionParts> = {}) =>
-  recordSend({ ...house, pause: noPause, ...parts }, httpCall(house, caller, body)) as Promise<Transaction>;
+const record = (body: Body, caller: Caller = fixture.caller(), deps: Partial<TransactionDeps> = {}) =>
+  recordSend({ ...fixture, pause: noPause, ...deps }, httpCall(fixture, caller, body)) as Promise<Transaction>;
 /** A transfer of 2.5 USDC that the wallet executed and nobody recorded. */
 async function sent(changes: Partial<Body> = {}): Promise<Body> {
   const to = stranger();
-  const transactionHash = await house.execute(ana, [transferOf(to, 2_500_000)], { saveToDatabase: false });
+  const transactionHash = await fixture.execute(ana, [transferOf(to, 2_500_000)], { saveToDatabase: false });
   return {
     transactionHash,
     expectedSender: ana.address,
@@ -51,15 +51,15 @@ async function sent(changes: Partial<Body> = {}): Promise<Body> {
     ...changes,
   };
 }
-const jobsOf = (id: string) => house.db.rows<{ task: string }>(sql`select task from jobs where key = ${id}`);
+const jobsOf = (id: string) => fixture.db.rows<{ task: string }>(sql`select task from jobs where key = ${id}`);
 
 describe('recording a transfer', () => {
   it('answers a pending record of what the chain shows, and has it followed', async () => {
     const body = await sent();
     const answer = await record(body);
-    const wallet = await findWallet(house.db.reads, house.caller(), ana.address);
-    const receipt = await house.chain.receipt(BigInt(body.transactionHash));
-    const block = await house.chain.block(receipt?.blockNumber ?? -1);
+    const wallet = await findWallet(fixture.db.reads, fixture.caller(), ana.address);
+    const receipt = await fixture.chain.receipt(BigInt(body.transactionHash));
+    const block = await fixture.chain.block(receipt?.blockNumber ?? -1);
     expect(answer).toMatchObject({
       id: expect.stringMatching(/^txn_/),
       type: 'SEND',
@@ -101,7 +101,7 @@ describe('recording a transfer', () => {
 
   it('of somebody who is no wallet is the secret key’s alone', async () => {
     const to = stranger();
-    const transactionHash = await house.sendAlone([transfer('STRK', BigInt(to), 10n ** 18n)]);
+    const transactionHash = await fixture.sendAlone([transfer('STRK', BigInt(to), 10n ** 18n)]);
     const body: Body = {
       transactionHash,
       expectedSender: toHex(outsider.address),
@@ -113,13 +113,13 @@ describe('recording a transfer', () => {
     const answer = await record(body);
     expect(answer).toMatchObject({ senderAddress: addressOf(outsider.address), token: 'STRK' });
     expect(answer.svcWalletId).toBeUndefined();
-    await refusal(record(body, house.caller('ana')), 'wallet_not_found');
+    await refusal(record(body, fixture.caller('ana')), 'wallet_not_found');
   });
 
   it('with a user’s token is for the user’s own wallets', async () => {
     const body = await sent();
-    await refusal(record(body, house.caller('luis')), 'wallet_not_found');
-    expect(await record(body, house.caller('ana'))).toMatchObject({ status: 'PENDING' });
+    await refusal(record(body, fixture.caller('luis')), 'wallet_not_found');
+    expect(await record(body, fixture.caller('ana'))).toMatchObject({ status: 'PENDING' });
   });
 
   it('waits for a transaction that the node has not heard of yet', async () => {
@@ -129,12 +129,12 @@ describe('recording a transfer', () => {
       looks += 1;
       return looks > 3 ? known : undefined;
     });
-    expect(await record(body, house.caller(), { networks })).toMatchObject({ status: 'PENDING' });
+    expect(await record(body, fixture.caller(), { networks })).toMatchObject({ status: 'PENDING' });
     expect(looks).toBe(4);
   });
 
   it('of the open block is recorded before the block is sealed', async () => {
-    await house.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.control('/starknet/block-time', { seconds: 3_600 });
     const answer = await record(await sent());
     expect(answer.status).toBe('PENDING');
   });
@@ -143,30 +143,30 @@ describe('recording a transfer', () => {
 describe('the same transfer', () => {
   it('recorded again answers the same record, also at once', async () => {
     const body = await sent();
-    const answers = await Promise.all([record(body), record(body), record(body, house.caller('ana'))]);
+    const answers = await Promise.all([record(body), record(body), record(body, fixture.caller('ana'))]);
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(await record(body)).toEqual(answers[0]);
-    expect(await house.records(body.transactionHash)).toHaveLength(1);
+    expect(await fixture.records(body.transactionHash)).toHaveLength(1);
   });
 
   it('executed by us is the record that was stored then, whether it has ended or not', async () => {
     const to = stranger();
-    const transactionHash = await house.execute(ana, [transferOf(to, 7), transferOf(to, 8)]);
-    const [, second] = await house.records(transactionHash);
+    const transactionHash = await fixture.execute(ana, [transferOf(to, 7), transferOf(to, 8)]);
+    const [, second] = await fixture.records(transactionHash);
     const body = { ...(await sent()), transactionHash, expectedRecipient: to, expectedAmount: '0.000008' };
     const before = await record(body);
     expect(before).toMatchObject({ id: second?.id, status: 'PENDING', subType: 'MULTICALL' });
     expect(await jobsOf(before.id)).toEqual([]);
-    await house.tell(transactionHash);
+    await fixture.tell(transactionHash);
     expect(await record(body)).toMatchObject({ id: second?.id, status: 'SUCCESS' });
-    expect(await house.records(transactionHash)).toHaveLength(2);
+    expect(await fixture.records(transactionHash)).toHaveLength(2);
   });
 
   it('executed by us is found by the hash of a transaction whose fee had to be raised, too', async () => {
     const to = stranger();
-    const first = await house.execute(ana, [transferOf(to, 9)]);
-    const [stored] = await house.records(first);
-    await house.db.run(sql`update transactions set transaction_hash = '0xf1257' where id = ${stored?.id}`);
+    const first = await fixture.execute(ana, [transferOf(to, 9)]);
+    const [stored] = await fixture.records(first);
+    await fixture.db.run(sql`update transactions set transaction_hash = '0xf1257' where id = ${stored?.id}`);
     const body = { ...(await sent()), transactionHash: first, expectedRecipient: to, expectedAmount: '0.000009' };
     expect(await record(body)).toMatchObject({ id: stored?.id });
   });
@@ -174,17 +174,17 @@ describe('the same transfer', () => {
   it('found as received becomes one that was sent', async () => {
     const body = await sent();
     const answer = await record(body);
-    const other = house.caller(undefined, await house.newOrganization());
-    const [own] = await house.records(body.transactionHash);
+    const other = fixture.caller(undefined, await fixture.newOrganization());
+    const [own] = await fixture.records(body.transactionHash);
     if (!own) throw new Error('There is no record.');
     const received = { ...own, organizationId: other.organizationId, type: 'RECEIVE', status: 'SUCCESS' } as const;
-    const [stored] = await insertRecords(house.db, [{ ...received, senderWalletId: undefined }]);
+    const [stored] = await insertRecords(fixture.db, [{ ...received, senderWalletId: undefined }]);
     const again = await record(body, other);
     expect(again).toMatchObject({ id: stored?.id, type: 'SEND', status: 'SUCCESS' });
     expect(again.id).not.toBe(answer.id);
 
-    await changeRecord(house.db, again.id, { status: 'FAILED' }, { reorganised: true });
-    await house.db.run(sql`update transactions set type = 'RECEIVE' where id = ${again.id}`);
+    await changeRecord(fixture.db, again.id, { status: 'FAILED' }, { reorganised: true });
+    await fixture.db.run(sql`update transactions set type = 'RECEIVE' where id = ${again.id}`);
     expect(await record(body, other)).toMatchObject({
       type: 'SEND',
       status: 'SUCCESS',
@@ -193,12 +193,12 @@ describe('the same transfer', () => {
   });
 
   it('is not the purchase that it paid for, although that tells of the same', async () => {
-    const [body, other] = [await sent(), house.caller(undefined, await house.newOrganization())];
+    const [body, other] = [await sent(), fixture.caller(undefined, await fixture.newOrganization())];
     await record(body, other);
-    const [payment] = await house.records(body.transactionHash, other);
+    const [payment] = await fixture.records(body.transactionHash, other);
     if (!payment) throw new Error('There is no record.');
-    const { organizationId } = house.caller();
-    const [purchase] = await insertRecords(house.db, [purchaseOf({ ...payment, organizationId })]);
+    const { organizationId } = fixture.caller();
+    const [purchase] = await insertRecords(fixture.db, [purchaseOf({ ...payment, organizationId })]);
     const answer = await record(body);
     expect(answer).toMatchObject({ type: 'SEND', status: 'PENDING' });
     expect(await record(body)).toMatchObject({ id: answer.id });
@@ -208,22 +208,22 @@ describe('the same transfer', () => {
   it('that counted as lost is a success again when the chain shows it', async () => {
     const body = await sent();
     const { id } = await record(body);
-    await changeRecord(house.db, id, { status: 'FAILED' });
+    await changeRecord(fixture.db, id, { status: 'FAILED' });
     expect(await record(body)).toMatchObject({ id, status: 'SUCCESS', confirmedAt: expect.any(String) });
   });
 
   it('that is the payment of a purchase stays one', async () => {
     const body = await sent();
     const { id } = await record(body);
-    await house.db.run(sql`update transactions set type = 'SKU_PURCHASE', status = 'FAILED' where id = ${id}`);
-    await house.db.run(sql`delete from jobs where key = ${id}`);
+    await fixture.db.run(sql`update transactions set type = 'SKU_PURCHASE', status = 'FAILED' where id = ${id}`);
+    await fixture.db.run(sql`delete from jobs where key = ${id}`);
     expect(await record(body)).toMatchObject({ id, type: 'SKU_PURCHASE', status: 'FAILED' });
     expect(await jobsOf(id)).toEqual([]);
   });
 
   it('of another organisation is a record of its own', async () => {
     const body = await sent();
-    const other = house.caller(undefined, await house.newOrganization());
+    const other = fixture.caller(undefined, await fixture.newOrganization());
     const [own, foreign] = [await record(body), await record(body, other)];
     expect(own.id).not.toBe(foreign.id);
     expect(foreign.svcWalletId).toBeUndefined();
@@ -231,7 +231,9 @@ describe('the same transfer', () => {
 
   it('twice in one transaction is its first', async () => {
     const to = stranger();
-    const transactionHash = await house.execute(ana, [transferOf(to, 3), transferOf(to, 3)], { saveToDatabase: false });
+    const transactionHash = await fixture.execute(ana, [transferOf(to, 3), transferOf(to, 3)], {
+      saveToDatabase: false,
+    });
     const body = { ...(await sent()), transactionHash, expectedRecipient: to, expectedAmount: '0.000003' };
     const first = await record(body);
     expect(await record(body)).toEqual(first);
@@ -261,15 +263,15 @@ describe('a transfer that is refused', () => {
     const pause = async (ms: number) => {
       waitedMs += ms;
     };
-    const failure = record(EXAMPLE, house.caller(), { pause });
+    const failure = record(EXAMPLE, fixture.caller(), { pause });
     expect(await refusal(failure, 'transaction_not_found')).toContain('STARKNET does not know it');
     await expect(failure).rejects.toMatchObject({ status: 400 });
     expect(waitedMs).toBe(3_000);
   });
 
   it('because it reverted names the chain’s reason', async () => {
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
-    const transactionHash = await house.sendAlone([transfer('STRK', 5n, 1n)]);
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    const transactionHash = await fixture.sendAlone([transfer('STRK', 5n, 1n)]);
     expect(await refusal(record({ ...EXAMPLE, transactionHash }), 'transaction_reverted')).toContain('out of luck');
   });
 
@@ -284,7 +286,7 @@ describe('a transfer that is refused', () => {
 
   it('because there is no Starknet says so', async () => {
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
-    await refusal(record(EXAMPLE, house.caller(), { networks }), 'chain_not_configured');
+    await refusal(record(EXAMPLE, fixture.caller(), { networks }), 'chain_not_configured');
   });
 });
 
@@ -297,17 +299,17 @@ const EXAMPLE: Body = {
   chain: 'STARKNET',
 };
 
-type Receipt = Awaited<ReturnType<TransactionHouse['chain']['receipt']>>;
+type Receipt = Awaited<ReturnType<TransactionFixture['chain']['receipt']>>;
 
 /** Networks on which receipts are told as the test says, and nobody knows statuses. */
 function withReceipts(tell: (receipt: Receipt) => Receipt): Networks {
-  const network = house.networks.starknet('development');
+  const network = fixture.networks.starknet('development');
   const changes: Partial<StarknetChain> = {
     receipt: async (hash) => tell(await network.chain.receipt(hash)),
     transactionStatus: async () => ({ status: 'NOT_RECEIVED', accepted: false, revertReason: undefined }),
     block: (number) => network.chain.block(number),
   };
   const chain = { chainId: network.chain.chainId, ...changes } as StarknetChain;
-  const token: Networks['token'] = (...asked) => house.networks.token(...asked);
+  const token: Networks['token'] = (...asked) => fixture.networks.token(...asked);
   return { starknet: () => ({ ...network, chain }), token } as unknown as Networks;
 }

@@ -3,13 +3,13 @@ import { sql } from '@svc/store';
 import { type Address, createWalletClient, defineChain, encodeFunctionData, erc20Abi, type Hex, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { httpCall, openTransactionHouse, type TransactionHouse } from '../../testing/transactions.ts';
+import { httpCall, openTransactionFixture, type TransactionFixture } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { evmChainIds, findToken } from '../chains/tokens.ts';
 import type { Caller } from '../http/call.ts';
 import { confirm } from './confirm.ts';
-import { findTransaction } from './get-transaction.ts';
+import { getTransaction } from './get-transaction.ts';
 import { listOfWallet } from './history.ts';
 import { recordSend } from './record-send.ts';
 import { recordToConfirm } from './record-store.ts';
@@ -23,16 +23,16 @@ const ana = account.address.toLowerCase() as Address;
 const transferData = (amount: bigint) =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [LUIS, amount] });
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 beforeAll(async () => {
-  house = await openTransactionHouse();
+  fixture = await openTransactionFixture();
   for (const token of ['ETH', 'USDC'])
-    await house.control('/faucet', { chain: 'BASE', address: ana, token, amount: '9' });
+    await fixture.control('/faucet', { chain: 'BASE', address: ana, token, amount: '9' });
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 async function send(transaction: { to: Address; value?: bigint; data?: Hex; gas?: bigint }): Promise<Hex> {
-  const url = `${house.sandboxUrl}/evm/base/rpc`;
+  const url = `${fixture.sandboxUrl}/evm/base/rpc`;
   const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 };
   const chain = defineChain({
     id: evmChainIds.BASE,
@@ -52,12 +52,12 @@ const EXAMPLE: Body = {
   chain: 'BASE',
 };
 const waitsForLock = async () =>
-  (await house.db.rows(sql`select from pg_locks where locktype = 'advisory' and not granted`)).length > 0;
+  (await fixture.db.rows(sql`select from pg_locks where locktype = 'advisory' and not granted`)).length > 0;
 
-const record = (changes: Partial<Body>, caller: Caller = house.caller(), networks = house.networks) => {
+const record = (changes: Partial<Body>, caller: Caller = fixture.caller(), networks = fixture.networks) => {
   const body: Body = { ...EXAMPLE, ...changes };
-  const parts = { ...house, networks, pause: async () => {} };
-  return recordSend(parts, httpCall(house, caller, body)) as Promise<Transaction>;
+  const deps = { ...fixture, networks, pause: async () => {} };
+  return recordSend(deps, httpCall(fixture, caller, body)) as Promise<Transaction>;
 };
 
 describe('recording a transfer on an EVM chain', () => {
@@ -76,9 +76,9 @@ describe('recording a transfer on an EVM chain', () => {
       functionName: 'transfer',
       amount: '500000',
     });
-    await confirm(house, answer);
-    const receipt = await house.networks.evm('development', 'BASE').receipt(transactionHash);
-    expect(await recordToConfirm(house.db.reads, answer.id)).toMatchObject({
+    await confirm(fixture, answer);
+    const receipt = await fixture.networks.evm('development', 'BASE').receipt(transactionHash);
+    expect(await recordToConfirm(fixture.db.reads, answer.id)).toMatchObject({
       status: 'SUCCESS',
       blockNumber: receipt?.blockNumber,
       confirmedAt: receipt?.timestamp,
@@ -93,26 +93,26 @@ describe('recording a transfer on an EVM chain', () => {
     expect(answers[0]).toMatchObject({ token: 'ETH', amount: '100000000000000000' });
     expect(answers[0]).not.toHaveProperty('tokenAddress');
     expect(answers[0]).not.toHaveProperty('functionName');
-    await confirm(house, { id: answers[0]?.id ?? '' });
+    await confirm(fixture, { id: answers[0]?.id ?? '' });
     expect(await record(body)).toMatchObject({ id: answers[0]?.id, status: 'SUCCESS' });
   });
 
   it('of the chain’s own coin waits for another request that records the same', async () => {
     const transactionHash = await send({ to: LUIS, value: 1n });
     const body = { ...EXAMPLE, transactionHash, expectedToken: 'ETH', expectedAmount: '0.000000000000000001' } as const;
-    const call = httpCall(house, house.caller(), body);
+    const call = httpCall(fixture, fixture.caller(), body);
     const [stored, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow: typeof call.transact = (work) =>
-      house.db.tx(async (tx) => {
+      fixture.db.tx(async (tx) => {
         const answer = await work(tx);
         stored.resolve();
         await commit.promise;
         return answer;
       });
-    const first = recordSend(house, { ...call, transact: slow });
+    const first = recordSend(fixture, { ...call, transact: slow });
     await stored.promise;
     let ended = false;
-    const second = recordSend(house, call).finally(() => {
+    const second = recordSend(fixture, call).finally(() => {
       ended = true;
     });
     await vi.waitUntil(async () => ended || (await waitsForLock()));
@@ -123,15 +123,15 @@ describe('recording a transfer on an EVM chain', () => {
   it('can be read by its hash and listed by its address with the secret key', async () => {
     const transactionHash = await send({ to: USDC, data: transferData(1n) });
     const { id } = await record({ transactionHash, expectedAmount: '0.000001' });
-    const parts = { reads: house.db.reads, networks: house.networks };
-    expect(await findTransaction(parts, house.caller(), transactionHash)).toMatchObject({ id });
-    const { data } = await listOfWallet(house.db.reads, house.caller(), { walletAddress: account.address });
+    const deps = { reads: fixture.db.reads, networks: fixture.networks };
+    expect(await getTransaction(deps, fixture.caller(), transactionHash)).toMatchObject({ id });
+    const { data } = await listOfWallet(fixture.db.reads, fixture.caller(), { walletAddress: account.address });
     expect(data.map((transaction) => transaction.id)).toContain(id);
-    await refusal(listOfWallet(house.db.reads, house.caller('ana'), { walletAddress: ana }), 'wallet_not_found');
+    await refusal(listOfWallet(fixture.db.reads, fixture.caller('ana'), { walletAddress: ana }), 'wallet_not_found');
   });
 
   it('is refused with a user’s token', async () => {
-    expect(await refusal(record({}, house.caller('ana')), 'secret_key_required')).toContain(
+    expect(await refusal(record({}, fixture.caller('ana')), 'secret_key_required')).toContain(
       'BASE needs the secret key',
     );
   });
@@ -155,6 +155,6 @@ describe('recording a transfer on an EVM chain', () => {
 
   it('is refused where the chain is not configured', async () => {
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
-    await refusal(record({}, house.caller(), networks), 'chain_not_configured');
+    await refusal(record({}, fixture.caller(), networks), 'chain_not_configured');
   });
 });

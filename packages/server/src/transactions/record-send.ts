@@ -10,15 +10,15 @@ import { findRelayByHash } from '../relayer/relay-store.ts';
 import { requireWallet, walletsAt } from '../wallets/wallet.ts';
 import {
   awaitExecuted,
+  type ChainTransaction,
+  type ChainTransfer,
   type ExpectedTransfer,
   isTransferOf,
   readExpected,
   requireTransfer,
-  type SeenTransaction,
-  type SeenTransfer,
 } from './chain-transaction.ts';
 import { confirmJob } from './confirm.ts';
-import type { TransactionParts } from './execute.ts';
+import type { TransactionDeps } from './execute.ts';
 import { TRANSFER, TRANSFER_FUNCTION } from './function-names.ts';
 import { type NewRecord, type TransactionRecord, toTransaction } from './record.ts';
 import { changeRecord, insertRecords, recordsByHash, recordsOfRelay } from './record-store.ts';
@@ -27,10 +27,10 @@ type RecordSend = typeof endpoints.recordSend;
 
 /** Records a transfer that its sender executed without us, once the chain shows it. */
 export async function recordSend(
-  parts: TransactionParts,
+  deps: TransactionDeps,
   { caller, body, transact }: Call<RecordSend>,
 ): Promise<Answer<RecordSend>> {
-  const { networks } = parts;
+  const { networks } = deps;
   if (body.chain !== 'STARKNET' && caller.proof !== 'secret key') {
     throw new ApiError(
       'secret_key_required',
@@ -38,16 +38,16 @@ export async function recordSend(
     );
   }
   const expected = readExpected(networks, caller.environment, body);
-  await requireOwnSender(parts, caller, expected);
-  const seen = await awaitExecuted(parts, caller.environment, expected);
+  await requireOwnSender(deps, caller, expected);
+  const seen = await awaitExecuted(deps, caller.environment, expected);
   const network = expected.chain === 'STARKNET' ? networks.starknet(caller.environment).name : 'mainnet';
   const transfer = requireTransfer(expected, seen.transfers, tokensOf(network, expected.chain));
-  const record = await newSend(parts, caller, expected, seen, transfer);
+  const record = await newSend(deps, caller, expected, seen, transfer);
   return transact(async (tx) => toTransaction(await storeSend(tx, networks, record, transfer, seen)));
 }
 
 /** A user's token speaks for the user's own wallets alone. */
-async function requireOwnSender({ db }: TransactionParts, caller: Caller, { sender }: ExpectedTransfer): Promise<void> {
+async function requireOwnSender({ db }: TransactionDeps, caller: Caller, { sender }: ExpectedTransfer): Promise<void> {
   if (caller.proof !== 'user token') return;
   await requireWallet(db.reads, caller, readAddress(sender, 'body.expectedSender'));
 }
@@ -57,11 +57,11 @@ const EVM_TRANSFER_FUNCTION = '0xa9059cbb';
 
 /** The record of a transfer that the chain shows. */
 export async function newSend(
-  { db, now = Date.now }: TransactionParts,
+  { db, now = Date.now }: TransactionDeps,
   caller: Caller,
   { chain, hash, sender, recipient, token, amount }: ExpectedTransfer,
-  { blockNumber, time }: SeenTransaction,
-  { eventIndex }: SeenTransfer,
+  { blockNumber, time }: ChainTransaction,
+  { eventIndex }: ChainTransfer,
 ): Promise<NewRecord> {
   const wallets =
     chain === 'STARKNET' ? await walletIds(db.reads, caller, [sender, recipient]) : new Map<string, string>();
@@ -98,7 +98,7 @@ export async function newSend(
 }
 
 async function walletIds(
-  reads: TransactionParts['db']['reads'],
+  reads: TransactionDeps['db']['reads'],
   { organizationId, environment }: Caller,
   parties: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -117,8 +117,8 @@ export async function storeSend(
   tx: Db,
   networks: Pick<Networks, 'starknet'>,
   record: NewRecord,
-  transfer: SeenTransfer,
-  seen: SeenTransaction,
+  transfer: ChainTransfer,
+  seen: ChainTransaction,
 ): Promise<TransactionRecord> {
   // Two requests for the same transfer, which may have no event that the database could tell them apart by.
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`svc send ${record.transactionHash}`}, 0))`);
@@ -137,7 +137,7 @@ async function knownRecord(
   tx: Db,
   networks: Pick<Networks, 'starknet'>,
   record: NewRecord,
-  transfer: SeenTransfer,
+  transfer: ChainTransfer,
 ): Promise<TransactionRecord | undefined> {
   const { chain, environment, organizationId, transactionHash } = record;
   if (transactionHash === undefined) return undefined;
@@ -170,7 +170,7 @@ async function asSeen(
   tx: Db,
   stored: TransactionRecord,
   { senderWalletId, destinationWalletId }: NewRecord,
-  { accepted, blockNumber, time }: SeenTransaction,
+  { accepted, blockNumber, time }: ChainTransaction,
 ): Promise<TransactionRecord> {
   const isBack = accepted && stored.status === 'FAILED' && stored.relayId === undefined;
   if (stored.type !== 'RECEIVE' && !(stored.type === 'SEND' && isBack)) return stored;

@@ -4,27 +4,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Owner } from '../../testing/owner.ts';
 import {
   type CallText,
-  openTransactionHouse,
+  openTransactionFixture,
   STRK,
   stranger,
-  type TransactionHouse,
+  type TransactionFixture,
   transferOf,
 } from '../../testing/transactions.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import { findWallet } from '../wallets/wallet.ts';
 import { insertRecords } from './record-store.ts';
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  house = await openTransactionHouse();
-  ana = await house.funded('ana');
+  fixture = await openTransactionFixture();
+  ana = await fixture.funded('ana');
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 const approve = (): CallText => ({ contractAddress: STRK, entrypoint: 'approve', calldata: [stranger(), '7', '0'] });
 const failed = async (hash: string) => {
-  const rows = await house.db.rows<{ revert_reason: string }>(sql`
+  const rows = await fixture.db.rows<{ revert_reason: string }>(sql`
     select revert_reason from transactions where transaction_hash = ${hash} and status = 'FAILED' order by call_index`);
   return rows.map((row) => row.revert_reason);
 };
@@ -32,22 +32,22 @@ const failed = async (hash: string) => {
 describe('a relay that succeeded', () => {
   it('makes a transfer a success by its event, with its block and the block’s time', async () => {
     const to = stranger();
-    const hash = await house.execute(ana, [transferOf(to, 5)]);
+    const hash = await fixture.execute(ana, [transferOf(to, 5)]);
     const confirmedAt = new Date('2026-05-01T10:00:00Z');
-    await house.tell(hash, { confirmedAt });
-    const receipt = await house.chain.receipt(BigInt(hash));
+    await fixture.tell(hash, { confirmedAt });
+    const receipt = await fixture.chain.receipt(BigInt(hash));
     const event = transfersIn({ events: receipt?.events ?? [] }).find((transfer) => transfer.to === BigInt(to));
     expect(event).toBeDefined();
-    expect(await house.records(hash)).toMatchObject([
+    expect(await fixture.records(hash)).toMatchObject([
       { status: 'SUCCESS', confirmedAt, blockNumber: receipt?.blockNumber, eventIndex: event?.eventIndex },
     ]);
   });
 
   it('gives each of several equal transfers an event of its own', async () => {
     const to = stranger();
-    const hash = await house.execute(ana, [transferOf(to, 5), approve(), transferOf(to, 5)]);
-    await house.tell(hash);
-    const records = await house.records(hash);
+    const hash = await fixture.execute(ana, [transferOf(to, 5), approve(), transferOf(to, 5)]);
+    await fixture.tell(hash);
+    const records = await fixture.records(hash);
     expect(records.map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS']);
     const [first, call, second] = records.map(({ eventIndex }) => eventIndex);
     expect(call).toBeUndefined();
@@ -55,129 +55,133 @@ describe('a relay that succeeded', () => {
   });
 
   it('fails the transfer that an earlier class skipped, although the transaction succeeded', async () => {
-    const owner = await house.funded('luis', classes.svcPolicies);
-    const hash = await house.execute(owner, [transferOf(stranger(), 10n ** 18n), transferOf(stranger(), 5)]);
-    await house.tell(hash);
-    expect(await house.statuses(hash)).toEqual(['FAILED', 'SUCCESS']);
+    const owner = await fixture.funded('luis', classes.svcPolicies);
+    const hash = await fixture.execute(owner, [transferOf(stranger(), 10n ** 18n), transferOf(stranger(), 5)]);
+    await fixture.tell(hash);
+    expect(await fixture.statuses(hash)).toEqual(['FAILED', 'SUCCESS']);
     expect(await failed(hash)).toEqual(['The transaction succeeded, but its receipt shows no such transfer.']);
   });
 
   it('fails a call that an earlier class may have skipped: only an event of its contract proves it', async () => {
-    const owner = await house.funded('luis', classes.svcPolicies);
+    const owner = await fixture.funded('luis', classes.svcPolicies);
     const tooMuch = {
       contractAddress: STRK,
       entrypoint: 'transfer_from',
       calldata: [stranger(), owner.address, '9', '0'],
     };
-    const doubtful = await house.execute(owner, [transferOf(stranger(), 5, STRK), tooMuch, approve()]);
-    await house.tell(doubtful);
-    const done = await house.execute(owner, [transferOf(stranger(), 5, STRK), approve()]);
-    await house.tell(done);
-    const skipped = await house.execute(owner, [tooMuch]);
-    await house.tell(skipped);
-    const sure = await house.execute(ana, [{ contractAddress: STRK, entrypoint: 'decimals', calldata: [] }]);
-    await house.tell(sure);
+    const doubtful = await fixture.execute(owner, [transferOf(stranger(), 5, STRK), tooMuch, approve()]);
+    await fixture.tell(doubtful);
+    const done = await fixture.execute(owner, [transferOf(stranger(), 5, STRK), approve()]);
+    await fixture.tell(done);
+    const skipped = await fixture.execute(owner, [tooMuch]);
+    await fixture.tell(skipped);
+    const sure = await fixture.execute(ana, [{ contractAddress: STRK, entrypoint: 'decimals', calldata: [] }]);
+    await fixture.tell(sure);
     // Which of two calls of one contract left the only event is not known.
-    expect(await house.statuses(doubtful)).toEqual(['SUCCESS', 'FAILED', 'FAILED']);
-    expect(await house.statuses(done)).toEqual(['SUCCESS', 'SUCCESS']);
-    expect(await house.statuses(skipped)).toEqual(['FAILED']);
+    expect(await fixture.statuses(doubtful)).toEqual(['SUCCESS', 'FAILED', 'FAILED']);
+    expect(await fixture.statuses(done)).toEqual(['SUCCESS', 'SUCCESS']);
+    expect(await fixture.statuses(skipped)).toEqual(['FAILED']);
     expect((await failed(skipped))[0]).toContain('may have been skipped');
-    expect(await house.statuses(sure)).toEqual(['SUCCESS']);
+    expect(await fixture.statuses(sure)).toEqual(['SUCCESS']);
   });
 
   it('can be told again and changes nothing', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)]);
-    await house.tell(hash);
-    const [before] = await house.records(hash);
-    await house.tell(hash, { confirmedAt: before?.confirmedAt });
-    expect(await house.records(hash)).toMatchObject([{ ...before, updatedAt: expect.any(Date) }]);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
+    await fixture.tell(hash);
+    const [before] = await fixture.records(hash);
+    await fixture.tell(hash, { confirmedAt: before?.confirmedAt });
+    expect(await fixture.records(hash)).toMatchObject([{ ...before, updatedAt: expect.any(Date) }]);
   });
 
   it('moves the record to the hash that was executed when the fee had to be raised', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)]);
-    await house.tell(hash, { hash: 0xbeefn });
-    expect(await house.records(hash)).toEqual([]);
-    expect(await house.records('0xbeef')).toMatchObject([{ status: 'SUCCESS' }]);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
+    await fixture.tell(hash, { hash: 0xbeefn });
+    expect(await fixture.records(hash)).toEqual([]);
+    expect(await fixture.records('0xbeef')).toMatchObject([{ status: 'SUCCESS' }]);
   });
 
   it('goes without an event that another record of the organisation has, and is a success all the same', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)]);
-    const [record] = await house.records(hash);
-    const receipt = await house.chain.receipt(BigInt(hash));
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
+    const [record] = await fixture.records(hash);
+    const receipt = await fixture.chain.receipt(BigInt(hash));
     const [event] = transfersIn({ events: receipt?.events ?? [] });
     if (!record) throw new Error('There is no record.');
-    await insertRecords(house.db, [
+    await insertRecords(fixture.db, [
       { ...record, relayId: undefined, callIndex: undefined, eventIndex: event?.eventIndex },
     ]);
-    await house.tell(hash);
-    const own = (await house.records(hash)).find(({ relayId }) => relayId !== undefined);
+    await fixture.tell(hash);
+    const own = (await fixture.records(hash)).find(({ relayId }) => relayId !== undefined);
     expect(own).toMatchObject({ status: 'SUCCESS', eventIndex: undefined });
   });
 });
 
 describe('a relay that came to nothing', () => {
   it('fails all its records with the chain’s reason when it reverted', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5), approve()]);
-    await house.tell(hash, { result: 'REVERTED', revertReason: 'Spending: exceeds per-call', confirmedAt: undefined });
-    expect(await house.statuses(hash)).toEqual(['FAILED', 'FAILED']);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5), approve()]);
+    await fixture.tell(hash, {
+      result: 'REVERTED',
+      revertReason: 'Spending: exceeds per-call',
+      confirmedAt: undefined,
+    });
+    expect(await fixture.statuses(hash)).toEqual(['FAILED', 'FAILED']);
     expect(await failed(hash)).toEqual(['Spending: exceeds per-call', 'Spending: exceeds per-call']);
   });
 
   it('fails all its records, under the hash that its caller knows, when it was never executed', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)]);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
     const nothing = { hash: undefined, receipt: undefined, confirmedAt: undefined };
-    await house.tell(hash, { result: 'VOIDED', ...nothing });
-    expect(await house.records(hash)).toMatchObject([{ status: 'FAILED', confirmedAt: undefined }]);
+    await fixture.tell(hash, { result: 'VOIDED', ...nothing });
+    expect(await fixture.records(hash)).toMatchObject([{ status: 'FAILED', confirmedAt: undefined }]);
     expect(await failed(hash)).toEqual(['The transaction was never executed.']);
   });
 
   it('leaves the wallet of somebody else’s creation alone', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)]);
-    await house.tell(hash, { result: 'REVERTED', revertReason: 'no' });
-    expect(await findWallet(house.db.reads, house.caller(), ana.address)).toMatchObject({ isDeployed: true });
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
+    await fixture.tell(hash, { result: 'REVERTED', revertReason: 'no' });
+    expect(await findWallet(fixture.db.reads, fixture.caller(), ana.address)).toMatchObject({ isDeployed: true });
   });
 });
 
 describe('a reorganisation', () => {
   it('can turn success into failure and failure into success', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)]);
-    await house.tell(hash);
-    await house.tell(hash, { result: 'REVERTED', revertReason: 'no', confirmedAt: undefined });
-    expect(await house.records(hash)).toMatchObject([{ status: 'FAILED', confirmedAt: undefined }]);
-    await house.tell(hash);
-    expect(await house.records(hash)).toMatchObject([{ status: 'SUCCESS', confirmedAt: expect.any(Date) }]);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
+    await fixture.tell(hash);
+    await fixture.tell(hash, { result: 'REVERTED', revertReason: 'no', confirmedAt: undefined });
+    expect(await fixture.records(hash)).toMatchObject([{ status: 'FAILED', confirmedAt: undefined }]);
+    await fixture.tell(hash);
+    expect(await fixture.records(hash)).toMatchObject([{ status: 'SUCCESS', confirmedAt: expect.any(Date) }]);
   });
 
   it('can move events to places that other records of the relay had', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5), transferOf(stranger(), 6)]);
-    await house.tell(hash);
-    const before = (await house.records(hash)).map(({ eventIndex }) => eventIndex ?? Number.NaN);
-    const receipt = await house.chain.receipt(BigInt(hash));
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5), transferOf(stranger(), 6)]);
+    await fixture.tell(hash);
+    const before = (await fixture.records(hash)).map(({ eventIndex }) => eventIndex ?? Number.NaN);
+    const receipt = await fixture.chain.receipt(BigInt(hash));
     if (!receipt) throw new Error('There is no receipt.');
     const events = [{ from: 0x1n, keys: [], data: [] }, ...receipt.events];
-    await house.tell(hash, { receipt: { ...receipt, events } });
-    const after = (await house.records(hash)).map(({ eventIndex }) => eventIndex);
+    await fixture.tell(hash, { receipt: { ...receipt, events } });
+    const after = (await fixture.records(hash)).map(({ eventIndex }) => eventIndex);
     expect(after).toEqual(before.map((index) => index + 1));
   });
 
   it('takes back a wallet that was deployed with its first calls', async () => {
-    const owner = await house.unsent();
-    await house.giveUp(owner);
-    const hash = await house.execute(owner, [
+    const owner = await fixture.unsent();
+    await fixture.giveUp(owner);
+    const hash = await fixture.execute(owner, [
       { contractAddress: owner.address, entrypoint: toHex(selector('get_public_key')), calldata: [] },
     ]);
-    const isDeployed = async () => (await findWallet(house.db.reads, house.caller(), owner.address))?.isDeployed;
-    await house.tell(hash);
+    const isDeployed = async () => (await findWallet(fixture.db.reads, fixture.caller(), owner.address))?.isDeployed;
+    await fixture.tell(hash);
     expect(await isDeployed()).toBe(true);
-    await house.tell(hash, { result: 'VOIDED', hash: undefined, receipt: undefined });
+    await fixture.tell(hash, { result: 'VOIDED', hash: undefined, receipt: undefined });
     expect(await isDeployed()).toBe(false);
   });
 });
 
 describe('an outcome', () => {
   it('of calls that the history does not keep is nobody’s business', async () => {
-    const hash = await house.execute(ana, [transferOf(stranger(), 5)], { saveToDatabase: false });
-    await house.tell(hash);
-    expect(await house.records(hash)).toEqual([]);
+    const hash = await fixture.execute(ana, [transferOf(stranger(), 5)], { saveToDatabase: false });
+    await fixture.tell(hash);
+    expect(await fixture.records(hash)).toEqual([]);
   });
 });

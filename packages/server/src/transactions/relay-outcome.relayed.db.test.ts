@@ -5,16 +5,16 @@ import { relayer } from '../../testing/starknet.ts';
 import {
   type CallText,
   environment,
-  openTransactionHouse,
+  openTransactionFixture,
   stranger,
-  type TransactionHouse,
+  type TransactionFixture,
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
-import { padded } from '../chains/starknet/chain.ts';
-import { createOwnSponsor } from '../relayer/relayer-sponsor.ts';
-import { tend } from '../relayer/worker/worker.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
+import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
+import { processAccount } from '../relayer/worker/worker.ts';
 import { walletOutcomes } from '../wallets/relay-outcome.ts';
 import { executeSponsored } from './execute.ts';
 import { chainStatus } from './get-transaction.ts';
@@ -25,23 +25,29 @@ const clock = { aheadMs: 0 };
 const now = () => Date.now() + clock.aheadMs;
 const log = { info() {}, warn() {}, error() {} };
 
-let house: TransactionHouse;
+let fixture: TransactionFixture;
 beforeAll(async () => {
-  house = await openTransactionHouse();
+  fixture = await openTransactionFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
-const relayerParts = () => ({ db: house.db, networks: house.networks, crypto: house.crypto, keys: () => [payer], now });
+const relayerDeps = () => ({
+  db: fixture.db,
+  networks: fixture.networks,
+  crypto: fixture.crypto,
+  keys: () => [payer],
+  now,
+});
 /** One look of the relayer at what is under way. */
 const look = () => {
   const nothing = async () => {};
   const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), payout: nothing, burn: nothing, refund: nothing };
-  return tend({ ...relayerParts(), outcomes, log }, environment, padded(payer.address));
+  return processAccount({ ...relayerDeps(), outcomes, log }, environment, padAddress(payer.address));
 };
 /** The service's own sponsor, whose waiting is a look of the relayer. */
 const sponsor = () =>
-  createOwnSponsor({
-    ...relayerParts(),
+  createRelayerSponsor({
+    ...relayerDeps(),
     pause: async (ms) => {
       clock.aheadMs += ms;
       await look();
@@ -49,48 +55,48 @@ const sponsor = () =>
   });
 
 async function execute(owner: Owner, calls: readonly CallText[], session?: { key: Owner; validUntil: bigint }) {
-  const body = await house.signed(owner, calls);
+  const body = await fixture.signed(owner, calls);
   const [r = '', s = ''] = (session?.key ?? owner).signatureOf(body.typedData, owner.address);
   const userSignature = session ? [toHex(session.key.key), r, s, toHex(session.validUntil)] : [r, s];
-  return executeSponsored({ ...house, sponsor: sponsor() }, house.caller(), { ...body, userSignature });
+  return executeSponsored({ ...fixture, sponsor: sponsor() }, fixture.caller(), { ...body, userSignature });
 }
 
 describe('calls that the service’s own accounts relay', () => {
   it('are pending until the relayer sees them in a block, and then have its number and time', async () => {
-    const ana = await house.funded('ana');
+    const ana = await fixture.funded('ana');
     const to = stranger();
     const { transactionHash } = await execute(ana, [transferOf(to, 5)]);
-    expect(await house.statuses(transactionHash)).toEqual(['PENDING']);
+    expect(await fixture.statuses(transactionHash)).toEqual(['PENDING']);
     await look();
-    const receipt = await house.chain.receipt(BigInt(transactionHash));
-    const block = await house.chain.block(receipt?.blockNumber ?? -1);
-    expect(await house.records(transactionHash)).toMatchObject([
+    const receipt = await fixture.chain.receipt(BigInt(transactionHash));
+    const block = await fixture.chain.block(receipt?.blockNumber ?? -1);
+    expect(await fixture.records(transactionHash)).toMatchObject([
       { status: 'SUCCESS', blockNumber: block?.number, confirmedAt: block?.timestamp, destinationAddress: to },
     ]);
   });
 
   it('are executed once although the node took them and never answered', async () => {
-    const ana = await house.funded('ana');
+    const ana = await fixture.funded('ana');
     const to = stranger();
-    await house.control('/starknet/faults', { kind: 'lose-answer' });
+    await fixture.control('/starknet/faults', { kind: 'lose-answer' });
     const { transactionHash } = await execute(ana, [transferOf(to, 6)]);
     await look();
-    expect(await house.chain.balanceOf(BigInt(USDC), BigInt(to))).toBe(6n);
-    expect(await house.statuses(transactionHash)).toEqual(['SUCCESS']);
+    expect(await fixture.chain.balanceOf(BigInt(USDC), BigInt(to))).toBe(6n);
+    expect(await fixture.statuses(transactionHash)).toEqual(['SUCCESS']);
   });
 
   it('are failures when they revert on the chain although they were expected to succeed', async () => {
-    const ana = await house.funded('ana');
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    const ana = await fixture.funded('ana');
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { transactionHash } = await execute(ana, [transferOf(stranger(), 7)]);
     await look();
-    expect(await house.statuses(transactionHash)).toEqual(['FAILED']);
-    const parts = { reads: house.db.reads, networks: house.networks };
-    expect(await chainStatus(parts, house.caller(), transactionHash)).toMatchObject({ status: 'REVERTED' });
+    expect(await fixture.statuses(transactionHash)).toEqual(['FAILED']);
+    const deps = { reads: fixture.db.reads, networks: fixture.networks };
+    expect(await chainStatus(deps, fixture.caller(), transactionHash)).toMatchObject({ status: 'REVERTED' });
   });
 
   it('of a session are held to its policy, with the contract’s own reason', async () => {
-    const [ana, key] = [await house.funded('ana'), new Owner()];
+    const [ana, key] = [await fixture.funded('ana'), new Owner()];
     const validUntil = BigInt(Math.floor(Date.now() / 1_000) + 3_600);
     const session = { sessionKey: key.key, validUntil, maxCalls: 5n, allowedEntrypoints: [] };
     const policy = { sessionKey: key.key, token: BigInt(USDC), maxPerCall: 10n, maxPerWindow: 20n, windowSeconds: 60n };
@@ -103,7 +109,7 @@ describe('calls that the service’s own accounts relay', () => {
     ]);
     const { transactionHash } = await execute(ana, [transferOf(stranger(), 10)], { key, validUntil });
     await look();
-    expect(await house.records(transactionHash)).toMatchObject([{ status: 'SUCCESS', subType: 'SESSION' }]);
+    expect(await fixture.records(transactionHash)).toMatchObject([{ status: 'SUCCESS', subType: 'SESSION' }]);
     const over = execute(ana, [transferOf(stranger(), 11)], { key, validUntil });
     expect(await refusal(over, 'transaction_reverted')).toContain('Spending: exceeds per-call');
   });

@@ -4,7 +4,7 @@ import { addressOf, type FoundTransfer, type Receipt, readTransfer, transfersIn 
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import { walletOutcomes } from '../wallets/relay-outcome.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
-import { matchTransfers, type SeenTransfer } from './chain-transaction.ts';
+import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
 import { changeRecord, freeEventsOfRelay, type RecordChange, recordsByHash, recordsOfRelay } from './record-store.ts';
 
@@ -18,7 +18,7 @@ export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
   const { wallet } = walletOutcomes();
   return {
     calls: async (tx, outcome) => {
-      await settleRecords(tx, outcome);
+      await updateRecords(tx, outcome);
       if (await concernsDeployment(tx, outcome)) await wallet(tx, outcome);
     },
   };
@@ -35,7 +35,7 @@ async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise
   return (await walletsAt(tx, environment, [addressOf(account)]))[0];
 }
 
-async function settleRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
+async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
   const records = await recordsOfRelay(tx, outcome.relayId);
   if (records.length === 0) return;
   await freeEventsOfRelay(tx, outcome.relayId);
@@ -58,14 +58,14 @@ async function maybeSkipped(
   tx: Db,
   outcome: RelayOutcome,
   records: readonly TransactionRecord[],
-  shown: ReadonlyMap<TransactionRecord, SeenTransfer>,
+  shown: ReadonlyMap<TransactionRecord, ChainTransfer>,
 ): Promise<ReadonlySet<unknown>> {
   const calls = records.filter(({ type }) => type !== 'SEND');
   if (calls.length === 0 || !outcome.receipt) return new Set();
   const wallet = await walletOf(tx, outcome);
   if (!wallet || walletClass(wallet.classHash)?.atomicMulticall !== false) return new Set();
   const ofTransfers = new Set([...shown.values()].flatMap(({ eventIndex }) => eventIndex ?? []));
-  const done = shownCalls(calls, outcome.receipt, ofTransfers);
+  const done = callsWithEvents(calls, outcome.receipt, ofTransfers);
   return new Set(calls.filter((call) => !done.has(call)));
 }
 
@@ -107,7 +107,7 @@ function failure({ result, hash, receipt, revertReason }: RelayOutcome, unproven
  * The calls that an execution has left a trace of: its contracts have at least one event for each call of theirs. Where a class
  * skips a call that fails, nothing else tells whether it ran. `taken` are the places of events that are accounted for already.
  */
-export function shownCalls(
+export function callsWithEvents(
   records: readonly TransactionRecord[],
   receipt: Pick<Receipt, 'events' | 'fee'>,
   taken: ReadonlySet<number>,

@@ -1,7 +1,7 @@
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Lets so many pieces of work run at the same time; the others wait in the order in which they came. */
-export function createTurns(most: number): Turns {
+export function createSemaphore(most: number): Semaphore {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

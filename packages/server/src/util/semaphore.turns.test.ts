@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from './semaphore.ts';
+import { createSemaphore } from './semaphore.ts';
 
 describe('turns', () => {
   it('let so many run at once and no more, in the order in which they came, also when one fails', async () => {
-    const take = createTurns(2);
+    const take = createSemaphore(2);
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
     const started: number[] = [];
     const all = gates.map((gate, index) =>

@@ -13,7 +13,7 @@ export function oneLine(text: string, maxCharacters: number): string {
 const MAX_REASON_LENGTH = 500;
 
 /** An error in a line, for the log and the operator. */
-export function reasonOf(error: unknown): string {
+export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error).slice(0, MAX_REASON_LENGTH);
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
   return `${error.message || error.name}${cause}`.slice(0, MAX_REASON_LENGTH);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { Pace } from './throttle.ts';
+import { Throttle } from './throttle.ts';
 
 /** A clock that stands still while nobody pauses. */
 function handClock() {
   const clock = { ms: 1_000, pauses: [] as number[] };
-  const pace = new Pace({
+  const pace = new Throttle({
     now: () => clock.ms,
     pause: async (ms) => {
       clock.pauses.push(ms);

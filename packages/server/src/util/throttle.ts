@@ -15,7 +15,7 @@ export interface PaceClock {
 const systemClock: PaceClock = { now: () => performance.now(), pause };
 
 /** Keeps the requests of this process to one service apart. */
-export class Pace {
+export class Throttle {
   readonly #clock: PaceClock;
   #nextAt = 0;
   #blockedUntil = 0;

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface Doorbell {
+export interface Wakeup {
   ring(): void;
   /** Returns when the bell rings, has rung since the last wait, or the time is up. */
   wait(ms: number): Promise<void>;
 }
 
 /** Wakes the one who waits; a ring while nobody waits is not forgotten. */
-export function createDoorbell(): Doorbell {
+export function createWakeup(): Wakeup {
   let rung = false;
   let open: (() => void) | undefined;
   return {
@@ -30,6 +30,6 @@ export function createDoorbell(): Doorbell {
 }
 
 /** Waits, but not longer than until the signal is aborted. */
-export async function pauseUnless(signal: AbortSignal, ms: number): Promise<void> {
+export async function sleep(signal: AbortSignal, ms: number): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => {});
 }

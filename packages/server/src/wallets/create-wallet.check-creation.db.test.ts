@@ -3,31 +3,31 @@ import { chainIds, classes, contractAddress, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CreateBody, Owner } from '../../testing/owner.ts';
-import { openWalletHouse, refusal, type WalletHouse } from '../../testing/wallets.ts';
+import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
 import { createWallet } from './create-wallet.ts';
-import type { WalletParts } from './signed-execution.ts';
+import type { WalletDeps } from './signed-execution.ts';
 import { findWallet } from './wallet.ts';
 
-let house: WalletHouse;
+let fixture: WalletFixture;
 beforeAll(async () => {
-  house = await openWalletHouse();
+  fixture = await openWalletFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
-const create = (body: CreateBody, caller = house.caller(), parts: WalletParts = house) =>
-  createWallet(parts, caller, body);
-const classAt = (address: string) => house.networks.starknet('development').chain.classHashAt(BigInt(address));
-const count = async () => (await house.db.one<{ n: bigint }>(sql`select count(*) as n from wallets`))?.n;
+const create = (body: CreateBody, caller = fixture.caller(), deps: WalletDeps = fixture) =>
+  createWallet(deps, caller, body);
+const classAt = (address: string) => fixture.networks.starknet('development').chain.classHashAt(BigInt(address));
+const count = async () => (await fixture.db.one<{ n: bigint }>(sql`select count(*) as n from wallets`))?.n;
 
 /** Nothing was stored, and nobody was asked to pay. */
-async function expectRefused(body: CreateBody, ...[code, caller, parts]: RefusalArguments): Promise<string> {
-  const [wallets, asked] = [await count(), house.sponsor.asked];
-  const message = await refusal(create(body, caller, parts), code);
-  expect([await count(), house.sponsor.asked]).toEqual([wallets, asked]);
+async function expectRefused(body: CreateBody, ...[code, caller, deps]: RefusalArguments): Promise<string> {
+  const [wallets, asked] = [await count(), fixture.sponsor.asked];
+  const message = await refusal(create(body, caller, deps), code);
+  expect([await count(), fixture.sponsor.asked]).toEqual([wallets, asked]);
   return message;
 }
-type RefusalArguments = [code: ErrorCode, caller?: ReturnType<WalletHouse['caller']>, parts?: WalletParts];
+type RefusalArguments = [code: ErrorCode, caller?: ReturnType<WalletFixture['caller']>, deps?: WalletDeps];
 
 describe('creating a wallet is refused, with nothing stored or sent, for', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
     ['userSignature.r', { userSignature: { r: '0xzz', s: '0x1', recovery: 0 } }],
     ['userSignature.s', { userSignature: { r: '0x1', s: `0x${'f'.repeat(64)}`, recovery: 0 } }],
   ])('%s that cannot be read', async (field, changes) => {
-    const message = await expectRefused(await house.request(new Owner(), 'ana', changes), 'invalid_request');
+    const message = await expectRefused(await fixture.request(new Owner(), 'ana', changes), 'invalid_request');
     expect(message).toContain(`body.${field} `);
   });
 
@@ -47,29 +47,29 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
     ['unique', { unique: '0x1' }],
     ['calldata[0]', { calldata: ['0x'] }],
   ])('deploymentData.%s that is %o', async (field, changes) => {
-    const body = await house.request(new Owner(), 'ana');
+    const body = await fixture.request(new Owner(), 'ana');
     const wrong = { ...body, deploymentData: { ...body.deploymentData, ...changes } };
     expect(await expectRefused(wrong, 'invalid_request')).toContain(`body.deploymentData.${field} `);
   });
 
   it('another chain than Starknet', async () => {
-    await expectRefused(await house.request(new Owner(), 'ana', { chain: 'BASE' }), 'unsupported_chain');
+    await expectRefused(await fixture.request(new Owner(), 'ana', { chain: 'BASE' }), 'unsupported_chain');
   });
 
   it("another user than the token's", async () => {
-    const body = await house.request(new Owner(), 'ana');
-    await expectRefused(body, 'other_user', house.caller('luis'));
-    await expectRefused({ ...body, chain: 'BASE' }, 'unsupported_chain', house.caller('luis'));
+    const body = await fixture.request(new Owner(), 'ana');
+    await expectRefused(body, 'other_user', fixture.caller('luis'));
+    await expectRefused({ ...body, chain: 'BASE' }, 'unsupported_chain', fixture.caller('luis'));
   });
 
   it('an address that the deployment data does not lead to', async () => {
     const publicKey = new Owner().address;
-    const message = await expectRefused(await house.request(new Owner(), 'ana', { publicKey }), 'address_mismatch');
+    const message = await expectRefused(await fixture.request(new Owner(), 'ana', { publicKey }), 'address_mismatch');
     expect(message).toContain(publicKey);
   });
 
   it.each(['class_hash', 'salt'] as const)('an address of another %s', async (field) => {
-    const body = await house.request(new Owner(), 'ana');
+    const body = await fixture.request(new Owner(), 'ana');
     const deploymentData = { ...body.deploymentData, [field]: '0x77' };
     await expectRefused({ ...body, deploymentData }, 'address_mismatch');
   });
@@ -82,7 +82,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
     if (changes.salt !== undefined) deployment.salt = changes.salt;
     if (changes.calldata) deployment.constructorCalldata = changes.calldata;
     const publicKey = addressOf(contractAddress({ ...deployment, deployer: 0n }));
-    const body = await house.request(owner, 'ana', { publicKey });
+    const body = await fixture.request(owner, 'ana', { publicKey });
     return {
       ...body,
       userSignature: owner.sign(body.typedData, publicKey),
@@ -115,9 +115,9 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
   });
 
   it('a class of the other type', async () => {
-    const ready = await house.request(new Owner(classes.ready), 'ana', { walletType: 'SVC' });
+    const ready = await fixture.request(new Owner(classes.ready), 'ana', { walletType: 'SVC' });
     expect(await expectRefused(ready, 'class_not_allowed')).toContain('is a class of READY');
-    const svc = await house.request(new Owner(classes.svc), 'ana', { walletType: 'READY' });
+    const svc = await fixture.request(new Owner(classes.svc), 'ana', { walletType: 'READY' });
     expect(await expectRefused(svc, 'class_not_allowed')).toContain('is a class of SVC');
   });
 
@@ -130,7 +130,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
 
   it('typed data of another message, another chain, or with calls', async () => {
     const owner = new Owner();
-    const body = await house.request(owner, 'ana');
+    const body = await fixture.request(owner, 'ana');
     const { domain, message } = body.typedData as { domain: object; message: object };
     const signedAnew = (typedData: Record<string, unknown>) => ({
       ...body,
@@ -148,7 +148,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
   });
 
   it('typed data that was altered after it was signed', async () => {
-    const body = await house.request(new Owner(), 'ana');
+    const body = await fixture.request(new Owner(), 'ana');
     const { message } = body.typedData as { message: object };
     const altered = { ...body.typedData, message: { ...message, Nonce: '0x1' } };
     await expectRefused({ ...body, typedData: altered }, 'invalid_signature');
@@ -156,7 +156,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
 
   it('typed data that has expired', async () => {
     const owner = new Owner();
-    const body = await house.request(owner, 'ana');
+    const body = await fixture.request(owner, 'ana');
     const { message } = body.typedData as { message: object };
     const past = { ...body.typedData, message: { ...message, 'Execute After': '0x1', 'Execute Before': '0x2' } };
     await expectRefused({ ...body, typedData: past, userSignature: owner.sign(past) }, 'typed_data_expired');
@@ -164,7 +164,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
 
   it("somebody else's signature, and one for another account", async () => {
     const owner = new Owner();
-    const body = await house.request(owner, 'ana');
+    const body = await fixture.request(owner, 'ana');
     await expectRefused(
       { ...body, userSignature: new Owner().sign(body.typedData, owner.address) },
       'invalid_signature',
@@ -174,10 +174,10 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
   });
 
   it('a request that was replayed for another user or another organisation', async () => {
-    const body = await house.request(new Owner(), 'ana');
+    const body = await fixture.request(new Owner(), 'ana');
     await create(body);
     await expectRefused({ ...body, externalUserId: 'luis' }, 'wallet_already_exists');
-    await expectRefused(body, 'wallet_already_exists', house.caller(undefined, await house.newOrganization()));
+    await expectRefused(body, 'wallet_already_exists', fixture.caller(undefined, await fixture.newOrganization()));
     const forged = { ...body, externalUserId: 'luis', userSignature: { r: '1', s: '1', recovery: 0 } };
     await expectRefused(forged, 'invalid_signature');
   });
@@ -185,32 +185,32 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
 
 describe('a wallet of a custom class', () => {
   /** A network that has the earliest class, but not in its table. */
-  function strangeNetworks(): WalletParts {
-    const networks: WalletParts['networks'] = {
+  function strangeNetworks(): WalletDeps {
+    const networks: WalletDeps['networks'] = {
       starknet: (environment) => {
-        const network = house.networks.starknet(environment);
+        const network = fixture.networks.starknet(environment);
         return {
           ...network,
           walletClasses: network.walletClasses.filter(({ classHash }) => classHash !== classes.svcSessions),
         };
       },
-      evm: (...args) => house.networks.evm(...args),
-      token: (...args) => house.networks.token(...args),
+      evm: (...args) => fixture.networks.evm(...args),
+      token: (...args) => fixture.networks.token(...args),
     };
-    return { ...house, networks };
+    return { ...fixture, networks };
   }
 
   it('is created when the class is declared and supports SNIP-9, by a key of its constructor', async () => {
     const owner = new Owner(classes.svcSessions);
-    const created = await create(await house.request(owner, 'ana'), house.caller(), strangeNetworks());
+    const created = await create(await fixture.request(owner, 'ana'), fixture.caller(), strangeNetworks());
     expect(created).toMatchObject({ walletType: 'SVC', success: true });
-    expect(await findWallet(house.db.reads, house.caller(), owner.address)).toMatchObject({ ownerKey: owner.key });
+    expect(await findWallet(fixture.db.reads, fixture.caller(), owner.address)).toMatchObject({ ownerKey: owner.key });
   });
 
   it('is not created by a key that is not in its constructor', async () => {
     const owner = new Owner(classes.svcSessions);
-    const body = await house.request(owner, 'ana');
+    const body = await fixture.request(owner, 'ana');
     const userSignature = new Owner().sign(body.typedData, owner.address);
-    await expectRefused({ ...body, userSignature }, 'invalid_signature', house.caller(), strangeNetworks());
+    await expectRefused({ ...body, userSignature }, 'invalid_signature', fixture.caller(), strangeNetworks());
   });
 });

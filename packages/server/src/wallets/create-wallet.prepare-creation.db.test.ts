@@ -2,20 +2,20 @@ import type { BodyOf, endpoints } from '@svc/protocol';
 import { ANY_CALLER, classes, parseOutsideExecutionTypedData, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openWalletHouse, refusal, type WalletHouse } from '../../testing/wallets.ts';
+import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { prepareCreation } from './create-wallet.ts';
 
 type Body = BodyOf<typeof endpoints.prepareWalletCreation>;
 
-let house: WalletHouse;
+let fixture: WalletFixture;
 beforeAll(async () => {
-  house = await openWalletHouse();
+  fixture = await openWalletFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 const prepare = (owner: Owner, changes: Partial<Body> = {}) => {
   const known = { chain: 'STARKNET', publicKey: owner.address, starkKeyPubAX: toHex(owner.key) } as const;
-  return prepareCreation(house, house.caller(), { ...known, walletType: owner.walletType, ...changes });
+  return prepareCreation(fixture, fixture.caller(), { ...known, walletType: owner.walletType, ...changes });
 };
 
 describe('preparing the creation of a wallet', () => {
@@ -24,7 +24,7 @@ describe('preparing the creation of a wallet', () => {
     const read = parseOutsideExecutionTypedData(typedData);
     if (!read.ok) throw new Error(read.reason);
     const { execution, chainId } = read.value;
-    expect(chainId).toBe(house.networks.starknet('development').chain.chainId);
+    expect(chainId).toBe(fixture.networks.starknet('development').chain.chainId);
     expect(execution).toMatchObject({ caller: ANY_CALLER, calls: [] });
     expect(execution.executeBefore - execution.executeAfter).toBeLessThanOrEqual(3_600n);
     const another = parseOutsideExecutionTypedData((await prepare(new Owner())).typedData);
@@ -44,7 +44,7 @@ describe('preparing the creation of a wallet', () => {
 
   it('answers the current class of the type for any other address', async () => {
     const untyped = { chain: 'STARKNET', publicKey: '0x1234', starkKeyPubAX: toHex(new Owner().key) } as const;
-    const svc = await prepareCreation(house, house.caller(), untyped);
+    const svc = await prepareCreation(fixture, fixture.caller(), untyped);
     expect(svc).toMatchObject({ accountClassHash: toHex(classes.svc) });
     const ready = { walletType: 'READY', publicKey: '0x1234' } as const;
     expect(await prepare(new Owner(), ready)).toMatchObject({ accountClassHash: toHex(classes.ready) });
@@ -75,7 +75,7 @@ describe('preparing the creation of a wallet', () => {
 
   it('is refused where there is no such chain', async () => {
     const body = { chain: 'STARKNET', publicKey: '0x1', starkKeyPubAX: '0x1' } as const;
-    const production = { ...house.caller(), environment: 'production' } as const;
-    await refusal(prepareCreation(house, production, body), 'chain_not_configured');
+    const production = { ...fixture.caller(), environment: 'production' } as const;
+    await refusal(prepareCreation(fixture, production, body), 'chain_not_configured');
   });
 });

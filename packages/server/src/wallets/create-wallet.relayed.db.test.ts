@@ -3,34 +3,38 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CreateBody, Owner } from '../../testing/owner.ts';
 import { relayer } from '../../testing/starknet.ts';
-import { openWalletHouse, refusal, type WalletHouse } from '../../testing/wallets.ts';
-import { padded } from '../chains/starknet/chain.ts';
-import { createOwnSponsor } from '../relayer/relayer-sponsor.ts';
-import { tend } from '../relayer/worker/worker.ts';
+import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
+import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
+import { processAccount } from '../relayer/worker/worker.ts';
 import { createWallet } from './create-wallet.ts';
 import { walletOutcomes } from './relay-outcome.ts';
-import type { WalletParts } from './signed-execution.ts';
+import type { WalletDeps } from './signed-execution.ts';
 import { findWallet } from './wallet.ts';
 
 const account = relayer(3);
-let house: WalletHouse;
-let parts: WalletParts;
+let fixture: WalletFixture;
+let deps: WalletDeps;
 beforeAll(async () => {
-  house = await openWalletHouse();
-  parts = { ...house, sponsor: createOwnSponsor({ ...house, keys: () => [account] }) };
+  fixture = await openWalletFixture();
+  deps = { ...fixture, sponsor: createRelayerSponsor({ ...fixture, keys: () => [account] }) };
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
-const create = (body: CreateBody) => createWallet(parts, house.caller(), body);
-const kept = (owner: Owner) => findWallet(house.db.reads, house.caller(), owner.address);
-const relays = async () => (await house.db.one<{ n: bigint }>(sql`select count(*) as n from relays`))?.n ?? 0n;
+const create = (body: CreateBody) => createWallet(deps, fixture.caller(), body);
+const kept = (owner: Owner) => findWallet(fixture.db.reads, fixture.caller(), owner.address);
+const relays = async () => (await fixture.db.one<{ n: bigint }>(sql`select count(*) as n from relays`))?.n ?? 0n;
 
 /** What the workers do: sees how everything ended and tells the wallets. */
 async function tendOnce(): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const nothing = async () => {};
   const outcomes = { ...walletOutcomes(), calls: nothing, payout: nothing, burn: nothing, refund: nothing };
-  await tend({ ...house, keys: () => [account], outcomes, log }, 'development', padded(account.address));
+  await processAccount(
+    { ...fixture, keys: () => [account], outcomes, log },
+    'development',
+    padAddress(account.address),
+  );
 }
 
 describe('with relayer accounts of our own', () => {
@@ -39,7 +43,7 @@ describe('with relayer accounts of our own', () => {
     ['READY', classes.ready],
   ])('a wallet of type %s is created, and deployed when the chain says so', async (_, classHash) => {
     const owner = new Owner(classHash);
-    const created = await create(await house.request(owner, 'ana'));
+    const created = await create(await fixture.request(owner, 'ana'));
     expect(created).toMatchObject({ isDeployed: false, success: true });
     await tendOnce();
     expect(await kept(owner)).toMatchObject({ isDeployed: true, classHash });
@@ -47,7 +51,7 @@ describe('with relayer accounts of our own', () => {
 
   it('many requests at once make one relay', async () => {
     const owner = new Owner();
-    const bodies = [await house.request(owner, 'ana'), await house.request(owner, 'ana')];
+    const bodies = [await fixture.request(owner, 'ana'), await fixture.request(owner, 'ana')];
     const before = await relays();
     const answers = await Promise.all([...bodies, ...bodies, ...bodies].map(create));
     expect(new Set(answers.map(({ id, txHash }) => `${id} ${txHash}`)).size).toBe(1);
@@ -56,13 +60,13 @@ describe('with relayer accounts of our own', () => {
 
   it('a deployment that reverted can be signed anew', async () => {
     const owner = new Owner();
-    const body = await house.request(owner, 'ana');
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    const body = await fixture.request(owner, 'ana');
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const first = await create(body);
     await tendOnce();
     expect(await kept(owner)).toMatchObject({ isDeployed: false });
     await refusal(create(body), 'transaction_reverted');
-    const second = await create(await house.request(owner, 'ana'));
+    const second = await create(await fixture.request(owner, 'ana'));
     expect(second.id).toBe(first.id);
     await tendOnce();
     expect(await kept(owner)).toMatchObject({ isDeployed: true });
@@ -70,9 +74,9 @@ describe('with relayer accounts of our own', () => {
 
   it('an account that stands already is taken over', async () => {
     const owner = new Owner(classes.svcSessions);
-    await createWallet(house, house.caller(), await house.request(owner, 'ana'));
-    await house.db.run(sql`delete from wallets where address = ${owner.address}`);
-    const created = await create(await house.request(owner, 'luis'));
+    await createWallet(fixture, fixture.caller(), await fixture.request(owner, 'ana'));
+    await fixture.db.run(sql`delete from wallets where address = ${owner.address}`);
+    const created = await create(await fixture.request(owner, 'luis'));
     await tendOnce();
     expect(await kept(owner)).toMatchObject({ id: created.id, isDeployed: true, classHash: classes.svcSessions });
   });

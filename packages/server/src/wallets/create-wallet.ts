@@ -15,7 +15,7 @@ import type { Caller } from '../http/call.ts';
 import { readAddress, readClassHash, readFelt, refuse } from '../http/validation.ts';
 import type { AccountDeployment, StoreWithRelay } from '../relayer/relay.ts';
 import { newId } from '../util/ids.ts';
-import { readIssuedExecution, readSignature, type SignatureParts, type WalletParts } from './signed-execution.ts';
+import { readIssuedExecution, readSignature, type SignatureDeps, type WalletDeps } from './signed-execution.ts';
 import * as store from './wallet.ts';
 import { mayBe, toWallet } from './wallet.ts';
 import { currentClass, knownClass, requireClassOfType } from './wallet-class.ts';
@@ -33,19 +33,19 @@ interface Signed {
  * Creates a wallet: the account is deployed and the owner's signed execution runs, in one transaction that we pay for. Asking again
  * answers the same wallet, also after the typed data has expired.
  */
-export async function createWallet(parts: WalletParts, caller: Caller, body: Body): Promise<CreatedWallet> {
+export async function createWallet(deps: WalletDeps, caller: Caller, body: Body): Promise<CreatedWallet> {
   const creation = readCreation(body);
   requireStarknet(body.chain);
   if (!mayBe(caller, body.externalUserId)) throw new ApiError('other_user');
-  const network = parts.networks.starknet(caller.environment);
+  const network = deps.networks.starknet(caller.environment);
   const user = { ...caller, externalUserId: body.externalUserId };
-  const existing = await store.walletAt(parts.db.reads, caller.environment, creation.address);
+  const existing = await store.walletAt(deps.db.reads, caller.environment, creation.address);
   if (existing && store.isOf(user, existing) && existing.deployment !== 'FAILED') return toCreated(existing);
-  const { execution, ownerKey, messageHash } = await checkCreation(parts, network, creation);
+  const { execution, ownerKey, messageHash } = await checkCreation(deps, network, creation);
   if (existing && !store.isOf(user, existing)) throw new ApiError('wallet_already_exists');
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
-  return send(parts, network, wallet, { execution, signature: creation.signature, messageHash });
+  return send(deps, network, wallet, { execution, signature: creation.signature, messageHash });
 }
 
 function newWallet(
@@ -76,20 +76,20 @@ function newWallet(
 }
 
 /** The account may stand already: anyone can deploy it, and wallets are brought along from elsewhere. Then it is taken over. */
-async function relayNew(parts: WalletParts, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
+async function relayNew(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
   try {
-    return await relayOrFind(parts, wallet, signed, 'deploy');
+    return await relayOrFind(deps, wallet, signed, 'deploy');
   } catch (refusal) {
     const adopted = isRevert(refusal) ? await standing(network, wallet) : undefined;
     if (!adopted) throw refusal;
-    return relayOrFind(parts, adopted, signed, 'adopt');
+    return relayOrFind(deps, adopted, signed, 'adopt');
   }
 }
 
 /** A paymaster tells only afterwards that it could not deploy an account, so the second time it is looked for first. */
-async function relayAgain(parts: WalletParts, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
+async function relayAgain(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
   const adopted = await standing(network, wallet);
-  return adopted ? relayOrFind(parts, adopted, signed, 'adopt') : relayNew(parts, network, wallet, signed);
+  return adopted ? relayOrFind(deps, adopted, signed, 'adopt') : relayNew(deps, network, wallet, signed);
 }
 
 /** The wallet with the class that its account has; undefined where no account stands. */
@@ -100,12 +100,12 @@ async function standing(network: StarknetNetwork, wallet: NewWallet): Promise<Ne
 }
 
 /** Of two requests that came together, one creates the wallet and the other finds it. */
-async function relayOrFind(parts: WalletParts, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
+async function relayOrFind(deps: WalletDeps, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
   try {
-    return await relay(parts, wallet, signed, way);
+    return await relay(deps, wallet, signed, way);
   } catch (refusal) {
     if (!isRevert(refusal) && !(refusal instanceof WalletTaken)) throw refusal;
-    const found = await store.walletAt(parts.db.reads, wallet.environment, wallet.address);
+    const found = await store.walletAt(deps.db.reads, wallet.environment, wallet.address);
     if (found && !store.isOf(wallet, found)) throw new ApiError('wallet_already_exists');
     if (found && found.deployment !== 'FAILED') return toCreated(found);
     throw refusal;
@@ -119,7 +119,7 @@ class WalletTaken extends ApiError {
   }
 }
 
-async function relay({ db, sponsor }: WalletParts, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
+async function relay({ db, sponsor }: WalletDeps, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
   const { environment, address, classHash, salt, constructorCalldata } = wallet;
   const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
   const save: StoreWithRelay = async (tx, { id, hash }) => {
@@ -190,27 +190,27 @@ export interface CheckedCreation {
 
 /** Everything that must hold before anything is stored or sent, in the order in which a developer would want to know. */
 export async function checkCreation(
-  parts: SignatureParts,
+  deps: SignatureDeps,
   network: StarknetNetwork,
   creation: Creation,
 ): Promise<CheckedCreation> {
   if (creation.unique !== 0n) {
     refuse('body.deploymentData.unique', 'must be 0: otherwise the address would depend on who deploys it');
   }
-  await requireAddress(parts, creation);
+  await requireAddress(deps, creation);
   await requireClassOfType(network, creation.deployment.classHash, creation.walletType);
   const keys = ownerKeys(network, creation);
-  const execution = await readIssuedExecution(network, parts.callers ?? 'ANY_CALLER', creation.typedData);
+  const execution = await readIssuedExecution(network, deps.callers ?? 'ANY_CALLER', creation.typedData);
   if (execution.calls.length > 0) {
     throw new ApiError(
       'invalid_typed_data',
       'The typed data that creates a wallet has no calls. Prepare the creation again.',
     );
   }
-  return { execution, ...(await requireSigner(parts, network, creation, execution, keys)) };
+  return { execution, ...(await requireSigner(deps, network, creation, execution, keys)) };
 }
 
-async function requireAddress({ crypto }: SignatureParts, { address, deployment }: Creation): Promise<void> {
+async function requireAddress({ crypto }: SignatureDeps, { address, deployment }: Creation): Promise<void> {
   const derived = await crypto.contractAddress({ ...deployment, deployer: 0n });
   if (derived === BigInt(address)) return;
   throw new ApiError(
@@ -243,7 +243,7 @@ function ownerKeys(network: StarknetNetwork, { deployment, walletType }: Creatio
 }
 
 async function requireSigner(
-  { crypto }: SignatureParts,
+  { crypto }: SignatureDeps,
   { chain }: StarknetNetwork,
   { address, signature: [r = 0n, s = 0n] }: Creation,
   execution: OutsideExecution,
@@ -272,7 +272,7 @@ type Endpoint = typeof endpoints.prepareWalletCreation;
 
 /** What the owner signs to create a wallet, and the class that it is to have. */
 export async function prepareCreation(
-  parts: WalletParts,
+  deps: WalletDeps,
   { environment }: Caller,
   body: BodyOf<Endpoint>,
 ): Promise<AnswerOf<Endpoint>> {
@@ -282,11 +282,11 @@ export async function prepareCreation(
   if (ownerKey === 0n) refuse('body.starkKeyPubAX', 'must be a public key');
   const custom = body.classHash === undefined ? undefined : readClassHash(body.classHash, 'body.classHash');
   requireStarknet(body.chain);
-  const network = parts.networks.starknet(environment);
+  const network = deps.networks.starknet(environment);
   if (custom !== undefined) await requireClassOfType(network, custom, walletType);
-  const classHash = custom ?? (await classAt(parts.crypto, network, address, walletType, ownerKey));
+  const classHash = custom ?? (await classAt(deps.crypto, network, address, walletType, ownerKey));
   const deployment = { classHash, salt: ownerKey, constructorCalldata: constructorCalldata(walletType, ownerKey) };
-  const execution = await parts.sponsor.prepare({ environment, account: BigInt(address), deployment, calls: [] });
+  const execution = await deps.sponsor.prepare({ environment, account: BigInt(address), deployment, calls: [] });
   return {
     typedData: { ...outsideExecutionTypedData(execution, network.chain.chainId) },
     accountClassHash: toHex(classHash),

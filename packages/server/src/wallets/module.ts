@@ -1,6 +1,6 @@
 import type { Handlers } from '../http/call.ts';
 import { createWallet, prepareCreation } from './create-wallet.ts';
-import type { WalletParts } from './signed-execution.ts';
+import type { WalletDeps } from './signed-execution.ts';
 import { tokenBalance } from './token-balance.ts';
 import { updateEncryption } from './update-encryption.ts';
 import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
@@ -16,16 +16,16 @@ type WalletOperation =
   | 'prepareWalletUpgrade'
   | 'executeWalletUpgrade';
 
-export function walletHandlers(parts: WalletParts): Pick<Handlers, WalletOperation> {
-  const { reads } = parts.db;
+export function walletHandlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
+  const { reads } = deps.db;
   return {
     getWalletByUser: async ({ caller, query }) => toWallet(await newestWallet(reads, caller, query.externalUserId)),
-    prepareWalletCreation: ({ caller, body }) => prepareCreation(parts, caller, body),
-    createWallet: ({ caller, body }) => createWallet(parts, caller, body),
-    updateEncryptionDetails: ({ caller, body }) => updateEncryption(parts.db, caller, body),
-    getTokenBalance: ({ caller, query }) => tokenBalance(parts, caller, query),
+    prepareWalletCreation: ({ caller, body }) => prepareCreation(deps, caller, body),
+    createWallet: ({ caller, body }) => createWallet(deps, caller, body),
+    updateEncryptionDetails: ({ caller, body }) => updateEncryption(deps.db, caller, body),
+    getTokenBalance: ({ caller, query }) => tokenBalance(deps, caller, query),
     recoverCredential: ({ caller, query }) => recoverCredential(reads, caller, query.externalUserId),
-    prepareWalletUpgrade: ({ caller, body }) => prepareUpgrade(parts, caller, body),
-    executeWalletUpgrade: ({ caller, body }) => executeUpgrade(parts, caller, body),
+    prepareWalletUpgrade: ({ caller, body }) => prepareUpgrade(deps, caller, body),
+    executeWalletUpgrade: ({ caller, body }) => executeUpgrade(deps, caller, body),
   };
 }

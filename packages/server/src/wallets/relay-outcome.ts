@@ -45,7 +45,7 @@ export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
   };
 }
 
-interface ConfirmParts {
+interface ConfirmDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
   readonly now?: () => number;
@@ -58,9 +58,9 @@ const LONGEST_PAUSE_MS = 30_000;
  * After an upgrade, or the reorganisation of one: the wallet has the class that the chain says. A chain that cannot tell is asked
  * later, however long that takes.
  */
-export async function confirmUpgrade(parts: ConfirmParts, upgraded: UpgradedWallet): Promise<void> {
-  const { db, now = Date.now } = parts;
-  const found = await classOf(parts, upgraded).catch(() => 'later' as const);
+export async function confirmUpgrade(deps: ConfirmDeps, upgraded: UpgradedWallet): Promise<void> {
+  const { db, now = Date.now } = deps;
+  const found = await classOf(deps, upgraded).catch(() => 'later' as const);
   if (found !== 'later') return void (found && (await store.setClass(db, { ...upgraded, ...found })));
   const { looks = 0 } = upgraded;
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS);
@@ -69,13 +69,13 @@ export async function confirmUpgrade(parts: ConfirmParts, upgraded: UpgradedWall
 }
 
 /** Undefined where no account stands any more. */
-async function classOf({ networks }: ConfirmParts, { environment, address, blockNumber }: UpgradedWallet) {
+async function classOf({ networks }: ConfirmDeps, { environment, address, blockNumber }: UpgradedWallet) {
   const network = networks.starknet(environment);
   if ((await network.chain.blockNumber()) < blockNumber) return 'later';
   const classHash = await network.chain.classHashAt(BigInt(address));
   return classHash === undefined ? undefined : { classHash, walletType: typeOfClass(network, classHash) };
 }
 
-export function walletJobs(parts: ConfirmParts): JobHandlers {
-  return { [CONFIRM_UPGRADE_TASK]: (upgraded: UpgradedWallet) => confirmUpgrade(parts, upgraded) };
+export function walletJobs(deps: ConfirmDeps): JobHandlers {
+  return { [CONFIRM_UPGRADE_TASK]: (upgraded: UpgradedWallet) => confirmUpgrade(deps, upgraded) };
 }

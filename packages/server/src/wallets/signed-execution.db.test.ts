@@ -2,45 +2,45 @@ import { ANY_CALLER, chainIds, classes, selector, toHex } from '@svc/starknet';
 import { typedData as snip12, type TypedData } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openWalletHouse, refusal, type WalletHouse } from '../../testing/wallets.ts';
+import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { readSignedExecution, type SignedExecutionText } from './signed-execution.ts';
 import { findWallet, type WalletRecord } from './wallet.ts';
 
-let house: WalletHouse;
+let fixture: WalletFixture;
 const [owner, ready] = [new Owner(), new Owner(classes.ready)];
 let wallet: WalletRecord;
 let readyWallet: WalletRecord;
 
 beforeAll(async () => {
-  house = await openWalletHouse();
+  fixture = await openWalletFixture();
   wallet = await kept(owner);
   readyWallet = await kept(ready);
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 async function kept(of: Owner): Promise<WalletRecord> {
-  await house.wallet(of, 'ana');
-  const found = await findWallet(house.db.reads, house.caller(), of.address);
+  await fixture.wallet(of, 'ana');
+  const found = await findWallet(fixture.db.reads, fixture.caller(), of.address);
   if (!found) throw new Error('The wallet was not stored.');
   return found;
 }
 
 const call = { to: 0x77n, selector: selector('transfer'), calldata: [1n, 2n, 0n] };
-const read = (text: SignedExecutionText, of = wallet) => readSignedExecution(house, of, text);
+const read = (text: SignedExecutionText, of = wallet) => readSignedExecution(fixture, of, text);
 
 /** Typed data with changes of its message, signed by the owner after them. */
 async function changed(changes: Record<string, unknown>): Promise<SignedExecutionText> {
-  const typedData = await house.typedData([call]);
+  const typedData = await fixture.typedData([call]);
   const message = { ...(typedData.message as object), ...changes };
   const altered = { ...typedData, message };
   return { typedData: altered, signature: owner.sign(altered) };
 }
 
-const now = async () => Math.floor((await house.networks.starknet('development').time()).getTime() / 1_000);
+const now = async () => Math.floor((await fixture.networks.starknet('development').time()).getTime() / 1_000);
 
 describe('an execution that the owner signed', () => {
   it('is read, with the signature as an object or a list, in hexadecimal or decimal', async () => {
-    const typedData = await house.typedData([call]);
+    const typedData = await fixture.typedData([call]);
     const { r, s } = owner.sign(typedData);
     const expected = {
       execution: { caller: ANY_CALLER, calls: [call] },
@@ -64,7 +64,7 @@ describe('an execution that the owner signed', () => {
   });
 
   it('is refused for another wallet and from another key', async () => {
-    const typedData = await house.typedData([call]);
+    const typedData = await fixture.typedData([call]);
     await refusal(read({ typedData, signature: owner.sign(typedData) }, readyWallet), 'invalid_signature');
     const stranger = new Owner().signatureOf(typedData, owner.address);
     await refusal(read({ typedData, signature: stranger }), 'invalid_signature');
@@ -76,11 +76,11 @@ describe('an execution that the owner signed', () => {
     const theirs = await kept(first);
     const account = BigInt(first.address);
     const change = { to: account, selector: selector('set_public_key'), calldata: [second.key] };
-    const typedData = await house.typedData([change]);
+    const typedData = await fixture.typedData([change]);
     const { execution, signature } = await read({ typedData, signature: first.sign(typedData) }, theirs);
     const sponsorship = { kind: 'calls', environment: 'development', account, deployment: undefined } as const;
-    await house.sponsor.sponsor({ ...sponsorship, execution, signature }, async () => {});
-    const next = await house.typedData([call]);
+    await fixture.sponsor.sponsor({ ...sponsorship, execution, signature }, async () => {});
+    const next = await fixture.typedData([call]);
     expect(await read({ typedData: next, signature: second.sign(next, first.address) }, theirs)).toBeDefined();
     const stranger = new Owner().sign(next, first.address);
     await refusal(read({ typedData: next, signature: stranger }, theirs), 'invalid_signature');
@@ -110,23 +110,23 @@ describe('typed data', () => {
 
   it('has as many calls and felts as one that is prepared, and is refused before it is hashed otherwise', async () => {
     const checked: unknown[] = [];
-    const crypto = { ...house.crypto, checkExecution: async (check: never) => checked.push(check) as never };
+    const crypto = { ...fixture.crypto, checkExecution: async (check: never) => checked.push(check) as never };
     const signature = ['0x1', '0x1'];
     const refused = async (calls: (typeof call)[]) => {
-      const text = { typedData: await house.typedData(calls), signature };
-      return refusal(readSignedExecution({ ...house, crypto }, wallet, text), 'invalid_typed_data');
+      const text = { typedData: await fixture.typedData(calls), signature };
+      return refusal(readSignedExecution({ ...fixture, crypto }, wallet, text), 'invalid_typed_data');
     };
     expect(await refused(Array(65).fill(call))).toContain('65 calls');
     expect(await refused([{ ...call, calldata: Array(4_498).fill(1n) }])).toContain('4501 felts');
     expect(checked).toEqual([]);
-    const typedData = await house.typedData([{ ...call, calldata: Array(4_497).fill(1n) }]);
+    const typedData = await fixture.typedData([{ ...call, calldata: Array(4_497).fill(1n) }]);
     expect(await read({ typedData, signature: owner.sign(typedData) })).toBeDefined();
   });
 
   it('is for any caller, unless a paymaster elsewhere names its own', async () => {
     const text = await changed({ Caller: '0x1234' });
     await refusal(read(text), 'invalid_typed_data');
-    expect(await readSignedExecution({ ...house, callers: 'any' }, wallet, text)).toBeDefined();
+    expect(await readSignedExecution({ ...fixture, callers: 'any' }, wallet, text)).toBeDefined();
   });
 });
 
@@ -134,7 +134,7 @@ describe('an execution that a session signed', () => {
   const session = new Owner();
 
   async function signedBySession(changes: { validUntil?: string } = {}, of = owner) {
-    const typedData = await house.typedData([call]);
+    const typedData = await fixture.typedData([call]);
     const [r = '', s = ''] = session.signatureOf(typedData, of.address);
     return { typedData, signature: [toHex(session.key), r, s, changes.validUntil ?? '0x7fffffff'] };
   }

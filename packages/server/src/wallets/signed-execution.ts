@@ -15,7 +15,7 @@ import type { Sponsor } from '../relayer/relay.ts';
 import type { WalletRecord } from './wallet.ts';
 import { typeOfClass } from './wallet-class.ts';
 
-export interface SignatureParts {
+export interface SignatureDeps {
   readonly networks: Pick<Networks, 'starknet'>;
   readonly crypto: Crypto;
   /** ANY_CALLER unless a paymaster elsewhere pays. */
@@ -49,17 +49,17 @@ const SESSION_LENGTH = 4;
  * a session may do, and whether it is registered at all, is the contract's business.
  */
 export async function readSignedExecution(
-  parts: SignatureParts,
+  deps: SignatureDeps,
   wallet: WalletRecord,
   text: SignedExecutionText,
 ): Promise<SignedExecution> {
   const field = text.field ?? 'body.userSignature';
   const signature = readSignature(text.signature, field);
   const isSession = isSessionSignature(signature, text.isSession, field);
-  const network = parts.networks.starknet(wallet.environment);
-  const execution = await readIssuedExecution(network, parts.callers ?? 'ANY_CALLER', text.typedData);
+  const network = deps.networks.starknet(wallet.environment);
+  const execution = await readIssuedExecution(network, deps.callers ?? 'ANY_CALLER', text.typedData);
   const requireSigner = isSession ? requireSession : requireOwner;
-  const messageHash = await requireSigner(parts.crypto, network, wallet, execution, signature);
+  const messageHash = await requireSigner(deps.crypto, network, wallet, execution, signature);
   return { execution, signature, isSession, messageHash };
 }
 
@@ -201,7 +201,7 @@ export function feltsOf(calls: readonly { readonly calldata: readonly unknown[] 
   return calls.reduce((sum, { calldata }) => sum + FELTS_PER_CALL + calldata.length, 0);
 }
 
-export interface WalletParts extends SignatureParts {
+export interface WalletDeps extends SignatureDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet' | 'evm' | 'token'>;
   readonly sponsor: Sponsor;

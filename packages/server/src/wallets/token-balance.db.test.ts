@@ -1,7 +1,7 @@
 import type { endpoints, QueryOf } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openWalletHouse, refusal, type WalletHouse } from '../../testing/wallets.ts';
+import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { findToken } from '../chains/tokens.ts';
 import { tokenBalance } from './token-balance.ts';
 
@@ -9,16 +9,16 @@ type Query = QueryOf<typeof endpoints.getTokenBalance>;
 const EVM_ADDRESS = `0x${'AB'.repeat(20)}`;
 const owner = new Owner();
 
-let house: WalletHouse;
+let fixture: WalletFixture;
 beforeAll(async () => {
-  house = await openWalletHouse();
-  await house.wallet(owner, 'ana');
-  await house.control('/faucet', { address: owner.address, token: 'USDC', amount: '25.5' });
+  fixture = await openWalletFixture();
+  await fixture.wallet(owner, 'ana');
+  await fixture.control('/faucet', { address: owner.address, token: 'USDC', amount: '25.5' });
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
-const ask = (query: Partial<Query>, caller = house.caller()) =>
-  tokenBalance(house, caller, { chain: 'STARKNET', chainToken: 'USDC', ...query });
+const ask = (query: Partial<Query>, caller = fixture.caller()) =>
+  tokenBalance(fixture, caller, { chain: 'STARKNET', chainToken: 'USDC', ...query });
 
 describe("a wallet's balance", () => {
   it('is told by user and by address, in the smallest unit', async () => {
@@ -30,14 +30,14 @@ describe("a wallet's balance", () => {
       balance: '25500000',
     };
     expect(await ask({ externalUserId: 'ana' })).toEqual(expected);
-    expect(await ask({ externalUserId: 'ana' }, house.caller('ana'))).toEqual(expected);
+    expect(await ask({ externalUserId: 'ana' }, fixture.caller('ana'))).toEqual(expected);
     expect(await ask({ walletPublicKey: `0x${BigInt(owner.address).toString(16)}` })).toEqual(expected);
-    expect(await ask({ walletPublicKey: owner.address }, house.caller('ana'))).toEqual(expected);
+    expect(await ask({ walletPublicKey: owner.address }, fixture.caller('ana'))).toEqual(expected);
     expect(await ask({ walletPublicKey: '0x1234' })).toMatchObject({ balance: '0' });
   });
 
   it('is told on the EVM chains, their own coin included', async () => {
-    await house.control('/faucet', { chain: 'BASE', address: EVM_ADDRESS, token: 'ETH', amount: '1.5' });
+    await fixture.control('/faucet', { chain: 'BASE', address: EVM_ADDRESS, token: 'ETH', amount: '1.5' });
     const coin = await ask({ chain: 'BASE', chainToken: 'ETH', walletPublicKey: EVM_ADDRESS });
     expect(coin).toEqual({
       chain: 'BASE',
@@ -46,7 +46,7 @@ describe("a wallet's balance", () => {
       decimals: 18,
       balance: '1500000000000000000',
     });
-    const token = await ask({ chain: 'BASE', chainToken: 'USDC', walletPublicKey: EVM_ADDRESS }, house.caller('ana'));
+    const token = await ask({ chain: 'BASE', chainToken: 'USDC', walletPublicKey: EVM_ADDRESS }, fixture.caller('ana'));
     expect(token).toMatchObject({ chainTokenAddress: findToken('sandbox', 'BASE', 'USDC')?.address, balance: '0' });
   });
 
@@ -64,7 +64,7 @@ describe("a wallet's balance", () => {
   });
 
   it('is refused where there is no such chain', async () => {
-    const caller = { ...house.caller(), environment: 'production' } as const;
+    const caller = { ...fixture.caller(), environment: 'production' } as const;
     await refusal(ask({ externalUserId: 'ana' }, caller), 'chain_not_configured');
     await refusal(ask({ chain: 'BASE', walletPublicKey: EVM_ADDRESS }, caller), 'chain_not_configured');
   });
@@ -82,7 +82,7 @@ describe("a wallet's balance", () => {
   });
 
   it("of another's wallet is missing for a user's token", async () => {
-    const luis = house.caller('luis');
+    const luis = fixture.caller('luis');
     await refusal(ask({ externalUserId: 'nobody' }), 'wallet_not_found');
     await refusal(ask({ externalUserId: 'ana' }, luis), 'wallet_not_found');
     await refusal(ask({ walletPublicKey: owner.address }, luis), 'wallet_not_found');

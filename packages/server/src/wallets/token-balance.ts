@@ -9,7 +9,7 @@ import {
 import type { EvmChainName, Token } from '../chains/tokens.ts';
 import type { Caller } from '../http/call.ts';
 import { readAddress, refuse } from '../http/validation.ts';
-import type { WalletParts } from './signed-execution.ts';
+import type { WalletDeps } from './signed-execution.ts';
 import { findWallet, newestWallet } from './wallet.ts';
 
 type Endpoint = typeof endpoints.getTokenBalance;
@@ -19,7 +19,7 @@ type Query = QueryOf<Endpoint>;
 const NATIVE_COIN = `0x${'0'.repeat(40)}`;
 
 export async function tokenBalance(
-  parts: Pick<WalletParts, 'db' | 'networks'>,
+  deps: Pick<WalletDeps, 'db' | 'networks'>,
   caller: Caller,
   query: Query,
 ): Promise<AnswerOf<Endpoint>> {
@@ -27,12 +27,12 @@ export async function tokenBalance(
   if ((externalUserId === undefined) === (walletPublicKey === undefined)) {
     throw new ApiError('invalid_request', 'Send either query.externalUserId or query.walletPublicKey.');
   }
-  const token = parts.networks.token(caller.environment, chain, chainToken);
+  const token = deps.networks.token(caller.environment, chain, chainToken);
   if (!token) throw new ApiError('token_not_supported', `${chain} does not have ${chainToken}.`);
   const balance =
     chain === 'STARKNET'
-      ? await starknetBalance(parts, caller, token, query)
-      : await evmBalance(parts.networks, caller.environment, chain, token, query);
+      ? await starknetBalance(deps, caller, token, query)
+      : await evmBalance(deps.networks, caller.environment, chain, token, query);
   return {
     chain,
     chainToken,
@@ -43,7 +43,7 @@ export async function tokenBalance(
 }
 
 async function starknetBalance(
-  { db, networks }: Pick<WalletParts, 'db' | 'networks'>,
+  { db, networks }: Pick<WalletDeps, 'db' | 'networks'>,
   caller: Caller,
   token: Token,
   { externalUserId, walletPublicKey }: Query,
@@ -56,7 +56,7 @@ async function starknetBalance(
 }
 
 /** Balances are public, but a user's token is for that user's own wallets. */
-async function readableAddress({ db }: Pick<WalletParts, 'db'>, caller: Caller, text: string) {
+async function readableAddress({ db }: Pick<WalletDeps, 'db'>, caller: Caller, text: string) {
   const address = readAddress(text, 'query.walletPublicKey');
   if (caller.proof === 'user token' && !(await findWallet(db.reads, caller, address))) {
     throw new ApiError('wallet_not_found', 'This user has no wallet with this walletPublicKey.');
@@ -65,7 +65,7 @@ async function readableAddress({ db }: Pick<WalletParts, 'db'>, caller: Caller, 
 }
 
 function evmBalance(
-  networks: WalletParts['networks'],
+  networks: WalletDeps['networks'],
   environment: Environment,
   chain: EvmChainName,
   token: Token,

@@ -2,49 +2,49 @@ import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starkn
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openWalletHouse, refusal, type WalletHouse } from '../../testing/wallets.ts';
+import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createWallet } from './create-wallet.ts';
 import { confirmUpgrade, type UpgradedWallet, walletJobs } from './relay-outcome.ts';
 import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
 import { findWallet } from './wallet.ts';
 
-let house: WalletHouse;
+let fixture: WalletFixture;
 beforeAll(async () => {
-  house = await openWalletHouse();
+  fixture = await openWalletFixture();
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 const prepare = (owner: Owner, targetClassHash?: bigint) =>
-  prepareUpgrade(house, house.caller(), {
+  prepareUpgrade(fixture, fixture.caller(), {
     walletAddress: owner.address,
     ...(targetClassHash !== undefined && { targetClassHash: toHex(targetClassHash) }),
   });
 const execute = (owner: Owner, typedData: Record<string, unknown>, signature = owner.signatureOf(typedData)) =>
-  executeUpgrade(house, house.caller(), { walletAddress: owner.address, typedData, signature });
-const kept = (owner: Owner) => findWallet(house.db.reads, house.caller(), owner.address);
-const classAt = (owner: Owner) => house.networks.starknet('development').chain.classHashAt(BigInt(owner.address));
+  executeUpgrade(fixture, fixture.caller(), { walletAddress: owner.address, typedData, signature });
+const kept = (owner: Owner) => findWallet(fixture.db.reads, fixture.caller(), owner.address);
+const classAt = (owner: Owner) => fixture.networks.starknet('development').chain.classHashAt(BigInt(owner.address));
 
 async function walletOf(classHash: bigint): Promise<Owner> {
   const owner = new Owner(classHash);
-  await house.wallet(owner, 'ana');
+  await fixture.wallet(owner, 'ana');
   return owner;
 }
 
 /** Does what the outcome left to be done. */
 async function doJobs(): Promise<void> {
-  const rows = await house.db.rows<{ payload: UpgradedWallet }>(
+  const rows = await fixture.db.rows<{ payload: UpgradedWallet }>(
     sql`delete from jobs where task = 'confirm-upgrade' returning payload`,
   );
-  const confirm = walletJobs(house)['confirm-upgrade'] as (payload: UpgradedWallet) => Promise<void>;
+  const confirm = walletJobs(fixture)['confirm-upgrade'] as (payload: UpgradedWallet) => Promise<void>;
   for (const { payload } of rows) await confirm(payload);
 }
 
 /** Typed data of another upgrade than would be prepared. */
 async function typedDataOf(calls: { to: bigint; selector: bigint; calldata: bigint[] }[]) {
   const environment = 'development';
-  const execution = await house.sponsor.prepare({ environment, account: 0n, deployment: undefined, calls });
-  return { ...outsideExecutionTypedData(execution, house.networks.starknet(environment).chain.chainId) };
+  const execution = await fixture.sponsor.prepare({ environment, account: 0n, deployment: undefined, calls });
+  return { ...outsideExecutionTypedData(execution, fixture.networks.starknet(environment).chain.chainId) };
 }
 const UPGRADE = selector('upgrade');
 
@@ -66,7 +66,7 @@ describe('upgrading a wallet', () => {
     expect(answer).toMatchObject({ newClassHash: toHex(classes.svc), newWalletType: 'SVC' });
     expect(await classAt(owner)).toBe(classes.svc);
     expect(await kept(owner)).toMatchObject({ classHash: from, walletType: type });
-    await house.settle(answer.transactionHash);
+    await fixture.settle(answer.transactionHash);
     await doJobs();
     expect(await kept(owner)).toMatchObject({ classHash: classes.svc, walletType: 'SVC' });
   });
@@ -92,7 +92,7 @@ describe('upgrading a wallet', () => {
     const { transactionHash } = await execute(owner, (await prepare(owner)).typedData);
     expect(await kept(owner)).toMatchObject({ classHash: classes.svcPolicies });
     expect(await refusal(prepare(owner), 'class_not_allowed')).toContain('already');
-    await house.settle(transactionHash, 'REVERTED');
+    await fixture.settle(transactionHash, 'REVERTED');
     await doJobs();
     expect(await kept(owner)).toMatchObject({ classHash: classes.svc });
   });
@@ -105,9 +105,9 @@ describe('upgrading a wallet', () => {
     const ahead = { environment: 'development', address, blockNumber: 1_000_000 } as const;
     const pauses: number[] = [];
     for (const looks of [0, 1, 30]) {
-      const networks = looks === 1 ? away : house.networks;
-      await confirmUpgrade({ db: house.db, networks, now: () => now }, { ...ahead, looks });
-      const job = await house.db.one<{ payload: UpgradedWallet; run_at: Date }>(
+      const networks = looks === 1 ? away : fixture.networks;
+      await confirmUpgrade({ db: fixture.db, networks, now: () => now }, { ...ahead, looks });
+      const job = await fixture.db.one<{ payload: UpgradedWallet; run_at: Date }>(
         sql`delete from jobs where task = 'confirm-upgrade' and key = ${key} returning payload, run_at`,
       );
       expect(job?.payload).toEqual({ ...ahead, looks: looks + 1 });
@@ -120,20 +120,20 @@ describe('upgrading a wallet', () => {
 describe('upgrading a wallet is refused', () => {
   it('for a wallet of another organisation, as if it were missing', async () => {
     const owner = await walletOf(classes.ready);
-    const other = house.caller(undefined, await house.newOrganization());
+    const other = fixture.caller(undefined, await fixture.newOrganization());
     const body = { walletAddress: owner.address };
-    const message = await refusal(prepareUpgrade(house, other, body), 'wallet_not_found');
+    const message = await refusal(prepareUpgrade(fixture, other, body), 'wallet_not_found');
     const missing = { walletAddress: new Owner().address };
-    expect(await refusal(prepareUpgrade(house, house.caller(), missing), 'wallet_not_found')).toBe(message);
+    expect(await refusal(prepareUpgrade(fixture, fixture.caller(), missing), 'wallet_not_found')).toBe(message);
   });
 
   it('while the wallet is not deployed', async () => {
     const owner = new Owner(classes.ready);
-    const body = await house.request(owner, 'ana');
-    await house.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
-    const { txHash } = await createWallet(house, house.caller(), body);
+    const body = await fixture.request(owner, 'ana');
+    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    const { txHash } = await createWallet(fixture, fixture.caller(), body);
     expect(await refusal(prepare(owner), 'wallet_not_deployed')).toContain('Wait');
-    await house.settle(txHash);
+    await fixture.settle(txHash);
     expect(await refusal(prepare(owner), 'wallet_not_deployed')).toContain(
       'The deployment failed; create the wallet again.',
     );
@@ -151,10 +151,10 @@ describe('upgrading a wallet is refused', () => {
   it('to a class that cannot be read', async () => {
     const { address } = await walletOf(classes.ready);
     const body = { walletAddress: address, targetClassHash: 'newest' };
-    expect(await refusal(prepareUpgrade(house, house.caller(), body), 'invalid_request')).toContain(
+    expect(await refusal(prepareUpgrade(fixture, fixture.caller(), body), 'invalid_request')).toContain(
       'body.targetClassHash',
     );
-    const nowhere = prepareUpgrade(house, house.caller(), { walletAddress: '0x0' });
+    const nowhere = prepareUpgrade(fixture, fixture.caller(), { walletAddress: '0x0' });
     expect(await refusal(nowhere, 'invalid_request')).toContain('body.walletAddress');
   });
 

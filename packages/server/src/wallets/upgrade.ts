@@ -3,7 +3,7 @@ import { type Call, outsideExecutionTypedData, selector, toHex } from '@svc/star
 import type { StarknetNetwork } from '../chains/networks.ts';
 import type { Caller } from '../http/call.ts';
 import { readAddress, readClassHash } from '../http/validation.ts';
-import { readSignedExecution, type WalletParts } from './signed-execution.ts';
+import { readSignedExecution, type WalletDeps } from './signed-execution.ts';
 import { findWallet, type KeptWallet, type WalletRecord } from './wallet.ts';
 import { currentClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
 
@@ -18,13 +18,13 @@ interface Standing {
 }
 
 export async function prepareUpgrade(
-  parts: WalletParts,
+  deps: WalletDeps,
   caller: Caller,
   body: BodyOf<Prepare>,
 ): Promise<AnswerOf<Prepare>> {
   const wanted =
     body.targetClassHash === undefined ? undefined : readClassHash(body.targetClassHash, 'body.targetClassHash');
-  const { network, wallet, current } = await standingWallet(parts, caller, body.walletAddress);
+  const { network, wallet, current } = await standingWallet(deps, caller, body.walletAddress);
   const target = wanted ?? currentClass(network, 'SVC');
   if (target === current) {
     throw new ApiError('class_not_allowed', `The wallet has the class ${toHex(target)} already.`);
@@ -32,7 +32,7 @@ export async function prepareUpgrade(
   await requireUpgradeTarget(network, current, target);
   const account = BigInt(wallet.address);
   const calls = [upgradeCall(network, account, current, target)];
-  const execution = await parts.sponsor.prepare({
+  const execution = await deps.sponsor.prepare({
     environment: caller.environment,
     account,
     deployment: undefined,
@@ -48,14 +48,14 @@ export async function prepareUpgrade(
 }
 
 export async function executeUpgrade(
-  parts: WalletParts,
+  deps: WalletDeps,
   caller: Caller,
   body: BodyOf<Execute>,
 ): Promise<AnswerOf<Execute>> {
-  const standing = await standingWallet(parts, caller, body.walletAddress);
+  const standing = await standingWallet(deps, caller, body.walletAddress);
   const { network, wallet, current } = standing;
   const { typedData, signature: text } = body;
-  const signed = await readSignedExecution(parts, wallet, { typedData, signature: text, field: 'body.signature' });
+  const signed = await readSignedExecution(deps, wallet, { typedData, signature: text, field: 'body.signature' });
   if (signed.isSession) {
     throw new ApiError(
       'invalid_signature',
@@ -68,11 +68,11 @@ export async function executeUpgrade(
   const { execution, signature, messageHash } = signed;
   const account = BigInt(wallet.address);
   const sponsorship = { kind: 'upgrade', environment: caller.environment, account, deployment: undefined } as const;
-  const { hash } = await parts.sponsor.sponsor({ ...sponsorship, execution, signature, messageHash }, async () => {});
+  const { hash } = await deps.sponsor.sponsor({ ...sponsorship, execution, signature, messageHash }, async () => {});
   return { transactionHash: toHex(hash), newClassHash: toHex(target), newWalletType: typeOfClass(network, target) };
 }
 
-async function standingWallet({ db, networks }: WalletParts, caller: Caller, text: string): Promise<Standing> {
+async function standingWallet({ db, networks }: WalletDeps, caller: Caller, text: string): Promise<Standing> {
   const address = readAddress(text, 'body.walletAddress');
   const network = networks.starknet(caller.environment);
   const wallet = await findWallet(db.reads, caller, address);

@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner } from '../../testing/owner.ts';
-import { openWalletHouse, type WalletHouse } from '../../testing/wallets.ts';
+import { openWalletFixture, type WalletFixture } from '../../testing/wallets.ts';
 import { findWallet, walletsAt } from './wallet.ts';
 
-let house: WalletHouse;
+let fixture: WalletFixture;
 const [ana, luis, nobody] = [new Owner(), new Owner(), new Owner()];
 beforeAll(async () => {
-  house = await openWalletHouse();
-  await house.wallet(ana, 'ana');
-  await house.wallet(luis, 'luis');
+  fixture = await openWalletFixture();
+  await fixture.wallet(ana, 'ana');
+  await fixture.wallet(luis, 'luis');
 });
-afterAll(() => house.stop());
+afterAll(() => fixture.stop());
 
 describe('finding a wallet by its address', () => {
   it('shows it to its organisation and its user, and to nobody else', async () => {
-    const find = (caller = house.caller()) => findWallet(house.db.reads, caller, ana.address);
+    const find = (caller = fixture.caller()) => findWallet(fixture.db.reads, caller, ana.address);
     expect(await find()).toMatchObject({ externalUserId: 'ana', address: ana.address });
-    expect(await find(house.caller('ana'))).toMatchObject({ externalUserId: 'ana' });
-    expect(await find(house.caller('luis'))).toBeUndefined();
-    expect(await find(house.caller(undefined, await house.newOrganization()))).toBeUndefined();
-    expect(await find({ ...house.caller(), environment: 'production' })).toBeUndefined();
+    expect(await find(fixture.caller('ana'))).toMatchObject({ externalUserId: 'ana' });
+    expect(await find(fixture.caller('luis'))).toBeUndefined();
+    expect(await find(fixture.caller(undefined, await fixture.newOrganization()))).toBeUndefined();
+    expect(await find({ ...fixture.caller(), environment: 'production' })).toBeUndefined();
   });
 
   it('tells which of many addresses are wallets, whoever they belong to', async () => {
-    const { reads } = house.db;
+    const { reads } = fixture.db;
     const found = await walletsAt(reads, 'development', [ana.address, luis.address, nobody.address]);
     expect(found.map(({ address }) => address).sort()).toEqual([ana.address, luis.address].sort());
     expect(await walletsAt(reads, 'production', [ana.address])).toEqual([]);

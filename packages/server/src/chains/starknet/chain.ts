@@ -235,4 +235,4 @@ export function addressOf(felt: bigint): StarknetAddress {
 }
 
 /** Addresses as the database keeps them; hashes are there without padding. */
-export const padded = (address: bigint): string => `0x${address.toString(16).padStart(64, '0')}`;
+export const padAddress = (address: bigint): string => `0x${address.toString(16).padStart(64, '0')}`;

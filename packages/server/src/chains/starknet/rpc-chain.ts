@@ -1,7 +1,7 @@
 import { toHex } from '@svc/starknet';
 import { RpcProvider } from 'starknet';
 import { failureIn, isStarknetAnswer, nodeFetch } from '../node-fetch.ts';
-import { type Node, type NodeHealth, Nodes, reasonOf } from '../nodes.ts';
+import { type Node, type NodeHealth, Nodes, nodeErrorText } from '../nodes.ts';
 import type {
   Block,
   BlockId,
@@ -235,7 +235,7 @@ interface Failed {
 async function turnedAway(nodes: Nodes<RpcProvider>, node: Node<RpcProvider>): Promise<Failed | undefined> {
   return nodes.admit(node).then(
     () => undefined,
-    (error: unknown) => ({ outcome: 'failed', unclear: false, reason: reasonOf(error) }),
+    (error: unknown) => ({ outcome: 'failed', unclear: false, reason: nodeErrorText(error) }),
   );
 }
 
@@ -250,7 +250,7 @@ async function attemptOn(node: Node<RpcProvider>, { hash, transaction }: SignedI
       const { code, reason } = toRefusal(error);
       return { outcome: 'refused', code, reason };
     }
-    return { outcome: 'failed', unclear: failureIn(error)?.unclear ?? true, reason: reasonOf(error) };
+    return { outcome: 'failed', unclear: failureIn(error)?.unclear ?? true, reason: nodeErrorText(error) };
   }
 }
 

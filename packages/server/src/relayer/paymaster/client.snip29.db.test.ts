@@ -1,18 +1,18 @@
 import { accountAddress, classes, starkKey, toHex } from '@svc/starknet';
 import { Account, logger, PaymasterRpc, RpcProvider } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_KEY, type Harness, startHarness } from '../../../testing/paymaster.ts';
+import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
 import { tokenAddress } from '../../../testing/test-wallet.ts';
 
 // The library says at every call that a young chain has too few transactions to estimate a tip from.
 logger.setLogLevel('ERROR');
 
-let harness: Harness;
+let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  harness = await startHarness();
+  fixture = await startPaymasterFixture();
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 const sponsored = { feeMode: { mode: 'sponsored' } } as const;
 const payment = (amount: number) => ({
@@ -22,14 +22,14 @@ const payment = (amount: number) => ({
 });
 
 function paymaster(apiKey = API_KEY): PaymasterRpc {
-  return new PaymasterRpc({ nodeUrl: harness.server.url, headers: { 'x-paymaster-api-key': apiKey } });
+  return new PaymasterRpc({ nodeUrl: fixture.server.url, headers: { 'x-paymaster-api-key': apiKey } });
 }
 
 /** An account of the library, and what deploys it. Every test has its own private keys. */
 function accountOf(privateKey: bigint, { apiKey = API_KEY, signer = privateKey } = {}) {
   const publicKey = starkKey(privateKey);
   const address = toHex(accountAddress(classes.svc, publicKey));
-  const provider = new RpcProvider({ nodeUrl: harness.rpcUrl });
+  const provider = new RpcProvider({ nodeUrl: fixture.rpcUrl });
   const account = new Account({ provider, address, signer: toHex(signer), paymaster: paymaster(apiKey) });
   const salt = toHex(publicKey);
   const deploymentData = { address, class_hash: toHex(classes.svc), salt, calldata: [salt], version: 1 as const };
@@ -39,7 +39,7 @@ function accountOf(privateKey: bigint, { apiKey = API_KEY, signer = privateKey }
 async function deployed(privateKey: bigint) {
   const { account, address, deploymentData } = accountOf(privateKey);
   await account.executePaymasterTransaction([], { ...sponsored, deploymentData });
-  await harness.fund(address);
+  await fixture.fund(address);
   return account;
 }
 
@@ -51,22 +51,22 @@ describe('the local paymaster, as starknet.js sees it', () => {
 
   it('executes what an account signs', async () => {
     const account = await deployed(0x29_01n);
-    const before = await harness.balance(0xb0bn);
+    const before = await fixture.balance(0xb0bn);
     const { transaction_hash } = await account.executePaymasterTransaction([payment(7)], sponsored);
-    expect((await harness.chain.receipt(BigInt(transaction_hash)))?.status).toBe('ACCEPTED_ON_L2');
-    expect(await harness.balance(0xb0bn)).toBe(before + 7n);
+    expect((await fixture.chain.receipt(BigInt(transaction_hash)))?.status).toBe('ACCEPTED_ON_L2');
+    expect(await fixture.balance(0xb0bn)).toBe(before + 7n);
   });
 
   it('deploys an account with its first calls, or alone', async () => {
     const [first, other] = [accountOf(0x29_02n), accountOf(0x29_03n)];
-    await harness.fund(first.address);
-    const before = await harness.balance(0xb0bn);
+    await fixture.fund(first.address);
+    const before = await fixture.balance(0xb0bn);
     const { deploymentData } = first;
     await first.account.executePaymasterTransaction([payment(3)], { ...sponsored, deploymentData });
-    expect(await harness.balance(0xb0bn)).toBe(before + 3n);
+    expect(await fixture.balance(0xb0bn)).toBe(before + 3n);
     const alone = { ...sponsored, deploymentData: other.deploymentData };
     await other.account.executePaymasterTransaction([], alone);
-    expect(await harness.chain.classHashAt(other.address)).toBe(classes.svc);
+    expect(await fixture.chain.classHashAt(other.address)).toBe(classes.svc);
   });
 
   it('says no in the words of SNIP-29', async () => {
@@ -97,6 +97,6 @@ async function build(transaction: object): Promise<number> {
   const method = 'paymaster_buildTransaction';
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { transaction, parameters } });
   const headers = { 'x-paymaster-api-key': API_KEY };
-  const answer = await fetch(harness.server.url, { method: 'POST', headers, body });
+  const answer = await fetch(fixture.server.url, { method: 'POST', headers, body });
   return ((await answer.json()) as { error: { code: number } }).error.code;
 }

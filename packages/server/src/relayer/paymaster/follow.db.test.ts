@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_KEY, type Harness, startHarness } from '../../../testing/paymaster.ts';
+import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
 import {
   aPayment,
   expectUnavailable,
@@ -12,17 +12,17 @@ import {
 } from '../../../testing/paymaster-payments.ts';
 import { newWallet } from '../../../testing/test-wallet.ts';
 import { ChainUnavailableError } from '../../chains/node-fetch.ts';
-import { padded } from '../../chains/starknet/chain.ts';
+import { padAddress } from '../../chains/starknet/chain.ts';
 import type { Sponsorship } from '../relay.ts';
 import { reopenRelays } from '../relay-store.ts';
 import { createPaymasterClient, type ExecuteRequest } from './client.ts';
 
-let harness: Harness;
+let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  harness = await startHarness();
+  fixture = await startPaymasterFixture();
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 describe('a paymaster that gives no answer', () => {
   it.each([
@@ -30,235 +30,235 @@ describe('a paymaster that gives no answer', () => {
     ['a closed connection', 'hang up'],
     ['an error that says nothing', { code: 163, message: 'ill' }],
   ] as const)('and did nothing (%s) is asked again, and it is executed once', async (_name, instead) => {
-    const payment = await aPayment(harness);
-    order(harness, { instead });
+    const payment = await aPayment(fixture);
+    order(fixture, { instead });
     await expectUnavailable(payment.send());
     expect(await payment.state()).toBe('STORED');
-    expect(harness.outcomes).toEqual([]);
-    await finish(harness);
+    expect(fixture.outcomes).toEqual([]);
+    await finish(fixture);
     expect(await payment.paid()).toBe(3n);
-    expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: harness.hashes[0]?.hash }]);
-    expect(sendings(harness)).toBe(2);
+    expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: fixture.hashes[0]?.hash }]);
+    expect(sendings(fixture)).toBe(2);
   });
 
   it('is not believed when it then refuses: that is also what a success would look like', async () => {
-    const payment = await aPayment(harness);
-    order(harness, { instead: 'hang up' });
-    order(harness, { instead: { code: 156, message: 'duplicated nonce' } });
+    const payment = await aPayment(fixture);
+    order(fixture, { instead: 'hang up' });
+    order(fixture, { instead: { code: 156, message: 'duplicated nonce' } });
     await expectUnavailable(payment.send());
-    await harness.rest();
-    await harness.runJobs();
-    expect([await payment.state(), sendings(harness)]).toEqual(['STORED', 2]);
-    expect(harness.outcomes).toEqual([]);
-    await finish(harness);
-    expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+    await fixture.rest();
+    await fixture.runJobs();
+    expect([await payment.state(), sendings(fixture)]).toEqual(['STORED', 2]);
+    expect(fixture.outcomes).toEqual([]);
+    await finish(fixture);
+    expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
     expect(await payment.paid()).toBe(3n);
   });
 
   it('but executed it in the block that is still open is not asked again', async () => {
-    const payment = await aPayment(harness);
-    await harness.control('starknet/block-time', { seconds: 3_600 });
+    const payment = await aPayment(fixture);
+    await fixture.control('starknet/block-time', { seconds: 3_600 });
     try {
-      order(harness, { loseAnswer: true });
+      order(fixture, { loseAnswer: true });
       await expectUnavailable(payment.send());
-      await finish(harness);
-      expect([await payment.state(), sendings(harness)]).toEqual(['STORED', 1]);
-      await harness.control('starknet/mine', { blocks: 1 });
-      await finish(harness);
-      expect([await payment.state(), sendings(harness)]).toEqual(['SUCCEEDED', 1]);
+      await finish(fixture);
+      expect([await payment.state(), sendings(fixture)]).toEqual(['STORED', 1]);
+      await fixture.control('starknet/mine', { blocks: 1 });
+      await finish(fixture);
+      expect([await payment.state(), sendings(fixture)]).toEqual(['SUCCEEDED', 1]);
     } finally {
-      await harness.control('starknet/block-time', { seconds: 0 });
+      await fixture.control('starknet/block-time', { seconds: 0 });
     }
   });
 
   it('is not asked again before it has had its time', async () => {
-    const payment = await aPayment(harness);
-    order(harness, { instead: 'hang up' });
+    const payment = await aPayment(fixture);
+    order(fixture, { instead: 'hang up' });
     await expectUnavailable(payment.send());
-    await harness.runJobs();
-    expect(sendings(harness)).toBe(1);
-    await finish(harness);
+    await fixture.runJobs();
+    expect(sendings(fixture)).toBe(1);
+    await finish(fixture);
     expect(await payment.paid()).toBe(3n);
   });
 
   it('but executed it is not asked again: the transaction is found on the chain', async () => {
-    const payment = await aPayment(harness);
-    order(harness, { loseAnswer: true });
+    const payment = await aPayment(fixture);
+    order(fixture, { loseAnswer: true });
     await expectUnavailable(payment.send());
     expect(await payment.paid()).toBe(3n);
-    await finish(harness);
-    expect(sendings(harness)).toBe(1);
-    const [outcome] = harness.outcomes;
+    await finish(fixture);
+    expect(sendings(fixture)).toBe(1);
+    const [outcome] = fixture.outcomes;
     expect(outcome).toMatchObject({ result: 'SUCCEEDED', account: payment.wallet.address });
     expect(outcome?.receipt?.events.some(({ keys }) => keys.includes(payment.wallet.address))).toBe(true);
-    expect(harness.hashes).toEqual([{ relayId: outcome?.relayId, hash: outcome?.hash }]);
+    expect(fixture.hashes).toEqual([{ relayId: outcome?.relayId, hash: outcome?.hash }]);
     expect(await payment.send()).toEqual({ id: outcome?.relayId, hash: outcome?.hash });
   });
 
   it('but deployed an account, alone or with its calls, is found out too', async () => {
     for (const calls of [[], pay(1n)]) {
-      await harness.wallet();
+      await fixture.wallet();
       const wallet = newWallet();
-      await harness.fund(wallet.address);
-      const request = await wallet.prepared(harness.sponsor, calls, { deploy: true });
-      order(harness, { loseAnswer: true });
-      await expectUnavailable(harness.sponsor.sponsor(request, nothing));
-      await finish(harness);
-      expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED', account: wallet.address, kind: 'wallet' }]);
-      expect(sendings(harness)).toBe(1);
+      await fixture.fund(wallet.address);
+      const request = await wallet.prepared(fixture.sponsor, calls, { deploy: true });
+      order(fixture, { loseAnswer: true });
+      await expectUnavailable(fixture.sponsor.sponsor(request, nothing));
+      await finish(fixture);
+      expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED', account: wallet.address, kind: 'wallet' }]);
+      expect(sendings(fixture)).toBe(1);
     }
   });
 
   it('in time may execute it later, which is found out', async () => {
-    const payment = await aPayment(harness);
+    const payment = await aPayment(fixture);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    order(harness, { after: released });
-    const paymaster = createPaymasterClient({ url: harness.server.url, apiKey: API_KEY, timeoutMs: 3_000 });
-    await expectUnavailable(harness.sponsorWith({ paymaster }).sponsor(payment.request, nothing));
+    order(fixture, { after: released });
+    const paymaster = createPaymasterClient({ url: fixture.server.url, apiKey: API_KEY, timeoutMs: 3_000 });
+    await expectUnavailable(fixture.sponsorWith({ paymaster }).sponsor(payment.request, nothing));
     release();
     await expect.poll(payment.paid, { timeout: 20_000 }).toBe(3n);
-    await finish(harness);
-    expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
-    expect(sendings(harness)).toBe(1);
+    await finish(fixture);
+    expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+    expect(sendings(fixture)).toBe(1);
   });
 
   it('until the window is over has not executed it and never will', async () => {
-    const payment = await aPayment(harness);
-    order(harness, { instead: 'hang up' });
+    const payment = await aPayment(fixture);
+    order(fixture, { instead: 'hang up' });
     await expectUnavailable(payment.send());
-    await harness.control('starknet/time', { increaseSeconds: 7_200 });
+    await fixture.control('starknet/time', { increaseSeconds: 7_200 });
     try {
-      await harness.rest();
-      await harness.runJobs();
+      await fixture.rest();
+      await fixture.runJobs();
       expect(await payment.state()).toBe('VOIDED');
-      expect(harness.outcomes).toMatchObject([{ result: 'VOIDED', hash: undefined, receipt: undefined }]);
-      expect(sendings(harness)).toBe(1);
+      expect(fixture.outcomes).toMatchObject([{ result: 'VOIDED', hash: undefined, receipt: undefined }]);
+      expect(sendings(fixture)).toBe(1);
       await expect(payment.send()).rejects.toMatchObject({ code: 'typed_data_expired' });
     } finally {
-      await harness.control('starknet/time', { offsetSeconds: 0 });
+      await fixture.control('starknet/time', { offsetSeconds: 0 });
     }
   });
 });
 
 describe('a process that ends', () => {
   it('between storing and sending leaves a job that sends', async () => {
-    const payment = await aPayment(harness);
+    const payment = await aPayment(fixture);
     const crash = async () => {
       throw new Error('killed');
     };
     const paymaster = { build: crash, execute: crash };
-    const dying = harness.sponsorWith({ paymaster });
+    const dying = fixture.sponsorWith({ paymaster });
     await expect(dying.sponsor(payment.request, nothing)).rejects.toThrow('killed');
-    expect([await payment.state(), sendings(harness)]).toEqual(['STORED', 0]);
-    await finish(harness);
-    expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+    expect([await payment.state(), sendings(fixture)]).toEqual(['STORED', 0]);
+    await finish(fixture);
+    expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
     expect(await payment.paid()).toBe(3n);
   });
 
   it('between sending and storing the hash loses nothing: the chain knows it', async () => {
-    const payment = await aPayment(harness);
+    const payment = await aPayment(fixture);
     const onHash = async () => {
       throw new Error('killed');
     };
-    await expect(harness.sponsorWith({ onHash }).sponsor(payment.request, nothing)).rejects.toThrow('killed');
+    await expect(fixture.sponsorWith({ onHash }).sponsor(payment.request, nothing)).rejects.toThrow('killed');
     expect(await payment.state()).toBe('STORED');
-    await finish(harness);
-    expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
-    expect(sendings(harness)).toBe(1);
+    await finish(fixture);
+    expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+    expect(sendings(fixture)).toBe(1);
   });
 
   it('while it stores the outcome tells it later, once, even when its job is lost', async () => {
-    const payment = await aPayment(harness);
+    const payment = await aPayment(fixture);
     await payment.send();
     const crash = async () => {
       throw new Error('killed');
     };
     const outcomes = { wallet: crash, upgrade: crash, calls: crash, payout: crash, burn: crash, refund: crash };
-    await expect(harness.runJobs({ outcomes })).rejects.toThrow('killed');
+    await expect(fixture.runJobs({ outcomes })).rejects.toThrow('killed');
     expect(await payment.state()).toBe('SENT');
-    await harness.rest();
-    await harness.sweep();
-    await harness.sweep();
-    expect(harness.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+    await fixture.rest();
+    await fixture.sweep();
+    await fixture.sweep();
+    expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
   });
 });
 
 describe('the chain', () => {
   it('is waited for: a transaction in the open block has not ended', async () => {
-    const payment = await aPayment(harness);
-    await harness.control('starknet/block-time', { seconds: 3_600 });
+    const payment = await aPayment(fixture);
+    await fixture.control('starknet/block-time', { seconds: 3_600 });
     try {
       await payment.send();
-      await harness.rest();
-      await harness.runJobs();
-      expect([await payment.state(), sendings(harness)]).toEqual(['SENT', 1]);
-      await harness.control('starknet/mine', { blocks: 1 });
-      await harness.runJobs();
+      await fixture.rest();
+      await fixture.runJobs();
+      expect([await payment.state(), sendings(fixture)]).toEqual(['SENT', 1]);
+      await fixture.control('starknet/mine', { blocks: 1 });
+      await fixture.runJobs();
       expect(await payment.state()).toBe('SUCCEEDED');
     } finally {
-      await harness.control('starknet/block-time', { seconds: 0 });
+      await fixture.control('starknet/block-time', { seconds: 0 });
     }
   });
 
   it('has the last word on a transaction that reverts', async () => {
-    const payment = await aPayment(harness);
-    await harness.control('starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    const payment = await aPayment(fixture);
+    await fixture.control('starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { hash } = await payment.send();
-    await harness.runJobs();
-    expect(harness.outcomes).toMatchObject([
+    await fixture.runJobs();
+    expect(fixture.outcomes).toMatchObject([
       { result: 'REVERTED', hash, revertReason: expect.stringContaining('out of luck') },
     ]);
     expect(await payment.state()).toBe('REVERTED');
     // Anyone may take the signature from the chain and send it once more.
     await bySomebodyElse(payment.request);
-    await harness.runJobs();
-    expect(harness.outcomes).toMatchObject([{ result: 'REVERTED' }, { result: 'SUCCEEDED' }]);
+    await fixture.runJobs();
+    expect(fixture.outcomes).toMatchObject([{ result: 'REVERTED' }, { result: 'SUCCEEDED' }]);
     expect(await payment.paid()).toBe(3n);
   });
 
   it('may take a transaction back: it is sent again, and ends once more', async () => {
-    const payment = await aPayment(harness);
+    const payment = await aPayment(fixture);
     await payment.send();
-    await harness.runJobs();
+    await fixture.runJobs();
     expect(await payment.state()).toBe('SUCCEEDED');
-    const head = await harness.chain.blockNumber();
-    await harness.control('starknet/reorg', { blocks: 1, transactions: 'drop' });
+    const head = await fixture.chain.blockNumber();
+    await fixture.control('starknet/reorg', { blocks: 1, transactions: 'drop' });
     expect(await payment.paid()).toBe(0n);
-    await harness.db.tx((tx) => reopenRelays(tx, harness.chain.chainId, head - 1));
-    await harness.rest();
-    await harness.sweep();
-    await harness.runJobs();
-    expect(harness.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+    await fixture.db.tx((tx) => reopenRelays(tx, fixture.chain.chainId, head - 1));
+    await fixture.rest();
+    await fixture.sweep();
+    await fixture.runJobs();
+    expect(fixture.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
     expect(await payment.paid()).toBe(3n);
   });
 
   it('is asked again when it does not answer', async () => {
-    const payment = await aPayment(harness);
+    const payment = await aPayment(fixture);
     await payment.send();
-    await harness.control('starknet/faults', { kind: 'unavailable', count: 1 });
-    await expect(harness.runJobs()).rejects.toThrow(ChainUnavailableError);
+    await fixture.control('starknet/faults', { kind: 'unavailable', count: 1 });
+    await expect(fixture.runJobs()).rejects.toThrow(ChainUnavailableError);
     expect(await payment.state()).toBe('SENT');
-    await finish(harness);
-    await harness.sweep();
+    await finish(fixture);
+    await fixture.sweep();
     expect(await payment.state()).toBe('SUCCEEDED');
   });
 
   it('is not asked for ever: after a week, what cannot be told is left to the operator', async () => {
-    const payment = await aPayment(harness);
-    order(harness, { instead: 'hang up' });
+    const payment = await aPayment(fixture);
+    order(fixture, { instead: 'hang up' });
     await expectUnavailable(payment.send());
-    await harness.db.run(sql`update relays set created_at = now() - interval '8 days'`);
-    await harness.runJobs();
-    await harness.rest();
-    await harness.sweep();
-    expect(await harness.db.rows(sql`select id from jobs`)).toEqual([]);
-    expect(sendings(harness)).toBe(1);
+    await fixture.db.run(sql`update relays set created_at = now() - interval '8 days'`);
+    await fixture.runJobs();
+    await fixture.rest();
+    await fixture.sweep();
+    expect(await fixture.db.rows(sql`select id from jobs`)).toEqual([]);
+    expect(sendings(fixture)).toBe(1);
   });
 
   async function bySomebodyElse({ account }: Sponsorship): Promise<void> {
-    const row = await harness.db.one<{ request: ExecuteRequest }>(sql`
-      select content -> 'request' as request from relays where wallet = ${padded(account)}`);
+    const row = await fixture.db.one<{ request: ExecuteRequest }>(sql`
+      select content -> 'request' as request from relays where wallet = ${padAddress(account)}`);
     if (!row) throw new Error('The wallet has no relay.');
-    expect(await harness.parts.paymaster.execute(row.request)).toMatchObject({ outcome: 'answered' });
+    expect(await fixture.deps.paymaster.execute(row.request)).toMatchObject({ outcome: 'answered' });
   }
 });

@@ -1,95 +1,95 @@
 import { selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../../../testing/paymaster.ts';
+import { type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
 import { newWallet, type TestWallet, tokenAddress, transferCall } from '../../../testing/test-wallet.ts';
 import { executeRequest } from './client.ts';
 
 const BOB = 0xb0bn;
 const EXECUTE = 'paymaster_executeTransaction';
 
-let harness: Harness;
+let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  harness = await startHarness();
+  fixture = await startPaymasterFixture();
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 /** All that is sent meanwhile comes into one block. */
 async function inOneBlock(work: () => Promise<void>): Promise<void> {
-  await harness.control('starknet/block-time', { seconds: 3_600 });
+  await fixture.control('starknet/block-time', { seconds: 3_600 });
   try {
     await work();
-    await harness.control('starknet/mine', { blocks: 1 });
+    await fixture.control('starknet/mine', { blocks: 1 });
   } finally {
-    await harness.control('starknet/block-time', { seconds: 0 });
+    await fixture.control('starknet/block-time', { seconds: 0 });
   }
 }
 
 async function sendSilently(wallet: TestWallet, calls: Parameters<TestWallet['prepared']>[1]): Promise<void> {
-  const request = await wallet.prepared(harness.sponsor, calls);
-  harness.server.order({ method: EXECUTE, loseAnswer: true });
-  await expect(harness.sponsor.sponsor(request, async () => {})).rejects.toMatchObject({ code: 'chain_unavailable' });
+  const request = await wallet.prepared(fixture.sponsor, calls);
+  fixture.server.order({ method: EXECUTE, loseAnswer: true });
+  await expect(fixture.sponsor.sponsor(request, async () => {})).rejects.toMatchObject({ code: 'chain_unavailable' });
 }
 
 async function finish(): Promise<void> {
-  await harness.rest();
-  await harness.runJobs();
-  await harness.runJobs();
+  await fixture.rest();
+  await fixture.runJobs();
+  await fixture.runJobs();
 }
 
 describe('a transaction that the paymaster does not name', () => {
   it('is told from others of the same wallet in the same block by what it moves', async () => {
-    const wallet = await harness.wallet();
+    const wallet = await fixture.wallet();
     await inOneBlock(async () => {
       for (const amount of [1n, 2n, 3n]) await sendSilently(wallet, [transferCall('USDC', BOB, amount)]);
     });
     await finish();
-    const moved = harness.outcomes.map(({ receipt }) =>
+    const moved = fixture.outcomes.map(({ receipt }) =>
       receipt?.events.find(({ keys }) => keys.includes(wallet.address))?.data.at(0),
     );
     expect(moved.toSorted()).toEqual([1n, 2n, 3n]);
-    expect(new Set(harness.outcomes.map(({ hash }) => hash)).size).toBe(3);
+    expect(new Set(fixture.outcomes.map(({ hash }) => hash)).size).toBe(3);
   });
 
   it('is told from one with the same effect that is known already', async () => {
-    const wallet = await harness.wallet();
+    const wallet = await fixture.wallet();
     const calls = [transferCall('USDC', BOB, 4n)];
     await inOneBlock(async () => {
-      await harness.sponsor.sponsor(await wallet.prepared(harness.sponsor, calls), async () => {});
+      await fixture.sponsor.sponsor(await wallet.prepared(fixture.sponsor, calls), async () => {});
       await sendSilently(wallet, calls);
     });
     await finish();
-    expect(new Set(harness.outcomes.map(({ hash }) => hash)).size).toBe(2);
-    expect(harness.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+    expect(new Set(fixture.outcomes.map(({ hash }) => hash)).size).toBe(2);
+    expect(fixture.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
   });
 
   it('is told from what others send to the wallet in the same block', async () => {
-    const [wallet, friend] = [newWallet(), await harness.wallet()];
-    await harness.sponsor.sponsor(await wallet.prepared(harness.sponsor, [], { deploy: true }), async () => {});
+    const [wallet, friend] = [newWallet(), await fixture.wallet()];
+    await fixture.sponsor.sponsor(await wallet.prepared(fixture.sponsor, [], { deploy: true }), async () => {});
     await finish();
-    harness.outcomes.length = 0;
+    fixture.outcomes.length = 0;
     const approve = { to: tokenAddress('USDC'), selector: selector('approve'), calldata: [BOB, 9n, 0n] };
     await inOneBlock(async () => {
-      const gift = await friend.prepared(harness.sponsor, [transferCall('USDC', wallet.address, 1n)]);
+      const gift = await friend.prepared(fixture.sponsor, [transferCall('USDC', wallet.address, 1n)]);
       // Nothing of ours, so that no relay knows its hash.
-      await harness.parts.paymaster.execute(executeRequest(gift, harness.chain.chainId));
+      await fixture.deps.paymaster.execute(executeRequest(gift, fixture.chain.chainId));
       await sendSilently(wallet, [approve]);
     });
     await finish();
-    const found = harness.outcomes.find(({ account }) => account === wallet.address);
+    const found = fixture.outcomes.find(({ account }) => account === wallet.address);
     expect(found).toMatchObject({ result: 'SUCCEEDED' });
     expect(found?.receipt?.events.some(({ keys }) => keys.includes(selector('Approval')))).toBe(true);
   });
 
   it('is looked for further, with an error in the log, when several could be it', async () => {
-    const wallet = await harness.wallet();
+    const wallet = await fixture.wallet();
     const calls = [transferCall('USDC', BOB, 5n)];
     await inOneBlock(async () => {
       await sendSilently(wallet, calls);
       await sendSilently(wallet, calls);
     });
     await finish();
-    expect(harness.outcomes).toEqual([]);
-    expect(harness.complaints).toContain('a paymaster executed a relay in a transaction that cannot be told');
+    expect(fixture.outcomes).toEqual([]);
+    expect(fixture.complaints).toContain('a paymaster executed a relay in a transaction that cannot be told');
   });
 });

@@ -12,8 +12,15 @@ import {
   type NewJob,
   type RecurringJob,
 } from '../../jobs/job.ts';
-import { blockOf, type Deed, findTransaction, isDone, isOver, wasDoneIn } from '../execution-proof.ts';
-import { type OutcomeHandlers, settle } from '../outcome.ts';
+import {
+  findExecutingTransaction,
+  findExecutionBlock,
+  isExecuted,
+  isWindowClosed,
+  type RelayedExecution,
+  wasExecutedIn,
+} from '../execution-proof.ts';
+import { type OutcomeHandlers, recordOutcome } from '../outcome.ts';
 import { isOpen, type RelayState } from '../relay.ts';
 import { type Answer, type PaymasterClient, provesNothingSent } from './client.ts';
 import { countSend, openRelays, type PaymasterRelay, readRelay, setHash } from './store.ts';
@@ -25,58 +32,58 @@ export const RESEND_AFTER_MS = 30_000;
  * Brings a relay one step nearer to its end, by what the chain shows. Whether the wallet has executed it decides; what the paymaster
  * said only tells where to look first.
  */
-export async function follow(parts: PaymasterParts, relayId: string): Promise<PaymasterRelay | undefined> {
-  const relay = await readRelay(parts.db, relayId);
+export async function follow(deps: PaymasterDeps, relayId: string): Promise<PaymasterRelay | undefined> {
+  const relay = await readRelay(deps.db, relayId);
   if (!relay || relay.state === 'SUCCEEDED') return relay;
-  const network = parts.networks.starknet(relay.environment);
+  const network = deps.networks.starknet(relay.environment);
   const receipt = isOpen(relay.state) && relay.hash !== undefined ? await network.chain.receipt(relay.hash) : undefined;
   if (receipt && !receipt.accepted) return relay;
-  if (receipt && (await isTrue(network, relay, receipt))) await settleWith(parts, relay, receipt);
-  else await lookAround(parts, network, relay);
-  return readRelay(parts.db, relayId);
+  if (receipt && (await isTrue(network, relay, receipt))) await settleWith(deps, relay, receipt);
+  else await lookAround(deps, network, relay);
+  return readRelay(deps.db, relayId);
 }
 
 /** A paymaster may name a transaction that is not the one, or send two of which the second must revert. */
 async function isTrue({ chain }: StarknetNetwork, relay: PaymasterRelay, receipt: Receipt): Promise<boolean> {
-  const deed = deedOf(relay);
-  if (receipt.status === 'REVERTED') return !(await isDone(chain, deed, 'latest'));
-  return receipt.blockNumber !== undefined && wasDoneIn(chain, deed, receipt.blockNumber);
+  const deed = executionOfPaymasterRelay(relay);
+  if (receipt.status === 'REVERTED') return !(await isExecuted(chain, deed, 'latest'));
+  return receipt.blockNumber !== undefined && wasExecutedIn(chain, deed, receipt.blockNumber);
 }
 
-async function lookAround(parts: PaymasterParts, network: StarknetNetwork, relay: PaymasterRelay): Promise<void> {
+async function lookAround(deps: PaymasterDeps, network: StarknetNetwork, relay: PaymasterRelay): Promise<void> {
   const { chain } = network;
-  const deed = deedOf(relay);
+  const deed = executionOfPaymasterRelay(relay);
   const head = await chain.blockNumber();
-  if (await isDone(chain, deed, head)) return takeExecuted(parts, network, relay, head);
+  if (await isExecuted(chain, deed, head)) return takeExecuted(deps, network, relay, head);
   if (!isOpen(relay.state)) return;
-  if (await isOver(network, deed, head)) return giveUp(parts, relay);
+  if (await isWindowClosed(network, deed, head)) return voidRelay(deps, relay);
   if (relay.restedMs < RESEND_AFTER_MS || (await network.time()) >= relay.notAfter) return;
-  if (await isDone(chain, deed, 'pre_confirmed')) return;
+  if (await isExecuted(chain, deed, 'pre_confirmed')) return;
   const waits = relay.hash !== undefined && (await chain.transactionStatus(relay.hash)).status !== 'NOT_RECEIVED';
-  if (!waits) await send(parts, relay);
+  if (!waits) await send(deps, relay);
 }
 
 /** It is executed, though not by a transaction that we know of, or although we were told that it never would be. */
 async function takeExecuted(
-  parts: PaymasterParts,
+  deps: PaymasterDeps,
   { chain }: StarknetNetwork,
   relay: PaymasterRelay,
   head: number,
 ): Promise<void> {
-  const deed = deedOf(relay);
-  const block = await blockOf(chain, deed, head);
+  const deed = executionOfPaymasterRelay(relay);
+  const block = await findExecutionBlock(chain, deed, head);
   if (block === undefined) {
-    if (isOpen(relay.state)) await giveUp(parts, relay);
+    if (isOpen(relay.state)) await voidRelay(deps, relay);
     return;
   }
-  const receipt = await findTransaction(parts.db, chain, deed, block);
+  const receipt = await findExecutingTransaction(deps.db, chain, deed, block);
   if (!receipt) {
-    parts.log.error({ relayId: relay.id, block }, 'a paymaster executed a relay in a transaction that cannot be told');
+    deps.log.error({ relayId: relay.id, block }, 'a paymaster executed a relay in a transaction that cannot be told');
     return;
   }
-  parts.log.warn({ relayId: relay.id, block }, 'a paymaster executed a relay without telling its transaction');
-  await adopt(parts, relay, receipt.transactionHash, ['STORED', 'SENT', 'REVERTED', 'VOIDED']);
-  await settleWith(parts, relay, receipt);
+  deps.log.warn({ relayId: relay.id, block }, 'a paymaster executed a relay without telling its transaction');
+  await adopt(deps, relay, receipt.transactionHash, ['STORED', 'SENT', 'REVERTED', 'VOIDED']);
+  await settleWith(deps, relay, receipt);
 }
 
 /** Blocks come every few seconds. */
@@ -86,53 +93,53 @@ const FIRST_LOOK_MS = 2_000;
  * Asks the paymaster to execute a stored relay. Asking again is safe, because the wallet executes a nonce once. For the same reason
  * a refusal ends the relay only when nothing else was asked: otherwise it is what a success looks like.
  */
-export async function send(parts: PaymasterParts, relay: PaymasterRelay): Promise<Answer<bigint>> {
-  if (!(await countSend(parts.db, relay.id))) {
+export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<Answer<bigint>> {
+  if (!(await countSend(deps.db, relay.id))) {
     return { outcome: 'failed', unclear: false, reason: 'the relay has ended already' };
   }
-  const answer = await parts.paymaster.execute(relay.content.request);
+  const answer = await deps.paymaster.execute(relay.content.request);
   if (answer.outcome === 'answered') {
-    await adopt(parts, relay, answer.value, ['STORED', 'SENT']);
+    await adopt(deps, relay, answer.value, ['STORED', 'SENT']);
     return answer;
   }
-  parts.log.warn({ relayId: relay.id, ...answer }, 'the paymaster did not take a transaction');
-  const sends = (await readRelay(parts.db, relay.id))?.content.sends;
-  if (answer.outcome === 'refused' && sends === 1 && provesNothingSent(answer)) await giveUp(parts, relay);
+  deps.log.warn({ relayId: relay.id, ...answer }, 'the paymaster did not take a transaction');
+  const sends = (await readRelay(deps.db, relay.id))?.content.sends;
+  if (answer.outcome === 'refused' && sends === 1 && provesNothingSent(answer)) await voidRelay(deps, relay);
   return answer;
 }
 
 /** From now on this is the relay's transaction. */
 export async function adopt(
-  parts: Pick<PaymasterParts, 'db' | 'onHash'>,
+  deps: Pick<PaymasterDeps, 'db' | 'onHash'>,
   relay: PaymasterRelay,
   hash: bigint,
   from: readonly RelayState[],
 ): Promise<void> {
-  await parts.db.tx(async (tx) => {
+  await deps.db.tx(async (tx) => {
     if (!(await setHash(tx, { id: relay.id, hash, from }))) return;
-    await parts.onHash(tx, relay.id, hash);
+    await deps.onHash(tx, relay.id, hash);
     await enqueue(tx, followJob(relay.id, FIRST_LOOK_MS));
   });
 }
 
-type Parts = Pick<PaymasterParts, 'db' | 'networks' | 'outcomes'>;
+type Deps = Pick<PaymasterDeps, 'db' | 'networks' | 'outcomes'>;
 
 /** What the chain says of the relay's transaction, once it is in a block. */
-export async function settleWith(parts: Parts, relay: PaymasterRelay, receipt: Receipt): Promise<void> {
-  const { chain } = parts.networks.starknet(relay.environment);
+export async function settleWith(deps: Deps, relay: PaymasterRelay, receipt: Receipt): Promise<void> {
+  const { chain } = deps.networks.starknet(relay.environment);
   const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
   // The block was taken away while we looked; what takes its place is seen the next time.
   if (block?.hash !== receipt.blockHash || !block) return;
-  await settle(parts.db, parts.outcomes, relay, { receipt, block, filler: false });
+  await recordOutcome(deps.db, deps.outcomes, relay, { receipt, block, filler: false });
 }
 
 /** It was not executed and will not be. */
-export async function giveUp(parts: Parts, relay: PaymasterRelay): Promise<void> {
-  await settle(parts.db, parts.outcomes, relay, undefined);
+export async function voidRelay(deps: Deps, relay: PaymasterRelay): Promise<void> {
+  await recordOutcome(deps.db, deps.outcomes, relay, undefined);
 }
 
 /** What a paymaster was asked to do. */
-export function deedOf({ id, wallet, notAfter, content }: PaymasterRelay): Deed {
+export function executionOfPaymasterRelay({ id, wallet, notAfter, content }: PaymasterRelay): RelayedExecution {
   const { transaction } = content.request;
   const about = { relayId: id, wallet, notAfter, fromBlock: content.fromBlock, deploys: transaction.type !== 'invoke' };
   if (transaction.type === 'deploy') return { ...about, execution: undefined };
@@ -166,15 +173,15 @@ const MAX_PAUSE_MS = 300_000;
 const PAUSES_PER_AGE = 10;
 
 /** Follows what a paymaster was asked to execute until the chain shows how it ended. */
-export function paymasterJobs(parts: PaymasterParts): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
+export function paymasterJobs(deps: PaymasterDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const followRelay: JobHandler<FollowPayload> = async ({ relayId }) => {
-    const relay = await follow(parts, relayId);
-    if (relay && !isEnough(relay)) await enqueue(parts.db, followJob(relayId, pauseFor(relay)));
+    const relay = await follow(deps, relayId);
+    if (relay && !isEnough(relay)) await enqueue(deps.db, followJob(relayId, pauseFor(relay)));
   };
   const sweep: JobHandler<object> = async () => {
-    const ids = await openRelays(parts.db, { quietMs: QUIET_MS, maxAgeMs: MAX_FOLLOWED_MS, limit: MAX_SWEPT });
+    const ids = await openRelays(deps.db, { quietMs: QUIET_MS, maxAgeMs: MAX_FOLLOWED_MS, limit: MAX_SWEPT });
     await enqueueMany(
-      parts.db,
+      deps.db,
       ids.map((id) => followJob(id, 0)),
     );
   };
@@ -199,7 +206,7 @@ function pauseFor(relay: PaymasterRelay): number {
 
 const ageOf = ({ createdAt }: PaymasterRelay): number => Date.now() - createdAt.getTime();
 
-export interface PaymasterParts {
+export interface PaymasterDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
   readonly crypto: Crypto;

@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { type Call, chainIds, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { API_KEY, type Harness, startHarness } from '../../../testing/paymaster.ts';
+import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
 import type { Fault } from '../../../testing/snip29-server.ts';
 import { newWallet, type TestWallet, transferCall } from '../../../testing/test-wallet.ts';
 import { createPaymasterClient } from './client.ts';
@@ -10,20 +10,20 @@ const BUILD = 'paymaster_buildTransaction';
 const calls = [transferCall('USDC', 0xb0bn, 5n), transferCall('STRK', 0xb0bn, 0n)];
 const HOUR = 3_600n;
 
-let harness: Harness;
+let fixture: PaymasterFixture;
 let wallet: TestWallet;
 
 beforeAll(async () => {
-  harness = await startHarness();
-  wallet = await harness.wallet();
+  fixture = await startPaymasterFixture();
+  wallet = await fixture.wallet();
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 beforeEach(() => {
-  harness.server.calls.length = 0;
+  fixture.server.calls.length = 0;
 });
 
 const prepare = (list: readonly Call[] = calls) =>
-  harness.sponsor.prepare({
+  fixture.sponsor.prepare({
     environment: 'development',
     account: wallet.address,
     deployment: undefined,
@@ -46,7 +46,7 @@ function change(by: (typedData: Built['typed_data']) => void): NonNullable<Fault
 }
 
 async function complaint(fault: Omit<Fault, 'method'>): Promise<ApiError> {
-  harness.server.order({ method: BUILD, ...fault });
+  fixture.server.order({ method: BUILD, ...fault });
   const error = await prepare().then(
     (execution) => expect.fail(`Somebody would have been asked to sign ${execution.nonce}`),
     (reason: unknown) => reason,
@@ -68,12 +68,12 @@ describe('what a paymaster builds', () => {
   it('is not asked for where there is nothing to call', async () => {
     const alone = await prepare([]);
     expect(alone).toMatchObject({ calls: [], executeBefore: alone.executeAfter + HOUR });
-    expect(harness.server.calls).toEqual([]);
+    expect(fixture.server.calls).toEqual([]);
   });
 
   it('is asked for with the deployment of an account that does not stand yet', async () => {
     const { address: account, deployment } = newWallet();
-    const execution = await harness.sponsor.prepare({ environment: 'development', account, deployment, calls });
+    const execution = await fixture.sponsor.prepare({ environment: 'development', account, deployment, calls });
     expect(execution.calls).toEqual(calls);
   });
 
@@ -122,10 +122,10 @@ describe('what a paymaster builds', () => {
   });
 
   it('is missing when it takes too long', async () => {
-    const { url } = harness.server;
-    const sponsor = harness.sponsorWith({ paymaster: createPaymasterClient({ url, apiKey: API_KEY, timeoutMs: 20 }) });
+    const { url } = fixture.server;
+    const sponsor = fixture.sponsorWith({ paymaster: createPaymasterClient({ url, apiKey: API_KEY, timeoutMs: 20 }) });
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    harness.server.order({ method: BUILD, after: released });
+    fixture.server.order({ method: BUILD, after: released });
     const late = sponsor.prepare({ environment: 'development', account: wallet.address, deployment: undefined, calls });
     await expect(late).rejects.toMatchObject({ code: 'chain_unavailable' });
     release();

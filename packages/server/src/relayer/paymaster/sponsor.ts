@@ -13,29 +13,29 @@ import {
   type Sponsorship,
   type StoreWithRelay,
 } from '../relay.ts';
-import { awaitTaken, findRelayByPurpose } from '../relay-store.ts';
+import { awaitSubmitted, findRelayByPurpose } from '../relay-store.ts';
 import { buildRequest, executeRequest, notTakenYet, refusedToBuild, refusedToExecute, unavailable } from './client.ts';
-import { followJob, type PaymasterParts, RESEND_AFTER_MS, send } from './follow.ts';
-import { insertRelay, type PaymasterRelay, readRelay } from './store.ts';
+import { followJob, type PaymasterDeps, RESEND_AFTER_MS, send } from './follow.ts';
+import { insertPaymasterRelay, type PaymasterRelay, readRelay } from './store.ts';
 
 /** How far a reorganisation may take the chain back and its transactions are still looked for. */
 const REORGANISED_BLOCKS = 100;
 
 /** Has a paymaster pay for gas, in place of accounts of our own. */
-export function createPaymasterSponsor(parts: PaymasterParts): Sponsor {
+export function createPaymasterSponsor(deps: PaymasterDeps): Sponsor {
   return {
-    prepare: (request) => prepare(parts, request),
+    prepare: (request) => prepare(deps, request),
     async sponsor(sponsorship, store) {
-      const { chain } = parts.networks.starknet(sponsorship.environment);
+      const { chain } = deps.networks.starknet(sponsorship.environment);
       const { execution, account } = sponsorship;
       const messageHash =
-        sponsorship.messageHash ?? (await parts.crypto.executionHash(execution, account, chain.chainId));
+        sponsorship.messageHash ?? (await deps.crypto.executionHash(execution, account, chain.chainId));
       const purpose = outsidePurpose(account, execution.nonce);
-      const known = await findRelayByPurpose(parts.db.reads, chain.chainId, purpose);
-      const added = known ? undefined : await storeRelay(parts, sponsorship, { purpose, messageHash, store });
-      if (added) return sendFirst(parts, added);
-      const first = known ?? (await findRelayByPurpose(parts.db.reads, chain.chainId, purpose));
-      if (first?.messageHash === messageHash) return awaitTaken(parts.db.reads, first.id, pause);
+      const known = await findRelayByPurpose(deps.db.reads, chain.chainId, purpose);
+      const added = known ? undefined : await storeRelay(deps, sponsorship, { purpose, messageHash, store });
+      if (added) return sendFirst(deps, added);
+      const first = known ?? (await findRelayByPurpose(deps.db.reads, chain.chainId, purpose));
+      if (first?.messageHash === messageHash) return awaitSubmitted(deps.db.reads, first.id, pause);
       throw new ApiError(
         'invalid_typed_data',
         'The nonce of this typed data was used for another message. Prepare it again.',
@@ -52,7 +52,7 @@ interface Identity {
 
 /** Undefined when another request has stored it meanwhile. */
 async function storeRelay(
-  { db, networks }: PaymasterParts,
+  { db, networks }: PaymasterDeps,
   sponsorship: Sponsorship,
   { purpose, messageHash, store }: Identity,
 ): Promise<PaymasterRelay | undefined> {
@@ -64,7 +64,7 @@ async function storeRelay(
   const id = newId('rly');
   const identity = { id, environment, chainId: chain.chainId, kind, purpose, messageHash, wallet };
   return db.tx(async (tx) => {
-    if (!(await insertRelay(tx, { ...identity, notAfter, request, fromBlock }))) return undefined;
+    if (!(await insertPaymasterRelay(tx, { ...identity, notAfter, request, fromBlock }))) return undefined;
     await store(tx, { id, hash: undefined });
     // Should this process end before the paymaster has answered, another one goes on from here.
     await enqueue(tx, followJob(id, RESEND_AFTER_MS));
@@ -72,19 +72,19 @@ async function storeRelay(
   });
 }
 
-async function sendFirst(parts: PaymasterParts, relay: PaymasterRelay): Promise<Relayed> {
-  const answer = await send(parts, relay);
+async function sendFirst(deps: PaymasterDeps, relay: PaymasterRelay): Promise<Relayed> {
+  const answer = await send(deps, relay);
   if (answer.outcome === 'answered') return { id: relay.id, hash: answer.value };
-  const now = await readRelay(parts.db, relay.id);
+  const now = await readRelay(deps.db, relay.id);
   if (now?.hash !== undefined) return { id: relay.id, hash: now.hash };
   if (answer.outcome === 'refused' && now?.state === 'VOIDED') throw refusedToExecute(answer);
   throw notTakenYet(answer.reason);
 }
 
-type Parts = Pick<PaymasterParts, 'networks' | 'paymaster'>;
+type Deps = Pick<PaymasterDeps, 'networks' | 'paymaster'>;
 
 /** The paymaster may choose nonce and caller; that it asks for nothing else is checked before anyone is shown it. */
-export async function prepare({ networks, paymaster }: Parts, request: PrepareRequest): Promise<OutsideExecution> {
+export async function prepare({ networks, paymaster }: Deps, request: PrepareRequest): Promise<OutsideExecution> {
   const network = networks.starknet(request.environment);
   const own = await prepareExecution(network, request.calls, randomNonce);
   // A deployment without calls is not signed for the paymaster, and nothing is there that it could build.

@@ -1,7 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
-import { padded } from '../../chains/starknet/chain.ts';
+import { padAddress } from '../../chains/starknet/chain.ts';
 import type { RelayKind, RelayState } from '../relay.ts';
 import type { ExecuteRequest } from './client.ts';
 
@@ -58,12 +58,12 @@ export interface NewRelay {
 }
 
 /** False when there is one for the purpose already. */
-export async function insertRelay(tx: Db, relay: NewRelay): Promise<boolean> {
+export async function insertPaymasterRelay(tx: Db, relay: NewRelay): Promise<boolean> {
   const content: PaymasterContent = { request: relay.request, fromBlock: relay.fromBlock, sends: 0 };
   const added = await tx.run(sql`
     insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content)
     values (${relay.id}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
-            ${toHex(relay.messageHash)}, ${padded(relay.wallet)}, ${relay.notAfter}, ${JSON.stringify(content)}::jsonb)
+            ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${JSON.stringify(content)}::jsonb)
     on conflict (chain_id, purpose) do nothing`);
   return added === 1;
 }

@@ -2,20 +2,20 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import type { StarknetNetwork } from '../../chains/networks.ts';
-import { padded } from '../../chains/starknet/chain.ts';
+import { padAddress } from '../../chains/starknet/chain.ts';
 import type { JobLog } from '../../jobs/job.ts';
-import { allKeys, type RelayerKey, type RelayerParts } from '../accounts.ts';
+import { allKeys, type RelayerDeps, type RelayerKey } from '../accounts.ts';
 import type { OutcomeHandlers } from '../outcome.ts';
 import type { Relay } from '../relay.ts';
-import { type AttemptKind, presentTime } from '../relay-store.ts';
+import { type AttemptKind, databaseTime } from '../relay-store.ts';
 
-export interface TenderParts extends RelayerParts {
+export interface TenderDeps extends RelayerDeps {
   readonly outcomes: OutcomeHandlers;
   readonly log: JobLog;
 }
 
 /** One look at one account. */
-export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
+export interface AccountContext extends Pick<TenderDeps, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
   readonly environment: Environment;
   readonly chain: StarknetNetwork['chain'];
   /** The account, as the database spells it. */
@@ -29,17 +29,21 @@ export interface View extends Pick<TenderParts, 'db' | 'crypto' | 'outcomes' | '
   time(): Promise<Date>;
 }
 
-export async function viewOf(parts: TenderParts, environment: Environment, account: string): Promise<View> {
-  const { db, crypto, outcomes, log, maxFeeFri, now } = parts;
-  const { chain, time } = parts.networks.starknet(environment);
-  const key = allKeys(parts, environment).find(({ address }) => padded(address) === account);
-  const strk = BigInt(parts.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
-  const at = await presentTime(db.reads, now);
+export async function openContext(
+  deps: TenderDeps,
+  environment: Environment,
+  account: string,
+): Promise<AccountContext> {
+  const { db, crypto, outcomes, log, maxFeeFri, now } = deps;
+  const { chain, time } = deps.networks.starknet(environment);
+  const key = allKeys(deps, environment).find(({ address }) => padAddress(address) === account);
+  const strk = BigInt(deps.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
+  const at = await databaseTime(db.reads, now);
   return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };
 }
 
 /** For how long something has been so. */
-export const ageMs = ({ at }: View, since: Date): number => at.getTime() - since.getTime();
+export const ageMs = ({ at }: AccountContext, since: Date): number => at.getTime() - since.getTime();
 
 export interface Attempt {
   readonly hash: bigint;
@@ -91,12 +95,12 @@ interface Row {
 /** Looking for a transaction that cannot be told takes dozens of questions, and the answer hardly ever changes. */
 const LOOK_AGAIN_MS = 60_000;
 
-const openOf = ({ chain, account, at }: View) => sql`
+const openOf = ({ chain, account, at }: AccountContext) => sql`
   chain_id = ${toHex(chain.chainId)} and account = ${account} and state in ('STORED', 'SENT')
     and (looked_at is null or looked_at < ${new Date(at.getTime() - LOOK_AGAIN_MS)})`;
 
 /** Whether something needs looking after now. */
-export async function hasOpenRelays(view: View): Promise<boolean> {
+export async function hasOpenRelays(view: AccountContext): Promise<boolean> {
   return (await view.db.one(sql`select from relays where ${openOf(view)} limit 1`)) !== undefined;
 }
 
@@ -108,7 +112,7 @@ export interface Range {
 }
 
 /** In the order of their nonces. */
-export async function openRelays(view: View, { from, below, limit }: Range): Promise<OpenRelay[]> {
+export async function openRelays(view: AccountContext, { from, below, limit }: Range): Promise<OpenRelay[]> {
   const atLeast = from === undefined ? sql`` : sql`and nonce >= ${from}`;
   const lessThan = below === undefined ? sql`` : sql`and nonce < ${below}`;
   const rows = await view.db.rows<Row>(sql`
@@ -153,7 +157,12 @@ const columns = {
 };
 
 /** Notes that something about a relay is so as of this look, or that it is over. */
-export async function note({ db, at }: View, id: string, what: keyof typeof columns, over?: 'over'): Promise<void> {
+export async function markSince(
+  { db, at }: AccountContext,
+  id: string,
+  what: keyof typeof columns,
+  over?: 'over',
+): Promise<void> {
   await db.run(sql`
     update relays set ${columns[what]} = ${over ? null : at} where id = ${id} and state in ('STORED', 'SENT')`);
 }

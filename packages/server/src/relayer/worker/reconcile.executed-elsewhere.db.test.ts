@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { relayer, signedPayment } from '../../../testing/starknet.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
-import { padded } from '../../chains/starknet/chain.ts';
+import { padAddress } from '../../chains/starknet/chain.ts';
 import { takeNonce } from '../accounts.ts';
 import { findRelay, findRelayByHash, reopenRelays } from '../relay-store.ts';
 
@@ -12,9 +12,9 @@ const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) a
 const MINUTE_MS = 60_000;
 const UNTOLD = 'somebody executed a relay in a transaction that cannot be told';
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 
@@ -121,7 +121,9 @@ describe('a relay whose transaction elsewhere cannot be told', () => {
     await relayers.look();
     await relayers.look(blind);
     await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 5000`);
-    const taken = await relayers.db.tx((tx) => takeNonce(tx, relayers.chain.chainId, [padded(relayer(1).address)], 1n));
+    const taken = await relayers.db.tx((tx) =>
+      takeNonce(tx, relayers.chain.chainId, [padAddress(relayer(1).address)], 1n),
+    );
     expect(taken).toBeDefined();
   });
 });

@@ -2,13 +2,19 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Block, StarknetChain } from '../../chains/starknet/chain.ts';
-import { createTurns } from '../../util/semaphore.ts';
-import { reasonOf } from '../../util/text.ts';
-import { blockOf, deedOf, findTransaction, isDone, UntoldError } from '../execution-proof.ts';
-import { type Included, settle } from '../outcome.ts';
+import { createSemaphore } from '../../util/semaphore.ts';
+import { errorText } from '../../util/text.ts';
+import {
+  executionOfRelay,
+  findExecutingTransaction,
+  findExecutionBlock,
+  isExecuted,
+  NonceUnreadableError,
+} from '../execution-proof.ts';
+import { type Included, recordOutcome } from '../outcome.ts';
 import type { Relay } from '../relay.ts';
 import { insertOther, reopen } from '../relay-store.ts';
-import { ageMs, note, type OpenRelay, type TenderParts, type View } from './context.ts';
+import { type AccountContext, ageMs, markSince, type OpenRelay, type TenderDeps } from './context.ts';
 
 /** Reads of one look at the same time: enough to keep a node busy, few enough to be polite. */
 const AT_ONCE = 8;
@@ -19,7 +25,7 @@ const DISPLACED_AFTER_MS = 300_000;
 type Found = Included | 'LATER' | 'UNKNOWN';
 
 /** Stores the end of relays whose nonces are used. Answers whether there was one. */
-export async function settleIncluded(view: View, relays: readonly OpenRelay[]): Promise<boolean> {
+export async function recordIncluded(view: AccountContext, relays: readonly OpenRelay[]): Promise<boolean> {
   const blocks = new Map<number, Promise<Block | undefined>>();
   const blockAt = (number: number) => {
     const block = blocks.get(number) ?? view.chain.block(number);
@@ -38,14 +44,14 @@ export async function settleIncluded(view: View, relays: readonly OpenRelay[]): 
 type BlockAt = (number: number) => Promise<Block | undefined>;
 
 /** One that cannot be read must not hold up the others. */
-function find(view: View, relay: OpenRelay, blockAt: BlockAt): Promise<Found> {
+function find(view: AccountContext, relay: OpenRelay, blockAt: BlockAt): Promise<Found> {
   return read(view, relay, blockAt).catch((error: unknown) => {
-    view.log.warn({ relayId: relay.id, reason: reasonOf(error) }, 'the end of a relay could not be read');
+    view.log.warn({ relayId: relay.id, reason: errorText(error) }, 'the end of a relay could not be read');
     return 'LATER';
   });
 }
 
-async function read({ chain }: View, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Found> {
+async function read({ chain }: AccountContext, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Found> {
   for (const { hash, kind } of attempts) {
     const receipt = await chain.receipt(hash);
     if (!receipt) continue;
@@ -56,18 +62,18 @@ async function read({ chain }: View, { attempts }: OpenRelay, blockAt: BlockAt):
   return 'UNKNOWN';
 }
 
-async function end(view: View, relay: OpenRelay, found: Found): Promise<boolean> {
+async function end(view: AccountContext, relay: OpenRelay, found: Found): Promise<boolean> {
   const { db, outcomes, log } = view;
   if (found === 'LATER') return false;
   try {
     if (found === 'UNKNOWN' && !(await isDisplaced(view, relay))) return false;
     const own = found === 'UNKNOWN' ? undefined : found;
-    const other = isExecution(own) ? 'NO' : await executedElsewhere(view, relay);
-    if (other === 'UNTOLD') return false;
-    return await settle(db, outcomes, relay, other === 'NO' ? own : other);
+    const other = isExecution(own) ? 'NONE' : await findForeignExecution(view, relay);
+    if (other === 'UNIDENTIFIED') return false;
+    return await recordOutcome(db, outcomes, relay, other === 'NONE' ? own : other);
   } catch (error) {
     // One that cannot be stored must not hold up the others.
-    log.error({ relayId: relay.id, reason: reasonOf(error) }, 'the end of a relay could not be stored');
+    log.error({ relayId: relay.id, reason: errorText(error) }, 'the end of a relay could not be stored');
     return false;
   }
 }
@@ -75,10 +81,10 @@ async function end(view: View, relay: OpenRelay, found: Found): Promise<boolean>
 const isExecution = (own: Included | undefined): boolean =>
   own !== undefined && !own.filler && own.receipt.status !== 'REVERTED';
 
-async function isDisplaced(view: View, relay: OpenRelay): Promise<boolean> {
+async function isDisplaced(view: AccountContext, relay: OpenRelay): Promise<boolean> {
   const { chain, account, log } = view;
   const { id, nonce, missingSince, attempts } = relay;
-  if (!missingSince) await note(view, id, 'missing');
+  if (!missingSince) await markSince(view, id, 'missing');
   if (!missingSince || ageMs(view, missingSince) < DISPLACED_AFTER_MS) return false;
   const used = (await chain.nonceAt(BigInt(account))) ?? 0n;
   const known = await Promise.all(attempts.map(({ hash }) => chain.transactionStatus(hash)));
@@ -92,24 +98,27 @@ async function isDisplaced(view: View, relay: OpenRelay): Promise<boolean> {
  * Anyone who has seen the signature can execute a relay: when our own transaction did not, the wallet is asked whether somebody has.
  * `NO`: nobody has. `UNTOLD`: somebody has, in a transaction that cannot be told yet.
  */
-export async function executedElsewhere(view: View, relay: OpenRelay): Promise<Included | 'NO' | 'UNTOLD'> {
+export async function findForeignExecution(
+  view: AccountContext,
+  relay: OpenRelay,
+): Promise<Included | 'NONE' | 'UNIDENTIFIED'> {
   const { db, chain, log } = view;
-  const deed = await deedOf(db, relay);
-  if (!deed) return 'NO';
+  const deed = await executionOfRelay(db, relay);
+  if (!deed) return 'NONE';
   try {
-    if (!(await isDone(chain, deed, 'latest'))) return 'NO';
+    if (!(await isExecuted(chain, deed, 'latest'))) return 'NONE';
   } catch (error) {
-    if (error instanceof UntoldError) return 'NO';
+    if (error instanceof NonceUnreadableError) return 'NONE';
     throw error;
   }
   const head = await chain.blockNumber();
-  const number = (await isDone(chain, deed, head)) ? await blockOf(chain, deed, head) : undefined;
-  const receipt = number === undefined ? undefined : await findTransaction(db, chain, deed, number);
+  const number = (await isExecuted(chain, deed, head)) ? await findExecutionBlock(chain, deed, head) : undefined;
+  const receipt = number === undefined ? undefined : await findExecutingTransaction(db, chain, deed, number);
   const block = receipt?.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
   if (!receipt || !block || block.hash !== receipt.blockHash) {
-    await note(view, relay.id, 'looked');
+    await markSince(view, relay.id, 'looked');
     log.error({ relayId: relay.id, block: number }, 'somebody executed a relay in a transaction that cannot be told');
-    return 'UNTOLD';
+    return 'UNIDENTIFIED';
   }
   const hash = receipt.transactionHash;
   await insertOther(db, chain.chainId, relay.id, hash);
@@ -135,14 +144,14 @@ interface Row {
  * What reverted or was given up can still be executed by anyone who has the signature, until its window is over. Where the wallet says
  * that it was, the relay is under way again, and the tender finds out how it ended.
  */
-export async function watchUnexecuted(parts: TenderParts, environment: Environment): Promise<void> {
-  const { networks, log } = parts;
+export async function recheckUnexecuted(deps: TenderDeps, environment: Environment): Promise<void> {
+  const { networks, log } = deps;
   const { chain, time } = networks.starknet(environment);
-  const rows = await toWatch(parts.db, chain.chainId, new Date((await time()).getTime() - WATCHED_LONGER_MS));
-  const turns = createTurns(RECHECKS_AT_ONCE);
+  const rows = await toWatch(deps.db, chain.chainId, new Date((await time()).getTime() - WATCHED_LONGER_MS));
+  const turns = createSemaphore(RECHECKS_AT_ONCE);
   const look = (row: Row) =>
-    reopenExecuted(parts, chain, row).catch((error: unknown) =>
-      log.warn({ relayId: row.id, reason: reasonOf(error) }, 'a wallet could not be asked what it has executed'),
+    reopenExecuted(deps, chain, row).catch((error: unknown) =>
+      log.warn({ relayId: row.id, reason: errorText(error) }, 'a wallet could not be asked what it has executed'),
     );
   await Promise.all(rows.map((row) => turns(() => look(row))));
 }
@@ -158,10 +167,10 @@ function toWatch(db: Db, chainId: bigint, notBefore: Date): Promise<Row[]> {
     returning id, kind, wallet, not_after`);
 }
 
-async function reopenExecuted({ db, log }: TenderParts, chain: StarknetChain, row: Row): Promise<void> {
+async function reopenExecuted({ db, log }: TenderDeps, chain: StarknetChain, row: Row): Promise<void> {
   const { id, kind, wallet, not_after } = row;
-  const deed = await deedOf(db, { id, kind, wallet: BigInt(wallet), notAfter: not_after });
-  if (!deed || !(await isDone(chain, deed, 'latest'))) return;
+  const deed = await executionOfRelay(db, { id, kind, wallet: BigInt(wallet), notAfter: not_after });
+  if (!deed || !(await isExecuted(chain, deed, 'latest'))) return;
   log.warn({ relayId: id }, 'a relay that counted as lost was executed after all');
   await db.tx((tx) => reopen(tx, chain.chainId, sql`id = ${id}`));
 }

@@ -1,15 +1,15 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { relayer, signedPayment } from '../../../testing/starknet.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
 
 const nothing = async () => {};
 const MINUTE_MS = 60_000;
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
 import type { SignedInvoke } from '../../chains/starknet/chain.ts';
 
@@ -9,9 +9,9 @@ const HALF_A_MINUTE_MS = 31_000;
 /** What a node may say of a transaction that it never takes. */
 const refusing = (code: number) => ({ send: async () => ({ outcome: 'refused', code, reason: 'no' }) as const });
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 

@@ -1,7 +1,7 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
 import type { RawInvoke, TransactionStatus } from '../../chains/starknet/chain.ts';
 import { feeOf, maxFeeOf } from '../invoke.ts';
@@ -12,9 +12,9 @@ const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) a
 const received: TransactionStatus = { status: 'RECEIVED', accepted: false, revertReason: undefined };
 const HOUR_MS = 3_600_000;
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 
@@ -103,7 +103,7 @@ describe('a raise', () => {
   const sticks = { transactionStatus: async () => received, send: async () => ({ outcome: 'sent' }) as const };
   const dearer = (times: bigint) => ({
     ...sticks,
-    estimate: async (...args: Parameters<Relayers['chain']['estimate']>) => {
+    estimate: async (...args: Parameters<RelayerFixture['chain']['estimate']>) => {
       const found = await relayers.chain.estimate(...args);
       if (!found.ok) return found;
       return { ...found, l2Gas: { ...found.l2Gas, price: found.l2Gas.price * times } };

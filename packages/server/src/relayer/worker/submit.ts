@@ -23,7 +23,7 @@ import {
   reopen,
   sendAttempt,
 } from '../relay-store.ts';
-import { ageMs, note, type OpenRelay, type View } from './context.ts';
+import { type AccountContext, ageMs, markSince, type OpenRelay } from './context.ts';
 
 /** Sequencers take what is up to 200 ahead of its account; the rest of it is for requests that send at the same time. */
 const MAX_AHEAD = 150n;
@@ -44,11 +44,15 @@ const GIVE_UP_AFTER_MS = 30_000;
 const GIVE_UP_RAISING_AFTER_MS = 300_000;
 
 /** Sees to it that the chain has what it is to execute next. Answers whether a node took something that none had. */
-export async function pushWaiting(view: View, waiting: readonly OpenRelay[], pending: bigint): Promise<boolean> {
+export async function submitPending(
+  view: AccountContext,
+  waiting: readonly OpenRelay[],
+  pending: bigint,
+): Promise<boolean> {
   const [first] = waiting;
   if (!first) return false;
   const firstForMs = await noteFirst(view, first);
-  if (first.nonce > pending && firstForMs >= GAP_AFTER_MS) return mendGap(view, pending, first.nonce);
+  if (first.nonce > pending && firstForMs >= GAP_AFTER_MS) return fillNonceGap(view, pending, first.nonce);
   let progressed = false;
   let lost = false;
   for (const relay of waiting) {
@@ -57,52 +61,52 @@ export async function pushWaiting(view: View, waiting: readonly OpenRelay[], pen
     if (!isNext && !(lost || isLeftBehind(view, relay))) continue;
     if (relay.state === 'SENT') {
       if (await isKnown(view, relay)) {
-        if (isNext && firstForMs >= RAISE_AFTER_MS) await raiseFee(view, relay);
+        if (isNext && firstForMs >= RAISE_AFTER_MS) await bumpFee(view, relay);
         continue;
       }
       // A node that lost the next one has probably lost those behind it too.
       lost ||= isNext;
     }
-    progressed = (await push(view, relay, isNext)) || progressed;
+    progressed = (await submit(view, relay, isNext)) || progressed;
   }
   return progressed;
 }
 
 /** How long nothing has been in front of it. */
-async function noteFirst(view: View, first: OpenRelay): Promise<number> {
-  if (first.missingSince) await note(view, first.id, 'missing', 'over');
+async function noteFirst(view: AccountContext, first: OpenRelay): Promise<number> {
+  if (first.missingSince) await markSince(view, first.id, 'missing', 'over');
   if (first.firstSince) return ageMs(view, first.firstSince);
   // Most are gone before they need a note.
-  if (ageMs(view, first.createdAt) >= YOUNG_MS) await note(view, first.id, 'first');
+  if (ageMs(view, first.createdAt) >= YOUNG_MS) await markSince(view, first.id, 'first');
   return 0;
 }
 
-const isLeftBehind = (view: View, { state, createdAt }: OpenRelay): boolean =>
+const isLeftBehind = (view: AccountContext, { state, createdAt }: OpenRelay): boolean =>
   state === 'STORED' && ageMs(view, createdAt) >= YOUNG_MS;
 
-async function isKnown({ chain }: View, { newest }: OpenRelay): Promise<boolean> {
+async function isKnown({ chain }: AccountContext, { newest }: OpenRelay): Promise<boolean> {
   return (await chain.transactionStatus(newest.hash)).status !== 'NOT_RECEIVED';
 }
 
-async function push(view: View, relay: OpenRelay, isNext: boolean): Promise<boolean> {
+async function submit(view: AccountContext, relay: OpenRelay, isNext: boolean): Promise<boolean> {
   const { db, chain, account, log } = view;
   const { newest } = relay;
-  if (newest.kind !== 'FILLER' && (await view.time()) >= relay.notAfter) return raiseFee(view, relay);
+  if (newest.kind !== 'FILLER' && (await view.time()) >= relay.notAfter) return bumpFee(view, relay);
   const sent = await sendAttempt(db, chain, relay.id, await readAttempt(db, chain.chainId, newest.hash));
   if (sent.outcome === 'sent') {
-    if (relay.refusedSince) await note(view, relay.id, 'refused', 'over');
+    if (relay.refusedSince) await markSince(view, relay.id, 'refused', 'over');
     return newest.takenAt === undefined;
   }
   log.warn({ account, relayId: relay.id, hash: toHex(newest.hash), ...sent }, 'a relay was not taken');
   if (sent.outcome === 'unknown' || sent.code === NONCE) return false;
-  if (!relay.refusedSince) await note(view, relay.id, 'refused');
+  if (!relay.refusedSince) await markSince(view, relay.id, 'refused');
   if (!isNext) return false;
-  if (isHopeless(view, relay, sent.code)) return fillNonce(view, relay);
-  return MENDED_BY_FEE.includes(sent.code) && raiseFee(view, relay);
+  if (isHopeless(view, relay, sent.code)) return replaceWithFiller(view, relay);
+  return MENDED_BY_FEE.includes(sent.code) && bumpFee(view, relay);
 }
 
 /** No node ever had it, and none will have it. */
-function isHopeless(view: View, { attempts, newest, refusedSince }: OpenRelay, code: number): boolean {
+function isHopeless(view: AccountContext, { attempts, newest, refusedSince }: OpenRelay, code: number): boolean {
   if (!refusedSince || newest.kind === 'FILLER' || code === UNDERPRICED) return false;
   if (attempts.some(({ takenAt }) => takenAt !== undefined)) return false;
   const refusedMs = ageMs(view, refusedSince);
@@ -121,20 +125,20 @@ export const MAX_RAISES = 5;
  * would refuse the execution as expired, something that does nothing takes its place, and those behind it can go on. Answers
  * whether a node took it.
  */
-export async function raiseFee(view: View, relay: OpenRelay): Promise<boolean> {
+export async function bumpFee(view: AccountContext, relay: OpenRelay): Promise<boolean> {
   const { newest } = relay;
   const isOver = newest.kind === 'FILLER' || (await view.time()) >= relay.notAfter;
-  if (isOver && newest.kind !== 'FILLER') return fillNonce(view, relay);
+  if (isOver && newest.kind !== 'FILLER') return replaceWithFiller(view, relay);
   if (ageMs(view, newest.createdAt) < RAISE_AFTER_MS) return false;
   return replace(view, relay, isOver ? 'FILLER' : 'BUMP');
 }
 
 /** Gives the relay's nonce to something that does nothing. Whichever of the two the chain takes, it takes one. */
-export function fillNonce(view: View, relay: OpenRelay): Promise<boolean> {
+export function replaceWithFiller(view: AccountContext, relay: OpenRelay): Promise<boolean> {
   return replace(view, relay, 'FILLER');
 }
 
-async function replace(view: View, relay: OpenRelay, kind: AttemptKind): Promise<boolean> {
+async function replace(view: AccountContext, relay: OpenRelay, kind: AttemptKind): Promise<boolean> {
   const { db, chain, key, log } = view;
   const { newest } = relay;
   const about = { account: view.account, relayId: relay.id, nonce: String(relay.nonce), replaces: toHex(newest.hash) };
@@ -190,7 +194,7 @@ interface Ended {
  * Nonces that nothing under way has, although the chain waits for them: what had them was taken off the chain again, or they were
  * given out and lost. The former goes on; for the latter something that does nothing is stored. Answers whether anything was done.
  */
-export async function mendGap(view: View, from: bigint, to: bigint): Promise<boolean> {
+export async function fillNonceGap(view: AccountContext, from: bigint, to: bigint): Promise<boolean> {
   const { db, chain, account, log } = view;
   const end = to - from > BigInt(MAX_MENDED) ? from + BigInt(MAX_MENDED) : to;
   const ended = await endedRelays(db, chain.chainId, account, from, end);
@@ -220,12 +224,12 @@ function endedRelays(db: Db, chainId: bigint, account: string, from: bigint, to:
 }
 
 /** Its block is there, so the account has come further than the node says that we asked. */
-async function stands({ chain }: View, { block_number, block_hash }: Ended): Promise<boolean> {
+async function stands({ chain }: AccountContext, { block_number, block_hash }: Ended): Promise<boolean> {
   if (block_number === null || block_hash === null) return false;
   return (await chain.block(Number(block_number)))?.hash === BigInt(block_hash);
 }
 
-async function fill(view: View, nonces: readonly bigint[]): Promise<boolean> {
+async function fill(view: AccountContext, nonces: readonly bigint[]): Promise<boolean> {
   const { db, chain, environment, account, key } = view;
   const [first] = nonces;
   if (first === undefined) return true;

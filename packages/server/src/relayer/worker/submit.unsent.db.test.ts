@@ -1,18 +1,18 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
-import { padded, type SignedInvoke } from '../../chains/starknet/chain.ts';
-import { tend } from './worker.ts';
+import { padAddress, type SignedInvoke } from '../../chains/starknet/chain.ts';
+import { processAccount } from './worker.ts';
 
 const nothing = async () => {};
 /** A request that cannot reach the chain once it has stored what it was asked, and whose workers are away. */
 const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) as const };
 const alone = { pause: nothing };
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 
@@ -79,9 +79,10 @@ describe('what was stored and never sent', () => {
 
   it('is sent also when the key of its account is no longer configured', async () => {
     const { bob } = await storeUnsent(1);
-    const { parts } = relayers;
-    const account = padded(parts.keys('development')[0]?.address ?? 0n);
-    for (let looks = 0; looks < 3; looks += 1) await tend({ ...parts, keys: () => [] }, 'development', account);
+    const { deps } = relayers;
+    const account = padAddress(deps.keys('development')[0]?.address ?? 0n);
+    for (let looks = 0; looks < 3; looks += 1)
+      await processAccount({ ...deps, keys: () => [] }, 'development', account);
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
     expect(await relayers.balance(bob)).toBe(1n);
   });

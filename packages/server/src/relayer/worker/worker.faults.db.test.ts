@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
 import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { findRelay } from '../relay-store.ts';
@@ -7,9 +7,9 @@ import { findRelay } from '../relay-store.ts';
 const SEND = 'starknet_addInvokeTransaction';
 const nothing = async () => {};
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start();
+  relayers = await RelayerFixture.start();
 });
 afterAll(() => relayers.stop());
 
@@ -125,7 +125,7 @@ describe('when the end of a relay cannot be stored', () => {
     const [payer, bob] = [await relayers.begin(), relayers.someone()];
     const { sponsor } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
-    const failing = { ...relayers.parts.outcomes, calls: () => Promise.reject(new Error('no')) };
+    const failing = { ...relayers.deps.outcomes, calls: () => Promise.reject(new Error('no')) };
     await relayers.look({}, { outcomes: failing });
     expect(await relayers.states()).toEqual(['SENT']);
     await relayers.finish();

@@ -1,27 +1,27 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BOUND, QUICK, silent } from '../../../testing/jobs.ts';
-import { Relayers } from '../../../testing/relayer.ts';
+import { RelayerFixture } from '../../../testing/relayer.ts';
 import { relayer } from '../../../testing/starknet.ts';
 import { transferCall } from '../../../testing/test-wallet.ts';
-import { padded } from '../../chains/starknet/chain.ts';
+import { padAddress } from '../../chains/starknet/chain.ts';
 import { enqueueRecurring } from '../../jobs/job.ts';
 import { startWorkers } from '../../jobs/workers.ts';
 import { LOW_BALANCE } from '../accounts.ts';
 import { relayerStatus } from '../module.ts';
-import { createOwnSponsor } from '../relayer-sponsor.ts';
+import { createRelayerSponsor } from '../relayer-sponsor.ts';
 import { relayerJobs } from './worker.ts';
 
 const nothing = async () => {};
 const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) as const };
 
-let relayers: Relayers;
+let relayers: RelayerFixture;
 beforeAll(async () => {
-  relayers = await Relayers.start({ accounts: 2 });
+  relayers = await RelayerFixture.start({ accounts: 2 });
 });
 afterAll(() => relayers.stop());
 
-const jobs = () => relayerJobs({ ...relayers.parts, environments: ['development'] });
+const jobs = () => relayerJobs({ ...relayers.deps, environments: ['development'] });
 
 /** Without the sweep, which would find everything in the end. */
 async function startJobs() {
@@ -38,7 +38,7 @@ describe('the workers', () => {
     const [payer, bob] = [await relayers.begin(), relayers.someone()];
     await startJobs();
     const networks = relayers.networksWith(cutOff);
-    const sponsor = createOwnSponsor({ ...relayers.parts, networks });
+    const sponsor = createRelayerSponsor({ ...relayers.deps, networks });
     const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     await ended();
     expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash }]);
@@ -81,7 +81,7 @@ describe('the workers', () => {
   });
 
   it('have tasks for the environments that the process reaches, and no others', async () => {
-    const all = relayerJobs({ ...relayers.parts, environments: ['production', 'development'] });
+    const all = relayerJobs({ ...relayers.deps, environments: ['production', 'development'] });
     const tasks = ['tend-relayer', 'sweep-relayers', 'read-relayer-balances', 'watch-unexecuted-relays'];
     const names = (environment: string) => tasks.map((task) => `${task}-${environment}`);
     expect(Object.keys(all.handlers)).toEqual([...names('production'), ...names('development')]);
@@ -103,7 +103,7 @@ describe('the balances of relayer accounts', () => {
       balance: expect.any(BigInt),
       usdc: undefined,
     };
-    const addresses = [1, 2].map((number) => padded(relayer(number).address)).sort();
+    const addresses = [1, 2].map((number) => padAddress(relayer(number).address)).sort();
     expect(before).toEqual(addresses.map((address) => ({ ...well, chainId: relayers.chain.chainId, address })));
     await relayers.sponsor.sponsor(await payer.prepared(relayers.sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     const during = await relayerStatus(relayers.db.reads);
@@ -113,14 +113,14 @@ describe('the balances of relayer accounts', () => {
 
   it('raise the alarm while there is still something left, and once there is nothing', async () => {
     await relayers.begin();
-    const { parts } = relayers;
+    const { deps } = relayers;
     for (const [balance, low, empty] of [
       [LOW_BALANCE, false, false],
       [LOW_BALANCE - 1n, true, false],
       [5n, true, true],
     ] as const) {
       const networks = relayers.networksWith({ balanceOf: async () => balance });
-      const { handlers } = relayerJobs({ ...parts, networks, environments: ['development'] });
+      const { handlers } = relayerJobs({ ...deps, networks, environments: ['development'] });
       await handlers['read-relayer-balances-development']?.({} as never, {} as never);
       for (const status of await relayerStatus(relayers.db.reads))
         expect(status).toMatchObject({ balance, low, empty });
