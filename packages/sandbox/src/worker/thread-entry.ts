@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '@svc/protocol';
 import { startNode } from '../node.ts';
@@ -68,19 +68,20 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** As a shell's `nice`: a tenth of the share of a thread that is not so polite, and everything while nobody else wants it. */
-const POLITENESS = 10;
+/** As the shell's `nice`: about a tenth of a normal thread's share under load, a whole core otherwise. */
+const NICENESS = 10;
 
 /**
- * Lets the threads that serve requests go first when there are more than the cores can run. Linux alone has a priority for each
- * thread and a way to learn its number; elsewhere nothing changes.
+ * Serving threads go first when the cores are busy. Relative to the process, which may itself run at a low priority. Only Linux
+ * has a priority per thread; elsewhere nothing changes.
  */
-export function giveWay(): void {
+function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    if (Number.isSafeInteger(thread) && thread > 0) setPriority(thread, POLITENESS);
+    if (!Number.isSafeInteger(thread) || thread <= 0) return;
+    setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(thread) + NICENESS));
   } catch {
-    // It was a courtesy.
+    // Not Linux, or not permitted: the thread keeps its priority.
   }
 }
 
@@ -94,7 +95,7 @@ const { url, port: ownPort } = workerData as NodeSettings;
 const node = startNode({ url, report });
 const ownRpc = async (body: string) => (await node).rpc(body, '0.10.0');
 const own = ownPort === undefined ? undefined : listenForOwn(ownPort, ownRpc, () => tell({ kind: 'listening' }));
-giveWay();
+lowerPriority();
 
 port.on('message', (ask: Ask) => {
   if (ask.kind === 'stop') return void stop();
