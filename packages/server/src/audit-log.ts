@@ -1,5 +1,5 @@
 import type { AuditEntry, Environment } from '@svc/protocol';
-import { type Db, sql } from '@svc/store';
+import { type Db, type Reads, sql } from '@svc/store';
 import { newId } from './util/ids.ts';
 
 /** Who changes something; a caller of the interface is one. */
@@ -45,7 +45,7 @@ export async function recordChange(
 
 /** What was changed in an environment, newest first. */
 export async function listChanges(
-  db: Db,
+  db: Reads,
   owner: { readonly organizationId: string; readonly environment: Environment },
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ entries: AuditEntry[]; total: number }> {
@@ -82,7 +82,7 @@ export interface AuditRow {
 
 /** Newest first. */
 export async function listAuditEntries(
-  db: Db,
+  db: Reads,
   { organizationId, environment }: Pick<NewAuditEntry, 'organizationId' | 'environment'>,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ rows: AuditRow[]; total: number }> {

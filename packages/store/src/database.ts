@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './limits.ts';
-import { openReads, type Reads } from './reads.ts';
+import { answerTimeoutMs, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './limits.ts';
+import { type Ask, openReads, type Reads, readsOf } from './reads.ts';
 import { type Sql, statement } from './sql.ts';
 import { types } from './types.ts';
 
@@ -8,6 +8,10 @@ import { types } from './types.ts';
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 // PostgreSQL allows 100 connections by default; several replicas and workers share them.
 const DEFAULT_POOL_SIZE = 10;
+// Opened on demand and closed when idle. A few slow lists at once leave a connection for metrics.
+const LIST_CONNECTIONS = 4;
+// Callers do not wait longer for a page, and a metrics scrape gives up at about the same time.
+const LIST_TIMEOUT_MS = 10_000;
 
 // Codes, because severities come in the server's language. The connection is lost or about to be (08, 28, 53, 57P, 58, XX,
 // 25P03, 25P04), or holds a prepared statement that no longer fits (0A000, 26000), which only a new connection heals.
@@ -23,33 +27,29 @@ export interface Db {
 export interface Database extends Db {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** For short statements that only read and need no transaction: cheaper than a connection of the pool. */
+  /** Short reads without a transaction, pipelined: cheaper than a connection of the pool, but a slow one delays the rest. */
   readonly reads: Reads;
+  /** Reads that may be slow: pages with their counts, gauges and checks. Connections of their own, with a shorter timeout. */
+  readonly lists: Reads;
   close(): Promise<void>;
 }
 
-type Ask = (query: Sql) => Promise<pg.QueryResult>;
-
 export function connect(url: string, options: { max?: number; applicationName?: string } = {}): Database {
-  const pool = new pg.Pool({
-    connectionString: url,
+  const name = options.applicationName ?? 'svc';
+  const pool = openPool(url, {
     max: options.max ?? DEFAULT_POOL_SIZE,
-    application_name: options.applicationName ?? 'svc',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: name,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    keepAlive: true,
-    types,
   });
-  // A connection that dies is replaced by the pool, and its query rejects; an unheard event would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-
-  const reads = openReads(url, options.applicationName ?? 'svc');
+  const listPool = openPool(url, {
+    max: LIST_CONNECTIONS,
+    application_name: `${name} lists`,
+    statement_timeout: LIST_TIMEOUT_MS,
+  });
+  const reads = openReads(url, name);
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= Promise.all([pool.end(), reads.close()]).then(() => {});
+    closing ??= Promise.all([pool.end(), listPool.end(), reads.close()]).then(() => {});
     return closing;
   };
   return {
@@ -60,17 +60,32 @@ export function connect(url: string, options: { max?: number; applicationName?: 
     url,
     pool,
     reads,
+    lists: readsOf((query) => askPool(listPool, query)),
     close,
   };
 }
 
+function openPool(
+  url: string,
+  settings: { max: number; application_name: string; statement_timeout: number },
+): pg.Pool {
+  const pool = new pg.Pool({
+    ...settings,
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: answerTimeoutMs(settings.statement_timeout),
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  });
+  // The pool replaces a lost connection and rejects its query; an unhandled 'error' event would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
 function db(ask: Ask, tx: Db['tx']): Db {
-  return {
-    rows: async <T>(query: Sql) => (await ask(query)).rows as T[],
-    one: async <T>(query: Sql) => (await ask(query)).rows[0] as T | undefined,
-    run: async (query) => (await ask(query)).rowCount ?? 0,
-    tx,
-  };
+  return { ...readsOf(ask), run: async (query) => (await ask(query)).rowCount ?? 0, tx };
 }
 
 // Unlike pool.query, a refused statement (a duplicate key, say) does not cost the pool its connection.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Database } from './database.ts';
+import type { Reads } from './reads.ts';
 import { sql } from './sql.ts';
 import { createTestDatabase, type TestDatabase } from './testing/index.ts';
 
@@ -47,5 +48,40 @@ describe('shared reads', () => {
     await other.reads.one(sql`select 1`);
     await other.close();
     await expect(other.reads.one(sql`select 1`)).rejects.toThrow('closed');
+  });
+});
+
+describe('lists', () => {
+  it('leave shared reads alone while every list connection waits', async () => {
+    const order: string[] = [];
+    const holder = await database.pool.connect();
+    await holder.query('select pg_advisory_lock(7)');
+    const slow = Array.from({ length: 8 }, () => database.lists.rows(sql`select pg_advisory_xact_lock_shared(7)`));
+    const ended = Promise.all(slow).then(() => order.push('lists'));
+    await expect
+      .poll(() => database.one(sql`select from pg_locks where locktype = 'advisory' and not granted`))
+      .toBeDefined();
+
+    const answers = await Promise.all([square(2), square(3), square(4)]);
+    order.push('reads');
+    await holder.query('select pg_advisory_unlock(7)');
+    holder.release();
+    await ended;
+
+    expect(answers).toEqual([{ square: 4 }, { square: 9 }, { square: 16 }]);
+    expect(order).toEqual(['reads', 'lists']);
+  });
+
+  it('end a statement sooner than other connections do', async () => {
+    const timeoutOf = (reads: Reads) => reads.one(sql`select current_setting('statement_timeout') as timeout`);
+    expect(await timeoutOf(database.lists)).toEqual({ timeout: '10s' });
+    expect(await timeoutOf(database.reads)).toEqual({ timeout: '30s' });
+  });
+
+  it('end with the database', async () => {
+    const other = connect(test.url);
+    await other.lists.one(sql`select 1`);
+    await other.close();
+    await expect(other.lists.one(sql`select 1`)).rejects.toThrow();
   });
 });

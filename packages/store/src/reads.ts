@@ -1,12 +1,21 @@
 import type pg from 'pg';
 import { connectClient, endClient } from './client.ts';
-import { ANSWER_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './limits.ts';
+import { answerTimeoutMs, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { type Sql, statement } from './sql.ts';
 
-/** Statements that only read, each for itself: no transaction, no lock to wait for, an answer in a millisecond. */
+/** Statements that only read, each on its own: no transaction and no row locks. */
 export interface Reads {
   rows<T>(query: Sql): Promise<T[]>;
   one<T>(query: Sql): Promise<T | undefined>;
+}
+
+export type Ask = (query: Sql) => Promise<pg.QueryResult>;
+
+export function readsOf(ask: Ask): Reads {
+  return {
+    rows: async <T>(query: Sql) => (await ask(query)).rows as T[],
+    one: async <T>(query: Sql) => (await ask(query)).rows[0] as T | undefined,
+  };
 }
 
 export interface ReadConnections extends Reads {
@@ -32,7 +41,7 @@ export function openReads(url: string, applicationName: string): ReadConnections
     const client = await connectClient(url, {
       application_name: `${applicationName} reads`,
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: answerTimeoutMs(STATEMENT_TIMEOUT_MS),
       ...PIPELINE,
     });
     // The statements on their way reject by themselves; the next caller opens a new connection.
@@ -52,10 +61,8 @@ export function openReads(url: string, applicationName: string): ReadConnections
     });
     return opening;
   };
-  const ask = async (query: Sql) => (await client()).query(statement(query));
   return {
-    rows: async <T>(query: Sql) => (await ask(query)).rows as T[],
-    one: async <T>(query: Sql) => (await ask(query)).rows[0] as T | undefined,
+    ...readsOf(async (query) => (await client()).query(statement(query))),
     close: async () => {
       closed = true;
       await Promise.allSettled(slots.splice(0).map(async (opening) => opening && endClient(await opening)));

@@ -19,7 +19,7 @@ type GetDelivery = typeof endpoints.getDelivery;
 
 /** Newest first. */
 export async function listDeliveries(
-  db: Db,
+  db: Reads,
   owner: WebhookOwner,
   webhookId: string,
   query: Call<ListDeliveries>['query'],

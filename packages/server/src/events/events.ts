@@ -1,5 +1,5 @@
 import type { Environment, Event, EventType, endpoints } from '@svc/protocol';
-import { type Db, type Sql, sql } from '@svc/store';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { type Call, type Caller, type PageOf, readPage, toPage } from '../http/call.ts';
 import { enqueueMany } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
@@ -62,7 +62,7 @@ interface EventRecord {
 }
 
 /** Newest first. */
-export async function listEvents(db: Db, caller: Caller, query: Call<ListEvents>['query']): Promise<PageOf<Event>> {
+export async function listEvents(db: Reads, caller: Caller, query: Call<ListEvents>['query']): Promise<PageOf<Event>> {
   const page = readPage(query);
   const matching = matches(caller, query);
   const [events, count] = await Promise.all([

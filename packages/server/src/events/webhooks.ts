@@ -168,7 +168,7 @@ export async function getWebhook(reads: Reads, owner: WebhookOwner, id: string):
 
 /** Newest first, which the ids are in by themselves. */
 export async function listWebhooks(
-  db: Db,
+  db: Reads,
   owner: WebhookOwner,
   query: Call<ListWebhooks>['query'],
 ): Promise<PageOf<Webhook>> {

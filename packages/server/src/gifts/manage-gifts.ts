@@ -113,7 +113,7 @@ export async function getGift(reads: Reads, caller: Caller, id: string): Promise
 }
 
 /** Newest first. */
-export async function listGifts(db: Db, caller: Caller, query: Call<ListGifts>['query']): Promise<Answer<ListGifts>> {
+export async function listGifts(db: Reads, caller: Caller, query: Call<ListGifts>['query']): Promise<Answer<ListGifts>> {
   const page = readPage(query);
   const matching = matches(caller, query);
   const [gifts, count] = await Promise.all([
@@ -134,7 +134,7 @@ function matches({ organizationId, environment }: Caller, query: Call<ListGifts>
 }
 
 /** Deleted gifts are no longer counted, but what was redeemed of them is. */
-export async function getGiftUsage(db: Db, caller: Caller, nowMs: number): Promise<Answer<GetGiftUsage>> {
+export async function getGiftUsage(db: Reads, caller: Caller, nowMs: number): Promise<Answer<GetGiftUsage>> {
   const now = new Date(nowMs);
   const [counts, { held }] = await Promise.all([
     db.one<Record<'gifts' | 'active' | 'redeems' | 'redeemed', bigint>>(sql`
@@ -186,7 +186,7 @@ export async function getGiftRedeem(reads: Reads, caller: Caller, id: string): P
 
 /** Newest first. */
 export async function listGiftRedeems(
-  db: Db,
+  db: Reads,
   caller: Caller,
   query: Call<ListGiftRedeems>['query'],
 ): Promise<Answer<ListGiftRedeems>> {

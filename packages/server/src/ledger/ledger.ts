@@ -45,7 +45,7 @@ export interface EntryPage {
 
 /** Newest first. Because no number is missing, a page deep in the past costs no more than the first one. */
 export async function listEntries(
-  db: Db,
+  db: Reads,
   { organizationId, environment }: LedgerOwner,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<EntryPage> {

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { ApiError, type ApiKey, type Environment } from '@svc/protocol';
-import type { Db } from '@svc/store';
+import type { Db, Reads } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Caller } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
@@ -30,7 +30,7 @@ export async function createApiKey(tx: Db, caller: Caller, kind: KeyKind): Promi
 }
 
 export async function listApiKeys(
-  db: Db,
+  db: Reads,
   owner: store.Owner,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ keys: ApiKey[]; total: number }> {

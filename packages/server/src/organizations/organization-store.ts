@@ -1,5 +1,5 @@
 import type { Environment } from '@svc/protocol';
-import { type Db, sql } from '@svc/store';
+import { type Db, type Reads, sql } from '@svc/store';
 
 export interface OrganizationRow {
   readonly id: string;
@@ -116,7 +116,7 @@ export function listKeys(db: Db, organizationId: string, limit: number): Promise
 
 /** The keys of one environment, newest first. */
 export async function listKeysOf(
-  db: Db,
+  db: Reads,
   { organizationId, environment }: Owner,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ rows: KeyRow[]; total: number }> {

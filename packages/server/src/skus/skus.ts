@@ -23,14 +23,14 @@ export async function findOfferedSku(reads: Reads, owner: Owner, id: string): Pr
   return row;
 }
 
-export async function listSkus(db: Db, owner: Owner, filter: SkuFilter): Promise<{ skus: Sku[]; total: number }> {
+export async function listSkus(db: Reads, owner: Owner, filter: SkuFilter): Promise<{ skus: Sku[]; total: number }> {
   const { rows, total } = await selectSkus(db, owner, filter);
   return { skus: rows.map(toSku), total };
 }
 
 /** Everything that the environment offers or could offer. */
 export async function listOfferedSkus(
-  db: Db,
+  db: Reads,
   owner: Owner,
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ skus: OfferedSku[]; total: number }> {
@@ -141,7 +141,7 @@ export interface ListedSkuRow extends OfferedSkuRow {
 
 /** The deployment's services in the catalogue's order, then the environment's own as they were made. */
 export async function selectSkus(
-  db: Db,
+  db: Reads,
   { organizationId, environment }: Owner,
   filter: SkuFilter,
 ): Promise<{ rows: ListedSkuRow[]; total: number }> {
