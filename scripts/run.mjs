@@ -1,8 +1,8 @@
-// Plain JavaScript for any Node from 18 on. Makes `npm start` and `npm test` work on a fresh clone:
-// installs what the lock file names when that has not happened yet, chooses a runtime that can run this project,
-// and hands over to it. With nothing to do it costs a file read and a hash.
+// The launcher: plain JavaScript for Node 18 and newer, so that `npm start` and `npm test` work on a fresh clone.
+// Installs the lock file's packages if that was not done yet, chooses a runtime that can run TypeScript, and replaces
+// itself with it. With nothing to install it costs a file read and a hash.
 //
-//   node scripts/run.mjs <file.ts | name of an installed command> [arguments]
+//   node scripts/run.mjs [NAME=default…] [--node-option…] <file.ts | installed command> [arguments]
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,28 +13,40 @@ import { fileURLToPath } from 'node:url';
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const modules = path.join(root, 'node_modules');
 const OLDEST = [22, 18];
-// Whatever NODE_ENV says: one stamp stands for one set of packages.
+// Independent of NODE_ENV: one stamp stands for one set of packages.
 const EVERYTHING = ['--include=dev'];
 
-const [name, ...args] = process.argv.slice(2);
-if (!name) fail('usage: node scripts/run.mjs <file or command> [arguments]');
+const { defaults, nodeOptions, target, args } = parse(process.argv.slice(2));
+if (!target) fail('usage: node scripts/run.mjs [NAME=default] [--node-option] <file or command> [arguments]');
 install();
 const runtime = chooseRuntime();
-handOver(runtime, [resolveTarget(name), ...args]);
+handOver(runtime, [...nodeOptions, resolveTarget(target), ...args], { ...defaults, ...process.env });
+
+function parse(words) {
+  const isDefault = (word) => /^[A-Z_]+=/.test(word);
+  const start = words.findIndex((word) => !isDefault(word) && !word.startsWith('--'));
+  const before = start < 0 ? words : words.slice(0, start);
+  return {
+    defaults: Object.fromEntries(before.filter(isDefault).map((word) => word.split(/=(.*)/s, 2))),
+    nodeOptions: before.filter((word) => !isDefault(word)),
+    target: start < 0 ? undefined : words[start],
+    args: start < 0 ? [] : words.slice(start + 1),
+  };
+}
 
 function install() {
   const stamp = path.join(modules, '.svc-installed');
-  const wanted = createHash('sha256')
+  const current = createHash('sha256')
     .update(readFileSync(path.join(root, 'package-lock.json')))
     .update(`${process.platform} ${process.arch}`)
     .digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return;
   console.error('Installing dependencies (only when the lock file changed)…');
   if (isRecent(process.versions.node)) {
     npmCi(process.execPath, EVERYTHING);
   } else {
-    // npm leaves optional packages out that do not fit the Node it runs on. So the pinned runtime comes first, alone,
-    // and then installs the rest, itself included: hence from a copy.
+    // npm omits optional packages that do not fit the Node it runs on. So the pinned runtime is installed first, alone,
+    // and then installs everything; from a copy, because that replaces its own package.
     npmCi(process.execPath, ['--no-workspaces', '--omit=dev']);
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-runtime-'));
     const copy = path.join(folder, path.basename(pinnedRuntime()));
@@ -42,11 +54,11 @@ function install() {
     npmCi(copy, EVERYTHING);
     rmSync(folder, { recursive: true, force: true });
   }
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, current);
 }
 
 function npmCi(node, flags) {
-  // npm tells its scripts where it is itself; started by hand, this looks where npm usually lies.
+  // npm passes its own path to its scripts; without npm, look in the usual places.
   const { npm_execpath: own = '' } = process.env;
   const npm = own.endsWith('npm-cli.js') ? own : npmBeside(process.execPath);
   const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
@@ -65,7 +77,7 @@ function npmBeside(node) {
   return found ?? fail('npm was not found. Start with `npm start` or `npm test`.');
 }
 
-// `npm test` hands its own settings down as npm_config_*; an install must not inherit them (a dry run, another prefix).
+// `npm test` passes its settings on as npm_config_*; an install must not inherit them (a dry run, another prefix).
 function withoutNpmSettings() {
   const keep = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|https?_proxy|proxy|noproxy|_?auth|\/\/)/i;
   return Object.fromEntries(
@@ -98,15 +110,15 @@ function pinnedRuntime() {
   );
 }
 
-function resolveTarget(target) {
-  if (/\.[cm]?[jt]s$/.test(target)) return path.resolve(root, target);
-  const command = path.join(modules, '.bin', target);
+function resolveTarget(name) {
+  if (/\.[cm]?[jt]s$/.test(name)) return path.resolve(root, name);
+  const command = path.join(modules, '.bin', name);
   if (existsSync(command)) return realpathSync(command);
-  fail(`No command named ${target} is installed.`);
+  fail(`No command named ${name} is installed.`);
 }
 
-function handOver(exe, argv) {
-  const env = { ...process.env, PATH: path.dirname(exe) + path.delimiter + (process.env.PATH ?? '') };
+function handOver(exe, argv, variables) {
+  const env = { ...variables, PATH: path.dirname(exe) + path.delimiter + (process.env.PATH ?? '') };
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
     process.execve(exe, [exe, ...argv], env);
   }
