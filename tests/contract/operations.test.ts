@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { allEndpoints } from '@svc/protocol';
+import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../support/answers.ts';
+import { App, Owner } from '../support/app.ts';
 import { caller, send } from '../support/client.ts';
 import { newKeys, newOrganization } from '../support/organizations.ts';
 import type { RunningServer } from '../support/server.ts';
@@ -62,6 +64,35 @@ describe('the metrics', () => {
     }
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     expect((await send(`${strictOrigin()}/metrics`, { headers })).status).toBe(200);
+  });
+});
+
+describe('lists and gauges whose statement does not end', () => {
+  it('keep neither other reads nor readiness waiting', async () => {
+    const { db } = service.database;
+    const call = caller(service.server);
+    const wallet = new Owner();
+    await new App(service.server).createWallet(wallet, 'ana');
+    const ended: string[] = [];
+    const slow = await db.tx(async (tx) => {
+      await tx.run(sql`lock table transactions in access exclusive mode`);
+      const list = () =>
+        call(`/transactions/transaction-list?walletAddress=${wallet.address}`).finally(() => ended.push('list'));
+      const scrape = send(`${origin}/metrics`).finally(() => ended.push('scrape'));
+      const replies = [list(), list(), scrape];
+      await expect
+        .poll(() => db.rows(sql`select from pg_locks where relation = 'transactions'::regclass and not granted`))
+        .toContainEqual({});
+      // Two in a row: each of the shared connections answers one.
+      for (let read = 0; read < 2; read++) {
+        expect((await call('/svc-wallets/by-user?externalUserId=ana')).status).toBe(200);
+      }
+      expect((await send(`${origin}/readyz`)).status).toBe(200);
+      ended.push('reads');
+      return replies;
+    });
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(ended[0]).toBe('reads');
   });
 });
 
