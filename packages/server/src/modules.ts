@@ -101,8 +101,8 @@ export function createCapabilities(deps: CapabilityDeps): Capabilities {
   const work: Jobs[] = [
     { handlers: upkeepHandlers(db), recurring: upkeep },
     gas.jobs,
-    { handlers: walletJobs(common), recurring: [] },
-    transactionJobs(common),
+    { handlers: walletJobs({ db, networks, log }), recurring: [] },
+    transactionJobs({ db, networks, log }),
     followingJobs({ db, networks, log, environments }),
     giftJobs(gifts),
     payoutJobs({ db, networks, payer: gas.payer, log, environments: paying }),

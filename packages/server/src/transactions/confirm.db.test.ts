@@ -2,6 +2,7 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deadUrl } from '../../testing/faulty-node.ts';
+import { silent } from '../../testing/jobs.ts';
 import { aRecord } from '../../testing/records.ts';
 import { transfer } from '../../testing/starknet.ts';
 import {
@@ -47,7 +48,7 @@ interface Waiting {
 const waiting = (id: string) => fixture.db.one<Waiting>(sql`select payload, run_at from jobs where key = ${id}`);
 const stateOf = (id: string) => recordToConfirm(fixture.db.reads, id);
 const look = (toConfirm: ToConfirm, at = start, deps: Partial<ConfirmDeps> = {}) =>
-  confirm({ db: fixture.db, networks: fixture.networks, now: () => at, ...deps }, toConfirm);
+  confirm({ db: fixture.db, networks: fixture.networks, log: silent, now: () => at, ...deps }, toConfirm);
 
 /** Looks as the queue would, each time when the job is due, until none waits; answers how long it took. */
 async function follow({ id }: TransactionRecord): Promise<number> {
@@ -130,17 +131,21 @@ describe('confirming a recorded transfer', () => {
     expect((await waiting(id))?.payload).toEqual({ id, looks: 4 });
   });
 
-  it('waits for a chain that cannot be asked, however long', async () => {
-    const { id } = await recorded();
+  it('waits for a chain that cannot be asked, however long, and logs each retry with its error', async () => {
+    const { id, transactionHash } = await recorded();
+    const lines: { fields: object; message: string }[] = [];
+    const log = { ...silent, warn: (fields: object, message: string) => void lines.push({ fields, message }) };
     const url = await deadUrl();
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => ({
       url,
       publicUrl: url,
       paymentAddress: 1n,
     }));
-    await look({ id, looks: 9, missingSince: start - 60 * MINUTE }, start, { networks });
+    await look({ id, looks: 9, missingSince: start - 60 * MINUTE }, start, { networks, log });
     expect(await stateOf(id)).toMatchObject({ status: 'PENDING' });
     expect((await waiting(id))?.payload).toEqual({ id, looks: 10 });
+    const fields = { id, chain: 'STARKNET', transactionHash, retries: 9, err: expect.any(Error) };
+    expect(lines).toEqual([{ fields, message: 'transaction not readable, retrying' }]);
   });
 
   it('leaves alone what follows a relay, what was received, and what does not exist', async () => {

@@ -1,31 +1,31 @@
 import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import { enqueue, enqueueMany, type NewJob } from '../jobs/job.ts';
+import { enqueue, enqueueMany, type JobLog, type NewJob } from '../jobs/job.ts';
 import { isTransferOf, type Observation, observeTransaction } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
 import { changeRecord, type RecordChange, recordToConfirm } from './record-store.ts';
 
 export const CONFIRM_TASK = 'confirm-transaction';
 
-/** What `confirm-transaction` works on: a record that follows no relay. */
+/** Payload of `confirm-transaction`: a record without a relay. */
 export interface ToConfirm {
   readonly id: string;
-  /** How often the chain was asked. */
   readonly looks?: number;
-  /** Since when the chain has not known the transaction, as a time in milliseconds. */
+  /** In milliseconds since 1970; while the chain does not know the transaction. */
   readonly missingSince?: number;
 }
 
 export interface ConfirmDeps {
   readonly db: Database;
   readonly networks: Networks;
+  readonly log: JobLog;
   readonly now?: () => number;
 }
 
-const FIRST_PAUSE_MS = 1_000;
-/** About as long as a block of a slow chain takes. */
-const LONGEST_PAUSE_MS = 30_000;
-/** Longer than nodes disagree, and longer than a transaction waits that a reorganisation took out of its block. */
+const FIRST_RETRY_MS = 1_000;
+/** About the block time of a slow chain. */
+const MAX_RETRY_MS = 30_000;
+/** Longer than nodes disagree, and longer than a transaction waits for a new block after a reorganisation. */
 const GONE_AFTER_MS = 600_000;
 
 const GONE = 'The chain no longer knows the transaction.';
@@ -36,29 +36,33 @@ export function confirmJob({ id }: ToConfirm): NewJob {
   return { task: CONFIRM_TASK, payload, key: id };
 }
 
-/**
- * Looks at the chain, and either ends the record or comes back later. A record that has ended can be looked at again: after a
- * reorganisation the chain may tell of it differently.
- */
+/** Ends the record by what the chain shows, or retries later. An ended record is checked again after a reorganisation. */
 export async function confirm(deps: ConfirmDeps, { id, looks = 0, missingSince }: ToConfirm): Promise<void> {
-  const { db, networks, now = Date.now } = deps;
+  const { db, networks, log, now = Date.now } = deps;
   const record = await recordToConfirm(db.reads, id);
   if (record?.transactionHash === undefined || record.type !== 'SEND' || record.relayId !== undefined) return;
-  const sight = await observeTransaction(networks, record.environment, record.chain, record.transactionHash).catch(
-    askLater,
+  const { environment, chain, transactionHash } = record;
+  // A chain that does not answer, or is not configured at the moment, is asked again without limit.
+  const observation = await observeTransaction(networks, environment, chain, transactionHash).catch(
+    (error: unknown): Observation => {
+      log.warn({ id, chain, transactionHash, retries: looks, err: error }, 'transaction not readable, retrying');
+      return 'waiting';
+    },
   );
-  const missing = sight === 'unknown' ? (missingSince ?? now()) : undefined;
-  const end = missing === undefined ? endIn(record, sight) : endOfMissing(now() - missing);
+  const missing = observation === 'unknown' ? (missingSince ?? now()) : undefined;
+  const end = missing === undefined ? endIn(record, observation) : endOfMissing(now() - missing);
   if (end) return endRecord(db, record, end);
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS);
+  const delayMs = confirmDelayMs(looks);
   const payload = { id, looks: looks + 1, ...(missing !== undefined && { missingSince: missing }) } satisfies ToConfirm;
-  await enqueue(db, { ...confirmJob(record), payload, runAt: new Date(now() + pauseMs) });
+  await enqueue(db, { ...confirmJob(record), payload, runAt: new Date(now() + delayMs) });
 }
 
-/** Undefined while there is no end to see. */
-function endIn(record: TransactionRecord, sight: Observation): RecordChange | undefined {
-  if (typeof sight === 'string' || !sight.accepted) return undefined;
-  const { blockNumber, reverted, revertReason, transfers, time } = sight;
+const confirmDelayMs = (retries: number): number => Math.min(FIRST_RETRY_MS * 2 ** retries, MAX_RETRY_MS);
+
+/** Undefined while the transaction is not final. */
+function endIn(record: TransactionRecord, observation: Observation): RecordChange | undefined {
+  if (typeof observation === 'string' || !observation.accepted) return undefined;
+  const { blockNumber, reverted, revertReason, transfers, time } = observation;
   if (reverted) return { status: 'FAILED', blockNumber, revertReason };
   if (transfers.some((transfer) => isTransferOf(record, transfer))) {
     return { status: 'SUCCESS', blockNumber, confirmedAt: time };
@@ -77,18 +81,10 @@ async function endRecord(db: Database, record: TransactionRecord, end: RecordCha
   if (!same) await changeRecord(db, record.id, end, { reorganised: true });
 }
 
-/** A chain that gives no answer that can be read, or is not configured at the moment, is asked later, however long that takes. */
-function askLater(): Observation {
-  return 'waiting';
-}
-
-/** As many as are enqueued at once; what remains is for the next run. */
+/** One statement of the queue; the next run takes the rest. */
 const MAX_AT_ONCE = 1_000;
 
-/**
- * Has reported transfers looked at that nobody looks at any more: a job that was set aside or removed would leave its record
- * pending for ever.
- */
+/** Requeues recorded transfers that are pending and have no job: theirs failed for good or was removed. */
 export async function sweepUnconfirmed(db: Db): Promise<void> {
   await db.tx(async (tx) => {
     const records = await tx.rows<{ id: string }>(sql`

@@ -1,5 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { silent } from '../../testing/jobs.ts';
 import { aRecord, newOwner, testRecords, wrongCounts } from '../../testing/records.ts';
 import { Networks } from '../chains/networks.ts';
 import { enqueue } from '../jobs/job.ts';
@@ -8,7 +9,7 @@ import { insertRecords } from './record-store.ts';
 
 const records = testRecords();
 const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
-const jobs = () => transactionJobs({ db: records.db(), networks });
+const jobs = () => transactionJobs({ db: records.db(), networks, log: silent });
 const run = (task: string, payload: unknown = {}) => {
   const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };
   return jobs().handlers[task]?.(payload as never, context);

@@ -3,6 +3,7 @@ import { sql } from '@svc/store';
 import { type Address, createWalletClient, defineChain, encodeFunctionData, erc20Abi, type Hex, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { silent } from '../../testing/jobs.ts';
 import { httpCall, openTransactionFixture, type TransactionFixture } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
@@ -76,7 +77,7 @@ describe('recording a transfer on an EVM chain', () => {
       functionName: 'transfer',
       amount: '500000',
     });
-    await confirm(fixture, answer);
+    await confirm({ ...fixture, log: silent }, answer);
     const receipt = await fixture.networks.evm('development', 'BASE').receipt(transactionHash);
     expect(await recordToConfirm(fixture.db.reads, answer.id)).toMatchObject({
       status: 'SUCCESS',
@@ -93,7 +94,7 @@ describe('recording a transfer on an EVM chain', () => {
     expect(answers[0]).toMatchObject({ token: 'ETH', amount: '100000000000000000' });
     expect(answers[0]).not.toHaveProperty('tokenAddress');
     expect(answers[0]).not.toHaveProperty('functionName');
-    await confirm(fixture, { id: answers[0]?.id ?? '' });
+    await confirm({ ...fixture, log: silent }, { id: answers[0]?.id ?? '' });
     expect(await record(body)).toMatchObject({ id: answers[0]?.id, status: 'SUCCESS' });
   });
 

@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import type { Database, Db } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
-import { enqueue, type JobHandlers, type NewJob } from '../jobs/job.ts';
+import { enqueue, type JobHandlers, type JobLog, type NewJob } from '../jobs/job.ts';
 import type { OutcomeHandlers } from '../relayer/outcome.ts';
 import * as store from './wallet.ts';
 import { typeOfClass } from './wallet-class.ts';
@@ -45,37 +45,40 @@ export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
   };
 }
 
-interface ConfirmDeps {
+interface ConfirmUpgradeDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
+  readonly log: JobLog;
   readonly now?: () => number;
 }
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
 
-/**
- * After an upgrade, or the reorganisation of one: the wallet has the class that the chain says. A chain that cannot tell is asked
- * later, however long that takes.
- */
-export async function confirmUpgrade(deps: ConfirmDeps, upgraded: UpgradedWallet): Promise<void> {
-  const { db, now = Date.now } = deps;
-  const found = await classOf(deps, upgraded).catch(() => 'later' as const);
-  if (found !== 'later') return void (found && (await store.setClass(db, { ...upgraded, ...found })));
-  const { looks = 0 } = upgraded;
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS);
+/** Stores the class that the chain shows after an upgrade or its reorganisation. Retries without limit until a node can tell. */
+export async function confirmUpgrade(deps: ConfirmUpgradeDeps, upgraded: UpgradedWallet): Promise<void> {
+  const { db, log, now = Date.now } = deps;
+  const { environment, address, blockNumber, looks = 0 } = upgraded;
+  const about = { environment, address, blockNumber, retries: looks };
+  const found = await readClass(deps, upgraded).catch((error: unknown) => {
+    log.warn({ ...about, err: error }, 'class of an upgraded wallet not readable, retrying');
+    return 'unreadable' as const;
+  });
+  if (found === 'not deployed') return;
+  if (typeof found === 'object') return void (await store.setClass(db, { environment, address, ...found }));
+  if (found === 'no block') log.info(about, 'no node has the block of the upgrade yet, retrying');
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** looks, MAX_RETRY_MS);
   const job = confirmUpgradeJob({ ...upgraded, looks: looks + 1 });
-  await enqueue(db, { ...job, runAt: new Date(now() + pauseMs) });
+  await enqueue(db, { ...job, runAt: new Date(now() + delayMs) });
 }
 
-/** Undefined where no account stands any more. */
-async function classOf({ networks }: ConfirmDeps, { environment, address, blockNumber }: UpgradedWallet) {
+async function readClass({ networks }: ConfirmUpgradeDeps, { environment, address, blockNumber }: UpgradedWallet) {
   const network = networks.starknet(environment);
-  if ((await network.chain.blockNumber()) < blockNumber) return 'later';
+  if ((await network.chain.blockNumber()) < blockNumber) return 'no block';
   const classHash = await network.chain.classHashAt(BigInt(address));
-  return classHash === undefined ? undefined : { classHash, walletType: typeOfClass(network, classHash) };
+  return classHash === undefined ? 'not deployed' : { classHash, walletType: typeOfClass(network, classHash) };
 }
 
-export function walletJobs(deps: ConfirmDeps): JobHandlers {
+export function walletJobs(deps: ConfirmUpgradeDeps): JobHandlers {
   return { [CONFIRM_UPGRADE_TASK]: (upgraded: UpgradedWallet) => confirmUpgrade(deps, upgraded) };
 }

@@ -1,6 +1,8 @@
+import { ApiError } from '@svc/protocol';
 import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silent } from '../../testing/jobs.ts';
 import { Owner } from '../../testing/owner.ts';
 import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
@@ -36,7 +38,9 @@ async function doJobs(): Promise<void> {
   const rows = await fixture.db.rows<{ payload: UpgradedWallet }>(
     sql`delete from jobs where task = 'confirm-upgrade' returning payload`,
   );
-  const confirm = walletJobs(fixture)['confirm-upgrade'] as (payload: UpgradedWallet) => Promise<void>;
+  const confirm = walletJobs({ ...fixture, log: silent })['confirm-upgrade'] as (
+    payload: UpgradedWallet,
+  ) => Promise<void>;
   for (const { payload } of rows) await confirm(payload);
 }
 
@@ -106,7 +110,7 @@ describe('upgrading a wallet', () => {
     const pauses: number[] = [];
     for (const looks of [0, 1, 30]) {
       const networks = looks === 1 ? away : fixture.networks;
-      await confirmUpgrade({ db: fixture.db, networks, now: () => now }, { ...ahead, looks });
+      await confirmUpgrade({ db: fixture.db, networks, log: silent, now: () => now }, { ...ahead, looks });
       const job = await fixture.db.one<{ payload: UpgradedWallet; run_at: Date }>(
         sql`delete from jobs where task = 'confirm-upgrade' and key = ${key} returning payload, run_at`,
       );
@@ -114,6 +118,28 @@ describe('upgrading a wallet', () => {
       pauses.push((job?.run_at.getTime() ?? 0) - now);
     }
     expect(pauses).toEqual([1_000, 2_000, 30_000]);
+  });
+
+  it('logs every retry with the wallet, and with the error where there is one', async () => {
+    const { address } = await walletOf(classes.svc);
+    const lines: { fields: object; message: string }[] = [];
+    const note = (fields: object, message: string) => void lines.push({ fields, message });
+    const log = { info: note, warn: note, error: note };
+    const error = new ApiError('chain_unavailable');
+    const away = {
+      starknet() {
+        throw error;
+      },
+    };
+    const payload = { environment: 'development', address, blockNumber: 1_000_000, looks: 3 } as const;
+    await confirmUpgrade({ db: fixture.db, networks: away, log }, payload);
+    await confirmUpgrade({ db: fixture.db, networks: fixture.networks, log }, payload);
+    await fixture.db.run(sql`delete from jobs where task = 'confirm-upgrade'`);
+    const about = { environment: 'development', address, blockNumber: 1_000_000, retries: 3 };
+    expect(lines).toEqual([
+      { fields: { ...about, err: error }, message: 'class of an upgraded wallet not readable, retrying' },
+      { fields: about, message: 'no node has the block of the upgrade yet, retrying' },
+    ]);
   });
 });
 
