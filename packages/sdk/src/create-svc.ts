@@ -1,82 +1,26 @@
 import { type Client, createClient, type SvcOptions } from './client/client.ts';
 import { getConfig } from './client/config.ts';
 import { getUsdAmount } from './exchanges.ts';
-import { claimGift, getRedeemStatus, redeemGift, waitForRedeem } from './gift-claims.ts';
-import {
-  createGift,
-  deleteGift,
-  getGift,
-  getGiftRedeem,
-  getGiftUsage,
-  giftRedeems,
-  gifts,
-  listGiftRedeems,
-  listGifts,
-  updateGift,
-} from './gifts.ts';
+import * as giftClaims from './gift-claims.ts';
+import * as gifts from './gifts.ts';
 import { createGiftsBulk } from './gifts-bulk.ts';
 import { changeEncryptKey } from './keys/change-encrypt-key.ts';
 import { waitForTransactionOf } from './node/wait-for-transaction.ts';
-import { createDeposit, getOrganization, ledger, listLedger } from './organization.ts';
-import { createOwnSku, deleteOwnSku, listOfferedSkus, offeredSkus, updateOwnSku } from './own-skus.ts';
+import * as organization from './organization.ts';
+import * as ownSkus from './own-skus.ts';
 import { purchaseSku } from './purchases/purchase-sku.ts';
-import {
-  cancelSkuPurchase,
-  createSkuPurchase,
-  getSkuPurchase,
-  listSkuPurchases,
-  refundSkuPurchase,
-  skuPurchases,
-  waitForPurchase,
-} from './purchases/purchases.ts';
+import * as purchases from './purchases/purchases.ts';
 import { executeTransactionWithSession } from './sessions/execute-with-session.ts';
-import {
-  addSessionKeyToContract,
-  createSessionKey,
-  getSessionData,
-  revokeSessionKey,
-  setupSession,
-} from './sessions/sessions.ts';
-import { getSpendingPolicy, removeSpendingPolicy, setSpendingPolicy } from './sessions/spending-policies.ts';
-import {
-  apiKeys,
-  auditLog,
-  createApiKey,
-  getSettings,
-  listApiKeys,
-  listAuditLog,
-  revokeApiKey,
-  updateSettings,
-} from './settings.ts';
-import { checkSkuReference, getSku, listSkus, skus } from './skus.ts';
-import {
-  getTransaction,
-  getTransactionList,
-  getTransactionStatus,
-  recordSend,
-  syncOnChain,
-  transactions,
-} from './transactions.ts';
-import { callAnyContract, transfer } from './transfers.ts';
-import { changeToPasskey, unlock } from './wallet-passkeys.ts';
-import { executeWalletUpgrade, prepareWalletUpgrade, signWalletUpgrade, upgradeWallet } from './wallet-upgrades.ts';
-import { createWallet, getTokenBalance, getWallet, recoverCredential } from './wallets.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  deliveries,
-  events,
-  getDelivery,
-  getWebhook,
-  listDeliveries,
-  listEvents,
-  listWebhooks,
-  replayWebhook,
-  rotateWebhookSecret,
-  testWebhook,
-  updateWebhook,
-  webhooks,
-} from './webhooks.ts';
+import * as sessions from './sessions/sessions.ts';
+import * as policies from './sessions/spending-policies.ts';
+import * as settings from './settings.ts';
+import * as skus from './skus.ts';
+import * as transactions from './transactions.ts';
+import * as transfers from './transfers.ts';
+import * as passkeys from './wallet-passkeys.ts';
+import * as upgrades from './wallet-upgrades.ts';
+import * as wallets from './wallets.ts';
+import * as webhooks from './webhooks.ts';
 
 export type Svc = ReturnType<typeof createSvc>;
 
@@ -105,118 +49,118 @@ export function createSvc(options: SvcOptions) {
 }
 
 const walletOperations = (on: Bind) => ({
-  createWallet: on(createWallet),
-  getWallet: on(getWallet),
-  getTokenBalance: on(getTokenBalance),
+  createWallet: on(wallets.createWallet),
+  getWallet: on(wallets.getWallet),
+  getTokenBalance: on(wallets.getTokenBalance),
   changeEncryptKey: on(changeEncryptKey),
-  recoverCredential: on(recoverCredential),
-  upgradeWallet: on(upgradeWallet),
-  signWalletUpgrade: on(signWalletUpgrade),
-  prepareWalletUpgrade: on(prepareWalletUpgrade),
-  executeWalletUpgrade: on(executeWalletUpgrade),
+  recoverCredential: on(wallets.recoverCredential),
+  upgradeWallet: on(upgrades.upgradeWallet),
+  signWalletUpgrade: on(upgrades.signWalletUpgrade),
+  prepareWalletUpgrade: on(upgrades.prepareWalletUpgrade),
+  executeWalletUpgrade: on(upgrades.executeWalletUpgrade),
 });
 
 const transactionOperations = (on: Bind) => ({
-  transfer: on(transfer),
-  callAnyContract: on(callAnyContract),
+  transfer: on(transfers.transfer),
+  callAnyContract: on(transfers.callAnyContract),
   executeTransactionWithSession: on(executeTransactionWithSession),
   waitForTransaction: on(waitForTransactionOf),
-  getTransaction: on(getTransaction),
-  getTransactionList: on(getTransactionList),
-  getTransactionStatus: on(getTransactionStatus),
-  transactions: on(transactions),
-  recordSend: on(recordSend),
-  syncOnChain: on(syncOnChain),
+  getTransaction: on(transactions.getTransaction),
+  getTransactionList: on(transactions.getTransactionList),
+  getTransactionStatus: on(transactions.getTransactionStatus),
+  transactions: on(transactions.transactions),
+  recordSend: on(transactions.recordSend),
+  syncOnChain: on(transactions.syncOnChain),
 });
 
 const skuOperations = (on: Bind) => ({
   getUsdAmount: on(getUsdAmount),
-  listSkus: on(listSkus),
-  skus: on(skus),
-  getSku: on(getSku),
-  checkSkuReference: on(checkSkuReference),
+  listSkus: on(skus.listSkus),
+  skus: on(skus.skus),
+  getSku: on(skus.getSku),
+  checkSkuReference: on(skus.checkSkuReference),
   purchaseSku: on(purchaseSku),
-  createSkuPurchase: on(createSkuPurchase),
-  getSkuPurchase: on(getSkuPurchase),
-  waitForPurchase: on(waitForPurchase),
-  listSkuPurchases: on(listSkuPurchases),
-  skuPurchases: on(skuPurchases),
-  cancelSkuPurchase: on(cancelSkuPurchase),
-  refundSkuPurchase: on(refundSkuPurchase),
+  createSkuPurchase: on(purchases.createSkuPurchase),
+  getSkuPurchase: on(purchases.getSkuPurchase),
+  waitForPurchase: on(purchases.waitForPurchase),
+  listSkuPurchases: on(purchases.listSkuPurchases),
+  skuPurchases: on(purchases.skuPurchases),
+  cancelSkuPurchase: on(purchases.cancelSkuPurchase),
+  refundSkuPurchase: on(purchases.refundSkuPurchase),
 });
 
 const organizationOperations = (on: Bind) => ({
-  getOrganization: on(getOrganization),
-  listLedger: on(listLedger),
-  ledger: on(ledger),
-  createDeposit: on(createDeposit),
+  getOrganization: on(organization.getOrganization),
+  listLedger: on(organization.listLedger),
+  ledger: on(organization.ledger),
+  createDeposit: on(organization.createDeposit),
 });
 
 const sessionOperations = (on: Bind) => ({
-  createSessionKey: on(createSessionKey),
-  setupSession: on(setupSession),
-  addSessionKeyToContract: on(addSessionKeyToContract),
-  revokeSessionKey: on(revokeSessionKey),
-  getSessionData: on(getSessionData),
-  setSpendingPolicy: on(setSpendingPolicy),
-  getSpendingPolicy: on(getSpendingPolicy),
-  removeSpendingPolicy: on(removeSpendingPolicy),
+  createSessionKey: on(sessions.createSessionKey),
+  setupSession: on(sessions.setupSession),
+  addSessionKeyToContract: on(sessions.addSessionKeyToContract),
+  revokeSessionKey: on(sessions.revokeSessionKey),
+  getSessionData: on(sessions.getSessionData),
+  setSpendingPolicy: on(policies.setSpendingPolicy),
+  getSpendingPolicy: on(policies.getSpendingPolicy),
+  removeSpendingPolicy: on(policies.removeSpendingPolicy),
 });
 
 const passkeyOperations = (on: Bind) => ({
-  unlock: on(unlock),
-  changeTo: on(changeToPasskey),
+  unlock: on(passkeys.unlock),
+  changeTo: on(passkeys.changeToPasskey),
 });
 
 const giftOperations = (on: Bind) => ({
-  createGift: on(createGift),
+  createGift: on(gifts.createGift),
   createGiftsBulk: on(createGiftsBulk),
-  listGifts: on(listGifts),
-  gifts: on(gifts),
-  getGift: on(getGift),
-  updateGift: on(updateGift),
-  deleteGift: on(deleteGift),
-  getGiftUsage: on(getGiftUsage),
-  listGiftRedeems: on(listGiftRedeems),
-  giftRedeems: on(giftRedeems),
-  getGiftRedeem: on(getGiftRedeem),
-  claimGift: on(claimGift),
-  redeemGift: on(redeemGift),
-  getRedeemStatus: on(getRedeemStatus),
-  waitForRedeem: on(waitForRedeem),
+  listGifts: on(gifts.listGifts),
+  gifts: on(gifts.gifts),
+  getGift: on(gifts.getGift),
+  updateGift: on(gifts.updateGift),
+  deleteGift: on(gifts.deleteGift),
+  getGiftUsage: on(gifts.getGiftUsage),
+  listGiftRedeems: on(gifts.listGiftRedeems),
+  giftRedeems: on(gifts.giftRedeems),
+  getGiftRedeem: on(gifts.getGiftRedeem),
+  claimGift: on(giftClaims.claimGift),
+  redeemGift: on(giftClaims.redeemGift),
+  getRedeemStatus: on(giftClaims.getRedeemStatus),
+  waitForRedeem: on(giftClaims.waitForRedeem),
 });
 
 const settingsOperations = (on: Bind) => ({
-  getSettings: on(getSettings),
-  updateSettings: on(updateSettings),
-  listApiKeys: on(listApiKeys),
-  apiKeys: on(apiKeys),
-  createApiKey: on(createApiKey),
-  revokeApiKey: on(revokeApiKey),
-  listOfferedSkus: on(listOfferedSkus),
-  offeredSkus: on(offeredSkus),
-  createOwnSku: on(createOwnSku),
-  updateOwnSku: on(updateOwnSku),
-  deleteOwnSku: on(deleteOwnSku),
-  listAuditLog: on(listAuditLog),
-  auditLog: on(auditLog),
+  getSettings: on(settings.getSettings),
+  updateSettings: on(settings.updateSettings),
+  listApiKeys: on(settings.listApiKeys),
+  apiKeys: on(settings.apiKeys),
+  createApiKey: on(settings.createApiKey),
+  revokeApiKey: on(settings.revokeApiKey),
+  listOfferedSkus: on(ownSkus.listOfferedSkus),
+  offeredSkus: on(ownSkus.offeredSkus),
+  createOwnSku: on(ownSkus.createOwnSku),
+  updateOwnSku: on(ownSkus.updateOwnSku),
+  deleteOwnSku: on(ownSkus.deleteOwnSku),
+  listAuditLog: on(settings.listAuditLog),
+  auditLog: on(settings.auditLog),
 });
 
 const webhookOperations = (on: Bind) => ({
-  createWebhook: on(createWebhook),
-  listWebhooks: on(listWebhooks),
-  webhooks: on(webhooks),
-  getWebhook: on(getWebhook),
-  updateWebhook: on(updateWebhook),
-  deleteWebhook: on(deleteWebhook),
-  rotateWebhookSecret: on(rotateWebhookSecret),
-  testWebhook: on(testWebhook),
-  replayWebhook: on(replayWebhook),
-  listDeliveries: on(listDeliveries),
-  deliveries: on(deliveries),
-  getDelivery: on(getDelivery),
-  listEvents: on(listEvents),
-  events: on(events),
+  createWebhook: on(webhooks.createWebhook),
+  listWebhooks: on(webhooks.listWebhooks),
+  webhooks: on(webhooks.webhooks),
+  getWebhook: on(webhooks.getWebhook),
+  updateWebhook: on(webhooks.updateWebhook),
+  deleteWebhook: on(webhooks.deleteWebhook),
+  rotateWebhookSecret: on(webhooks.rotateWebhookSecret),
+  testWebhook: on(webhooks.testWebhook),
+  replayWebhook: on(webhooks.replayWebhook),
+  listDeliveries: on(webhooks.listDeliveries),
+  deliveries: on(webhooks.deliveries),
+  getDelivery: on(webhooks.getDelivery),
+  listEvents: on(webhooks.listEvents),
+  events: on(webhooks.events),
 });
 
 /** Makes operations of `client` into functions that need not be told of it. */

@@ -79,15 +79,6 @@ export async function redeemGift<C extends RedeemChain>(
   return answer as Redeemed<C>;
 }
 
-/** What is sent to an address of another chain is lost. */
-function requireAddress(text: string, chain: RedeemChain): void {
-  if (chain !== 'starknet' && chain !== 'solana') {
-    throw new SvcInputError('invalid_input', 'chain must be starknet or solana.');
-  }
-  const address = chain === 'starknet' ? parseStarknetAddress(text) : parseSolanaAddress(text);
-  if (!address.ok) throw new SvcInputError('invalid_input', `walletAddress ${address.reason}.`);
-}
-
 export interface GetRedeemStatusParams {
   readonly code: string;
   readonly redeemId: string;
@@ -127,4 +118,13 @@ export function waitForRedeem(client: Client, params: WaitForRedeemParams): Prom
     read: () => getRedeemStatus(client, { code, redeemId }),
     isFinal: ({ status }) => status === 'SUCCESS' || status === 'FAILED',
   });
+}
+
+/** What is sent to an address of another chain is lost. */
+function requireAddress(text: string, chain: RedeemChain): void {
+  if (chain !== 'starknet' && chain !== 'solana') {
+    throw new SvcInputError('invalid_input', 'chain must be starknet or solana.');
+  }
+  const address = chain === 'starknet' ? parseStarknetAddress(text) : parseSolanaAddress(text);
+  if (!address.ok) throw new SvcInputError('invalid_input', `walletAddress ${address.reason}.`);
 }

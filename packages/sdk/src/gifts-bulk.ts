@@ -24,6 +24,36 @@ export interface CreateGiftsBulkParams {
 
 export type GiftsCreated = AnswerOf<typeof endpoints.createGiftsBulk>;
 
+export type BulkGift = AnswerOf<typeof endpoints.createGiftsBulk>['gifts'][number];
+
+/** How far a bulk creation is, as plain JSON. It holds gift codes: store it as you would store those. */
+export interface GiftsBulkState {
+  readonly version: 1;
+  /** What is created and for whom, so that a run is gone on with as it was begun. */
+  readonly order: string;
+  readonly created: readonly BulkGift[];
+  readonly totalHeldUsd: number;
+  /** A batch that was sent, or is about to be, and whose answer has not come. */
+  readonly pending?: { readonly idempotencyKey: string; readonly sinceMs: number } | undefined;
+}
+
+/** A bulk creation stopped on its way. `state` goes on where it stopped: pass it as `resume`. */
+export class SvcGiftsBulkError extends SvcError {
+  override readonly name = 'SvcGiftsBulkError';
+  declare readonly code: 'gifts_bulk_stopped' | 'gifts_bulk_unclear';
+  readonly state: GiftsBulkState;
+
+  constructor(
+    code: 'gifts_bulk_stopped' | 'gifts_bulk_unclear',
+    message: string,
+    state: GiftsBulkState,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options);
+    this.state = state;
+  }
+}
+
 /** What the service takes at once. */
 const BATCH_SIZE = 500;
 /** Two hundred batches: more at once is rather a mistake, and the state would no longer be small. */
@@ -32,7 +62,7 @@ const MAX_RECIPIENTS = 100_000;
 const KEY_LIFE_MS = 23 * 3_600_000;
 const KEY_BYTES = 16;
 /** After these a batch is known not to be created. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid_request', 'insufficient_credits', 'gift_code_taken']);
+const REFUSALS: readonly string[] = ['invalid_request', 'insufficient_credits', 'gift_code_taken'];
 
 /**
  * Creates one gift for each recipient and mails the claim links, in batches of 500: each is created whole or not at all.
@@ -103,7 +133,7 @@ async function sendBatch(
     const asked = { route: 'POST /gifts/bulk', access: 'either', body, idempotencyKey } as const;
     return await request<typeof endpoints.createGiftsBulk>(client, asked);
   } catch (cause) {
-    if (!(cause instanceof SvcApiError && REFUSALS.has(cause.code))) throw stopped(state, cause);
+    if (!(cause instanceof SvcApiError && REFUSALS.includes(cause.code))) throw stopped(state, cause);
     // The service keeps a refusal with its key, so that the next try needs a new one.
     const { pending: _, ...refused } = state;
     await onProgress?.(refused);
@@ -151,38 +181,8 @@ function stopped(state: GiftsBulkState, cause: unknown): SvcGiftsBulkError {
   return new SvcGiftsBulkError('gifts_bulk_stopped', message, state, { cause });
 }
 
-export type BulkGift = AnswerOf<typeof endpoints.createGiftsBulk>['gifts'][number];
-
-/** How far a bulk creation is, as plain JSON. It holds gift codes: store it as you would store those. */
-export interface GiftsBulkState {
-  readonly version: 1;
-  /** What is created and for whom, so that a run is gone on with as it was begun. */
-  readonly order: string;
-  readonly created: readonly BulkGift[];
-  readonly totalHeldUsd: number;
-  /** A batch that was sent, or is about to be, and whose answer has not come. */
-  readonly pending?: { readonly idempotencyKey: string; readonly sinceMs: number } | undefined;
-}
-
-/** A bulk creation stopped on its way. `state` goes on where it stopped: pass it as `resume`. */
-export class SvcGiftsBulkError extends SvcError {
-  override readonly name = 'SvcGiftsBulkError';
-  declare readonly code: 'gifts_bulk_stopped' | 'gifts_bulk_unclear';
-  readonly state: GiftsBulkState;
-
-  constructor(
-    code: 'gifts_bulk_stopped' | 'gifts_bulk_unclear',
-    message: string,
-    state: GiftsBulkState,
-    options?: ErrorOptions,
-  ) {
-    super(code, message, options);
-    this.state = state;
-  }
-}
-
 /** The state that a run begins with: a new one, or the one that was stored, if it belongs to the same order. */
-export function beginBulk(order: string, stored?: GiftsBulkState): GiftsBulkState {
+function beginBulk(order: string, stored?: GiftsBulkState): GiftsBulkState {
   if (stored === undefined) return { version: 1, order, created: [], totalHeldUsd: 0 };
   if (stored.version === 1 && stored.order === order && Array.isArray(stored.created)) return stored;
   throw new SvcInputError('invalid_input', 'resume belongs to another creation: pass what it was begun with.');

@@ -91,15 +91,6 @@ export async function listGifts(client: Client, params: ListGiftsParams = {}): P
   return toList(await readGiftPage(client, params));
 }
 
-export function readGiftPage(client: Client, params: ListGiftsParams): Promise<Page<Gift>> {
-  const { isActive, type, campaignName, page, limit } = params;
-  return request<typeof endpoints.listGifts>(client, {
-    route: 'GET /gifts',
-    access: 'either',
-    query: { isActive, type, campaignName, page, limit },
-  });
-}
-
 export interface GiftsParams extends GiftFilters, PageOptions {}
 
 /**
@@ -190,14 +181,6 @@ export async function listGiftRedeems(client: Client, params: ListGiftRedeemsPar
   return toList(await readGiftRedeemPage(client, params));
 }
 
-export function readGiftRedeemPage(client: Client, { page, limit }: ListGiftRedeemsParams): Promise<Page<GiftRedeem>> {
-  return request<typeof endpoints.listGiftRedeems>(client, {
-    route: 'GET /gifts/history/redeems',
-    access: 'either',
-    query: { page, limit },
-  });
-}
-
 /**
  * Goes through all redemptions of your gifts, newest first, reading page after page as they are needed.
  *
@@ -240,4 +223,21 @@ export function readGiftAmount(amount: string | number): number {
     throw new SvcInputError('invalid_input', 'amount must be more than 0 and at most 10000.');
   }
   return usdToNumber(micros.value);
+}
+
+function readGiftPage(client: Client, params: ListGiftsParams): Promise<Page<Gift>> {
+  const { isActive, type, campaignName, page, limit } = params;
+  return request<typeof endpoints.listGifts>(client, {
+    route: 'GET /gifts',
+    access: 'either',
+    query: { isActive, type, campaignName, page, limit },
+  });
+}
+
+function readGiftRedeemPage(client: Client, { page, limit }: ListGiftRedeemsParams): Promise<Page<GiftRedeem>> {
+  return request<typeof endpoints.listGiftRedeems>(client, {
+    route: 'GET /gifts/history/redeems',
+    access: 'either',
+    query: { page, limit },
+  });
 }

@@ -30,14 +30,6 @@ export async function listLedger(client: Client, params: ListLedgerParams = {}):
   return toList(await readLedgerPage(client, params));
 }
 
-export function readLedgerPage(client: Client, { page, limit }: ListLedgerParams): Promise<Page<LedgerEntry>> {
-  return request<typeof endpoints.listLedger>(client, {
-    route: 'GET /organization/ledger',
-    access: 'secret',
-    query: { page, limit },
-  });
-}
-
 /**
  * Goes through every change of your credits, newest first. On a server only: needs the secret key.
  *
@@ -68,5 +60,13 @@ export function createDeposit(client: Client, { transactionHash, chain }: Create
     route: 'POST /organization/deposits',
     access: 'secret',
     body: { transactionHash, chain },
+  });
+}
+
+function readLedgerPage(client: Client, { page, limit }: ListLedgerParams): Promise<Page<LedgerEntry>> {
+  return request<typeof endpoints.listLedger>(client, {
+    route: 'GET /organization/ledger',
+    access: 'secret',
+    query: { page, limit },
   });
 }

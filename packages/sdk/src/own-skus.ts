@@ -127,15 +127,6 @@ export async function listOfferedSkus(client: Client, params: ListOfferedSkusPar
   return toList(await readOfferedSkuPage(client, params));
 }
 
-export function readOfferedSkuPage(client: Client, params: ListOfferedSkusParams): Promise<Page<OfferedSku>> {
-  const { page, limit } = params;
-  return request<typeof endpoints.listOfferedSkus>(client, {
-    route: 'GET /organization/skus',
-    access: 'secret',
-    query: { page, limit },
-  });
-}
-
 /**
  * Goes through the deployment's services and your own, offered or not, page after page. On a server only: needs the
  * secret key.
@@ -145,4 +136,13 @@ export function readOfferedSkuPage(client: Client, params: ListOfferedSkusParams
  */
 export function offeredSkus(client: Client, params: PageOptions = {}): AsyncGenerator<OfferedSku, void, undefined> {
   return eachItem((asked) => readOfferedSkuPage(client, asked), params);
+}
+
+function readOfferedSkuPage(client: Client, params: ListOfferedSkusParams): Promise<Page<OfferedSku>> {
+  const { page, limit } = params;
+  return request<typeof endpoints.listOfferedSkus>(client, {
+    route: 'GET /organization/skus',
+    access: 'secret',
+    query: { page, limit },
+  });
 }

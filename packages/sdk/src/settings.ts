@@ -67,15 +67,6 @@ export async function listApiKeys(client: Client, params: ListApiKeysParams = {}
   return toList(await readApiKeyPage(client, params));
 }
 
-export function readApiKeyPage(client: Client, params: ListApiKeysParams): Promise<Page<ApiKey>> {
-  const { page, limit } = params;
-  return request<typeof endpoints.listApiKeys>(client, {
-    route: 'GET /organization/keys',
-    access: 'secret',
-    query: { page, limit },
-  });
-}
-
 /**
  * Goes through the keys of your environment, newest first, secret ones masked, page after page. On a server only: needs
  * the secret key.
@@ -150,15 +141,6 @@ export async function listAuditLog(client: Client, params: ListAuditLogParams = 
   return toList(await readAuditPage(client, params));
 }
 
-export function readAuditPage(client: Client, params: ListAuditLogParams): Promise<Page<AuditEntry>> {
-  const { page, limit } = params;
-  return request<typeof endpoints.listAuditLog>(client, {
-    route: 'GET /organization/audit-log',
-    access: 'secret',
-    query: { page, limit },
-  });
-}
-
 /**
  * Goes through what was changed with your keys or by the operator, newest first, page after page. On a server only:
  * needs the secret key.
@@ -168,4 +150,22 @@ export function readAuditPage(client: Client, params: ListAuditLogParams): Promi
  */
 export function auditLog(client: Client, params: PageOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
   return eachItem((asked) => readAuditPage(client, asked), params);
+}
+
+function readApiKeyPage(client: Client, params: ListApiKeysParams): Promise<Page<ApiKey>> {
+  const { page, limit } = params;
+  return request<typeof endpoints.listApiKeys>(client, {
+    route: 'GET /organization/keys',
+    access: 'secret',
+    query: { page, limit },
+  });
+}
+
+function readAuditPage(client: Client, params: ListAuditLogParams): Promise<Page<AuditEntry>> {
+  const { page, limit } = params;
+  return request<typeof endpoints.listAuditLog>(client, {
+    route: 'GET /organization/audit-log',
+    access: 'secret',
+    query: { page, limit },
+  });
 }

@@ -32,19 +32,6 @@ export async function listSkus(
   return toList(await readSkuPage(client, params, bearerToken));
 }
 
-export function readSkuPage(
-  client: Client,
-  { category, provider, page, limit, offset }: ListSkusParams,
-  bearerToken?: BearerToken,
-): Promise<Page<Sku>> {
-  return request<typeof endpoints.listSkus>(client, {
-    route: 'GET /skus',
-    access: 'both',
-    query: { category, provider, page, limit, offset },
-    bearerToken,
-  });
-}
-
 export interface SkusParams extends SkuFilters, PageOptions {}
 
 /**
@@ -107,6 +94,19 @@ export function checkSkuReference(
     access: 'both',
     params: { id },
     body: { reference },
+    bearerToken,
+  });
+}
+
+function readSkuPage(
+  client: Client,
+  { category, provider, page, limit, offset }: ListSkusParams,
+  bearerToken?: BearerToken,
+): Promise<Page<Sku>> {
+  return request<typeof endpoints.listSkus>(client, {
+    route: 'GET /skus',
+    access: 'both',
+    query: { category, provider, page, limit, offset },
     bearerToken,
   });
 }

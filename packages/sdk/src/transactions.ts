@@ -60,20 +60,6 @@ export async function getTransactionList(
   return toList(await readTransactionPage(client, params, bearerToken));
 }
 
-export function readTransactionPage(
-  client: Client,
-  params: GetTransactionListParams,
-  bearerToken?: BearerToken,
-): Promise<Page<Transaction>> {
-  const { walletAddress, calledFunction, day, month, year, page, limit } = params;
-  return request<typeof endpoints.listTransactions>(client, {
-    route: 'GET /transactions/transaction-list',
-    access: 'both',
-    query: { walletAddress, calledFunction, day, month, year, page, limit },
-    bearerToken,
-  });
-}
-
 export interface GetTransactionStatusParams {
   readonly hash: string;
 }
@@ -175,4 +161,18 @@ export function transactions(
   bearerToken?: BearerToken,
 ): AsyncGenerator<Transaction, void, undefined> {
   return eachItem((asked) => readTransactionPage(client, { ...params, ...asked }, bearerToken), params);
+}
+
+function readTransactionPage(
+  client: Client,
+  params: GetTransactionListParams,
+  bearerToken?: BearerToken,
+): Promise<Page<Transaction>> {
+  const { walletAddress, calledFunction, day, month, year, page, limit } = params;
+  return request<typeof endpoints.listTransactions>(client, {
+    route: 'GET /transactions/transaction-list',
+    access: 'both',
+    query: { walletAddress, calledFunction, day, month, year, page, limit },
+    bearerToken,
+  });
 }

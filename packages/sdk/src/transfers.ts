@@ -34,25 +34,6 @@ export async function transfer(client: Client, params: TransferParams, bearerTok
   return executeCalls(client, { encryptKey, wallet, calls: [await transferCall(client, params)] }, bearerToken);
 }
 
-/** The token's own function, with everything checked that can be known before a signature. */
-export async function transferCall(
-  client: Client,
-  params: Pick<TransferParams, 'amount' | 'token' | 'recipient' | 'decimals' | 'tokenAddress'>,
-): Promise<ContractCall> {
-  const recipient = readAddress(params.recipient, 'recipient');
-  const token = await tokenOf(client, params);
-  // Tokens that arrive at their own contract are lost.
-  if (recipient === token.address) {
-    throw new SvcInputError('invalid_input', "recipient is the token's contract, which cannot spend what it is sent.");
-  }
-  const amount = readAmount(params.amount, token.decimals);
-  return {
-    contractAddress: toHex(token.address),
-    entrypoint: 'transfer',
-    calldata: [recipient, ...encodeU256(amount)],
-  };
-}
-
 export type CallAnyContractParams = CallsToSign;
 
 /**
@@ -77,8 +58,27 @@ export function callAnyContract(
   return executeCalls(client, params, bearerToken);
 }
 
+/** The token's own function, with everything checked that can be known before a signature. */
+export async function transferCall(
+  client: Client,
+  params: Pick<TransferParams, 'amount' | 'token' | 'recipient' | 'decimals' | 'tokenAddress'>,
+): Promise<ContractCall> {
+  const recipient = readAddress(params.recipient, 'recipient');
+  const token = await tokenOf(client, params);
+  // Tokens that arrive at their own contract are lost.
+  if (recipient === token.address) {
+    throw new SvcInputError('invalid_input', "recipient is the token's contract, which cannot spend what it is sent.");
+  }
+  const amount = readAmount(params.amount, token.decimals);
+  return {
+    contractAddress: toHex(token.address),
+    entrypoint: 'transfer',
+    calldata: [recipient, ...encodeU256(amount)],
+  };
+}
+
 /** A human amount in the token's smallest units, exactly; more than zero. */
-export function readAmount(amount: string | number, decimals: number): bigint {
+function readAmount(amount: string | number, decimals: number): bigint {
   if (typeof amount === 'number' && !isExact(amount)) refuse('is a number that is not exact: pass it as text');
   // A number stands for its shortest printed form, which is what was typed.
   const raw = parseTokenAmount(String(amount), decimals);
@@ -93,7 +93,7 @@ function refuse(reason: string): never {
   throw new SvcInputError('invalid_input', `amount ${reason}.`);
 }
 
-export interface NamedToken {
+interface NamedToken {
   readonly token: ChainToken;
   readonly tokenAddress?: string | undefined;
   readonly decimals?: number | undefined;

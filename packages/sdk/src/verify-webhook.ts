@@ -75,7 +75,7 @@ function concat(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** The event in a body that is proven to be the service's. The id is the header's, which was signed with it. */
-export function readEvent(id: string, body: Uint8Array): WebhookEvent {
+function readEvent(id: string, body: Uint8Array): WebhookEvent {
   const event = parse(body);
   if (
     isObject(event) &&
@@ -100,7 +100,7 @@ const PREFIX = 'whsec_';
 /** The least that Standard Webhooks allows. It also refuses a setting that was left empty, with which anybody could sign. */
 const MIN_BYTES = 24;
 
-export function readSecret(secret: string): Uint8Array<ArrayBuffer> {
+function readSecret(secret: string): Uint8Array<ArrayBuffer> {
   const isText = typeof secret === 'string';
   const bytes = isText ? readBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret) : undefined;
   if (bytes && bytes.length >= MIN_BYTES) return bytes;
@@ -118,7 +118,7 @@ export type WebhookHeaders =
 /** Whose request is this long is not ours: an identifier and a few signatures are far shorter. */
 const MAX_LENGTH = 4_096;
 
-export function readWebhookHeaders(headers: WebhookHeaders): { id: string; timestamp: string; signatures: string[] } {
+function readWebhookHeaders(headers: WebhookHeaders): { id: string; timestamp: string; signatures: string[] } {
   const id = read(headers, 'webhook-id');
   const timestamp = read(headers, 'webhook-timestamp');
   if (!/^\d{1,12}$/.test(timestamp)) {
@@ -145,11 +145,7 @@ const MAX_SIGNATURES = 16;
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
 
 /** Whether one of the signatures was made with one of the keys. WebCrypto compares in constant time. */
-export async function isSigned(
-  message: Bytes,
-  signatures: readonly string[],
-  secrets: readonly Bytes[],
-): Promise<boolean> {
+async function isSigned(message: Bytes, signatures: readonly string[], secrets: readonly Bytes[]): Promise<boolean> {
   const candidates = signatures.slice(0, MAX_SIGNATURES).flatMap((text) => readSignature(text) ?? []);
   let matches = false;
   for (const secret of secrets) {

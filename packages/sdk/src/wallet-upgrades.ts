@@ -99,15 +99,6 @@ export async function signWalletUpgrade(
   return [r, s];
 }
 
-/**
- * `READY` takes the new class and data for it, of which there is none; `SVC` the new class alone. The service may say which: with the
- * wrong one the account refuses, and nothing else comes of it.
- */
-function upgradeCall(account: bigint, target: bigint, walletType: SvcWallet['walletType']): Call {
-  const calldata = walletType === 'READY' ? [target, 0n] : [target];
-  return { to: account, selector: selector('upgrade'), calldata };
-}
-
 export interface ExecuteWalletUpgradeParams {
   readonly walletAddress: string;
   /** As `prepareWalletUpgrade` answered it. */
@@ -140,4 +131,10 @@ export function executeWalletUpgrade(
     bearerToken,
     body: { walletAddress, typedData, signature: [...signature] },
   });
+}
+
+/** `READY` takes the class and data for it (none), `SVC` the class alone. The account rejects the wrong form. */
+function upgradeCall(account: bigint, target: bigint, walletType: SvcWallet['walletType']): Call {
+  const calldata = walletType === 'READY' ? [target, 0n] : [target];
+  return { to: account, selector: selector('upgrade'), calldata };
 }

@@ -70,40 +70,6 @@ export async function createWallet(
   return { ...wallet, classHash: toHex(classHash), transactionHash: txHash };
 }
 
-interface Creation {
-  readonly chain: Chain;
-  readonly walletType: WalletType;
-  readonly account: NewAccount;
-  /** The service finds the classes that it names itself by the address. */
-  readonly classHash: string | undefined;
-}
-
-/** What the owner signs is an execution of nothing: it proves the key, and could do no more in other hands. */
-async function signCreation(
-  client: Client,
-  { chain, walletType, account, classHash }: Creation,
-  bearerToken?: BearerToken,
-) {
-  const { address, publicKey, privateKey } = account;
-  const { typedData, accountClassHash } = await request<typeof endpoints.prepareWalletCreation>(client, {
-    route: 'POST /svc-wallets/prepare-creation',
-    access: 'both',
-    body: { chain, publicKey: padded(address), walletType, starkKeyPubAX: toHex(publicKey), classHash },
-    bearerToken,
-  });
-  requireClass(accountClassHash, account.classHash);
-  const { execution, chainId } = await checkForSigning(client, typedData, { account: address, calls: [] });
-  const signature = signExecution(execution, { account: address, chainId, privateKey });
-  // The interface wants a recovery bit; accounts check by the x coordinate alone and nobody reads it.
-  return { typedData, userSignature: { ...signature, recovery: 0 } };
-}
-
-function deployment({ classHash, publicKey, calldata }: NewAccount) {
-  return { class_hash: toHex(classHash), salt: toHex(publicKey), unique: '0x0', calldata: calldata.map(toHex) };
-}
-
-const padded = (address: bigint) => `0x${hex64(address)}`;
-
 export interface GetWalletParams {
   /** Your own name for the user. */
   readonly externalUserId: string;
@@ -187,7 +153,41 @@ export function recoverCredential(
   });
 }
 
-export interface NewAccount {
+interface Creation {
+  readonly chain: Chain;
+  readonly walletType: WalletType;
+  readonly account: NewAccount;
+  /** The service finds the classes that it names itself by the address. */
+  readonly classHash: string | undefined;
+}
+
+/** What the owner signs is an execution of nothing: it proves the key, and could do no more in other hands. */
+async function signCreation(
+  client: Client,
+  { chain, walletType, account, classHash }: Creation,
+  bearerToken?: BearerToken,
+) {
+  const { address, publicKey, privateKey } = account;
+  const { typedData, accountClassHash } = await request<typeof endpoints.prepareWalletCreation>(client, {
+    route: 'POST /svc-wallets/prepare-creation',
+    access: 'both',
+    body: { chain, publicKey: padded(address), walletType, starkKeyPubAX: toHex(publicKey), classHash },
+    bearerToken,
+  });
+  requireClass(accountClassHash, account.classHash);
+  const { execution, chainId } = await checkForSigning(client, typedData, { account: address, calls: [] });
+  const signature = signExecution(execution, { account: address, chainId, privateKey });
+  // The interface wants a recovery bit; accounts check by the x coordinate alone and nobody reads it.
+  return { typedData, userSignature: { ...signature, recovery: 0 } };
+}
+
+function deployment({ classHash, publicKey, calldata }: NewAccount) {
+  return { class_hash: toHex(classHash), salt: toHex(publicKey), unique: '0x0', calldata: calldata.map(toHex) };
+}
+
+const padded = (address: bigint) => `0x${hex64(address)}`;
+
+interface NewAccount {
   readonly classHash: bigint;
   readonly privateKey: bigint;
   readonly publicKey: bigint;
@@ -196,7 +196,7 @@ export interface NewAccount {
 }
 
 /** A new key and where its account comes to stand: calculated here, so that nobody else can name the address. */
-export function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
+function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
   const privateKey = newPrivateKey(runtime);
   const publicKey = starkKey(privateKey);
   const calldata = constructorCalldata(walletType, publicKey);

@@ -49,15 +49,6 @@ export async function listWebhooks(client: Client, params: ListWebhooksParams = 
   return toList(await readWebhookPage(client, params));
 }
 
-export function readWebhookPage(client: Client, params: ListWebhooksParams): Promise<Page<Webhook>> {
-  const { page, limit } = params;
-  return request<typeof endpoints.listWebhooks>(client, {
-    route: 'GET /organization/webhooks',
-    access: 'secret',
-    query: { page, limit },
-  });
-}
-
 /**
  * Goes through your webhooks, newest first, page after page. On a server only: needs the secret key.
  *
@@ -234,16 +225,6 @@ export async function listDeliveries(client: Client, params: ListDeliveriesParam
   return toList(await readDeliveryPage(client, params));
 }
 
-export function readDeliveryPage(client: Client, params: ListDeliveriesParams): Promise<Page<Delivery>> {
-  const { id, state, eventId, page, limit } = params;
-  return request<typeof endpoints.listDeliveries>(client, {
-    route: 'GET /organization/webhooks/{id}/deliveries',
-    access: 'secret',
-    params: { id },
-    query: { state, eventId, page, limit },
-  });
-}
-
 export interface DeliveriesParams extends DeliveryFilters, PageOptions {}
 
 /**
@@ -302,15 +283,6 @@ export async function listEvents(client: Client, params: ListEventsParams = {}):
   return toList(await readEventPage(client, params));
 }
 
-export function readEventPage(client: Client, params: ListEventsParams): Promise<Page<Event>> {
-  const { type, page, limit } = params;
-  return request<typeof endpoints.listEvents>(client, {
-    route: 'GET /organization/events',
-    access: 'secret',
-    query: { type, page, limit },
-  });
-}
-
 export interface EventsParams extends EventFilters, PageOptions {}
 
 /**
@@ -323,4 +295,32 @@ export interface EventsParams extends EventFilters, PageOptions {}
 export function events(client: Client, params: EventsParams = {}): AsyncGenerator<Event, void, undefined> {
   const { type } = params;
   return eachItem((asked) => readEventPage(client, { type, ...asked }), params);
+}
+
+function readWebhookPage(client: Client, params: ListWebhooksParams): Promise<Page<Webhook>> {
+  const { page, limit } = params;
+  return request<typeof endpoints.listWebhooks>(client, {
+    route: 'GET /organization/webhooks',
+    access: 'secret',
+    query: { page, limit },
+  });
+}
+
+function readDeliveryPage(client: Client, params: ListDeliveriesParams): Promise<Page<Delivery>> {
+  const { id, state, eventId, page, limit } = params;
+  return request<typeof endpoints.listDeliveries>(client, {
+    route: 'GET /organization/webhooks/{id}/deliveries',
+    access: 'secret',
+    params: { id },
+    query: { state, eventId, page, limit },
+  });
+}
+
+function readEventPage(client: Client, params: ListEventsParams): Promise<Page<Event>> {
+  const { type, page, limit } = params;
+  return request<typeof endpoints.listEvents>(client, {
+    route: 'GET /organization/events',
+    access: 'secret',
+    query: { type, page, limit },
+  });
 }

@@ -30,7 +30,7 @@ export interface SvcWallet {
 
 export type Integer = bigint | number | string;
 
-export interface IntegerRange {
+interface IntegerRange {
   readonly min: bigint;
   readonly max: bigint;
 }

@@ -134,7 +134,7 @@ interface Failed {
 }
 
 /** How long to wait before the next try, or undefined when there is none. */
-export function pauseBefore({ method, attempt, error }: Failed, client: Client): number | undefined {
+function pauseBefore({ method, attempt, error }: Failed, client: Client): number | undefined {
   const { maxRetries, runtime } = client;
   if (attempt > maxRetries || !isTransient(error) || !mayRepeat(method, error)) return undefined;
   const asked = error instanceof SvcApiError ? error.retryAfterMs : undefined;
@@ -161,7 +161,7 @@ function mayRepeat(method: string, error: unknown): boolean {
 }
 
 /** What the service answered, or throws the error that it answered with. */
-export function readAnswer(response: Response, text: string, nowMs: number): unknown {
+function readAnswer(response: Response, text: string, nowMs: number): unknown {
   const answer = parse(text);
   if (response.ok && answer.ok) return answer.value;
   throw toError(response, answer.ok ? answer.value : undefined, nowMs);

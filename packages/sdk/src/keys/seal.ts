@@ -134,13 +134,13 @@ const KEY_BYTES = 32;
 /** A key in hex takes five blocks at most; this leaves room for line breaks. */
 const MAX_LENGTH = 512;
 
-export const isOpensslFormat = (text: string) => text.startsWith(PREFIX);
+const isOpensslFormat = (text: string) => text.startsWith(PREFIX);
 
 /**
  * Reads a private key, in hex, from OpenSSL's passphrase format (AES-256-CBC, key and start by one round of MD5). It proves nothing
  * about what comes out, so the caller must hold the key against the wallet's address. Never written.
  */
-export async function openOpensslFormat(text: string, encryptKey: string): Promise<bigint> {
+async function openOpensslFormat(text: string, encryptKey: string): Promise<bigint> {
   const bytes = text.length <= MAX_LENGTH ? readBase64(text.replace(/\s/g, '')) : undefined;
   const ciphertext = bytes?.slice(MAGIC.length + SALT_BYTES);
   if (!bytes || !ciphertext?.length || ciphertext.length % BLOCK_BYTES !== 0) throw failed();

@@ -20,7 +20,7 @@ export type Ask = <T>(
 ) => Promise<RpcAnswer<T>>;
 
 /** How to ask one node. It throws a `SvcConnectionError` when the node, rather than the chain, is at fault. */
-export function askNode(url: string, access: NodeAccess): Ask {
+function askNode(url: string, access: NodeAccess): Ask {
   return async (method, params, read) => {
     const { response, text } = await post(url, access, { jsonrpc: '2.0', id: 1, method, params });
     const { status } = response;
@@ -91,7 +91,7 @@ export const rpcCodes = {
 const ANSWERS: ReadonlySet<number> = new Set(Object.values(rpcCodes));
 
 /** Undefined when the body is not an answer to rely on. */
-export function readRpcAnswer<T>(body: unknown, read: (result: unknown) => T | undefined): RpcAnswer<T> | undefined {
+function readRpcAnswer<T>(body: unknown, read: (result: unknown) => T | undefined): RpcAnswer<T> | undefined {
   if (!isObject(body)) return undefined;
   if (isObject(body.error)) {
     const { code, message, data } = body.error;
@@ -147,7 +147,7 @@ export function withNode<T>(client: Client, work: (ask: Ask) => Promise<T>): Pro
   return firstNode(clientNodes(client), { fetch: client.fetch, timeoutMs }, work);
 }
 
-export type BlockTag = 'pre_confirmed' | 'latest';
+type BlockTag = 'pre_confirmed' | 'latest';
 
 /** Asks on the block that is being filled, which has what was just sent, or, where a node does not show it, on the last one. */
 export async function atNewest<T>(ask: (block: BlockTag) => Promise<RpcAnswer<T>>): Promise<RpcAnswer<T>> {

@@ -105,7 +105,7 @@ function readMs(name: string, ms: number, least: number): number {
   throw new SvcInputError('invalid_input', `${name} must be a number of milliseconds, ${least} or more.`);
 }
 
-export interface Poll {
+interface Poll {
   readonly transactionHash: bigint;
   /** For each round anew. */
   readonly nodes: () => Nodes;
@@ -123,7 +123,7 @@ const FINAL: ReadonlySet<string> = new Set(['ACCEPTED_ON_L2', 'ACCEPTED_ON_L1', 
 const MAX_FAILED_ROUNDS = 5;
 
 /** Asks for a receipt until it is final. A hash that nobody knows, and a receipt that may change, are waited for. */
-export async function pollReceipt(poll: Poll): Promise<Receipt> {
+async function pollReceipt(poll: Poll): Promise<Receipt> {
   const { runtime, timeoutMs, retryIntervalMs } = poll;
   const deadline = runtime.now() + timeoutMs;
   let failedRounds = 0;

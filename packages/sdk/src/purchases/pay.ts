@@ -49,7 +49,7 @@ export async function requireFound({ client, bearerToken }: PurchaseContext, sta
   throw new SvcPurchaseError('payment_unclear', message, state);
 }
 
-export type Sent = { readonly hash: string } | { readonly refusal: SvcApiError };
+type Sent = { readonly hash: string } | { readonly refusal: SvcApiError };
 
 /** What the service says before it takes a transaction. After any other failure it may have taken it. */
 const REFUSALS: ReadonlySet<string> = new Set([
@@ -65,7 +65,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /** Hands the signed payment to the service, which relays what has the same wallet and nonce once, however often it is asked. */
-export async function sendPayment(
+async function sendPayment(
   { client, bearerToken }: PurchaseContext,
   state: PurchaseState,
   idempotencyKey?: string,
@@ -97,7 +97,7 @@ const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
 
 /** The transaction that executed the payment, out of the wallet's history; undefined when it is not there. */
-export async function findPayment(
+async function findPayment(
   client: Client,
   state: PurchaseState,
   bearerToken?: BearerToken,

@@ -82,7 +82,7 @@ function neverMade(state: PurchaseState): SvcPurchaseError {
 }
 
 /** Pays, if that is still to be done, and records. Undefined: it is certain that this payment was not made and never will be. */
-export async function completePurchase(run: PurchaseContext, state: PurchaseState): Promise<Transaction | undefined> {
+async function completePurchase(run: PurchaseContext, state: PurchaseState): Promise<Transaction | undefined> {
   const hash = state.transactionHash ?? (await pay(run, state));
   if (hash === undefined) return undefined;
   const recorded = await recordPurchase(run, await saved(run, state, hash));
@@ -113,14 +113,14 @@ function failed(state: PaidState): SvcPurchaseError {
 }
 
 /** `reverted`: the transaction moved no money. */
-export type Recorded = { readonly purchase: Transaction } | { readonly reverted: PaidState };
+type Recorded = { readonly purchase: Transaction } | { readonly reverted: PaidState };
 
 /** A live chain shows a transaction within seconds, and with a raised fee within a minute. */
 const PATIENCE_MS = 120_000;
 const RETRY_INTERVAL_MS = 3_000;
 
 /** Tells the service what was bought with the payment, as often as it takes until the service sees the payment. */
-export async function recordPurchase(run: PurchaseContext, state: PaidState): Promise<Recorded> {
+async function recordPurchase(run: PurchaseContext, state: PaidState): Promise<Recorded> {
   const { runtime } = run.client;
   const deadline = runtime.now() + PATIENCE_MS;
   for (let paid = state; ; ) {

@@ -89,15 +89,6 @@ export async function listSkuPurchases(
   return toList(await readPurchasePage(client, params));
 }
 
-export function readPurchasePage(client: Client, params: ListSkuPurchasesParams): Promise<Page<Transaction>> {
-  const { status, refundStatus, page, limit } = params;
-  return request<typeof endpoints.listSkuPurchases>(client, {
-    route: 'GET /sku-purchases',
-    access: 'secret',
-    query: { status, refundStatus, page, limit },
-  });
-}
-
 export interface SkuPurchasesParams extends SkuPurchaseFilters, PageOptions {}
 
 /**
@@ -161,7 +152,7 @@ export function refundSkuPurchase(
 
 export interface WaitForPurchaseParams extends GetSkuPurchaseParams, PollOptions {}
 
-const FINAL: ReadonlySet<TxStatus> = new Set(['SUCCESS', 'FAILED', 'CANCELLED'] as const);
+const FINAL: readonly TxStatus[] = ['SUCCESS', 'FAILED', 'CANCELLED'];
 
 /**
  * Waits until a purchase is `SUCCESS`, `FAILED` or `CANCELLED`; all three are answers.
@@ -179,6 +170,15 @@ export function waitForPurchase(
   return pollUntil(client, params, {
     name: `Purchase ${id}`,
     read: () => getSkuPurchase(client, { id }, bearerToken),
-    isFinal: ({ status }) => FINAL.has(status),
+    isFinal: ({ status }) => FINAL.includes(status),
+  });
+}
+
+function readPurchasePage(client: Client, params: ListSkuPurchasesParams): Promise<Page<Transaction>> {
+  const { status, refundStatus, page, limit } = params;
+  return request<typeof endpoints.listSkuPurchases>(client, {
+    route: 'GET /sku-purchases',
+    access: 'secret',
+    query: { status, refundStatus, page, limit },
   });
 }

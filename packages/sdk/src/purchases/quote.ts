@@ -10,7 +10,7 @@ import { tokenOf, transferCall } from '../transfers.ts';
 import { getTokenBalance } from '../wallets.ts';
 import type { PurchaseState } from './state.ts';
 
-export interface QuoteAsked {
+interface QuoteAsked {
   readonly walletAddress: string;
   readonly skuId: string;
   readonly skuReference: string;
@@ -19,7 +19,7 @@ export interface QuoteAsked {
   readonly token: ChainToken;
 }
 
-export interface Quote {
+interface Quote {
   readonly currencyAmount: number;
   /** In whole tokens. */
   readonly amount: string;
@@ -29,7 +29,7 @@ export interface Quote {
 const STABLECOINS: ReadonlySet<ChainToken> = new Set(['USDC', 'USDC_E', 'USDT', 'DAI'] as const);
 
 /** Checks everything that can be known before money moves, and what it will cost now. */
-export async function quotePurchase(client: Client, asked: QuoteAsked, bearerToken?: BearerToken): Promise<Quote> {
+async function quotePurchase(client: Client, asked: QuoteAsked, bearerToken?: BearerToken): Promise<Quote> {
   const { skuId, skuReference, token } = asked;
   if (!STABLECOINS.has(token)) refuse(`token must be one of ${[...STABLECOINS].join(', ')}`);
   const sku = await getSku(client, { id: skuId }, bearerToken);
@@ -83,7 +83,7 @@ const MAX_AMOUNT = 100_000_000_000n;
 const MAX_REFERENCE_LENGTH = 128;
 
 /** The amount to buy for, in the service's currency: what is fixed, or what was asked for. */
-export function purchaseAmount(sku: Sku, asked: number | undefined): number {
+function purchaseAmount(sku: Sku, asked: number | undefined): number {
   const amount = asked ?? sku.fixedAmount;
   if (amount === undefined) refuseOrder(`currencyAmount is required: ${sku.name} has no fixed amount`);
   const cents = parseDecimal(String(amount), MONEY_DECIMALS);
@@ -102,7 +102,7 @@ export function purchaseAmount(sku: Sku, asked: number | undefined): number {
 }
 
 /** The service reads the reference after the payment, so a wrong one must be found before it. */
-export function requireReference(sku: Sku, reference: string): void {
+function requireReference(sku: Sku, reference: string): void {
   const isFit = reference.length <= MAX_REFERENCE_LENGTH ? fits(sku.referenceRegexValidation, reference) : false;
   // Where this pattern cannot be read here, the service's own check has to say it, or nobody does.
   if (isFit || (isFit === undefined && sku.canCheckSkuReference)) return;
