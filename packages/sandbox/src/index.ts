@@ -31,26 +31,36 @@ export const sandbox = {
   relayers: predeployed.relayers,
   /** It pays gifts out in development. */
   manager: predeployed.manager,
-  /**
-   * Errors are left to the application it is mounted in. The Starknet node opens connections of its own. The provider delivers for
-   * `client`, and is not there without one. Answers where this process itself reaches the node without going through the
-   * application, once that works.
-   */
-  async mount(
-    app: FastifyInstance,
-    db: Database,
-    client?: ProviderClient,
-  ): Promise<{ ownRpcUrl: () => string | undefined }> {
-    registerIdentity(app, db);
-    registerBridge(app, db);
-    registerMailbox(app, db);
-    if (client) registerProvider(app, db, client);
-    const evm = registerEvm(app, db);
-    const port = await freePort();
-    const node = new NodeThread({ url: db.url, port }, (message) => app.log.error(message));
-    app.addHook('onClose', () => node.stop());
-    registerRpc(app, node);
-    registerControls(app, node, evm);
-    return { ownRpcUrl: () => (node.listening ? `http://127.0.0.1:${port}` : undefined) };
-  },
+  start: startSandboxNode,
 };
+
+export interface SandboxNode {
+  /** The Starknet node's own address, for this process alone. */
+  readonly rpcUrl: string;
+  /** Registers the sandbox's routes. Errors are left to the application. The provider delivers for `client`, where there is one. */
+  mount(app: FastifyInstance, client?: ProviderClient): void;
+  stop(): Promise<void>;
+}
+
+/** A thread takes under a second; one that dies again and again must not hold up the service. */
+const NODE_START_LIMIT_MS = 10_000;
+
+/** Starts the Starknet node in its thread, with database connections of its own, and waits until it listens. */
+async function startSandboxNode(db: Database, reportError: (message: string) => void): Promise<SandboxNode> {
+  const port = await freePort();
+  const node = new NodeThread({ url: db.url, port }, reportError);
+  await node.listening(NODE_START_LIMIT_MS);
+  return {
+    rpcUrl: `http://127.0.0.1:${port}`,
+    mount(app, client) {
+      registerIdentity(app, db);
+      registerBridge(app, db);
+      registerMailbox(app, db);
+      if (client) registerProvider(app, db, client);
+      const evm = registerEvm(app, db);
+      registerRpc(app, node);
+      registerControls(app, node, evm);
+    },
+    stop: () => node.stop(),
+  };
+}

@@ -6,7 +6,7 @@ import { createTestDatabase } from '@svc/store/testing';
 import Fastify from 'fastify';
 import { sandbox } from '../src/index.ts';
 import type { Order, ShownOrder } from '../src/provider/orders.ts';
-import { sign, tellResults } from '../src/provider/results.ts';
+import { sendResults, sign } from '../src/provider/results.ts';
 import { registerProvider } from '../src/provider/routes.ts';
 
 export interface Reply {
@@ -32,7 +32,7 @@ export async function startProvider() {
     return reply.code(status).send({ message: error instanceof Error ? error.message : '' });
   });
   // Nobody to tell by itself: the tests say when the provider looks.
-  const client = { providerSecret: SECRET, ordersUrl: () => undefined };
+  const client = { providerSecret: SECRET, ordersUrl: undefined };
   app.register(async (scope) => registerProvider(scope, database.db, client));
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/provider`;
 
@@ -69,9 +69,9 @@ export async function startProvider() {
         update sandbox.provider_orders set due_at = clock_timestamp(), tell_at = clock_timestamp()
          where order_id = ${id}`),
     tell: () =>
-      tellResults(
+      sendResults(
         database.db,
-        { providerSecret: SECRET, ordersUrl: () => service.url },
+        { providerSecret: SECRET, ordersUrl: service.url },
         Date.now,
         AbortSignal.timeout(60_000),
       ),

@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { connect } from '@svc/store';
 import { createTestDatabase } from '@svc/store/testing';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify from 'fastify';
 import { sandbox } from '../src/index.ts';
 
 export interface SandboxServer {
@@ -9,7 +9,7 @@ export interface SandboxServer {
   readonly url: string;
   readonly rpcUrl: string;
   /** The same node, as the process itself reaches it. */
-  ownRpcUrl(): string | undefined;
+  readonly ownRpcUrl: string;
   readonly databaseUrl: string;
   /** Everything that the node complained of. */
   readonly complaints: readonly string[];
@@ -23,7 +23,6 @@ export async function startSandbox(options: { databaseUrl?: string } = {}): Prom
   const db = connect(databaseUrl, { max: 3 });
   const complaints: string[] = [];
   const app = Fastify({ forceCloseConnections: true });
-  app.log.error = (message: unknown) => complaints.push(String(message));
   app.setErrorHandler((error, _request, reply) => {
     const known = error instanceof ApiError ? error : new ApiError('internal_error');
     if (known.status >= 500) complaints.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -32,16 +31,14 @@ export async function startSandbox(options: { databaseUrl?: string } = {}): Prom
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  let ownRpcUrl = (): string | undefined => undefined;
-  const mount = async (scope: FastifyInstance) => {
-    ({ ownRpcUrl } = await sandbox.mount(scope, db));
-  };
-  await app.register(mount, { prefix: '/sandbox' });
+  const node = await sandbox.start(db, (message) => complaints.push(message));
+  await app.register(async (scope) => node.mount(scope), { prefix: '/sandbox' });
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/sandbox`;
   const stop = async () => {
     await app.close();
+    await node.stop();
     await db.close();
     await own?.drop();
   };
-  return { url, rpcUrl: `${url}/starknet/rpc`, ownRpcUrl: () => ownRpcUrl(), databaseUrl, complaints, stop };
+  return { url, rpcUrl: `${url}/starknet/rpc`, ownRpcUrl: node.rpcUrl, databaseUrl, complaints, stop };
 }

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { ApiError, openApiDocument } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import Fastify, {
@@ -7,14 +8,15 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Authenticator } from './auth/authenticate.ts';
-import { type PagesDeps, registerPages } from './claim-page.ts';
+import type { Logger } from 'pino';
+import { type ClaimPage, registerClaimPage } from './claim-page.ts';
+import type { Config } from './config.ts';
 import type { AdmissionControl } from './http/admission.ts';
-import type { Handlers } from './http/call.ts';
+import type { Authenticate } from './http/call.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
-import { type Checks, createMetrics, type GaugeSource, type Health, registerOperations } from './http/monitoring.ts';
-import type { RateLimiter } from './http/rate-limit.ts';
+import { createMetrics, type Health, registerOperations } from './http/monitoring.ts';
+import { RateLimiter } from './http/rate-limit.ts';
 import {
   addSecurityHeaders,
   allowBrowsers,
@@ -22,89 +24,81 @@ import {
   readRequestId,
   setHeadersOfEarlyAnswer,
 } from './http/request-hooks.ts';
-import type { Log } from './log.ts';
-import type { Fulfilment } from './purchases/provider.ts';
-import { registerProviderCallback } from './purchases/provider-callback.ts';
+import type { Modules } from './modules.ts';
 import { registerReference } from './reference/page.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Longer than any identifier of the interface, so that a long one is answered by its schema. */
 const MAX_PARAMETER_LENGTH = 1_024;
-/** A client that takes longer than this to send its request is not one of ours. */
-const REQUEST_TIMEOUT_MS = 30_000;
 
-export interface AppDeps {
+export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' | 'routes'> {
+  readonly config: Config;
   readonly db: Database;
-  readonly authenticator: Authenticator;
-  readonly rateLimiter: RateLimiter;
-  readonly clientLimiter: RateLimiter;
-  readonly governor: AdmissionControl;
-  readonly handlers: Handlers;
-  readonly gauges: readonly GaugeSource[];
-  readonly checks: Checks;
-  readonly log: Log;
+  readonly log: Logger;
+  readonly writeLine: (line: string) => void;
+  /** Listens already; the application becomes its handler once it is ready. */
+  readonly server: Server;
   readonly health: Health;
-  /** How many proxies stand before the service. */
-  readonly trustProxy: number;
-  readonly metricsToken: string | undefined;
-  /** The address that others see; known once the server listens. */
-  readonly publicUrl: () => string;
-  /** Who delivers purchases, and tells their results by itself. */
-  readonly fulfilment: Fulfilment;
-  /** What people see. A process that only runs jobs serves nothing but its own health. */
-  readonly forPeople: PagesDeps | undefined;
+  readonly admission: AdmissionControl;
+  readonly authenticate: Authenticate;
+  readonly publicUrl: string;
+  /** Undefined in a process that only runs jobs: it serves nothing but its health and metrics. */
+  readonly claimPage: ClaimPage | undefined;
 }
 
-/** The HTTP application, not listening yet. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
-  const http: FastifyInstance = Fastify({
-    loggerInstance: deps.log.logger as FastifyBaseLogger,
+  const { config, db, publicUrl } = deps;
+  const app: FastifyInstance = Fastify({
+    serverFactory: () => deps.server,
+    loggerInstance: deps.log as FastifyBaseLogger,
     // Fastify would log addresses, and those hold gift codes; our own line names the route.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    trustProxy: deps.trustProxy > 0 && ((_, hops) => hops < deps.trustProxy),
+    trustProxy: config.trustProxy > 0 && ((_, hops) => hops < config.trustProxy),
     genReqId: readRequestId,
     requestIdHeader: false,
     // A logger of its own for each request costs more than the request's own line, which names the request itself.
     childLoggerFactory: (logger) => logger,
-    // Requests that arrive on an open connection while we stop are still answered, with `connection: close`.
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => {
       setHeadersOfEarlyAnswer(request, reply);
       replyWithError(error, request, reply);
     },
     clientErrorHandler: replyToBrokenRequest,
-    // Node would refuse these by itself, with answers that are not ours.
-    http: { requireHostHeader: false },
   });
-  http.server.on('checkExpectation', (request, response) => http.routing(request, response));
-  http.addHook('onRequest', requireHost);
-  readJsonBodies(http);
-  logRequests(http, deps.log.writeLine);
-  addSecurityHeaders(http, deps.publicUrl);
-  http.setErrorHandler(replyWithError);
-  http.setNotFoundHandler(() => {
+  app.addHook('onRequest', requireHost);
+  readJsonBodies(app);
+  logRequests(app, deps.writeLine);
+  addSecurityHeaders(app, publicUrl);
+  app.setErrorHandler(replyWithError);
+  app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  allowBrowsers(http);
+  allowBrowsers(app);
 
-  const metrics = createMetrics(http, deps.db, deps.gauges);
-  registerOperations(http, { ...deps, metrics });
-  if (deps.forPeople) {
-    registerReference(http, deps.publicUrl);
-    registerPages(http, deps.forPeople);
-    await http.register(async (v1) => registerInterface(v1, deps), { prefix: '/v1' });
+  const metrics = createMetrics(app, db, deps.gauges);
+  registerOperations(app, { db, health: deps.health, checks: deps.checks, metrics, metricsToken: config.metricsToken });
+  if (deps.claimPage) {
+    registerReference(app, publicUrl);
+    registerClaimPage(app, deps.claimPage);
+    await app.register(async (v1) => registerInterface(v1, deps), { prefix: '/v1' });
   }
-  return http;
+  return app;
 }
 
 function registerInterface(v1: FastifyInstance, deps: AppDeps): void {
-  v1.get('/openapi.json', async () => openApiDocument(`${deps.publicUrl()}/v1`));
-  registerEndpoints(v1, deps);
-  v1.register(async (scope) => registerProviderCallback(scope, deps));
+  const { config, db, publicUrl } = deps;
+  v1.get('/openapi.json', async () => openApiDocument(`${publicUrl}/v1`));
+  registerEndpoints(v1, {
+    db,
+    authenticate: deps.authenticate,
+    rateLimiter: new RateLimiter(db, config.requestsPerMinute),
+    clientLimiter: new RateLimiter(db, config.claimsPerMinute),
+    governor: deps.admission,
+    handlers: deps.handlers,
+  });
+  for (const register of deps.routes) v1.register(register);
 }
 
 /** HTTP/1.1 asks for it, and whoever leaves it out is not a client that we know. */
@@ -114,10 +108,10 @@ function requireHost(request: FastifyRequest, _: FastifyReply, done: (error?: Er
 }
 
 /** JSON or nothing. An empty body is no body, whatever its content type says: many clients send one with DELETE. */
-function readJsonBodies(http: FastifyInstance): void {
-  const parse = http.getDefaultJsonParser('error', 'error');
-  http.removeAllContentTypeParsers();
-  http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);
     return parse(request, body as string, done);
   });

@@ -2,7 +2,7 @@ import { ApiError } from '@svc/protocol';
 import type { Pages } from '@svc/web/pages';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { type Explorers, explorersOf, registerPages } from './claim-page.ts';
+import { type Explorers, explorersOf, registerClaimPage } from './claim-page.ts';
 import { replyWithError } from './http/error-reply.ts';
 import { addSecurityHeaders } from './http/request-hooks.ts';
 
@@ -13,12 +13,12 @@ const pages: Pages = {
 
 function open(explorers: Explorers = {}) {
   const app = Fastify();
-  addSecurityHeaders(app, () => 'http://svc.test');
+  addSecurityHeaders(app, 'http://svc.test');
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  registerPages(app, { pages, explorers });
+  registerClaimPage(app, { pages, explorers });
   return app;
 }
 

@@ -1,11 +1,29 @@
 import { ApiError, type RedeemChain } from '@svc/protocol';
-import type { Pages } from '@svc/web/pages';
+import { loadPages, type Pages } from '@svc/web/pages';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
 import type { LiveStarknet } from './chains/networks.ts';
+import type { Config } from './config.ts';
 
-export interface PagesDeps {
+export interface ClaimPage {
   readonly pages: Pages;
   readonly explorers: Explorers;
+}
+
+/**
+ * Built where its sources changed, while the database starts; so it is begun first and awaited last. A process that only runs jobs
+ * serves no page.
+ */
+export function loadClaimPage(config: Config, log: Logger, flush: () => void): Promise<ClaimPage | undefined> {
+  if (config.role === 'worker') return Promise.resolve(undefined);
+  const explorers = explorersOf(config.chains.starknet, config.sandbox);
+  const loading = loadPages((line) => {
+    log.info(line);
+    flush();
+  }).then((pages) => ({ pages, explorers }));
+  // The caller awaits it later; until then a failure is not unhandled.
+  loading.catch(() => undefined);
+  return loading;
 }
 
 /** Files of its own and requests to its own service, nothing inline. `data:` is for the empty icon, which keeps browsers from asking for one. */
@@ -28,7 +46,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The claim page, at `/claim/<code>`. It is the same for every code: the page itself asks the interface what the code gives. */
-export function registerPages(app: FastifyInstance, { pages, explorers }: PagesDeps): void {
+export function registerClaimPage(app: FastifyInstance, { pages, explorers }: ClaimPage): void {
   const html = withExplorers(pages.html, explorers);
   const page = (reply: FastifyReply) =>
     reply

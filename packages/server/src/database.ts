@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { findEmbedded, type MigrationSet, startEmbedded } from '@svc/store';
+import { connect, type Database, findEmbedded, type MigrationSet, migrate, startEmbedded } from '@svc/store';
+import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 
 export interface OpenStore {
@@ -7,6 +8,33 @@ export interface OpenStore {
   /** For people: which database this is, without its password. */
   readonly description: string;
   close(): Promise<void>;
+}
+
+export interface OpenDatabase {
+  readonly db: Database;
+  readonly description: string;
+  close(): Promise<void>;
+}
+
+/** Opens and migrates the database of the service. */
+export async function openDatabase(
+  config: Config,
+  sandbox: MigrationSet | undefined,
+  log: Logger,
+): Promise<OpenDatabase> {
+  const store = await openStore(config, (line) => log.info(line));
+  try {
+    await migrate(store.url, [serverMigrations, ...(sandbox ? [sandbox] : [])]);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const db = connect(store.url, { max: config.databasePoolSize });
+  const close = async () => {
+    await db.close();
+    await store.close();
+  };
+  return { db, description: store.description, close };
 }
 
 /** The configured PostgreSQL, or the embedded one in the data folder. */

@@ -1,5 +1,8 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Db } from '@svc/store';
+import type { Config } from './config.ts';
+import { type Development, draftKeys, ensureDevelopment } from './organizations/development.ts';
 
 /** What an app needs to talk to this service in development. */
 export interface Credentials {
@@ -27,4 +30,20 @@ export async function writeCredentials(file: string, credentials: Partial<Creden
   await writeFile(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
   await chmod(draft, 0o600);
   await rename(draft, file);
+}
+
+export const credentialsFileOf = ({ dataDir }: Config): string => path.join(dataDir, 'credentials.json');
+
+/** Keys are written to the file before the database has them: a start that fails in between loses none. */
+export async function prepareDevelopment(config: Config, db: Db): Promise<Development> {
+  const file = credentialsFileOf(config);
+  const kept = { ...draftKeys(), ...(await readCredentials(file)) };
+  await writeCredentials(file, kept);
+  const development = await ensureDevelopment(db, {
+    wanted: { publicKey: config.developmentPublicKey, secretKey: config.developmentSecretKey },
+    kept,
+    replaceLostSecret: config.databaseUrl === undefined,
+  });
+  if (development.secretKey === undefined) await rm(file, { force: true });
+  return development;
 }

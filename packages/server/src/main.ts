@@ -106,10 +106,10 @@ export function banner(facts: BannerFacts): string {
     ...keyRows(facts),
   ];
   const table = rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`).join('\n');
-  const deps = [`svc is ready (${(facts.startedInMs / 1000).toFixed(1)} s)`, table];
+  const blocks = [`svc is ready (${(facts.startedInMs / 1000).toFixed(1)} s)`, table];
   if (development?.secretKey !== undefined)
-    deps.push(firstCall(publicUrl, development.publicKey, development.secretKey));
-  return `\n${deps.join('\n\n')}\n`;
+    blocks.push(firstCall(publicUrl, development.publicKey, development.secretKey));
+  return `\n${blocks.join('\n\n')}\n`;
 }
 
 function keyRows({ development, credentialsFile }: BannerFacts): [string, string][] {

@@ -39,7 +39,7 @@ export interface ProviderFault extends Omit<NewProviderFault, 'count' | 'seconds
 }
 
 /** A list that a person made by hand; more is a program gone wild. */
-const MAX_ORDERS = 1_000;
+const MAX_FAULTS = 1_000;
 
 interface Row {
   readonly id: number;
@@ -54,14 +54,14 @@ const columns = sql`id, kind, request, reference, remaining, expires_at`;
 const inForce = sql`(remaining is null or remaining > 0) and expires_at > clock_timestamp()`;
 
 /** Answers undefined when there are too many already. */
-export async function orderProviderFault(db: Db, fault: NewProviderFault): Promise<ProviderFault | undefined> {
+export async function addProviderFault(db: Db, fault: NewProviderFault): Promise<ProviderFault | undefined> {
   return db.tx(async (tx) => {
     await tx.run(sql`delete from sandbox.provider_faults where not (${inForce})`);
     const row = await tx.one<Row>(sql`
       insert into sandbox.provider_faults (kind, request, reference, remaining, expires_at)
       select ${fault.kind}, ${fault.request}, ${fault.reference ?? null}, ${fault.count ?? null},
         clock_timestamp() + make_interval(secs => ${fault.seconds})
-       where (select count(*) from sandbox.provider_faults) < ${MAX_ORDERS}
+       where (select count(*) from sandbox.provider_faults) < ${MAX_FAULTS}
       returning ${columns}`);
     return row && faultOf(row);
   });
@@ -142,7 +142,7 @@ export function readProviderFault(value: unknown): NewProviderFault {
 }
 
 /** `POST /provider/settings` `{slowSeconds}`. */
-export function readSlowSeconds(value: unknown): number {
+export function readSlowSecondsChange(value: unknown): number {
   return readWhole(readBody(value), 'slowSeconds', 0, MAX_SLOW_SECONDS);
 }
 

@@ -13,10 +13,10 @@ import {
 
 export type OrderState = 'accepted' | 'completed' | 'failed';
 /** What the provider says of an order by itself: what is so, or, where that fault was ordered, the opposite. */
-export type Word = 'truth' | 'lie';
+export type CallbackResult = 'truth' | 'lie';
 
 /** What became of an order. */
-export interface Known {
+export interface OrderStatus {
   readonly state: OrderState;
   readonly fileNumber: string | null;
   readonly reason: string | null;
@@ -33,13 +33,13 @@ export interface ShownOrder extends Order {
   readonly receivedAt: string;
 }
 
-export interface NewOrder extends Known {
+export interface NewOrder extends OrderStatus {
   readonly order: Order;
   readonly dueInSeconds: number | null;
-  readonly toTell: readonly Word[];
+  readonly callbacks: readonly CallbackResult[];
 }
 
-const known = sql`state, file_number as "fileNumber", reason`;
+const statusColumns = sql`state, file_number as "fileNumber", reason`;
 
 export async function readSlowSeconds(reads: Reads): Promise<number> {
   const row = await reads.one<{ slow_seconds: number }>(sql`select slow_seconds from sandbox.provider`);
@@ -52,29 +52,29 @@ export async function changeSlowSeconds(db: Db, slowSeconds: number): Promise<vo
 }
 
 /** Stores an order that was not known, and delivers it where it is one that is delivered at once. */
-export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSeconds, toTell }: NewOrder) {
-  return tx.one<Known>(sql`
+export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSeconds, callbacks }: NewOrder) {
+  return tx.one<OrderStatus>(sql`
     insert into sandbox.provider_orders
       (order_id, request, state, file_number, reason, delivered, due_at, to_tell, tell_at)
     values (${order.orderId}, ${JSON.stringify(order)}::jsonb, ${state}, ${fileNumber}, ${reason},
-      ${state === 'completed' ? 1 : 0}, clock_timestamp() + make_interval(secs => ${dueInSeconds}), ${toTell},
+      ${state === 'completed' ? 1 : 0}, clock_timestamp() + make_interval(secs => ${dueInSeconds}), ${callbacks},
       clock_timestamp())
     on conflict (order_id) do nothing
-    returning ${known}`);
+    returning ${statusColumns}`);
 }
 
 /** Counts an order that comes again; undefined where it was another one. */
-export function repeatOrder(tx: Db, order: Order): Promise<Known | undefined> {
-  return tx.one<Known>(sql`
+export function repeatOrder(tx: Db, order: Order): Promise<OrderStatus | undefined> {
+  return tx.one<OrderStatus>(sql`
     update sandbox.provider_orders set asked = asked + 1
      where order_id = ${order.orderId} and request = ${JSON.stringify(order)}::jsonb
-    returning ${known}`);
+    returning ${statusColumns}`);
 }
 
-export function lookUpOrder(tx: Db, orderId: string): Promise<(Known & { reference: string }) | undefined> {
+export function lookUpOrder(tx: Db, orderId: string): Promise<(OrderStatus & { reference: string }) | undefined> {
   return tx.one(sql`
     update sandbox.provider_orders set looked_up = looked_up + 1 where order_id = ${orderId}
-    returning ${known}, request->>'reference' as reference`);
+    returning ${statusColumns}, request->>'reference' as reference`);
 }
 
 /** Ends what is due: one order, or all. */
@@ -90,12 +90,12 @@ export async function deliverDue(db: Db, orderId?: string): Promise<void> {
 export async function listOrders(db: Db, orderId: string | undefined, limit: number): Promise<ShownOrder[]> {
   const which = orderId === undefined ? sql`true` : sql`order_id = ${orderId}`;
   const rows = await db.rows<ListRow>(sql`
-    select request, ${known}, asked, looked_up, delivered, told, received_at from sandbox.provider_orders
+    select request, ${statusColumns}, asked, looked_up, delivered, told, received_at from sandbox.provider_orders
      where ${which} order by received_at desc, order_id desc limit ${limit}`);
-  return rows.map(shown);
+  return rows.map(toShownOrder);
 }
 
-interface ListRow extends Known {
+interface ListRow extends OrderStatus {
   readonly request: Order;
   readonly asked: number;
   readonly looked_up: number;
@@ -104,7 +104,7 @@ interface ListRow extends Known {
   readonly received_at: Date;
 }
 
-function shown(row: ListRow): ShownOrder {
+function toShownOrder(row: ListRow): ShownOrder {
   return {
     ...row.request,
     status: row.state,
@@ -131,7 +131,7 @@ export interface Order {
 }
 
 /** What becomes of an order in the end: one of the two is null. */
-export interface Fate {
+export interface OrderOutcome {
   readonly fileNumber: string | null;
   readonly reason: string | null;
 }
@@ -161,7 +161,7 @@ export function readOrder(bytes: Uint8Array): Order {
 }
 
 /** The last digits of its reference decide, and nothing else. */
-export function fateOf({ orderId, reference }: Order): Fate {
+export function outcomeOf({ orderId, reference }: Order): OrderOutcome {
   if (reference.endsWith('0000')) return { fileNumber: null, reason: REFUSAL };
   return { fileNumber: fileNumberOf(orderId), reason: null };
 }
@@ -185,13 +185,13 @@ function parse(bytes: Uint8Array): unknown {
 }
 
 /** What to answer: how it went, and the fault that gets in the way of saying so. */
-export interface OrderTaken {
+export interface AcceptedOrder {
   readonly fault: RequestFaultKind | undefined;
   /** undefined: the id is known for another order, or the fault came first. */
-  readonly known: Known | undefined;
+  readonly known: OrderStatus | undefined;
 }
 
-const wordsOf: Readonly<Record<CallbackFaultKind, readonly Word[]>> = {
+const callbacksOf: Readonly<Record<CallbackFaultKind, readonly CallbackResult[]>> = {
   slow: ['truth'],
   'no-callback': [],
   'callback-twice': ['truth', 'truth'],
@@ -199,21 +199,21 @@ const wordsOf: Readonly<Record<CallbackFaultKind, readonly Word[]>> = {
 };
 
 /** Takes an order, once: whoever sends it again is told what became of it. */
-export function takeOrder(db: Db, order: Order): Promise<OrderTaken> {
+export function acceptOrder(db: Db, order: Order): Promise<AcceptedOrder> {
   return db.tx(async (tx) => {
     const kinds = [...requestFaultKinds, ...answerFaultKinds];
     const fault = await takeProviderFault(tx, kinds, 'order', order.reference);
     if (requestFaultKinds.some((kind) => kind === fault)) return { fault, known: undefined };
     const repeated = await repeatOrder(tx, order);
-    const known = repeated ?? (await insertOrder(tx, await judge(tx, order))) ?? (await repeatOrder(tx, order));
+    const known = repeated ?? (await insertOrder(tx, await decideOrder(tx, order))) ?? (await repeatOrder(tx, order));
     return { fault, known };
   });
 }
 
-async function judge(tx: Db, order: Order): Promise<NewOrder> {
-  const fate = { order, ...fateOf(order) };
+async function decideOrder(tx: Db, order: Order): Promise<NewOrder> {
+  const fate = { order, ...outcomeOf(order) };
   const fault = await takeProviderFault(tx, callbackFaultKinds, 'order', order.reference);
-  const words = fault === undefined && isSlow(order) ? wordsOf.slow : fault && wordsOf[fault];
-  if (words) return { ...fate, state: 'accepted', dueInSeconds: await readSlowSeconds(tx), toTell: words };
-  return { ...fate, state: fate.reason === null ? 'completed' : 'failed', dueInSeconds: null, toTell: [] };
+  const words = fault === undefined && isSlow(order) ? callbacksOf.slow : fault && callbacksOf[fault];
+  if (words) return { ...fate, state: 'accepted', dueInSeconds: await readSlowSeconds(tx), callbacks: words };
+  return { ...fate, state: fate.reason === null ? 'completed' : 'failed', dueInSeconds: null, callbacks: [] };
 }

@@ -3,34 +3,34 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, sql } from '@svc/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { deliverDue, type Word } from './orders.ts';
+import { type CallbackResult, deliverDue } from './orders.ts';
 
 /** The service that orders: where it takes results, and the secret that they are signed with. */
 export interface ProviderClient {
   readonly providerSecret: Uint8Array;
-  /** Results are posted to `/{orderId}/result` below it; undefined while there is nobody to tell. */
-  readonly ordersUrl: () => string | undefined;
+  /** Results are posted to `/{orderId}/result` below it; undefined where no results are wanted. */
+  readonly ordersUrl: string | undefined;
 }
 
 /** It is on this machine, and stores a few rows. */
 const TIMEOUT_MS = 10_000;
 /** Told in one look; the next look follows in a second. */
-const MAX_WORDS = 20;
+const MAX_CALLBACKS = 20;
 /** Some hours with the pauses below; after that, only who asks is told. */
 const MAX_TRIES = 200;
 const MAX_PAUSE_SECONDS = 60;
 /** What the service understood, whether it liked it or not, is not told again. */
-const UNDERSTOOD = new Set([204, 400, 404]);
-const lies = {
+const FINAL_STATUSES = new Set([204, 400, 404]);
+const falseResults = {
   completed: { status: 'completed', fileNumber: '0000000000' },
   failed: { status: 'failed', reason: 'Al final no se entregó. It was not delivered after all.' },
 };
 
-interface Telling {
+interface DueCallback {
   readonly order_id: string;
   readonly file_number: string | null;
   readonly reason: string | null;
-  readonly word: Word;
+  readonly word: CallbackResult;
   /** How many were told before it. */
   readonly place: number;
 }
@@ -39,45 +39,45 @@ interface Telling {
  * Delivers what is due and tells the results. A word is taken by moving its next turn away, so that processes seldom tell it at the same
  * time and a killed one does not lose it.
  */
-export async function tellResults(
+export async function sendResults(
   db: Db,
   client: ProviderClient,
   now: () => number,
   signal: AbortSignal,
 ): Promise<void> {
   await deliverDue(db);
-  const url = client.ordersUrl();
+  const url = client.ordersUrl;
   if (url === undefined) return;
-  for (const telling of await takeWords(db)) {
+  for (const telling of await claimCallbacks(db)) {
     const body = JSON.stringify(resultOf(telling));
     const headers = sign(client.providerSecret, telling.order_id, body, Math.floor(now() / 1_000));
     const status = await post(`${url}/${encodeURIComponent(telling.order_id)}/result`, headers, body, signal);
-    if (status !== undefined && UNDERSTOOD.has(status)) await keepTold(db, telling, status);
+    if (status !== undefined && FINAL_STATUSES.has(status)) await storeSent(db, telling, status);
   }
 }
 
-function takeWords(db: Db): Promise<Telling[]> {
-  return db.rows<Telling>(sql`
+function claimCallbacks(db: Db): Promise<DueCallback[]> {
+  return db.rows<DueCallback>(sql`
     update sandbox.provider_orders
        set tried = tried + 1,
            tell_at = clock_timestamp() + make_interval(secs => least(${MAX_PAUSE_SECONDS}, 2 ^ least(tried, 10)))
      where order_id in (select order_id from sandbox.provider_orders
                          where to_tell <> '{}' and state <> 'accepted' and tell_at <= clock_timestamp()
                            and tried < ${MAX_TRIES}
-                         order by tell_at limit ${MAX_WORDS} for update skip locked)
+                         order by tell_at limit ${MAX_CALLBACKS} for update skip locked)
     returning order_id, file_number, reason, to_tell[1] as word, cardinality(told) as place`);
 }
 
 /** An answer may take longer than the next turn of a word; who told it besides has then kept it already. */
-async function keepTold(db: Db, { order_id: orderId, place }: Telling, status: number): Promise<void> {
+async function storeSent(db: Db, { order_id: orderId, place }: DueCallback, status: number): Promise<void> {
   await db.run(sql`
     update sandbox.provider_orders
        set told = told || ${status}::integer, to_tell = to_tell[2:], tried = 0, tell_at = clock_timestamp()
      where order_id = ${orderId} and cardinality(told) = ${place}`);
 }
 
-function resultOf({ file_number: fileNumber, reason, word }: Telling): object {
-  if (word === 'lie') return reason === null ? lies.failed : lies.completed;
+function resultOf({ file_number: fileNumber, reason, word }: DueCallback): object {
+  if (word === 'lie') return reason === null ? falseResults.failed : falseResults.completed;
   return reason === null ? { status: 'completed', fileNumber } : { status: 'failed', reason };
 }
 
@@ -102,10 +102,10 @@ async function post(
   }
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
 /** Looks each second for what is to be delivered and told; what a killed process left is found by the next one. */
-export class Messenger {
+export class CallbackWorker {
   readonly #stopped = new AbortController();
   readonly #done: Promise<void>;
 
@@ -121,18 +121,18 @@ export class Messenger {
   async #run(db: Db, client: ProviderClient, now: () => number): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await pause(POLL_MS, undefined, { signal }).catch(() => {});
       // A database that is away for a moment is back at the next look.
-      if (!signal.aborted) await tellResults(db, client, now, signal).catch(() => {});
+      if (!signal.aborted) await sendResults(db, client, now, signal).catch(() => {});
     }
   }
 }
 
 /** Nobody who asks waits for longer. */
-const MAX_SILENCE_MS = 120_000;
+const MAX_HOLD_MS = 120_000;
 
 /** Keeps requests without an answer until their client gives up; a process that stops does not wait for them. */
-export class Silence {
+export class HeldRequests {
   readonly #kept = new Set<ServerResponse>();
 
   constructor(app: FastifyInstance) {
@@ -141,9 +141,9 @@ export class Silence {
     });
   }
 
-  keep(reply: FastifyReply): FastifyReply {
+  hold(reply: FastifyReply): FastifyReply {
     const response = reply.hijack().raw;
-    const timer = setTimeout(() => response.destroy(), MAX_SILENCE_MS);
+    const timer = setTimeout(() => response.destroy(), MAX_HOLD_MS);
     this.#kept.add(response);
     response.once('close', () => {
       clearTimeout(timer);

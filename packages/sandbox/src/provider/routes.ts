@@ -2,27 +2,27 @@ import { ApiError } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
+  addProviderFault,
   clearProviderFaults,
   listProviderFaults,
-  orderProviderFault,
   type RequestFaultKind,
   readOrdersQuery,
   readProviderFault,
-  readSlowSeconds as readSlowSecondsChange,
+  readSlowSecondsChange,
   requestFaultKinds,
   takeProviderFault,
 } from './faults.ts';
 import {
+  acceptOrder,
   changeSlowSeconds,
   deliverDue,
-  type Known,
   listOrders,
   lookUpOrder,
+  type OrderStatus,
   readOrder,
   readSlowSeconds,
-  takeOrder,
 } from './orders.ts';
-import { isSigned, Messenger, type ProviderClient, Silence } from './results.ts';
+import { CallbackWorker, HeldRequests, isSigned, type ProviderClient } from './results.ts';
 
 export interface ProviderOptions {
   /** Unix milliseconds. */
@@ -37,7 +37,7 @@ export function registerProvider(
   { now = Date.now }: ProviderOptions = {},
 ): void {
   app.register(async (scope) => registerOrders(scope, { db, secret: client.providerSecret, now }));
-  const messenger = new Messenger(db, client, now);
+  const messenger = new CallbackWorker(db, client, now);
   app.addHook('onClose', () => messenger.stop());
 
   app.get<{ Querystring: Record<string, unknown> }>('/provider/orders', async ({ query }) => {
@@ -58,7 +58,7 @@ export function registerProvider(
     return { faults: [] };
   });
   app.post('/provider/faults', async ({ body }) => {
-    const fault = await orderProviderFault(db, readProviderFault(body));
+    const fault = await addProviderFault(db, readProviderFault(body));
     if (!fault) throw new ApiError('invalid_request', 'There are too many orders. Clear them with DELETE first.');
     return fault;
   });
@@ -67,7 +67,7 @@ export function registerProvider(
 /** An order has a few hundred bytes. */
 const MAX_ORDER_BYTES = 64 * 1024;
 
-export interface OrderRouteParts {
+export interface OrderRouteDeps {
   readonly db: Database;
   readonly secret: Uint8Array;
   /** Unix milliseconds. */
@@ -79,8 +79,8 @@ interface WithOrder {
 }
 
 /** The two requests of the fulfilment protocol, signed. */
-export async function registerOrders(app: FastifyInstance, { db, secret, now }: OrderRouteParts): Promise<void> {
-  const silence = new Silence(app);
+export async function registerOrders(app: FastifyInstance, { db, secret, now }: OrderRouteDeps): Promise<void> {
+  const silence = new HeldRequests(app);
   // Bytes, because it is bytes that are signed.
   app.removeAllContentTypeParsers();
   const limits = { parseAs: 'buffer', bodyLimit: MAX_ORDER_BYTES } as const;
@@ -98,8 +98,8 @@ export async function registerOrders(app: FastifyInstance, { db, secret, now }: 
     if (ids.some((id) => id !== order.orderId)) {
       throw new ApiError('invalid_request', "webhook-id and Idempotency-Key must be the order's id.");
     }
-    const { fault, known } = await takeOrder(db, order);
-    if (fault !== undefined) return suffer(reply, fault, silence);
+    const { fault, known } = await acceptOrder(db, order);
+    if (fault !== undefined) return applyFault(reply, fault, silence);
     if (!known) throw new ApiError('invalid_request', 'This id was used for another order.');
     return answer(reply, known);
   });
@@ -111,17 +111,17 @@ export async function registerOrders(app: FastifyInstance, { db, secret, now }: 
     await deliverDue(db, orderId);
     const known = await lookUpOrder(db, orderId);
     const fault = await takeProviderFault(db, requestFaultKinds, 'look-up', known?.reference);
-    if (fault !== undefined) return suffer(reply, fault, silence);
+    if (fault !== undefined) return applyFault(reply, fault, silence);
     return known ? answer(reply, known) : reply.code(404).send({ status: 'unknown' });
   });
 }
 
-function answer(reply: FastifyReply, { state, fileNumber, reason }: Known): FastifyReply {
+function answer(reply: FastifyReply, { state, fileNumber, reason }: OrderStatus): FastifyReply {
   if (state === 'accepted') return reply.code(202).send({ status: state });
   return reply.code(200).send(state === 'completed' ? { status: state, fileNumber } : { status: state, reason });
 }
 
-function suffer(reply: FastifyReply, fault: RequestFaultKind, silence: Silence): FastifyReply {
+function applyFault(reply: FastifyReply, fault: RequestFaultKind, silence: HeldRequests): FastifyReply {
   switch (fault) {
     case 'unavailable':
     case 'deliver-unavailable':
@@ -132,6 +132,6 @@ function suffer(reply: FastifyReply, fault: RequestFaultKind, silence: Silence):
       return reply;
     case 'hang':
     case 'deliver-hang':
-      return silence.keep(reply);
+      return silence.hold(reply);
   }
 }

@@ -38,7 +38,7 @@ export class NodeThread {
   #nextId = 1;
   #pendingChars = 0;
   #stopping = false;
-  #listening = false;
+  readonly #firstListening = Promise.withResolvers<void>();
 
   constructor(settings: NodeSettings, report: (message: string) => void, entry = ENTRY) {
     this.#settings = settings;
@@ -47,17 +47,17 @@ export class NodeThread {
     this.#start();
   }
 
-  /** Whether the thread answers on the port of its own. */
-  get listening(): boolean {
-    return this.#listening;
+  /** Waits until the thread answers on its own port, or for the time given. */
+  async listening(limitMs: number): Promise<void> {
+    await Promise.race([this.#firstListening.promise, pause(limitMs, undefined, { ref: false })]);
   }
 
   rpc(body: string, spec: SpecVersion): Promise<RpcAnswer> {
-    return this.#ask((id) => ({ id, kind: 'rpc', body, spec }), body.length) as Promise<RpcAnswer>;
+    return this.#send((id) => ({ id, kind: 'rpc', body, spec }), body.length) as Promise<RpcAnswer>;
   }
 
   command(command: Command): Promise<unknown> {
-    return this.#ask((id) => ({ id, kind: 'command', command }), 0);
+    return this.#send((id) => ({ id, kind: 'command', command }), 0);
   }
 
   /** After the last request. */
@@ -66,12 +66,12 @@ export class NodeThread {
     const worker = this.#worker;
     if (!worker) return;
     const gone = new Promise((resolve) => worker.once('exit', resolve));
-    worker.postMessage({ kind: 'stop' } satisfies Ask);
+    worker.postMessage({ kind: 'stop' } satisfies NodeRequest);
     await Promise.race([gone, pause(STOP_MS, undefined, { ref: false })]);
     await worker.terminate();
   }
 
-  #ask(ask: (id: number) => Ask, chars: number): Promise<unknown> {
+  #send(ask: (id: number) => NodeRequest, chars: number): Promise<unknown> {
     const worker = this.#worker;
     if (!worker) return Promise.reject(new NodeGoneError('The node is starting again.'));
     if (this.#pending.size >= MAX_PENDING || this.#pendingChars + chars > MAX_PENDING_CHARS) {
@@ -93,18 +93,18 @@ export class NodeThread {
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     });
     this.#worker = worker;
-    worker.on('message', (message: Tell) => this.#told(message));
+    worker.on('message', (message: NodeReply) => this.#receive(message));
     worker.on('error', (error) => this.#report(`The node's thread died: ${textOf(error)}`));
-    worker.on('exit', () => void this.#gone());
+    worker.on('exit', () => void this.#onExit());
   }
 
-  #told(message: Tell): void {
+  #receive(message: NodeReply): void {
     if (message.kind === 'fault') {
       this.#report(message.message);
       return;
     }
     if (message.kind === 'listening') {
-      this.#listening = true;
+      this.#firstListening.resolve();
       return;
     }
     const pending = this.#pending.get(message.id);
@@ -115,9 +115,8 @@ export class NodeThread {
     else pending.resolve(message.answer);
   }
 
-  async #gone(): Promise<void> {
+  async #onExit(): Promise<void> {
     this.#worker = undefined;
-    this.#listening = false;
     for (const { reject } of this.#pending.values()) reject(new NodeGoneError('The node died and starts again.'));
     this.#pending.clear();
     this.#pendingChars = 0;
@@ -127,7 +126,7 @@ export class NodeThread {
   }
 }
 
-function errorOf({ code, message }: Extract<Tell, { kind: 'failed' }>): Error {
+function errorOf({ code, message }: Extract<NodeReply, { kind: 'failed' }>): Error {
   return code ? new ApiError(code, message) : new Error(message);
 }
 
@@ -136,13 +135,13 @@ function textOf(error: unknown): string {
 }
 
 /** From the thread that serves HTTP to the node's. */
-export type Ask =
+export type NodeRequest =
   | { readonly id: number; readonly kind: 'rpc'; readonly body: string; readonly spec: SpecVersion }
   | { readonly id: number; readonly kind: 'command'; readonly command: Command }
   | { readonly kind: 'stop' };
 
 /** And back. */
-export type Tell =
+export type NodeReply =
   | { readonly id: number; readonly kind: 'rpc'; readonly answer: RpcAnswer }
   | { readonly id: number; readonly kind: 'command'; readonly answer: unknown }
   | { readonly id: number; readonly kind: 'failed'; readonly code?: ErrorCode; readonly message: string }

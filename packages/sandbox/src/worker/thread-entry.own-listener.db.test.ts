@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-const ownUrl = () => sandbox.ownRpcUrl() ?? 'http://nowhere.invalid';
+const ownUrl = () => sandbox.ownRpcUrl;
 
 function ask(url: string, method: string, params: unknown = []): Promise<Response> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

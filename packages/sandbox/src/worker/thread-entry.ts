@@ -6,7 +6,7 @@ import { ApiError } from '@svc/protocol';
 import { startNode } from '../node.ts';
 import { rpcErrors, showError } from '../rpc/context.ts';
 import type { RpcAnswer } from '../rpc/rpc.ts';
-import type { Ask, NodeSettings, Tell } from './node-thread.ts';
+import type { NodeReply, NodeRequest, NodeSettings } from './node-thread.ts';
 
 /** As of the public address. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 3_600_000;
  * The node behind a port of its own, on loopback, for the process that it runs in: what the service asks of the chain then costs
  * the thread that serves everyone else nothing.
  */
-export function listenForOwn(
+export function listenOnLoopback(
   port: number,
   rpc: (body: string) => Promise<RpcAnswer>,
   onListening: () => void,
@@ -88,27 +88,27 @@ function lowerPriority(): void {
 // The node's own thread: parsing, hashing, signatures and execution would otherwise hold up every other request.
 const port = parentPort;
 if (!port) throw new Error('This file is started as a worker thread.');
-const tell = (message: Tell) => port.postMessage(message);
-const report = (error: unknown) => tell({ kind: 'fault', message: textOf(error) });
+const post = (message: NodeReply) => port.postMessage(message);
+const report = (error: unknown) => post({ kind: 'fault', message: textOf(error) });
 
 const { url, port: ownPort } = workerData as NodeSettings;
 const node = startNode({ url, report });
 const ownRpc = async (body: string) => (await node).rpc(body, '0.10.0');
-const own = ownPort === undefined ? undefined : listenForOwn(ownPort, ownRpc, () => tell({ kind: 'listening' }));
+const own = ownPort === undefined ? undefined : listenOnLoopback(ownPort, ownRpc, () => post({ kind: 'listening' }));
 lowerPriority();
 
-port.on('message', (ask: Ask) => {
+port.on('message', (ask: NodeRequest) => {
   if (ask.kind === 'stop') return void stop();
   answer(ask).catch((error: unknown) => {
     const code = error instanceof ApiError ? { code: error.code } : {};
-    tell({ id: ask.id, kind: 'failed', ...code, message: error instanceof ApiError ? error.message : textOf(error) });
+    post({ id: ask.id, kind: 'failed', ...code, message: error instanceof ApiError ? error.message : textOf(error) });
   });
 });
 
-async function answer(ask: Exclude<Ask, { kind: 'stop' }>): Promise<void> {
+async function answer(ask: Exclude<NodeRequest, { kind: 'stop' }>): Promise<void> {
   const { rpc, command } = await node;
-  if (ask.kind === 'rpc') tell({ id: ask.id, kind: 'rpc', answer: await rpc(ask.body, ask.spec) });
-  else tell({ id: ask.id, kind: 'command', answer: await command(ask.command) });
+  if (ask.kind === 'rpc') post({ id: ask.id, kind: 'rpc', answer: await rpc(ask.body, ask.spec) });
+  else post({ id: ask.id, kind: 'command', answer: await command(ask.command) });
 }
 
 async function stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Access, ApiError, type Environment } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import type { Caller } from '../http/call.ts';
+import type { Authenticate, Caller } from '../http/call.ts';
 import { hashSecret, looksLikeKey } from '../organizations/api-keys.ts';
 import type { EnvironmentRow, KeyRow } from '../organizations/organization-store.ts';
 import * as store from '../organizations/organization-store.ts';
@@ -15,8 +15,11 @@ export interface Authenticator {
   readonly userTokens: UserTokens;
 }
 
-/** Answers who is calling, `undefined` where nobody needs to say, or throws the 401 to answer with. */
-export async function authenticate(
+export function createAuthenticate(authenticator: Authenticator): Authenticate {
+  return (access, headers) => authenticate(authenticator, access, headers);
+}
+
+async function authenticate(
   authenticator: Authenticator,
   access: Access,
   headers: IncomingHttpHeaders,

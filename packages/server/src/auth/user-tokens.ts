@@ -21,8 +21,8 @@ const MAX_SUBJECT_LENGTH = 256;
 export interface UserTokenOptions {
   /** Decides where an organisation's own key set may lie. */
   readonly guard: AddressGuard;
-  /** Where the development identity provider keeps its keys, once the server listens. */
-  readonly sandboxKeySet: () => string | undefined;
+  /** The key set of the development identity provider. */
+  readonly sandboxKeySet: string | undefined;
   readonly now?: () => Date;
 }
 
@@ -87,7 +87,7 @@ export class UserTokens {
     const known = this.#keySets.get(setting);
     if (known) return known;
     const { guard, sandboxKeySet } = this.#options;
-    const url = setting === 'sandbox' ? sandboxKeySet() : setting;
+    const url = setting === 'sandbox' ? sandboxKeySet : setting;
     if (url === undefined) throw invalid('the development identity provider is switched off.');
     if (this.#keySets.size >= MAX_KEY_SETS) this.#keySets.clear();
     const keySet = createRemoteJWKSet(new URL(url), {

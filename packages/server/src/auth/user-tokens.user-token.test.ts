@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const now = () => Math.floor(Date.now() / 1000);
-const tokens = () => new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: () => undefined });
+const tokens = () => new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined });
 const settings = (change: Partial<EnvironmentRow> = {}): EnvironmentRow => ({
   organization_id: 'org_1',
   environment: 'development',
@@ -136,7 +136,7 @@ describe('a user token', () => {
 
   it('never makes us connect to a private address', async () => {
     const before = reads;
-    const guarded = new UserTokens({ guard: publicOnly(), sandboxKeySet: () => undefined });
+    const guarded = new UserTokens({ guard: publicOnly(), sandboxKeySet: undefined });
     await expect(guarded.externalUserId(await sign('ES256', good()), settings())).rejects.toMatchObject({
       code: 'identity_unavailable',
     });

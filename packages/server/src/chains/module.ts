@@ -1,6 +1,11 @@
 import { toHex } from '@svc/starknet';
 import type { Handlers } from '../http/call.ts';
+import type { Module } from '../http/module.ts';
 import type { Networks } from './networks.ts';
+
+export function create(deps: { readonly networks: Networks }): Module<'getConfig'> {
+  return { handlers: configHandlers(deps.networks) };
+}
 
 export function configHandlers(networks: Networks): Pick<Handlers, 'getConfig'> {
   return {

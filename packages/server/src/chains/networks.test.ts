@@ -29,7 +29,7 @@ function codeOf(work: () => unknown): ErrorCode | undefined {
 
 describe('the networks of a deployment', () => {
   it('never give production the sandbox', () => {
-    const networks = new Networks(nothing, () => place);
+    const networks = new Networks(nothing, place);
     expect(codeOf(() => networks.starknet('production'))).toBe('chain_not_configured');
     expect(codeOf(() => networks.evm('production', 'BASE'))).toBe('chain_not_configured');
     expect(codeOf(() => networks.tokens('production'))).toBe('chain_not_configured');
@@ -38,17 +38,14 @@ describe('the networks of a deployment', () => {
   });
 
   it('never give development a live chain, also where the sandbox is off', () => {
-    const networks = new Networks({ starknet, evmRpcUrls: { BASE: ['http://127.0.0.1:9'] } }, () => undefined);
+    const networks = new Networks({ starknet, evmRpcUrls: { BASE: ['http://127.0.0.1:9'] } }, undefined);
     expect(codeOf(() => networks.starknet('development'))).toBe('chain_not_configured');
     expect(codeOf(() => networks.evm('development', 'BASE'))).toBe('chain_not_configured');
     expect(networks.starknet('production').chain.chainId).toBe(chainIds.SN_SEPOLIA);
   });
 
-  it('are the sandbox in development, at the address that it has when it is first asked for', () => {
-    let where: typeof place | undefined;
-    const networks = new Networks(nothing, () => where);
-    expect(codeOf(() => networks.starknet('development'))).toBe('chain_not_configured');
-    where = place;
+  it('are the sandbox in development, at its address', () => {
+    const networks = new Networks(nothing, place);
     const network = networks.starknet('development');
     expect(network).toMatchObject({
       name: 'sandbox',
@@ -64,7 +61,7 @@ describe('the networks of a deployment', () => {
 
   it('have in production the class that the operator declared, as the current one', () => {
     const classesOf = (svcClassHash: bigint) =>
-      new Networks({ starknet: { ...starknet, svcClassHash }, evmRpcUrls: {} }, () => undefined)
+      new Networks({ starknet: { ...starknet, svcClassHash }, evmRpcUrls: {} }, undefined)
         .starknet('production')
         .walletClasses.map(({ classHash, current }) => [classHash, current]);
     const earlier = [classes.svcPolicies, classes.svcSessions];
@@ -82,7 +79,7 @@ describe('the networks of a deployment', () => {
   });
 
   it('have the tokens of the chains that are configured, and no others', () => {
-    const networks = new Networks({ starknet, evmRpcUrls: { ARBITRUM: ['http://127.0.0.1:9'] } }, () => place);
+    const networks = new Networks({ starknet, evmRpcUrls: { ARBITRUM: ['http://127.0.0.1:9'] } }, place);
     const chainsOf = (environment: 'production' | 'development') => [
       ...new Set(networks.tokens(environment).map(({ chain }) => chain)),
     ];
@@ -95,19 +92,19 @@ describe('the networks of a deployment', () => {
 
   it('are checked at the start: a node of a wrong chain is an error, a silent one is told', async () => {
     const node = await startFaultyNode(behave.hang, { chainId: '0x534e5f4d41494e' });
-    const wrong = new Networks({ starknet: { ...starknet, rpcUrls: [node.url] }, evmRpcUrls: {} }, () => place);
+    const wrong = new Networks({ starknet: { ...starknet, rpcUrls: [node.url] }, evmRpcUrls: {} }, place);
     await expect(wrong.check()).rejects.toThrow(WrongChainError);
     await node.stop();
     const { nodes, unasked } = await wrong.check();
     expect(nodes).toMatchObject([{ host: new URL(node.url).host, trouble: expect.any(String) }]);
     expect(unasked).toContain('USDC');
-    expect(await new Networks(nothing, () => place).check()).toEqual({ nodes: [], unasked: [] });
+    expect(await new Networks(nothing, place).check()).toEqual({ nodes: [], unasked: [] });
   });
 
   it('have tokens with the decimals that their contracts tell, or the start is refused', async () => {
     const decimals = (found: string) => startFaultyNode(behave.result(found), { chainId: '0x2105' });
     const [same, other] = [await decimals(`0x${'6'.padStart(64, '0')}`), await decimals(`0x${'9'.padStart(64, '0')}`)];
-    const onBase = (url: string) => new Networks({ starknet: undefined, evmRpcUrls: { BASE: [url] } }, () => place);
+    const onBase = (url: string) => new Networks({ starknet: undefined, evmRpcUrls: { BASE: [url] } }, place);
     // Six is right for some of them only.
     await expect(onBase(same.url).check()).rejects.toThrow(/DAI on BASE has 6|WBTC on BASE has 6/);
     await expect(onBase(other.url).check()).rejects.toThrow(WrongTokenError);

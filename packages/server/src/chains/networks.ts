@@ -39,7 +39,7 @@ export interface LiveStarknet {
   readonly paymentAddress: StarknetAddress;
 }
 
-/** Where the sandbox is, once the service listens. */
+/** Where the sandbox is. */
 export interface SandboxPlace {
   /** As this process reaches it, without a slash at the end. */
   readonly url: string;
@@ -77,12 +77,10 @@ const liveChainIds = { mainnet: chainIds.SN_MAIN, sepolia: chainIds.SN_SEPOLIA }
 export class Networks {
   readonly #live: StarknetNetwork | undefined;
   readonly #liveEvm: ReadonlyMap<EvmChainName, EvmChain>;
-  readonly #sandbox: () => SandboxPlace | undefined;
-  /** Made when first asked for, because the sandbox's address is known only then. */
-  #development: (Pick<SandboxPlace, 'url' | 'nodeUrl'> & { readonly starknet: StarknetNetwork }) | undefined;
-  readonly #developmentEvm = new Map<string, EvmChain>();
+  readonly #development: StarknetNetwork | undefined;
+  readonly #developmentEvm: ReadonlyMap<EvmChainName, EvmChain>;
 
-  constructor(settings: ChainSettings, sandbox: () => SandboxPlace | undefined) {
+  constructor(settings: ChainSettings, sandbox: SandboxPlace | undefined) {
     this.#live = settings.starknet && liveNetwork(settings.starknet);
     this.#liveEvm = new Map(
       evmChainNames.flatMap((chain) => {
@@ -90,21 +88,25 @@ export class Networks {
         return urls ? [[chain, evmChain(chain, urls)] as const] : [];
       }),
     );
-    this.#sandbox = sandbox;
+    this.#development = sandbox && sandboxNetwork(sandbox);
+    this.#developmentEvm = new Map(
+      sandbox &&
+        evmChainNames.map((chain) => [chain, evmChain(chain, [`${sandbox.url}/evm/${chain.toLowerCase()}/rpc`])]),
+    );
   }
 
   /** Those that have a Starknet. */
   environments(): readonly Environment[] {
-    return [...(this.#live ? ['production' as const] : []), ...(this.#sandbox() ? ['development' as const] : [])];
+    return [...(this.#live ? ['production' as const] : []), ...(this.#development ? ['development' as const] : [])];
   }
 
   starknet(environment: Environment): StarknetNetwork {
-    const network = environment === 'production' ? this.#live : this.#sandboxNetwork();
+    const network = environment === 'production' ? this.#live : this.#development;
     return network ?? notConfigured(environment, 'STARKNET');
   }
 
   evm(environment: Environment, chain: EvmChainName): EvmChain {
-    const found = environment === 'production' ? this.#liveEvm.get(chain) : this.#sandboxEvm(chain);
+    const found = (environment === 'production' ? this.#liveEvm : this.#developmentEvm).get(chain);
     return found ?? notConfigured(environment, chain);
   }
 
@@ -132,25 +134,6 @@ export class Networks {
       ),
     ]);
     return { nodes: chains.flatMap(({ nodes }) => nodes), unasked: chains.flatMap(({ unasked }) => unasked) };
-  }
-
-  #sandboxNetwork(): StarknetNetwork | undefined {
-    const place = this.#sandbox();
-    if (!place) return undefined;
-    const { url, nodeUrl } = place;
-    if (this.#development?.url !== url || this.#development.nodeUrl !== nodeUrl) {
-      this.#development = { url, nodeUrl, starknet: sandboxNetwork(place) };
-    }
-    return this.#development.starknet;
-  }
-
-  #sandboxEvm(chain: EvmChainName): EvmChain | undefined {
-    const place = this.#sandbox();
-    if (!place) return undefined;
-    const url = `${place.url}/evm/${chain.toLowerCase()}/rpc`;
-    const known = this.#developmentEvm.get(url) ?? evmChain(chain, [url]);
-    this.#developmentEvm.set(url, known);
-    return known;
   }
 }
 

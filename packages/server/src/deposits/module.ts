@@ -1,6 +1,6 @@
-import type { Handlers } from '../http/call.ts';
+import type { Module } from '../http/module.ts';
 import { createDeposit, type DepositDeps } from './create-deposit.ts';
 
-export function depositHandlers(deps: DepositDeps): Pick<Handlers, 'createDeposit'> {
-  return { createDeposit: (call) => createDeposit(deps, call) };
+export function create(deps: DepositDeps): Module<'createDeposit'> {
+  return { handlers: { createDeposit: (call) => createDeposit(deps, call) } };
 }

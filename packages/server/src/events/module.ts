@@ -1,6 +1,8 @@
-import { type Database, type Reads, sql } from '@svc/store';
+import { type Database, type Reads, type Sql, sql } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
-import type { JobHandlers, JobLog, RecurringJob } from '../jobs/job.ts';
+import { type Jobs, type Module, queryGauge } from '../http/module.ts';
+import type { GaugeSource } from '../http/monitoring.ts';
+import type { JobLog } from '../jobs/job.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
 import { getDelivery, listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { createLookup } from './delivery-attempt.ts';
@@ -29,34 +31,32 @@ type WebhookOperation =
   | 'getDelivery'
   | 'listEvents';
 
-/** What an organisation does with its webhooks. */
-export function webhookHandlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
+export function create(deps: WebhookDeps): Module<WebhookOperation> {
+  return { handlers: handlers(deps), jobs: [webhookJobs(deps.db)], gauges: webhookGauges(deps.db.lists) };
+}
+
+function handlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
   const { db } = deps;
   return {
     createWebhook: (call) => createWebhook(deps, call),
-    listWebhooks: ({ caller, query }) => listWebhooks(db, caller, query),
+    listWebhooks: ({ caller, query }) => listWebhooks(db.lists, caller, query),
     getWebhook: ({ caller, params }) => getWebhook(db.reads, caller, params.id),
     updateWebhook: (call) => updateWebhook(deps, call),
     deleteWebhook: (call) => deleteWebhook(call),
     rotateWebhookSecret: (call) => rotateWebhookSecret(call),
     testWebhook: (call) => testWebhook(call),
     replayWebhook: (call) => replayWebhook(call),
-    listDeliveries: ({ caller, params, query }) => listDeliveries(db, caller, params.id, query),
+    listDeliveries: ({ caller, params, query }) => listDeliveries(db.lists, caller, params.id, query),
     getDelivery: ({ caller, params }) => getDelivery(db.reads, caller, params),
-    listEvents: ({ caller, query }) => listEvents(db, caller, query),
+    listEvents: ({ caller, query }) => listEvents(db.lists, caller, query),
   };
 }
 
 const LOOK_TASK = 'look-after-webhooks';
 const FORGET_TASK = 'forget-old-events';
 
-interface Jobs {
-  readonly handlers: JobHandlers;
-  readonly recurring: readonly RecurringJob[];
-}
-
 /** Short work on the database. */
-export function webhookJobs(db: Database): Jobs {
+function webhookJobs(db: Database): Jobs {
   return {
     handlers: {
       [LOOK_TASK]: () => lookAfterWebhooks(db),
@@ -83,62 +83,42 @@ export function deliveryJobs(deps: {
   };
 }
 
-interface Row {
-  readonly environment: string;
-  readonly due: number;
-  readonly oldestSeconds: number;
-}
-
-interface DisabledRow {
-  readonly environment: string;
-  readonly reason: string;
-  readonly webhooks: number;
-}
-
-/** What an operator sets an alarm on: deliveries that are due and not sent; and which webhooks were switched off, and why. */
-export function webhookGauges(reads: Reads) {
-  return [
-    {
-      name: 'svc_webhook_deliveries_due',
-      help: 'Deliveries to webhooks that are due and not sent yet',
-      labelNames: ['environment'],
-      read: async () => (await dueOf(reads)).map(({ environment, due }) => ({ labels: { environment }, value: due })),
-    },
-    {
-      name: 'svc_webhook_deliveries_oldest_due_seconds',
-      help: 'For how long the oldest of them has been due',
-      labelNames: ['environment'],
-      read: async () =>
-        (await dueOf(reads)).map(({ environment, oldestSeconds }) => ({
-          labels: { environment },
-          value: oldestSeconds,
-        })),
-    },
-    {
-      name: 'svc_webhooks_disabled',
-      help: 'Webhooks that are switched off, by reason',
-      labelNames: ['environment', 'reason'],
-      read: async () =>
-        (await disabledOf(reads)).map(({ environment, reason, webhooks }) => ({
-          labels: { environment, reason },
-          value: webhooks,
-        })),
-    },
-  ];
-}
-
-function dueOf(reads: Reads): Promise<Row[]> {
-  return reads.rows<Row>(sql`
-    select environment, count(*)::integer as due,
-           extract(epoch from now() - min(next_attempt_at))::float8 as "oldestSeconds"
+/** Alarms can be set on deliveries that are due and not sent, and on webhooks that were switched off. */
+export function webhookGauges(reads: Reads): GaugeSource[] {
+  const due = (value: Sql) => sql`
+    select environment, ${value} as value
       from webhooks join webhook_deliveries on webhook_id = webhooks.id
      where state = 'WAITING' and next_attempt_at <= now() and disabled_reason is null and deleted_at is null
-     group by environment`);
-}
-
-function disabledOf(reads: Reads): Promise<DisabledRow[]> {
-  return reads.rows<DisabledRow>(sql`
-    select environment, disabled_reason as reason, count(*)::integer as webhooks from webhooks
-     where disabled_reason is not null and deleted_at is null
-     group by environment, disabled_reason`);
+     group by environment`;
+  return [
+    queryGauge(
+      reads,
+      {
+        name: 'svc_webhook_deliveries_due',
+        help: 'Deliveries to webhooks that are due and not sent yet',
+        labelNames: ['environment'],
+      },
+      due(sql`count(*)::integer`),
+    ),
+    queryGauge(
+      reads,
+      {
+        name: 'svc_webhook_deliveries_oldest_due_seconds',
+        help: 'For how long the oldest of them has been due',
+        labelNames: ['environment'],
+      },
+      due(sql`extract(epoch from now() - min(next_attempt_at))::float8`),
+    ),
+    queryGauge(
+      reads,
+      {
+        name: 'svc_webhooks_disabled',
+        help: 'Webhooks that are switched off, by reason',
+        labelNames: ['environment', 'reason'],
+      },
+      sql`select environment, disabled_reason as reason, count(*)::integer as value from webhooks
+           where disabled_reason is not null and deleted_at is null
+           group by environment, disabled_reason`,
+    ),
+  ];
 }

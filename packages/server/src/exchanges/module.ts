@@ -1,10 +1,12 @@
 import { type Currency, type Environment, usdToNumber } from '@svc/protocol';
-import type { Handlers } from '../http/call.ts';
+import type { Module } from '../http/module.ts';
 import type { Exchange } from './exchange.ts';
 
-export function exchangeHandlers(exchange: Exchange): Pick<Handlers, 'getUsdAmount'> {
+export function create({ exchange }: { readonly exchange: Exchange }): Module<'getUsdAmount'> {
   const getUsdAmount = getUsdAmountHandler(exchange);
-  return { getUsdAmount: ({ query, caller }) => getUsdAmount({ query, environment: caller.environment }) };
+  return {
+    handlers: { getUsdAmount: ({ query, caller }) => getUsdAmount({ query, environment: caller.environment }) },
+  };
 }
 
 export interface UsdAmountRequest {

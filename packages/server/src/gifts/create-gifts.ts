@@ -69,7 +69,7 @@ export async function createGiftsBulk(
     const gifts = await storeGifts(tx, caller, wanted, deps.newCode);
     const { organizationId, environment } = caller;
     const mails = gifts.map((gift): GiftMail => {
-      const content = contentOf(gift, organization.name, deps.publicUrl());
+      const content = contentOf(gift, organization.name, deps.publicUrl);
       return { organizationId, environment, recipient: gift.recipientEmail ?? '', template: 'gift', content };
     });
     await deps.queueMails(tx, mails);
@@ -292,7 +292,7 @@ export interface GiftDeps {
   /** Stores mails together with what else the transaction stores. */
   readonly queueMails: (tx: Db, mails: readonly GiftMail[]) => Promise<void>;
   /** Where people reach the claim page. */
-  readonly publicUrl: () => string;
+  readonly publicUrl: string;
   readonly now?: () => number;
   readonly newCode?: () => string;
 }

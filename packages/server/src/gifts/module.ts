@@ -1,8 +1,12 @@
-import { type Reads, sql } from '@svc/store';
+import type { Environment } from '@svc/protocol';
+import { type Reads, type Sql, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
 import type { Handlers } from '../http/call.ts';
+import { type Jobs, type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
-import type { JobHandlers, RecurringJob } from '../jobs/job.ts';
-import { type BridgingDeps, bridgeRedeem, sweepBridged } from './bridge-redeem.ts';
+import type { JobLog } from '../jobs/job.ts';
+import type { OutcomeHandlers } from '../relayer/outcome.ts';
+import { type BridgingDeps, bridgeRedeem, burnOutcomes, sweepBridged } from './bridge-redeem.ts';
 import { type ClaimDeps, claimGift, redeemGift, redeemStatus } from './claim.ts';
 import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
 import {
@@ -15,8 +19,14 @@ import {
   releaseExpired,
   updateGift,
 } from './manage-gifts.ts';
-import { countWaiting, type Waiting } from './payouts.ts';
+import { countWaiting, type Waiting } from './payout-store.ts';
+import { type PayoutJobDeps, payoutJobs, payoutOutcomes, usdcOf } from './payouts.ts';
 import { BRIDGE_TASK } from './redeem.ts';
+
+export interface OutcomeDeps {
+  readonly networks: Networks;
+  readonly log: JobLog;
+}
 
 type GiftOperation =
   | 'createGift'
@@ -29,25 +39,39 @@ type GiftOperation =
   | 'listGiftRedeems'
   | 'getGiftRedeem';
 
-/** What an organisation does with its gifts; those who redeem them come in elsewhere. */
-export function giftHandlers(deps: GiftDeps): Pick<Handlers, GiftOperation> {
+type ClaimOperation = 'claimGift' | 'redeemGift' | 'getRedeemStatus';
+
+export type GiftModuleDeps = GiftDeps & ClaimDeps & PayoutJobDeps & BridgingDeps;
+
+export function create(deps: GiftModuleDeps): Module<GiftOperation | ClaimOperation> {
+  return {
+    handlers: { ...giftHandlers(deps), ...claimHandlers(deps) },
+    jobs: [giftJobs(deps), payoutJobs(deps), bridgingJobs(deps)],
+    gauges: [...payoutGauges(deps.db.lists), ...bridgingGauges(deps.db.lists)],
+  };
+}
+
+/** They run in the transaction that stores an outcome and need no relayer. */
+export function relayOutcomes({ networks, log }: OutcomeDeps): Pick<OutcomeHandlers, 'payout' | 'burn'> {
+  const usdc = (environment: Environment) => usdcOf(networks, environment);
+  return { ...payoutOutcomes({ networks, log }), ...burnOutcomes({ usdc, log }) };
+}
+
+function giftHandlers(deps: GiftDeps): Pick<Handlers, GiftOperation> {
   const { db, now = Date.now } = deps;
   return {
     createGift: (call) => createGift(deps, call),
     createGiftsBulk: (call) => createGiftsBulk(deps, call),
-    listGifts: ({ caller, query }) => listGifts(db, caller, query),
+    listGifts: ({ caller, query }) => listGifts(db.lists, caller, query),
     getGift: ({ caller, params }) => getGift(db.reads, caller, params.id),
     updateGift: (call) => updateGift(deps, call),
     deleteGift: (call) => deleteGift(call),
-    getGiftUsage: ({ caller }) => getGiftUsage(db, caller, now()),
-    listGiftRedeems: ({ caller, query }) => listGiftRedeems(db, caller, query),
+    getGiftUsage: ({ caller }) => getGiftUsage(db.lists, caller, now()),
+    listGiftRedeems: ({ caller, query }) => listGiftRedeems(db.lists, caller, query),
     getGiftRedeem: ({ caller, params }) => getGiftRedeem(db.reads, caller, params.id),
   };
 }
 
-type ClaimOperation = 'claimGift' | 'redeemGift' | 'getRedeemStatus';
-
-/** What anyone who has a code can do. */
 export function claimHandlers(deps: ClaimDeps): Pick<Handlers, ClaimOperation> {
   return {
     claimGift: (call) => claimGift(deps, call),
@@ -58,10 +82,7 @@ export function claimHandlers(deps: ClaimDeps): Pick<Handlers, ClaimOperation> {
 
 const RELEASE_TASK = 'release-expired-gifts';
 
-export function giftJobs({ db, now = Date.now }: Pick<GiftDeps, 'db' | 'now'>): {
-  readonly handlers: JobHandlers;
-  readonly recurring: readonly RecurringJob[];
-} {
+function giftJobs({ db, now = Date.now }: Pick<GiftDeps, 'db' | 'now'>): Jobs {
   return {
     handlers: { [RELEASE_TASK]: (_: unknown, { signal }) => releaseExpired(db, now(), signal) },
     recurring: [{ task: RELEASE_TASK, everySeconds: 15 }],
@@ -70,10 +91,7 @@ export function giftJobs({ db, now = Date.now }: Pick<GiftDeps, 'db' | 'now'>): 
 
 const SWEEP_TASK = 'sweep-bridged-redeems';
 
-export function bridgingJobs(deps: BridgingDeps): {
-  readonly handlers: JobHandlers;
-  readonly recurring: readonly RecurringJob[];
-} {
+function bridgingJobs(deps: BridgingDeps): Jobs {
   return {
     handlers: {
       [BRIDGE_TASK]: ({ redeemId }: { redeemId: string }) => bridgeRedeem(deps, redeemId),
@@ -83,25 +101,25 @@ export function bridgingJobs(deps: BridgingDeps): {
   };
 }
 
-/** An alarm can be set on the second: such a redeem waits for `resume-redeem`. */
-export function bridgingGauges(reads: Reads): GaugeSource[] {
-  const gauge = (name: string, help: string, which: ReturnType<typeof sql>): GaugeSource => ({
-    name,
-    help,
-    labelNames: ['environment'],
-    read: async () => {
-      const rows = await reads.rows<{ environment: string; count: number }>(sql`
-        select environment, count(*)::integer as count from gift_redeems
-         where destination_chain = 'solana' and ${which} group by environment`);
-      return rows.map(({ environment, count }) => ({ labels: { environment }, value: count }));
-    },
-  });
+function bridgingGauges(reads: Reads): GaugeSource[] {
+  const count = (which: Sql) => sql`
+    select environment, count(*)::integer as value from gift_redeems
+     where destination_chain = 'solana' and ${which} group by environment`;
+  const labelNames = ['environment'];
   return [
-    gauge('svc_redeems_bridging', 'Redeems on their way to Solana', sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`),
-    gauge(
-      'svc_redeems_stuck',
-      'Redeems that were burned on Starknet and did not arrive on Solana',
-      sql`status = 'FAILED' and bridge ->> 'burnedAt' is not null`,
+    queryGauge(
+      reads,
+      { name: 'svc_redeems_bridging', help: 'Redeems on their way to Solana', labelNames },
+      count(sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`),
+    ),
+    queryGauge(
+      reads,
+      {
+        name: 'svc_redeems_stuck',
+        help: 'Redeems that were burned on Starknet and did not arrive on Solana',
+        labelNames,
+      },
+      count(sql`status = 'FAILED' and bridge ->> 'burnedAt' is not null`),
     ),
   ];
 }

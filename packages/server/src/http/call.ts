@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Access, AnswerOf, BodyOf, Endpoint, Environment, endpoints, ParamsOf, QueryOf } from '@svc/protocol';
 import type { Db } from '@svc/store';
 
@@ -89,3 +90,6 @@ export function publicKeyOf({ apiPublicKey }: Caller): string {
   if (apiPublicKey === undefined) throw new Error('A record needs the public key of its caller.');
   return apiPublicKey;
 }
+
+/** Who is calling, `undefined` where the endpoint needs no credentials; throws the 401 to answer with. */
+export type Authenticate = (access: Access, headers: IncomingHttpHeaders) => Promise<Caller | undefined>;

@@ -1,9 +1,8 @@
 import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Authenticator, authenticate } from '../auth/authenticate.ts';
 import { type AdmissionControl, isExpensive } from './admission.ts';
-import { type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
+import { type Authenticate, type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
 import { errorBody } from './error-reply.ts';
 import { claimKey, fingerprintOf, type KeyClaim, type StoredAnswer } from './idempotency.ts';
 import { clientOf, type RateLimiter } from './rate-limit.ts';
@@ -17,7 +16,7 @@ declare module 'fastify' {
 
 export interface EndpointDeps {
   readonly db: Db;
-  readonly authenticator: Authenticator;
+  readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
   /** For those who need no credentials. */
   readonly clientLimiter: RateLimiter;
@@ -56,7 +55,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await authenticate(deps.authenticator, endpoint.access, request.headers);
+  const caller = await deps.authenticate(endpoint.access, request.headers);
   request.caller = caller;
   const decision = caller
     ? await deps.rateLimiter.take(caller.keyId)

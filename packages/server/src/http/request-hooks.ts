@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** What every answer says to browsers and caches. Pages of ours replace the content policy with their own. */
-export function addSecurityHeaders(app: FastifyInstance, publicUrl: () => string): void {
+export function addSecurityHeaders(app: FastifyInstance, publicUrl: string): void {
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
-    if (publicUrl().startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000');
+    if (publicUrl.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000');
     done();
   });
 }

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { notedChain, relayer, smallPages, transfer, wrapChain } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { relayer, transfer } from '../../testing/starknet.ts';
-import { notedChain, smallPages, wrapChain } from '../../testing/wrap-chain.ts';
 import type { IndexerContext } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { useWorld } from '../../testing/indexer.ts';
 import type { JobContext, JobHandler } from '../jobs/job.ts';
 import { startWorkers } from '../jobs/workers.ts';
-import { followingJobs } from './module.ts';
+import { indexerJobs } from './module.ts';
 
 const world = useWorld();
 const silent = { info() {}, warn() {}, error() {} };
@@ -11,7 +11,7 @@ const context: JobContext = { attempt: 1, maxAttempts: 25, jobId: '1', signal: n
 
 function jobs() {
   const { db, networks } = world();
-  return followingJobs({ db, networks, log: silent, environments: ['development'] });
+  return indexerJobs({ db, networks, log: silent, environments: ['development'] });
 }
 
 async function run(task: string): Promise<void> {

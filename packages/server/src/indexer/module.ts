@@ -2,20 +2,25 @@ import type { Environment } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import type { Handlers } from '../http/call.ts';
+import type { Jobs, Module } from '../http/module.ts';
 import { readAddress } from '../http/validation.ts';
-import { enqueue, type JobHandler, type JobHandlers, type JobLog, type RecurringJob } from '../jobs/job.ts';
+import { enqueue, type JobHandler, type JobLog } from '../jobs/job.ts';
 import { requireWallet } from '../wallets/wallet.ts';
 import { followedChain } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 
-export interface FollowingDeps {
+export interface IndexerJobDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
   readonly log: JobLog;
   readonly now?: () => number;
   /** Those whose chain is followed. */
   readonly environments: readonly Environment[];
+}
+
+export function create(deps: IndexerJobDeps & SyncDeps): Module<'syncOnChain'> {
+  return { handlers: indexerHandlers(deps), jobs: [indexerJobs(deps)] };
 }
 
 /** About the time of a block. */
@@ -28,10 +33,7 @@ const stepTask = (environment: Environment) => `follow-chain-step ${environment}
  * Follows the chains. A recurring task only asks for a step, because steps that may take longer than a second have to wait for
  * each other: they share a queue, and one waits at most.
  */
-export function followingJobs({ environments, db, networks, log, now = Date.now }: FollowingDeps): {
-  handlers: JobHandlers;
-  recurring: RecurringJob[];
-} {
+export function indexerJobs({ environments, db, networks, log, now = Date.now }: IndexerJobDeps): Jobs {
   const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
     const task = stepTask(environment);
@@ -46,7 +48,7 @@ export function followingJobs({ environments, db, networks, log, now = Date.now 
   return { handlers, recurring };
 }
 
-export function followingHandlers(deps: SyncDeps): Pick<Handlers, 'syncOnChain'> {
+export function indexerHandlers(deps: SyncDeps): Pick<Handlers, 'syncOnChain'> {
   return {
     syncOnChain: async ({ caller, body }) => {
       const address = readAddress(body.walletAddress, 'body.walletAddress');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { smallPages, wrapChain } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { smallPages, wrapChain } from '../../testing/wrap-chain.ts';
 import { indexChain } from './index-blocks.ts';
 import { STALE_MS } from './reorg.ts';
 import { RETURN_MS } from './store-transfers.ts';

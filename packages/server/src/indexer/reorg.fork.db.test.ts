@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { useWorld } from '../../testing/indexer.ts';
-import { settledRelay, stateOfRelay } from '../../testing/indexer-relays.ts';
-import { wrapChain } from '../../testing/wrap-chain.ts';
+import { wrapChain } from '../../testing/chain.ts';
+import { settledRelay, stateOfRelay, useWorld } from '../../testing/indexer.ts';
 import { STALE_MS } from './reorg.ts';
 import { RETURN_MS } from './store-transfers.ts';
 

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { useWorld } from '../../testing/indexer.ts';
-import { settledRelay, stateOfRelay } from '../../testing/indexer-relays.ts';
-import { aRecord } from '../../testing/records.ts';
+import { settledRelay, stateOfRelay, useWorld } from '../../testing/indexer.ts';
+import { aRecord } from '../../testing/transactions.ts';
 import { insertRecords } from '../transactions/record-store.ts';
 import { findCursor } from './cursor.ts';
 import { rewind, STALE_MS } from './reorg.ts';

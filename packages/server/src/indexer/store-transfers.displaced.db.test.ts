@@ -1,9 +1,8 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { relayer, transfer, wrapChain } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { relayer, transfer } from '../../testing/starknet.ts';
-import { wrapChain } from '../../testing/wrap-chain.ts';
 import type { EmittedEvent, StarknetChain } from '../chains/starknet/chain.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
 import { syncWallet } from './sync-wallet.ts';

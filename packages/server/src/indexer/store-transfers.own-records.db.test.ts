@@ -1,8 +1,8 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { relayer, transfer } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { relayer, transfer } from '../../testing/starknet.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import type { NewRecord } from '../transactions/record.ts';
 import { insertRecords } from '../transactions/record-store.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { notedChain, relayer, transfer, wrapChain } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { relayer, transfer } from '../../testing/starknet.ts';
-import { notedChain, wrapChain } from '../../testing/wrap-chain.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
 import { syncWallet } from './sync-wallet.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { wrapChain } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { wrapChain } from '../../testing/wrap-chain.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 

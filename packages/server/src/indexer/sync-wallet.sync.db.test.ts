@@ -1,14 +1,13 @@
 import type { BodyOf, endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { relayer, transfer, wrapChain } from '../../testing/chain.ts';
 import { useWorld } from '../../testing/indexer.ts';
-import { aRecord } from '../../testing/records.ts';
-import { relayer, transfer } from '../../testing/starknet.ts';
-import { wrapChain } from '../../testing/wrap-chain.ts';
+import { aRecord } from '../../testing/transactions.ts';
 import type { Caller } from '../http/call.ts';
 import { insertRecords } from '../transactions/record-store.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { followingHandlers } from './module.ts';
+import { indexerHandlers } from './module.ts';
 import { RETURN_MS } from './store-transfers.ts';
 import { syncWallet } from './sync-wallet.ts';
 
@@ -168,7 +167,7 @@ describe('whose wallets can be looked at', () => {
     };
     const transact = () => Promise.reject(new Error('not needed'));
     const rest = { params: undefined, query: undefined, client: '127.0.0.1', requestKey: undefined, transact };
-    return followingHandlers(world()).syncOnChain({ ...rest, body, caller });
+    return indexerHandlers(world()).syncOnChain({ ...rest, body, caller });
   };
 
   it('are one’s own alone, by any spelling of their address', async () => {

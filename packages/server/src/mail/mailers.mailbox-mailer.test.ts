@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { headerOf, readMessage } from '../../../sandbox/src/mailbox/message.ts';
-import { letter } from '../../testing/letters.ts';
+import { letter } from '../../testing/mail.ts';
 import { createMailboxMailer, createMailers } from './mailers.ts';
 import { SANDBOX_SENDER } from './settings.ts';
 
@@ -22,7 +22,7 @@ async function startMailbox(status: number) {
 
 it('puts the whole message into the mailbox', async () => {
   const { received, url } = await startMailbox(201);
-  expect(await createMailboxMailer(() => url, SANDBOX_SENDER).send(letter(), never)).toEqual({ outcome: 'SENT' });
+  expect(await createMailboxMailer(url, SANDBOX_SENDER).send(letter(), never)).toEqual({ outcome: 'SENT' });
   expect(received[0]?.type).toBe('message/rfc822');
   const { headers, text, html } = readMessage(received[0]?.raw ?? Buffer.alloc(0));
   expect(headerOf(headers, 'to')).toBe('ana@example.com');
@@ -39,18 +39,18 @@ it.each([
   [503, 'DELAYED'],
 ])('an answer of %i means %s', async (status, outcome) => {
   const { url } = await startMailbox(status);
-  expect(await createMailboxMailer(() => url, SANDBOX_SENDER).send(letter(), never)).toMatchObject({ outcome });
+  expect(await createMailboxMailer(url, SANDBOX_SENDER).send(letter(), never)).toMatchObject({ outcome });
 });
 
 it('a mailbox that does not answer delays the letter', async () => {
-  const mailer = createMailboxMailer(() => 'http://127.0.0.1:1/mailbox', SANDBOX_SENDER);
+  const mailer = createMailboxMailer('http://127.0.0.1:1/mailbox', SANDBOX_SENDER);
   expect(await mailer.send(letter(), never)).toMatchObject({ outcome: 'DELAYED' });
 });
 
 it('mail of development goes to the mailbox or nowhere, whatever else is set up', () => {
   const smtp = { host: '127.0.0.1', port: 1, secure: false, requireTls: false, login: undefined };
   const of = (mailboxUrl: string | undefined, server: typeof smtp | undefined) => {
-    const mailers = createMailers({ smtp: server, sender: SANDBOX_SENDER }, () => mailboxUrl);
+    const mailers = createMailers({ smtp: server, sender: SANDBOX_SENDER }, mailboxUrl);
     onTestFinished(() => mailers.close());
     return mailers;
   };

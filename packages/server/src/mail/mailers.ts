@@ -10,17 +10,14 @@ export interface Mailers {
 }
 
 /** Production sends by SMTP where that is set up. Mail of development goes to the sandbox's mailbox and nowhere else. */
-export function createMailers({ smtp, sender }: MailSettings, mailboxUrl: () => string | undefined): Mailers {
+export function createMailers({ smtp, sender }: MailSettings, mailboxUrl: string | undefined): Mailers {
   const production = smtp && createSmtpMailer(smtp, sender);
-  const development = createMailboxMailer(mailboxUrl, sender);
+  const development = mailboxUrl === undefined ? undefined : createMailboxMailer(mailboxUrl, sender);
   return {
-    of(environment) {
-      if (environment === 'production') return production;
-      return mailboxUrl() === undefined ? undefined : development;
-    },
+    of: (environment) => (environment === 'production' ? production : development),
     close() {
       production?.close();
-      development.close();
+      development?.close();
     },
   };
 }
@@ -100,15 +97,17 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 const MAILBOX_TIMEOUT_MS = 10_000;
 
 /** Puts letters into a mailbox by HTTP, as whole messages. A message that is there already is not put there again. */
-export function createMailboxMailer(mailboxUrl: () => string | undefined, sender: Sender): Mailer {
+export function createMailboxMailer(mailboxUrl: string, sender: Sender): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(letter, signal) {
-      const url = mailboxUrl();
-      if (url === undefined) return { outcome: 'DELAYED', reason: 'There is no mailbox.' };
       const { message } = await composer.sendMail(compose(letter, sender));
       if (!Buffer.isBuffer(message)) throw new Error('The message was composed as a stream.');
-      const status = await post(url, message, AbortSignal.any([signal, AbortSignal.timeout(MAILBOX_TIMEOUT_MS)]));
+      const status = await post(
+        mailboxUrl,
+        message,
+        AbortSignal.any([signal, AbortSignal.timeout(MAILBOX_TIMEOUT_MS)]),
+      );
       if (status === 200 || status === 201) return { outcome: 'SENT' };
       const reason = status === undefined ? 'The mailbox did not answer.' : `The mailbox answered HTTP ${status}.`;
       return { outcome: status === 400 || status === 413 ? 'REFUSED' : 'DELAYED', reason };

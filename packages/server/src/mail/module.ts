@@ -1,14 +1,22 @@
 import type { Database, Reads } from '@svc/store';
-import type { JobHandlers, JobLog, RecurringJob } from '../jobs/job.ts';
+import type { Jobs, Module } from '../http/module.ts';
+import type { JobLog } from '../jobs/job.ts';
 import { countQueued, deliver, lookAfterMails, SEND_TASK } from './mail.ts';
 import type { Mailers } from './mailers.ts';
 
 const LOOK_TASK = 'look-after-mails';
 
-export function mailJobs(deps: { readonly db: Database; readonly mailers: Mailers; readonly log: JobLog }): {
-  readonly handlers: JobHandlers;
-  readonly recurring: readonly RecurringJob[];
-} {
+export interface MailDeps {
+  readonly db: Database;
+  readonly mailers: Mailers;
+  readonly log: JobLog;
+}
+
+export function create(deps: MailDeps): Module {
+  return { handlers: {}, jobs: [mailJobs(deps)], gauges: mailGauges(deps.db.lists) };
+}
+
+function mailJobs(deps: MailDeps): Jobs {
   return {
     handlers: {
       [SEND_TASK]: ({ id }: { id: string }, context) => deliver(deps, id, context),

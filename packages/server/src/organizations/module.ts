@@ -2,19 +2,38 @@ import { ApiError, usdToNumber } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { listChanges } from '../audit-log.ts';
 import { type Handlers, readPage, toPage } from '../http/call.ts';
+import type { Module } from '../http/module.ts';
 import { balance, listEntries, toLedgerEntry } from '../ledger/ledger.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
 import type { Organizations } from './organization-store.ts';
 import { changeSettings, faultOfSettings, readSettings } from './settings.ts';
 
-export function organizationHandlers(
-  db: Database,
-  organizations: Organizations,
-): Pick<Handlers, 'getOrganization' | 'listLedger'> {
+export interface OrganizationDeps {
+  readonly db: Database;
+  /** Whether key sets may be on this machine. */
+  readonly allowLoopback: boolean;
+  /** `forget` drops this process's copy of keys and settings; other processes are notified by the database. */
+  readonly credentials: Organizations & { forget(): void };
+}
+
+type AccountOperation = 'getOrganization' | 'listLedger';
+type SettingsOperation =
+  | 'getSettings'
+  | 'updateSettings'
+  | 'listApiKeys'
+  | 'createApiKey'
+  | 'revokeApiKey'
+  | 'listAuditLog';
+
+export function create(deps: OrganizationDeps): Module<AccountOperation | SettingsOperation> {
+  return { handlers: { ...accountHandlers(deps), ...settingsHandlers(deps) } };
+}
+
+function accountHandlers({ db, credentials }: OrganizationDeps): Pick<Handlers, AccountOperation> {
   return {
     getOrganization: async ({ caller }) => {
       const [organization, credits] = await Promise.all([
-        organizations.organization(caller.organizationId),
+        credentials.organization(caller.organizationId),
         balance(db.reads, caller),
       ]);
       if (!organization) throw new ApiError('internal_error');
@@ -32,36 +51,25 @@ export function organizationHandlers(
     },
     listLedger: async ({ caller, query }) => {
       const page = readPage(query);
-      const { entries, total } = await listEntries(db, caller, page);
+      const { entries, total } = await listEntries(db.lists, caller, page);
       return toPage(entries.map(toLedgerEntry), total, page);
     },
   };
 }
 
-export interface ManagementDeps {
-  readonly db: Database;
-  /** Whether addresses of this machine will do for key sets. */
-  readonly allowLoopback: boolean;
-  /** Makes this process forget what it knows of keys and settings; others are told by the database. */
-  readonly forget: () => void;
-}
-
-type Managed = 'getSettings' | 'updateSettings' | 'listApiKeys' | 'createApiKey' | 'revokeApiKey' | 'listAuditLog';
-
-/** What an organisation changes about itself, with its secret key. */
-export function managementHandlers({ db, allowLoopback, forget }: ManagementDeps): Pick<Handlers, Managed> {
+function settingsHandlers({ db, allowLoopback, credentials }: OrganizationDeps): Pick<Handlers, SettingsOperation> {
   return {
     getSettings: async ({ caller }) => present(await readSettings(db, caller)),
     updateSettings: async ({ caller, body, transact }) => {
       const fault = faultOfSettings(body, caller.environment, { allowLoopback });
       if (fault) throw new ApiError('invalid_request', `body.${fault}.`);
       const settings = await transact(async (tx) => present(await changeSettings(tx, caller, body)));
-      forget();
+      credentials.forget();
       return settings;
     },
     listApiKeys: async ({ caller, query }) => {
       const page = readPage(query);
-      const { keys, total } = await listApiKeys(db, caller, page);
+      const { keys, total } = await listApiKeys(db.lists, caller, page);
       return toPage(keys, total, page);
     },
     createApiKey: ({ caller, body, transact }) => transact((tx) => createApiKey(tx, caller, body.kind)),
@@ -70,12 +78,12 @@ export function managementHandlers({ db, allowLoopback, forget }: ManagementDeps
         await revokeApiKey(tx, caller, params.id);
         return { success: true };
       });
-      forget();
+      credentials.forget();
       return answer;
     },
     listAuditLog: async ({ caller, query }) => {
       const page = readPage(query);
-      const { entries, total } = await listChanges(db, caller, page);
+      const { entries, total } = await listChanges(db.lists, caller, page);
       return toPage(entries, total, page);
     },
   };

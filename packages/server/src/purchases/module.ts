@@ -1,10 +1,12 @@
 import type { Environment } from '@svc/protocol';
-import { type Reads, type Sql, sql } from '@svc/store';
+import { type Reads, sql } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
+import { type Jobs, type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
-import type { JobHandler, JobHandlers, RecurringJob } from '../jobs/job.ts';
+import type { JobHandler } from '../jobs/job.ts';
 import { confirmPayment, type FulfilmentDeps, lookAfterPurchases } from './confirm-payment.ts';
 import { cancelSkuPurchase, orderPurchase } from './fulfilment.ts';
+import { type CallbackDeps, registerProviderCallback } from './provider-callback.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK, type ToConfirm, type ToOrder } from './purchase.ts';
 import { createPurchase, getPurchase, listOwnPurchases, type PurchaseDeps } from './record-purchase.ts';
 import { requeueFailedRefunds } from './refund-outcome.ts';
@@ -17,12 +19,23 @@ type PurchaseOperation =
   | 'cancelSkuPurchase'
   | 'refundSkuPurchase';
 
-export function purchaseHandlers(deps: PurchaseDeps & RefundDeps): Pick<Handlers, PurchaseOperation> {
+export type PurchaseModuleDeps = PurchaseDeps & RefundJobDeps & FulfilmentDeps & CallbackDeps;
+
+export function create(deps: PurchaseModuleDeps): Module<PurchaseOperation> {
+  return {
+    handlers: purchaseHandlers(deps),
+    jobs: [fulfilmentJobs(deps), refundJobs(deps)],
+    gauges: purchaseGauges(deps.db.lists),
+    routes: (v1) => registerProviderCallback(v1, deps),
+  };
+}
+
+function purchaseHandlers(deps: PurchaseDeps & RefundDeps): Pick<Handlers, PurchaseOperation> {
   const { reads } = deps.db;
   return {
     createSkuPurchase: (call) => createPurchase(deps, call),
     getSkuPurchase: ({ caller, params }) => getPurchase(reads, caller, params.id),
-    listSkuPurchases: ({ caller, query }) => listOwnPurchases(reads, caller, query),
+    listSkuPurchases: ({ caller, query }) => listOwnPurchases(deps.db.lists, caller, query),
     cancelSkuPurchase: (call) => cancelSkuPurchase(deps, call),
     refundSkuPurchase: (call) => refundSkuPurchase(deps, call),
   };
@@ -30,10 +43,7 @@ export function purchaseHandlers(deps: PurchaseDeps & RefundDeps): Pick<Handlers
 
 const LOOK_AFTER_TASK = 'look-after-purchases';
 
-export function fulfilmentJobs(deps: FulfilmentDeps): {
-  readonly handlers: JobHandlers;
-  readonly recurring: readonly RecurringJob[];
-} {
+export function fulfilmentJobs(deps: FulfilmentDeps): Jobs {
   return {
     handlers: {
       [CONFIRM_PAYMENT_TASK]: (toConfirm: ToConfirm) => confirmPayment(deps, toConfirm),
@@ -47,13 +57,13 @@ export function fulfilmentJobs(deps: FulfilmentDeps): {
 /** Alarms can be set on these: purchases that nobody delivers, and payments that nobody gives back. */
 export function purchaseGauges(reads: Reads): GaugeSource[] {
   return [
-    gauge(
+    queryGauge(
       reads,
       { name: 'svc_purchases_open', help: 'Purchases that have not ended', labelNames: ['environment', 'status'] },
       sql`select environment, status, count(*)::integer as value from transactions
            where type = 'SKU_PURCHASE' and status in ('PENDING', 'PROCESSING') group by environment, status`,
     ),
-    gauge(
+    queryGauge(
       reads,
       {
         name: 'svc_purchases_oldest_processing_seconds',
@@ -64,7 +74,7 @@ export function purchaseGauges(reads: Reads): GaugeSource[] {
             from transactions join sku_purchases using (id)
            where type = 'SKU_PURCHASE' and status = 'PROCESSING' and paid_at is not null group by environment`,
     ),
-    gauge(
+    queryGauge(
       reads,
       {
         name: 'svc_refunds_open',
@@ -77,19 +87,6 @@ export function purchaseGauges(reads: Reads): GaugeSource[] {
   ];
 }
 
-function gauge(reads: Reads, about: Omit<GaugeSource, 'read'>, query: Sql): GaugeSource {
-  return {
-    ...about,
-    read: async () => {
-      const rows = await reads.rows<Record<string, string> & { value: number }>(query);
-      return rows.map((row) => ({
-        labels: Object.fromEntries(about.labelNames.map((name) => [name, String(row[name])])),
-        value: row.value,
-      }));
-    },
-  };
-}
-
 const SWEEP_SECONDS = 15;
 
 export interface RefundJobDeps extends RefundDeps {
@@ -97,7 +94,7 @@ export interface RefundJobDeps extends RefundDeps {
   readonly environments: readonly Environment[];
 }
 
-export function refundJobs(deps: RefundJobDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
+export function refundJobs(deps: RefundJobDeps): Jobs {
   const taskOf = (environment: Environment) => `sweep-refunds-${environment}`;
   const handlers = deps.environments.map((environment): [string, JobHandler<never>] => [
     taskOf(environment),
@@ -108,3 +105,5 @@ export function refundJobs(deps: RefundJobDeps): { handlers: JobHandlers; recurr
     recurring: deps.environments.map((each) => ({ task: taskOf(each), everySeconds: SWEEP_SECONDS })),
   };
 }
+
+export { refundOutcomes as relayOutcomes } from './refund-outcome.ts';

@@ -141,14 +141,13 @@ export function referenceCsp(page: string): string {
   ].join('; ');
 }
 
-/** The reference page: rendered once for each address that the service is known by. */
-export function registerReference(app: FastifyInstance, publicUrl: () => string): void {
-  let page: { url: string; html: string } | undefined;
+/** The reference page, rendered when it is first read. */
+export function registerReference(app: FastifyInstance, publicUrl: string): void {
+  const baseUrl = `${publicUrl}/v1`;
+  let html: string | undefined;
   app.get('/docs', async (_, reply) => {
-    const url = publicUrl();
-    if (page?.url !== url)
-      page = { url, html: renderReference(openApiDocument(`${url}/v1`), { baseUrl: `${url}/v1` }) };
-    reply.header('content-security-policy', referenceCsp(page.html));
-    return reply.type('text/html; charset=utf-8').send(page.html);
+    html ??= renderReference(openApiDocument(baseUrl), { baseUrl });
+    reply.header('content-security-policy', referenceCsp(html));
+    return reply.type('text/html; charset=utf-8').send(html);
   });
 }

@@ -1,6 +1,72 @@
-import { type Reads, sql } from '@svc/store';
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Database, type Db, type Reads, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import type { Crypto } from '../crypto/crypto.ts';
+import type { Module } from '../http/module.ts';
 import type { Checks, GaugeSource } from '../http/monitoring.ts';
-import { EMPTY_BALANCE, LOW_BALANCE } from './accounts.ts';
+import type { JobLog } from '../jobs/job.ts';
+import { EMPTY_BALANCE, LOW_BALANCE, type RelayerKey } from './accounts.ts';
+import type { OutcomeHandlers } from './outcome.ts';
+import { createPayer, type Payer } from './payer.ts';
+import { createPaymasterClient } from './paymaster/client.ts';
+import { paymasterJobs } from './paymaster/follow.ts';
+import { createPaymasterSponsor } from './paymaster/sponsor.ts';
+import type { Sponsor } from './relay.ts';
+import { createRelayerSponsor } from './relayer-sponsor.ts';
+import { relayerJobs } from './worker/worker.ts';
+
+export interface RelayerModuleDeps {
+  readonly db: Database;
+  readonly networks: Networks;
+  readonly crypto: Crypto;
+  readonly log: JobLog;
+  /** The most that one transaction may cost, in FRI. */
+  readonly maxFeeFri: bigint;
+  /** Accounts that pay for gas. */
+  readonly relayers: Readonly<Record<Environment, readonly RelayerKey[]>>;
+  /** The account that pays gifts and refunds out. */
+  readonly managers: Readonly<Record<Environment, RelayerKey | undefined>>;
+  /** Pays for gas in production in place of own accounts. */
+  readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
+  readonly outcomes: OutcomeHandlers;
+  /** They learn the transaction hash of a relay that a paymaster sends, in the transaction that stores it. */
+  readonly onHash: readonly ((tx: Db, relayId: string, hash: string) => Promise<void>)[];
+}
+
+/** Besides its jobs, the two ports that other capabilities send transactions through. */
+export interface RelayerModule extends Module {
+  readonly sponsor: Sponsor;
+  readonly payer: Payer;
+}
+
+export function create(deps: RelayerModuleDeps): RelayerModule {
+  const { db, networks, crypto, log, maxFeeFri, outcomes } = deps;
+  const managerKey = (environment: Environment) => deps.managers[environment];
+  const keys = (environment: Environment) => deps.relayers[environment];
+  const own = { db, networks, crypto, outcomes, log, maxFeeFri, managerKey, keys };
+  const environments = networks.environments();
+  const monitoring = { gauges: relayerGauges(db.reads), checks: relayerChecks(db.reads) };
+  const module = { handlers: {}, payer: createPayer(own), ...monitoring };
+  const sponsor = createRelayerSponsor(own);
+  const jobs = relayerJobs({ ...own, environments });
+  if (!deps.paymaster) return { ...module, sponsor, jobs: [jobs] };
+
+  const onHash = async (tx: Db, relayId: string, hash: bigint) => {
+    for (const store of deps.onHash) await store(tx, relayId, toHex(hash));
+  };
+  const paymasterDeps = { ...own, paymaster: createPaymasterClient(deps.paymaster), onHash };
+  const paymaster = createPaymasterSponsor(paymasterDeps);
+  const sponsorOf = (environment: Environment) => (environment === 'production' ? paymaster : sponsor);
+  return {
+    ...module,
+    sponsor: {
+      prepare: (request) => sponsorOf(request.environment).prepare(request),
+      sponsor: (sponsorship, store) => sponsorOf(sponsorship.environment).sponsor(sponsorship, store),
+    },
+    jobs: [jobs, paymasterJobs(paymasterDeps)],
+  };
+}
 
 const FRI_PER_STRK = 1e18;
 const UNITS_PER_USDC = 1e6;

@@ -1,14 +1,22 @@
 import type { Database } from '@svc/store';
 import { type Handlers, readPage, toPage } from '../http/call.ts';
+import type { Module } from '../http/module.ts';
 import { createOwnSku, deleteOwnSku, updateOwnSku } from './own-skus.ts';
 import { checkReference, getSku, listOfferedSkus, listSkus } from './skus.ts';
 
-export function skuHandlers(db: Database): Pick<Handlers, 'listSkus' | 'getSku' | 'checkSkuReference'> {
+type CatalogueOperation = 'listSkus' | 'getSku' | 'checkSkuReference';
+type OwnSkuOperation = 'listOfferedSkus' | 'createOwnSku' | 'updateOwnSku' | 'deleteOwnSku';
+
+export function create({ db }: { readonly db: Database }): Module<CatalogueOperation | OwnSkuOperation> {
+  return { handlers: { ...catalogueHandlers(db), ...ownSkuHandlers(db) } };
+}
+
+function catalogueHandlers(db: Database): Pick<Handlers, CatalogueOperation> {
   return {
     listSkus: async ({ caller, query }) => {
       const page = readPage(query);
       const category = query.category === 'TELEFONIA' ? 'TELEFONICA' : query.category;
-      const { skus, total } = await listSkus(db, caller, { ...page, category, provider: query.provider });
+      const { skus, total } = await listSkus(db.lists, caller, { ...page, category, provider: query.provider });
       return toPage(skus, total, page);
     },
     getSku: ({ caller, params }) => getSku(db.reads, caller, params.id),
@@ -16,14 +24,11 @@ export function skuHandlers(db: Database): Pick<Handlers, 'listSkus' | 'getSku' 
   };
 }
 
-/** What an organisation sells, decided with its secret key. */
-export function ownSkuHandlers(
-  db: Database,
-): Pick<Handlers, 'listOfferedSkus' | 'createOwnSku' | 'updateOwnSku' | 'deleteOwnSku'> {
+function ownSkuHandlers(db: Database): Pick<Handlers, OwnSkuOperation> {
   return {
     listOfferedSkus: async ({ caller, query }) => {
       const page = readPage(query);
-      const { skus, total } = await listOfferedSkus(db, caller, page);
+      const { skus, total } = await listOfferedSkus(db.lists, caller, page);
       return toPage(skus, total, page);
     },
     createOwnSku: ({ caller, body, transact }) => transact((tx) => createOwnSku(tx, caller, body)),

@@ -1,5 +1,5 @@
 import type { Handlers } from '../http/call.ts';
-import type { JobHandlers, RecurringJob } from '../jobs/job.ts';
+import type { Jobs, Module } from '../http/module.ts';
 import { CONFIRM_TASK, type ConfirmDeps, confirm, sweepUnconfirmed, type ToConfirm } from './confirm.ts';
 import { executeSponsored, prepareTypedData, type TransactionDeps } from './execute.ts';
 import { forgetUnusedNames } from './function-names.ts';
@@ -15,13 +15,17 @@ type TransactionOperation =
   | 'getTransaction'
   | 'getTransactionStatus';
 
-export function transactionHandlers(deps: TransactionDeps): Pick<Handlers, TransactionOperation> {
+export function create(deps: TransactionDeps & ConfirmDeps): Module<TransactionOperation> {
+  return { handlers: handlers(deps), jobs: [transactionJobs(deps)] };
+}
+
+function handlers(deps: TransactionDeps): Pick<Handlers, TransactionOperation> {
   const look = { reads: deps.db.reads, networks: deps.networks };
   return {
     prepareTypedData: ({ caller, body }) => prepareTypedData(deps, caller, body),
     executeSponsoredTransaction: ({ caller, body }) => executeSponsored(deps, caller, body),
     recordSend: (call) => recordSend(deps, call),
-    listTransactions: ({ caller, query }) => listOfWallet(deps.db.reads, caller, query),
+    listTransactions: ({ caller, query }) => listOfWallet(deps.db.lists, caller, query),
     getTransaction: ({ caller, params }) => getTransaction(look, caller, params.hashOrId),
     getTransactionStatus: ({ caller, params }) => chainStatus(look, caller, params.hash),
   };
@@ -31,10 +35,7 @@ const COUNT_TASK = 'count-transaction-history';
 const SWEEP_TASK = 'sweep-unconfirmed-transactions';
 const FORGET_TASK = 'forget-function-names';
 
-export function transactionJobs(deps: ConfirmDeps): {
-  readonly handlers: JobHandlers;
-  readonly recurring: readonly RecurringJob[];
-} {
+export function transactionJobs(deps: ConfirmDeps): Jobs {
   return {
     handlers: {
       [CONFIRM_TASK]: (toConfirm: ToConfirm) => confirm(deps, toConfirm),
@@ -49,3 +50,6 @@ export function transactionJobs(deps: ConfirmDeps): {
     ],
   };
 }
+
+export { setHashOfRelay as setRelayTransactionHash } from './record-store.ts';
+export { transactionOutcomes as relayOutcomes } from './relay-outcome.ts';

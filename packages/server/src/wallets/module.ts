@@ -1,5 +1,7 @@
 import type { Handlers } from '../http/call.ts';
+import type { Module } from '../http/module.ts';
 import { createWallet, prepareCreation } from './create-wallet.ts';
+import { type ConfirmUpgradeDeps, walletJobs } from './relay-outcome.ts';
 import type { WalletDeps } from './signed-execution.ts';
 import { tokenBalance } from './token-balance.ts';
 import { updateEncryption } from './update-encryption.ts';
@@ -16,7 +18,11 @@ type WalletOperation =
   | 'prepareWalletUpgrade'
   | 'executeWalletUpgrade';
 
-export function walletHandlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
+export function create(deps: WalletDeps & ConfirmUpgradeDeps): Module<WalletOperation> {
+  return { handlers: handlers(deps), jobs: [{ handlers: walletJobs(deps), recurring: [] }] };
+}
+
+function handlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
   const { reads } = deps.db;
   return {
     getWalletByUser: async ({ caller, query }) => toWallet(await newestWallet(reads, caller, query.externalUserId)),
@@ -29,3 +35,5 @@ export function walletHandlers(deps: WalletDeps): Pick<Handlers, WalletOperation
     executeWalletUpgrade: ({ caller, body }) => executeUpgrade(deps, caller, body),
   };
 }
+
+export { setRelayTransactionHash, walletOutcomes as relayOutcomes } from './relay-outcome.ts';

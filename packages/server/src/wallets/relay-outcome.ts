@@ -25,8 +25,8 @@ export function confirmUpgradeJob(payload: UpgradedWallet): NewJob {
 }
 
 /** Where a paymaster tells the transaction of a relay after it was stored. */
-export function keepTransactionHash(tx: Db, relayId: string, hash: bigint): Promise<void> {
-  return store.setTransactionHash(tx, relayId, toHex(hash));
+export function setRelayTransactionHash(tx: Db, relayId: string, hash: string): Promise<void> {
+  return store.setTransactionHash(tx, relayId, hash);
 }
 
 /** What the end of a relay means for its wallet. It can come again, also with another result, when the chain is reorganised. */
@@ -45,7 +45,7 @@ export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
   };
 }
 
-interface ConfirmUpgradeDeps {
+export interface ConfirmUpgradeDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
   readonly log: JobLog;
