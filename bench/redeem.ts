@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import type { LedgerOwner } from '../packages/server/src/ledger/ledger.ts';
-import { auditLedger } from '../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../packages/server/testing/ledger.ts';
 import { caller } from '../tests/support/client.ts';
 import { giftBody } from '../tests/support/gift-world.ts';
 import { newDataDir, type RunningServer, startServer } from '../tests/support/server.ts';

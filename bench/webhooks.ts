@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import { type NewEvent, publishEvent } from '../packages/server/src/events/events.ts';
-import { type Behaviour, openReceiver, type Receiver, status } from '../packages/server/testing/open-receiver.ts';
+import { type Behaviour, openReceiver, type Receiver, status } from '../packages/server/testing/receiver.ts';
 import { badReceivers } from '../tests/support/bad-receivers.ts';
 import { caller, send } from '../tests/support/client.ts';
 import { rssOf } from '../tests/support/rss.ts';

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../../packages/server/testing/ledger.ts';
 import { auditRelays, settled } from '../support/audit-wallets.ts';
 import { pick, random, seedCount } from '../support/seeds.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openReceiver, type Receiver } from '../../packages/server/testing/open-receiver.ts';
+import { openReceiver, type Receiver } from '../../packages/server/testing/receiver.ts';
 import { App } from '../support/app.ts';
 import { expectOnceEach, toldOf } from '../support/audit-purchases.ts';
 import type { Reply } from '../support/client.ts';

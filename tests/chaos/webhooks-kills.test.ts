@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiver } from '../../packages/server/testing/receiver.ts';
+import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { random, seedCount } from '../support/seeds.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type Webhook, Webhooks } from '../support/webhooks.ts';

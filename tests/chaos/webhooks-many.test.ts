@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Behaviour, Receiver } from '../../packages/server/testing/open-receiver.ts';
-import { startReceiver } from '../../packages/server/testing/receiver.ts';
+import type { Behaviour, Receiver } from '../../packages/server/testing/receiver.ts';
+import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { badReceivers } from '../support/bad-receivers.ts';
 import { eventually } from '../support/eventually.ts';
 import { rssOf } from '../support/rss.ts';

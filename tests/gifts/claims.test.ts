@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../../packages/server/testing/ledger.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
 import { caller, type Reply, type Send, send } from '../support/client.ts';
 import { giftBody } from '../support/gift-world.ts';

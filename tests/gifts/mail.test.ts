@@ -4,8 +4,7 @@ import { headerOf, readMessage } from '../../packages/sandbox/src/mailbox/messag
 import { freePort } from '../../packages/sandbox/src/worker/node-thread.ts';
 import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { queueMails } from '../../packages/server/src/mail/mail.ts';
-import { content } from '../../packages/server/testing/letters.ts';
-import { type SmtpStandIn, startSmtp } from '../../packages/server/testing/smtp-server.ts';
+import { content, type SmtpStandIn, startSmtp } from '../../packages/server/testing/mail.ts';
 import { caller, send } from '../support/client.ts';
 import { errorLines } from '../support/logs.ts';
 import { newOrganization } from '../support/organizations.ts';

@@ -1,6 +1,6 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../../packages/server/testing/ledger.ts';
 import { expectAnswer, expectError } from '../support/answers.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { giftBody, newCode } from '../support/gift-world.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { selector } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../../packages/server/testing/ledger.ts';
 import { auditRelays } from '../support/audit-wallets.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';

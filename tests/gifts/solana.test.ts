@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../../packages/server/testing/ledger.ts';
 import { auditRelays } from '../support/audit-wallets.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { newSolanaWallet, SolanaGifts } from '../support/solana.ts';

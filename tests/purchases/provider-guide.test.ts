@@ -10,7 +10,7 @@ import {
   type Provider,
   UnknownOutcomeError,
 } from '../../packages/server/src/purchases/provider.ts';
-import { endOf, storeOrder } from '../../packages/server/testing/stored-order.ts';
+import { endOf, storeOrder } from '../../packages/server/testing/stored-purchases.ts';
 import { abortRequest, floodRequest } from '../support/bad-requests.ts';
 import { send } from '../support/client.ts';
 import { placeOrder } from '../support/place-order.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { endOf } from '../../packages/server/testing/stored-order.ts';
+import { endOf } from '../../packages/server/testing/stored-purchases.ts';
 import { send } from '../support/client.ts';
 import { errorLines } from '../support/logs.ts';
 import { placeOrder } from '../support/place-order.ts';

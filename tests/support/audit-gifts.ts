@@ -1,6 +1,6 @@
 import { type Db, sql } from '@svc/store';
 import { expect } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger-invariants.ts';
+import { auditLedger } from '../../packages/server/testing/ledger.ts';
 import { auditRelays } from './audit-wallets.ts';
 import { mintedOnSolana, type Paid, paidByManager } from './gift-payments.ts';
 import { type RedeemRow, redeemRows } from './redeem-rows.ts';

@@ -1,6 +1,6 @@
 import { type Db, sql } from '@svc/store';
 import { expect } from 'vitest';
-import type { Receiver } from '../../packages/server/testing/open-receiver.ts';
+import type { Receiver } from '../../packages/server/testing/receiver.ts';
 import { eventually } from './eventually.ts';
 
 interface Told {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Behaviour, status } from '../../packages/server/testing/open-receiver.ts';
+import { type Behaviour, status } from '../../packages/server/testing/receiver.ts';
 
 const GIGABYTE = 2 ** 30;
 const CHUNK = Buffer.alloc(65_536, 'x');

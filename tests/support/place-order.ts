@@ -1,7 +1,7 @@
 import type { Db } from '@svc/store';
 import { enqueue } from '../../packages/server/src/jobs/job.ts';
 import { findPurchase, orderJob } from '../../packages/server/src/purchases/purchase.ts';
-import { type StoredOrder, storeOrder } from '../../packages/server/testing/stored-order.ts';
+import { type StoredOrder, storeOrder } from '../../packages/server/testing/stored-purchases.ts';
 
 /** A purchase whose payment was just confirmed: its provider is called next. Answers its id. */
 export async function placeOrder(db: Db, order: Omit<StoredOrder, 'isOrdered'>): Promise<string> {

@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { status } from '../../packages/server/testing/open-receiver.ts';
-import { startReceiver } from '../../packages/server/testing/receiver.ts';
+import { status } from '../../packages/server/testing/receiver.ts';
+import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { expectError } from '../support/answers.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type Webhook, Webhooks } from '../support/webhooks.ts';

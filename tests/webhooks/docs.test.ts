@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { signedHeaders } from '../../packages/server/src/events/delivery-attempt.ts';
 import { newSecret } from '../../packages/server/src/events/webhooks.ts';
-import { openReceiver } from '../../packages/server/testing/open-receiver.ts';
+import { openReceiver } from '../../packages/server/testing/receiver.ts';
 import { readBlocks } from '../sdk/support/read-examples.ts';
 import { runExample } from '../sdk/support/run-example.ts';
 import { abortRequest, floodRequest } from '../support/bad-requests.ts';

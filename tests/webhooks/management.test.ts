@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiver } from '../../packages/server/testing/receiver.ts';
+import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { expectError } from '../support/answers.ts';
 import { caller, send } from '../support/client.ts';
 import { newKeys, newOrganization } from '../support/organizations.ts';

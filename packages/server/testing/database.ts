@@ -1,8 +1,73 @@
+import type { Environment } from '@svc/protocol';
 import { sandbox } from '@svc/sandbox';
+import { type Database, type Db, sql } from '@svc/store';
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { afterAll, beforeAll } from 'vitest';
 import { serverMigrations } from '../src/database.ts';
+import { credit, type LedgerOwner } from '../src/ledger/ledger.ts';
+import { newId } from '../src/util/ids.ts';
 
 /** A database of its own for a test file, with everything that the service keeps in one. */
 export function serverDatabase(): Promise<TestDatabase> {
   return createTestDatabase([serverMigrations, sandbox.migrations]);
+}
+
+/** A database for the tests of one file; `db()` answers it once they run. */
+export function testLedger(): { db: () => Database } {
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await serverDatabase();
+  });
+  afterAll(() => database?.drop());
+  return {
+    db: () => {
+      if (!database) throw new Error('The database of the tests is not there yet.');
+      return database.db;
+    },
+  };
+}
+
+/** A new organisation with both of its environments; answers one of them. */
+export async function newOwner(
+  db: Db,
+  { environment = 'development', credits = 0n }: { environment?: Environment; credits?: bigint } = {},
+): Promise<LedgerOwner> {
+  const organizationId = newId('org');
+  await db.run(sql`insert into organizations (id, name) values (${organizationId}, 'Test')`);
+  await db.run(sql`
+    insert into environments (organization_id, environment)
+    values (${organizationId}, 'production'), (${organizationId}, 'development')`);
+  const owner = { organizationId, environment };
+  if (credits > 0n) await credit(db, { ...owner, type: 'GRANT', amount: credits, reference: 'test credits' });
+  return owner;
+}
+
+/** All that is kept for an organisation, to see that a refused statement changed nothing. */
+export function everythingOf(db: Db, { organizationId }: LedgerOwner): Promise<unknown[]> {
+  return db.rows(sql`
+    select to_jsonb(b) as kept from ledger_balances b where organization_id = ${organizationId}
+    union all select to_jsonb(e) from ledger_entries e where organization_id = ${organizationId}
+    union all select to_jsonb(h) from ledger_holds h where organization_id = ${organizationId}
+    order by 1`);
+}
+
+// A statement that has to wait does so within milliseconds; this many questions take seconds.
+const MAX_QUESTIONS = 5_000;
+
+/** Starts `later` while the transaction of `first` is open and ends that transaction once `later` waits for it. */
+export async function whileOpen<T>(db: Db, first: (tx: Db) => Promise<unknown>, later: () => Promise<T>): Promise<T> {
+  const { started } = await db.tx(async (tx) => {
+    await first(tx);
+    const started = later();
+    started.catch(() => {});
+    for (let i = 0; i < MAX_QUESTIONS && !(await someoneWaits(tx)); i++);
+    return { started };
+  });
+  return started;
+}
+
+async function someoneWaits(db: Db): Promise<boolean> {
+  const row = await db.one(sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);
+  return row !== undefined;
 }

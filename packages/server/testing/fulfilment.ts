@@ -1,22 +1,72 @@
-import type { RefundStatus, TxStatus } from '@svc/protocol';
+import type { endpoints, RefundStatus, Transaction, TxStatus } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Sql, sql } from '@svc/store';
 import type { Networks } from '../src/chains/networks.ts';
 import { padAddress } from '../src/chains/starknet/chain.ts';
-import type { Caller } from '../src/http/call.ts';
+import type { Call, Caller } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import { confirmPayment, type FulfilmentDeps } from '../src/purchases/confirm-payment.ts';
 import { orderPurchase } from '../src/purchases/fulfilment.ts';
+import type { OrderResult, Provider, ProviderOrder } from '../src/purchases/provider.ts';
 import type { ToConfirm } from '../src/purchases/purchase.ts';
 import { refundOutcomes } from '../src/purchases/refund-outcome.ts';
-import type { RefundDeps } from '../src/purchases/refunds.ts';
+import { type RefundDeps, refundSkuPurchase } from '../src/purchases/refunds.ts';
 import { createPayer } from '../src/relayer/payer.ts';
 import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
+import { manager, relayer, signed, tokenAddress, transfer } from './chain.ts';
 import { type ChainChanges, RelayerFixture } from './relayer.ts';
-import { manager, relayer, signed, transfer } from './starknet.ts';
-import { StubProvider } from './stub-provider.ts';
-import { tokenAddress } from './test-wallet.ts';
+
+/** What becomes of a call: it is answered, or it throws without having arrived, or it throws although it has. */
+export type Turn = OrderResult | 'lost' | 'delivered, but not told';
+
+export const COMPLETED = { state: 'completed', fileNumber: 'F-1' } as const;
+export const REFUSED = { state: 'failed', reason: 'No such number.' } as const;
+export const ACCEPTED = { state: 'accepted' } as const;
+
+/** A provider that does what tests tell it, and keeps a ledger of what it was asked. */
+export class StubProvider implements Provider {
+  /** What becomes of the next calls of `order`; after that each is completed. */
+  readonly turns: Turn[] = [];
+  /** Everything it was asked for, in order. */
+  readonly asked: string[] = [];
+  readonly orders = new Map<string, ProviderOrder>();
+  readonly results = new Map<string, OrderResult>();
+  /** Before an order is taken. */
+  onOrder: (order: ProviderOrder) => Promise<void> = async () => {};
+  /** Before it says what became of an order. */
+  onLookUp: () => Promise<void> = async () => {};
+  isDown = false;
+
+  reset(): void {
+    this.turns.length = 0;
+    this.asked.length = 0;
+    this.orders.clear();
+    this.results.clear();
+    this.onOrder = async () => {};
+    this.onLookUp = async () => {};
+    this.isDown = false;
+  }
+
+  async order(order: ProviderOrder): Promise<OrderResult> {
+    this.asked.push('order');
+    await this.onOrder(order);
+    const turn = this.turns.shift() ?? COMPLETED;
+    if (turn === 'lost' || this.isDown) throw new Error('The connection was closed.');
+    this.orders.set(order.orderId, order);
+    const result = typeof turn === 'string' ? COMPLETED : turn;
+    this.results.set(order.orderId, this.results.get(order.orderId) ?? result);
+    if (turn === 'delivered, but not told') throw new Error('The connection was closed.');
+    return result;
+  }
+
+  async lookUp(orderId: string): Promise<OrderResult | { readonly state: 'unknown' }> {
+    this.asked.push('lookUp');
+    await this.onLookUp();
+    if (this.isDown) throw new Error('The connection was closed.');
+    return this.results.get(orderId) ?? { state: 'unknown' };
+  }
+}
 
 /** Where payments go in the relayers' sandbox. */
 export const PAYMENT_ADDRESS = 0x99n;
@@ -225,4 +275,20 @@ export class FulfilmentFixture {
   balance(): Promise<bigint> {
     return this.relayers.balance(payer.address);
   }
+}
+
+interface Asked {
+  readonly hash?: string;
+  readonly chain?: ChainChanges;
+  readonly caller?: FulfilmentFixture['caller'];
+  readonly deps?: Partial<RefundDeps>;
+}
+
+/** A request for a refund, as the handler sees it. */
+export function refund(fixture: FulfilmentFixture, id: string, asked: Asked = {}): Promise<Transaction> {
+  const { hash, chain = {}, caller = fixture.caller, deps = {} } = asked;
+  const body = hash === undefined ? {} : { transactionHash: hash };
+  const call = { caller, params: { id }, body, transact: fixture.db.tx };
+  const request = call as unknown as Call<typeof endpoints.refundSkuPurchase>;
+  return refundSkuPurchase({ ...fixture.deps(chain), ...deps }, request) as Promise<Transaction>;
 }

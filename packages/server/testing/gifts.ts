@@ -1,11 +1,31 @@
-import { ApiError, type BodyOf, type Environment, type endpoints, type Gift } from '@svc/protocol';
-import { type Database, sql } from '@svc/store';
+import {
+  ApiError,
+  allEndpoints,
+  type BodyOf,
+  type Environment,
+  type endpoints,
+  type Gift,
+  type RedeemStatus,
+} from '@svc/protocol';
+import { type Database, type Db, sql } from '@svc/store';
+import type { FastifyInstance } from 'fastify';
+import Fastify from 'fastify';
+import { type Authenticator, createAuthenticate } from '../src/auth/authenticate.ts';
+import type { Networks } from '../src/chains/networks.ts';
+import { type ClaimDeps, CodeLookup } from '../src/gifts/claim.ts';
 import { createGift, createGiftsBulk, type GiftDeps, type GiftMail } from '../src/gifts/create-gifts.ts';
+import { isExpired, lockGift, openRedeem, releaseRemainder, shareOfRedeem } from '../src/gifts/gift.ts';
 import { deleteGift, updateGift } from '../src/gifts/manage-gifts.ts';
-import type { Call, Caller } from '../src/http/call.ts';
-import { balance, type CreditBalance, type LedgerOwner } from '../src/ledger/ledger.ts';
-import { newOwner, testLedger } from './ledger.ts';
-import { reserve } from './reservations.ts';
+import { claimHandlers } from '../src/gifts/module.ts';
+import { endRedeems, RedeemWaiters } from '../src/gifts/redeem.ts';
+import { AdmissionControl } from '../src/http/admission.ts';
+import type { Call, Caller, Handlers } from '../src/http/call.ts';
+import { registerEndpoints } from '../src/http/endpoints.ts';
+import { replyWithError } from '../src/http/error-reply.ts';
+import { RateLimiter } from '../src/http/rate-limit.ts';
+import { balance, type CreditBalance, type LedgerOwner, release, settle } from '../src/ledger/ledger.ts';
+import { newId } from '../src/util/ids.ts';
+import { newOwner, testLedger } from './database.ts';
 
 type CreateBody = BodyOf<typeof endpoints.createGift>;
 type BulkBody = BodyOf<typeof endpoints.createGiftsBulk>;
@@ -42,7 +62,7 @@ export class GiftFixture {
       manager: () => 1n,
       bridge: { feeCeiling: async () => BRIDGE },
       queueMails: async (_, mails) => void this.mails.push(...mails),
-      publicUrl: () => 'https://pay.example',
+      publicUrl: 'https://pay.example',
       now: () => NOW,
       ...changes,
     };
@@ -123,4 +143,153 @@ export function giftHouse(): GiftFixture {
 /** No chain is configured. */
 export function notConfigured(): never {
   throw new ApiError('chain_not_configured');
+}
+
+/** What a redeem does to a gift and its hold, in a few lines. */
+export async function reserve(
+  db: Db,
+  owner: LedgerOwner,
+  giftId: string,
+  nowMs: number,
+  chain: 'starknet' | 'solana',
+): Promise<string | undefined> {
+  return db.tx(async (tx) => {
+    const gift = await lockGift(tx, owner, giftId);
+    if (!gift || isExpired(gift, nowMs) || gift.totalRedeems >= gift.maxRedeems) return undefined;
+    const id = newId('redeem');
+    await tx.run(sql`update gifts set total_redeems = total_redeems + 1 where id = ${giftId}`);
+    await tx.run(sql`
+      insert into gift_redeems (id, gift_id, organization_id, environment, destination_chain, address, shown_address,
+                                amount_micros, share_micros, hold_id)
+      values (${id}, ${giftId}, ${owner.organizationId}, ${owner.environment}, ${chain}, '0x1', '0x01',
+              ${gift.amount}, ${shareOfRedeem(gift, chain)}, ${gift.holdId})`);
+    return id;
+  });
+}
+
+/** Ends it, paid or not. */
+export async function end(db: Db, redeemId: string, status: 'SUCCESS' | 'FAILED'): Promise<void> {
+  await db.tx(async (tx) => {
+    const gift = await lockOf(tx, redeemId);
+    const redeem = await tx.one<{ share: bigint; amount: bigint; holdId: string }>(sql`
+      update gift_redeems set status = ${status} where id = ${redeemId} and ${openRedeem}
+      returning share_micros as share, amount_micros as amount, hold_id as "holdId"`);
+    if (!redeem) throw new Error('This redeem has ended.');
+    const { share: amount, holdId } = redeem;
+    if (status === 'SUCCESS') {
+      await tx.run(sql`update gifts set redeemed_micros = redeemed_micros + ${redeem.amount} where id = ${gift.id}`);
+      await settle(tx, { holdId, amount, reference: redeemId });
+      if (gift.total === gift.max && !(await hasOpen(tx, gift.id))) await releaseRemainder(tx, gift);
+      return;
+    }
+    await tx.run(sql`update gifts set total_redeems = total_redeems - 1 where id = ${gift.id}`);
+    if (gift.holdId !== holdId) await release(tx, { holdId, amount, reference: redeemId });
+  });
+}
+
+async function lockOf(tx: Db, redeemId: string) {
+  const gift = await tx.one<{ id: string; holdId: string | null; total: number; max: number }>(sql`
+    select id, hold_id as "holdId", total_redeems as total, max_redeems as max from gifts
+     where id = (select gift_id from gift_redeems where id = ${redeemId}) for no key update`);
+  if (!gift) throw new Error('There is no such redeem.');
+  return gift;
+}
+
+async function hasOpen(tx: Db, giftId: string): Promise<boolean> {
+  return (
+    (await tx.one(sql`select from gift_redeems where gift_id = ${giftId} and ${openRedeem} limit 1`)) !== undefined
+  );
+}
+
+export const MANAGER = 0xabcn;
+export const PAYMENT_ADDRESS = `0x${'def'.padStart(64, '0')}`;
+export const USDC = '0x053b40a647cedfca6ca84f542a0fe36736031905a9639a7f19a3c1e66bfd5080';
+/** The public keys of ed25519 seeds of all ones, twos and threes. */
+export const SOLANA_WALLETS: readonly string[] = [
+  'AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9',
+  '9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu',
+  'GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse',
+];
+export const SOLANA_WALLET = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+
+/** Enough for every test that is not about limits. */
+const PLENTY = 1_000_000;
+
+const networks = {
+  starknet: () => ({ paymentAddress: PAYMENT_ADDRESS }),
+  tokens: () => [{ chain: 'STARKNET', token: 'USDC', address: USDC, decimals: 6 }],
+} as unknown as Pick<Networks, 'starknet' | 'tokens'>;
+
+/** Claims on a database, with stand-ins for the chains. */
+export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): ClaimDeps {
+  return {
+    db,
+    networks,
+    manager: () => MANAGER,
+    canBridge: () => true,
+    codes: new CodeLookup(db, PLENTY),
+    waiters: new RedeemWaiters(),
+    now: () => NOW,
+    ...changes,
+  };
+}
+
+export interface AppLimits {
+  readonly requests?: number;
+}
+
+/** A process that serves claims, without a network before it. */
+export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits = {}): Promise<FastifyInstance> {
+  const app = Fastify({ trustProxy: true, routerOptions: { maxParamLength: 1_024 } });
+  app.setErrorHandler(replyWithError);
+  const unused = Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, async () => ({})]));
+  registerEndpoints(app, {
+    db: deps.db,
+    authenticate: createAuthenticate({} as Authenticator),
+    rateLimiter: {} as RateLimiter,
+    clientLimiter: new RateLimiter(deps.db, requests),
+    governor: new AdmissionControl({ perSecond: PLENTY }),
+    handlers: { ...(unused as unknown as Handlers), ...claimHandlers(deps) },
+  });
+  await app.ready();
+  return app;
+}
+
+/** Ends whatever waits to be paid until `work` is done, as `decide` says. Answers what work answers. */
+export async function payMeanwhile<T>(
+  db: Database,
+  work: Promise<T>,
+  decide: (id: string) => 'SUCCESS' | 'FAILED' = () => 'SUCCESS',
+): Promise<T> {
+  let over = false;
+  const done = work.finally(() => {
+    over = true;
+  });
+  // Whoever made it waits for it; that it failed is seen there.
+  done.catch(() => {});
+  while (!over) await payWaiting(db, decide);
+  return done;
+}
+
+/** Some at a time, like a payout of many. */
+const BATCH = 4;
+
+async function payWaiting(db: Database, decide: (id: string) => 'SUCCESS' | 'FAILED'): Promise<void> {
+  const waiting = await db.rows<{ id: string }>(sql`
+    select id from gift_redeems where status = 'PENDING' order by created_at, id limit ${BATCH}`);
+  await db.tx((tx) =>
+    endRedeems(
+      tx,
+      waiting.map(({ id }) =>
+        decide(id) === 'SUCCESS'
+          ? { id, end: 'SUCCESS', transactionHash: `0x${id.length}` }
+          : { id, end: 'FAILED', reason: 'out of luck' },
+      ),
+    ),
+  );
+}
+
+/** Puts a redeem where the bridge would have brought it. */
+export async function putStatus(db: Database, id: string, status: RedeemStatus, hash = '0xb0'): Promise<void> {
+  await db.run(sql`update gift_redeems set status = ${status}, transaction_hash = ${hash} where id = ${id}`);
 }

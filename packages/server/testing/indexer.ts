@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Call } from '@svc/starknet';
-import { toHex } from '@svc/starknet';
+import { type Call, toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import { afterAll, beforeAll } from 'vitest';
 import { Networks } from '../src/chains/networks.ts';
@@ -13,8 +12,8 @@ import { createOrganization } from '../src/organizations/api-keys.ts';
 import { fromRow, type Row, recordColumns, type TransactionRecord } from '../src/transactions/record.ts';
 import { newId } from '../src/util/ids.ts';
 import { type WalletRecord, walletsAt } from '../src/wallets/wallet.ts';
+import { relayer, signed, startSandbox } from './chain.ts';
 import { serverDatabase } from './database.ts';
-import { relayer, signed, startSandbox } from './starknet.ts';
 
 const silent: JobLog = { info() {}, warn() {}, error() {} };
 
@@ -63,7 +62,7 @@ async function openWorld(): Promise<IndexerFixture & { stop(): Promise<void> }> 
   const { db, url } = database;
   const sandbox = await startSandbox({ databaseUrl: url });
   const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
-  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => place);
+  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
   const { chain } = networks.starknet('development');
   const clock = { ms: Date.now() };
   const post = async (path: string, body: unknown) => {
@@ -134,4 +133,19 @@ async function insertWallet(
   const [wallet] = await walletsAt(db.reads, 'development', [address as WalletRecord['address']]);
   if (!wallet) throw new Error('The wallet was not stored.');
   return wallet;
+}
+
+/** A relay that ended in a block. */
+export async function settledRelay({ db, chain }: IndexerFixture, number: number, hash: bigint): Promise<string> {
+  const id = newId('rly');
+  await db.run(sql`
+    insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content, state,
+      hash, block_number, block_hash)
+    values (${id}, 'development', ${toHex(chain.chainId)}, 'calls', ${id}, '0x1', '0x2', now(), ${id}, 0, '{}',
+      'SUCCEEDED', '0x3', ${number}, ${toHex(hash)})`);
+  return id;
+}
+
+export async function stateOfRelay({ db }: IndexerFixture, id: string): Promise<string | undefined> {
+  return (await db.one<{ state: string }>(sql`select state from relays where id = ${id}`))?.state;
 }

@@ -1,67 +1,107 @@
 import type { Environment } from '@svc/protocol';
-import { type Database, type Db, sql } from '@svc/store';
-import type { TestDatabase } from '@svc/store/testing';
-import { afterAll, beforeAll } from 'vitest';
-import { credit, type LedgerOwner } from '../src/ledger/ledger.ts';
-import { newId } from '../src/util/ids.ts';
-import { serverDatabase } from './database.ts';
+import { type Db, type Sql, sql } from '@svc/store';
 
-/** A database for the tests of one file; `db()` answers it once they run. */
-export function testLedger(): { db: () => Database } {
-  let database: TestDatabase | undefined;
-  beforeAll(async () => {
-    database = await serverDatabase();
-  });
-  afterAll(() => database?.drop());
-  return {
-    db: () => {
-      if (!database) throw new Error('The database of the tests is not there yet.');
-      return database.db;
-    },
-  };
+/** Enough to see the pattern of a fault; a broken ledger of a million rows must not fill the memory. */
+const MAX_VIOLATIONS_EACH = 100;
+
+export interface Violation {
+  readonly invariant: string;
+  readonly organizationId: string;
+  readonly environment: Environment;
+  /** The account, entry or hold that is wrong. */
+  readonly subject: string;
 }
 
-/** A new organisation with both of its environments; answers one of them. */
-export async function newOwner(
-  db: Db,
-  { environment = 'development', credits = 0n }: { environment?: Environment; credits?: bigint } = {},
-): Promise<LedgerOwner> {
-  const organizationId = newId('org');
-  await db.run(sql`insert into organizations (id, name) values (${organizationId}, 'Test')`);
-  await db.run(sql`
-    insert into environments (organization_id, environment)
-    values (${organizationId}, 'production'), (${organizationId}, 'development')`);
-  const owner = { organizationId, environment };
-  if (credits > 0n) await credit(db, { ...owner, type: 'GRANT', amount: credits, reference: 'test credits' });
-  return owner;
-}
+/** Each query finds what breaks its promise: the organisation, the environment and the subject. */
+const invariants: Readonly<Record<string, Sql>> = {
+  'the postings of an entry sum to zero': sql`
+    select organization_id, environment, entry_id
+      from ledger_postings
+     group by organization_id, environment, entry_id
+    having sum(amount_micros) <> 0`,
 
-/** All that is kept for an organisation, to see that a refused statement changed nothing. */
-export function everythingOf(db: Db, { organizationId }: LedgerOwner): Promise<unknown[]> {
-  return db.rows(sql`
-    select to_jsonb(b) as kept from ledger_balances b where organization_id = ${organizationId}
-    union all select to_jsonb(e) from ledger_entries e where organization_id = ${organizationId}
-    union all select to_jsonb(h) from ledger_holds h where organization_id = ${organizationId}
-    order by 1`);
-}
+  'a balance is the sum of its postings': sql`
+    select organization_id, environment, account
+      from ledger_balances
+     cross join lateral (
+       values ('funding', funding), ('available', available), ('held', held), ('spent', spent)
+     ) as kept (account, amount)
+      full join (
+        select organization_id, environment, account, sum(amount_micros) as amount
+          from ledger_postings
+         group by organization_id, environment, account
+      ) as posted using (organization_id, environment, account)
+     where coalesce(kept.amount, 0) <> coalesce(posted.amount, 0)`,
 
-// A statement that has to wait does so within milliseconds; this many questions take seconds.
-const MAX_QUESTIONS = 5_000;
+  'no balance crosses zero': sql`
+    select organization_id, environment, account
+      from ledger_balances
+     cross join lateral (
+       values ('funding', -funding), ('available', available), ('held', held), ('spent', spent)
+     ) as kept (account, amount)
+     where kept.amount < 0`,
 
-/** Starts `later` while the transaction of `first` is open and ends that transaction once `later` waits for it. */
-export async function whileOpen<T>(db: Db, first: (tx: Db) => Promise<unknown>, later: () => Promise<T>): Promise<T> {
-  const { started } = await db.tx(async (tx) => {
-    await first(tx);
-    const started = later();
-    started.catch(() => {});
-    for (let i = 0; i < MAX_QUESTIONS && !(await someoneWaits(tx)); i++);
-    return { started };
-  });
-  return started;
-}
+  'entries are numbered without a gap': sql`
+    select organization_id, environment,
+           'entry ' || coalesce(min(position) filter (where number <> position),
+                                least(entry_count, count(position)) + 1)
+      from ledger_balances
+      left join (
+        select organization_id, environment, number,
+               row_number() over (partition by organization_id, environment order by number) as position
+          from ledger_entries
+      ) as entries using (organization_id, environment)
+     group by organization_id, environment, entry_count
+    having count(position) <> entry_count or count(*) filter (where number <> position) > 0`,
 
-async function someoneWaits(db: Db): Promise<boolean> {
-  const row = await db.one(sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);
-  return row !== undefined;
+  'an entry begins where the one before it ended': sql`
+    select organization_id, environment, id
+      from (
+        select *,
+               sum(ledger_posting(type, 'available', amount_micros)) over earlier as available,
+               sum(ledger_posting(type, 'held', amount_micros)) over earlier as held
+          from ledger_entries
+        window earlier as (
+          partition by organization_id, environment order by number
+          rows between unbounded preceding and 1 preceding)
+      ) as entries
+     where available_before <> coalesce(available, 0) or held_before <> coalesce(held, 0)`,
+
+  'a hold is what its entries say': sql`
+    select organization_id, environment, id
+      from ledger_holds
+      full join (
+        select organization_id, environment, hold_id as id,
+               sum(amount_micros) filter (where type = 'HOLD') as amount,
+               coalesce(sum(amount_micros) filter (where type = 'SETTLE'), 0) as settled,
+               coalesce(sum(amount_micros) filter (where type = 'RELEASE'), 0) as released
+          from ledger_entries
+         where hold_id is not null
+         group by organization_id, environment, hold_id
+      ) as written using (organization_id, environment, id)
+     where (amount_micros, settled_micros, released_micros) is distinct from (amount, settled, released)`,
+
+  'a hold ends once': sql`
+    select organization_id, environment, id
+      from ledger_holds
+     where settled_micros + released_micros > amount_micros
+        or (status = 'CLOSED') <> (settled_micros + released_micros = amount_micros)`,
+
+  'the held credits are those of the open holds': sql`
+    select organization_id, environment, 'held'
+      from ledger_balances
+      left join ledger_holds using (organization_id, environment)
+     group by organization_id, environment, held
+    having held <> coalesce(sum(amount_micros - settled_micros - released_micros) filter (where status = 'OPEN'), 0)`,
+};
+
+/** Reads the whole ledger at one moment and answers every broken promise; a sound ledger answers none. */
+export function auditLedger(db: Db): Promise<Violation[]> {
+  const checks = Object.entries(invariants).map(
+    ([invariant, query]) => sql`
+      (select ${invariant}::text as invariant, found.*
+         from (${query}) as found ("organizationId", environment, subject)
+        limit ${MAX_VIOLATIONS_EACH})`,
+  );
+  return db.rows<Violation>(checks.reduce((all, check) => sql`${all} union all ${check}`));
 }

@@ -1,4 +1,5 @@
 import { type Database, sql } from '@svc/store';
+import { expect } from 'vitest';
 import { Networks } from '../src/chains/networks.ts';
 import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { enqueueMany, type JobContext, type JobHandler, type JobLog } from '../src/jobs/job.ts';
@@ -6,12 +7,10 @@ import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import { createPaymasterClient } from '../src/relayer/paymaster/client.ts';
 import { type PaymasterDeps, paymasterJobs } from '../src/relayer/paymaster/follow.ts';
 import { createPaymasterSponsor } from '../src/relayer/paymaster/sponsor.ts';
-import type { RelayState, Sponsor } from '../src/relayer/relay.ts';
-import { testCrypto } from './crypto.ts';
+import type { Relayed, RelayState, Sponsor, Sponsorship } from '../src/relayer/relay.ts';
+import { newWallet, relayer, startSandbox, type TestWallet, testCrypto, tokenAddress, transferCall } from './chain.ts';
 import { serverDatabase } from './database.ts';
-import { type Snip29Server, startSnip29 } from './snip29-server.ts';
-import { relayer, startSandbox } from './starknet.ts';
-import { newWallet, type TestWallet, tokenAddress } from './test-wallet.ts';
+import { type Fault, type Snip29Server, startSnip29 } from './snip29-server.ts';
 
 export const API_KEY = 'pm-test-key';
 
@@ -58,7 +57,7 @@ export async function startPaymasterFixture(): Promise<PaymasterFixture> {
   const sandbox = await startSandbox({ databaseUrl: url });
   const server = await startSnip29({ rpcUrl: sandbox.rpcUrl, apiKey: API_KEY, account: relayer(2) });
   const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
-  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => place);
+  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
   const { chain } = networks.starknet('development');
   const [outcomes, hashes, complaints]: [RelayOutcome[], { relayId: string; hash: bigint }[], string[]] = [[], [], []];
   const tell = async (_tx: unknown, outcome: RelayOutcome) => void outcomes.push(outcome);
@@ -145,4 +144,52 @@ async function post(url: string, body: unknown): Promise<unknown> {
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${url}: ${await answer.text()}`);
   return answer.json();
+}
+
+const BOB = 0xb0bn;
+const EXECUTE = 'paymaster_executeTransaction';
+
+export interface Payment {
+  readonly wallet: TestWallet;
+  readonly request: Sponsorship;
+  send(): Promise<Relayed>;
+  /** What has arrived. */
+  paid(): Promise<bigint>;
+  state(): Promise<string>;
+}
+
+export const pay = (amount: bigint) => [transferCall('USDC', BOB, amount)];
+export const nothing = async () => {};
+
+/** A wallet that is about to pay 3 units. */
+export async function aPayment(fixture: PaymasterFixture): Promise<Payment> {
+  const wallet = await fixture.wallet();
+  const before = await fixture.balance(BOB);
+  const request = await wallet.prepared(fixture.sponsor, pay(3n));
+  return {
+    wallet,
+    request,
+    send: () => fixture.sponsor.sponsor(request, nothing),
+    paid: async () => (await fixture.balance(BOB)) - before,
+    state: async () => (await fixture.relay(wallet)).state,
+  };
+}
+
+export function order({ server }: PaymasterFixture, fault: Omit<Fault, 'method'>): void {
+  server.order({ method: EXECUTE, ...fault });
+}
+
+/** How often the paymaster was asked to execute something. */
+export const sendings = ({ server }: PaymasterFixture): number =>
+  server.calls.filter((method) => method === EXECUTE).length;
+
+export async function expectUnavailable(attempt: Promise<unknown>): Promise<void> {
+  await expect(attempt).rejects.toMatchObject({ code: 'chain_unavailable' });
+}
+
+/** Time passes, and jobs run, until everything has ended that can. */
+export async function finish(fixture: PaymasterFixture): Promise<void> {
+  await fixture.rest();
+  await fixture.runJobs();
+  await fixture.runJobs();
 }

@@ -2,8 +2,8 @@ import type { RedeemStatus } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { padAddress } from '../src/chains/starknet/chain.ts';
 import {
-  type PaidOut,
   type PayoutDeps,
+  type PayoutResult,
   payoutOutcomes,
   requeueFailedPayouts,
   runPayouts,
@@ -12,9 +12,9 @@ import { hold } from '../src/ledger/ledger.ts';
 import { createPayer, type Payer } from '../src/relayer/payer.ts';
 import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
-import { newOwner } from './ledger.ts';
+import { manager } from './chain.ts';
+import { newOwner } from './database.ts';
 import { type ChainChanges, RelayerFixture } from './relayer.ts';
-import { manager } from './starknet.ts';
 
 export const AMOUNT = 5_000_000n;
 const GAS = 10_000n;
@@ -61,7 +61,7 @@ export class PayoutFixture {
     return { db, networks: this.relayers.networksWith(chain), payer: this.payerWith(chain), log: deps.log };
   }
 
-  payOut(chain: ChainChanges = {}): Promise<PaidOut> {
+  payOut(chain: ChainChanges = {}): Promise<PayoutResult> {
     return runPayouts(this.partsWith(chain), 'development');
   }
 
@@ -99,15 +99,15 @@ export class PayoutFixture {
     await this.db.tx((tx) => reopenRelays(tx, chain.chainId, head - blocks));
   }
 
-  async gift(maxRedeems = 100): Promise<TestGift> {
-    const share = AMOUNT + GAS;
+  async gift(maxRedeems = 100, amount = AMOUNT): Promise<TestGift> {
+    const share = amount + GAS;
     const owner = await newOwner(this.db, { credits: share * BigInt(maxRedeems) });
     const id = newId('gft');
     const { id: holdId } = await hold(this.db, { ...owner, amount: share * BigInt(maxRedeems), reference: id });
     await this.db.run(sql`
       insert into gifts (id, organization_id, environment, code, name, type, amount_micros, gas_micros, bridge_micros,
         max_redeems, max_redeems_per_user, starts_at, is_active, cctp_fast, hold_id)
-      values (${id}, ${owner.organizationId}, 'development', ${id}, 'Test', 'GIFT_CARD', ${AMOUNT}, ${GAS}, 0,
+      values (${id}, ${owner.organizationId}, 'development', ${id}, 'Test', 'GIFT_CARD', ${amount}, ${GAS}, 0,
         ${maxRedeems}, ${maxRedeems}, now(), true, false, ${holdId})`);
     return { id, organizationId: owner.organizationId, holdId };
   }
@@ -123,8 +123,9 @@ export class PayoutFixture {
       await tx.run(sql`
         insert into gift_redeems (id, gift_id, organization_id, environment, destination_chain, address, shown_address,
           amount_micros, share_micros, hold_id)
-        values (${id}, ${gift.id}, ${gift.organizationId}, 'development', 'starknet', ${padAddress(address)},
-          ${padAddress(address)}, ${AMOUNT}, ${AMOUNT + GAS}, ${gift.holdId})`);
+        select ${id}, id, organization_id, environment, 'starknet', ${padAddress(address)}, ${padAddress(address)},
+               amount_micros, amount_micros + gas_micros, hold_id
+          from gifts where id = ${gift.id}`);
     });
     return id;
   }

@@ -7,8 +7,8 @@ import type { Call, Caller } from '../src/http/call.ts';
 import type { Provider } from '../src/purchases/provider.ts';
 import { createPurchase, type PurchaseDeps } from '../src/purchases/record-purchase.ts';
 import { loadCatalogue } from '../src/skus/catalogue.ts';
-import type { Owner } from './owner.ts';
 import { openTransactionFixture, type TransactionFixture, transferOf } from './transactions.ts';
+import type { Owner } from './wallets.ts';
 
 type CreateCall = Call<typeof endpoints.createSkuPurchase>;
 export type PurchaseBody = BodyOf<typeof endpoints.createSkuPurchase>;

@@ -1,9 +1,68 @@
-import { onTestFinished } from 'vitest';
-import { type Behaviour, openReceiver, type Receiver, status } from './open-receiver.ts';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
-/** A receiver of webhooks that ends with the test. */
-export async function startReceiver(behave: Behaviour = status(204)): Promise<Receiver> {
-  const receiver = await openReceiver(behave);
-  onTestFinished(() => receiver.close());
-  return receiver;
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Receiver {
+  readonly url: string;
+  /** What came in, in the order in which it came. */
+  readonly received: readonly Received[];
+  /** Until so many have come in. */
+  until(count: number): Promise<void>;
+  /** The most that it had to answer at the same time. */
+  mostOpen(): number;
+  close(): void;
+}
+
+export type Behaviour = (response: ServerResponse, received: Received) => void;
+
+/** Answers with a status and nothing else. */
+export const status =
+  (code: number, headers: Record<string, string> = {}): Behaviour =>
+  (response) =>
+    void response.writeHead(code, headers).end();
+
+/** A receiver of webhooks on 127.0.0.1. */
+export async function openReceiver(behave: Behaviour = status(204)): Promise<Receiver> {
+  const received: Received[] = [];
+  const waiting = new Set<() => void>();
+  let [open, most] = [0, 0];
+  const server = createServer(async (request, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    response.once('close', () => {
+      open -= 1;
+    });
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const one = { headers: request.headers, body: Buffer.concat(chunks).toString('utf8') };
+    received.push(one);
+    for (const look of waiting) look();
+    behave(response, one);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    until: (count) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (received.length < count) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+    mostOpen: () => most,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

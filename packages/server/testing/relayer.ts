@@ -10,11 +10,8 @@ import { createRelayerSponsor, type OwnSponsorDeps } from '../src/relayer/relaye
 import type { TenderDeps } from '../src/relayer/worker/context.ts';
 import { recheckUnexecuted } from '../src/relayer/worker/reconcile.ts';
 import { type PassResult, processAccount } from '../src/relayer/worker/worker.ts';
-import { Controls } from './chain-controls.ts';
-import { testCrypto } from './crypto.ts';
+import { Controls, newWallet, relayer, startSandbox, type TestWallet, testCrypto, tokenAddress } from './chain.ts';
 import { serverDatabase } from './database.ts';
-import { relayer, startSandbox } from './starknet.ts';
-import { newWallet, type TestWallet, tokenAddress } from './test-wallet.ts';
 
 /** Methods of the chain that do something else. */
 export type ChainChanges = Partial<StarknetChain>;
@@ -56,7 +53,7 @@ export class RelayerFixture {
     this.#stop = stop;
     this.controls = new Controls(sandboxUrl);
     const place = { url: sandboxUrl, publicUrl: sandboxUrl, paymentAddress: 0x99n };
-    this.#networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => place);
+    this.#networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
     this.chain = this.#networks.starknet('development').chain;
     const keys = Array.from({ length: accounts }, (_, index) => relayer(index + 1));
     const tell = async (_tx: unknown, outcome: RelayOutcome) => void this.outcomes.push(outcome);

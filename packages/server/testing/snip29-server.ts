@@ -1,7 +1,268 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { invalidParams, methodNotFound, type RpcFailure, Snip29Error } from './snip29-errors.ts';
-import { type Snip29Options, Snip29Paymaster } from './snip29-paymaster.ts';
+import { ANY_CALLER, chainIds, encodeCalls, toHex } from '@svc/starknet';
+import {
+  Account,
+  type BigNumberish,
+  type Call,
+  CallData,
+  OutsideExecutionVersion,
+  outsideExecution,
+  RpcError,
+  RpcProvider,
+  stark,
+  type TypedData,
+} from 'starknet';
+import { rawInvoke } from '../src/chains/starknet/chain.ts';
+import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
+import { NO_FEE } from '../src/relayer/invoke.ts';
+
+/** The errors of SNIP-29, by their names. */
+const codes = {
+  INVALID_ADDRESS: 150,
+  TOKEN_NOT_SUPPORTED: 151,
+  INVALID_SIGNATURE: 153,
+  MAX_AMOUNT_TOO_LOW: 154,
+  CLASS_HASH_NOT_SUPPORTED: 155,
+  TRANSACTION_EXECUTION_ERROR: 156,
+  INVALID_TIME_BOUNDS: 157,
+  INVALID_DEPLOYMENT_DATA: 158,
+  INVALID_CLASS_HASH: 159,
+  INVALID_ID: 160,
+  UNKNOWN_ERROR: 163,
+} as const;
+
+export interface RpcFailure {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export class Snip29Error extends Error {
+  readonly failure: RpcFailure;
+
+  constructor(name: keyof typeof codes, data?: unknown) {
+    super(name);
+    this.failure = { code: codes[name], message: `An error occurred (${name})`, ...(data !== undefined && { data }) };
+  }
+}
+
+export const invalidParams: RpcFailure = { code: -32602, message: 'Invalid params' };
+export const methodNotFound: RpcFailure = { code: -32601, message: 'Method not found' };
+
+export interface Snip29Options {
+  readonly rpcUrl: string;
+  readonly apiKey: string;
+  /** Who pays. */
+  readonly account: { readonly address: bigint; readonly privateKey: bigint };
+  /** Who may send what it builds: anyone, unless said otherwise. */
+  readonly caller?: bigint;
+}
+
+interface WireCall {
+  readonly to: string;
+  readonly selector: string;
+  readonly calldata: readonly string[];
+}
+
+interface WireDeployment {
+  readonly address: string;
+  readonly class_hash: string;
+  readonly salt: string;
+  readonly calldata: readonly string[];
+}
+
+interface Request {
+  readonly transaction: {
+    readonly type: 'invoke' | 'deploy' | 'deploy_and_invoke';
+    readonly invoke?: {
+      readonly user_address: string;
+      readonly calls?: readonly WireCall[];
+      readonly typed_data?: TypedData;
+      readonly signature?: readonly string[];
+    };
+    readonly deployment?: WireDeployment;
+  };
+  readonly parameters: {
+    readonly version: string;
+    readonly fee_mode: { readonly mode: string };
+    readonly time_bounds?: { readonly execute_after: number; readonly execute_before: number };
+  };
+}
+
+const UDC = '0x2ceed65a4bd731034c01113685c831b01c15d7d432f71afb1cf1634b53a2125';
+const STRK = '0x4718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d';
+const HOUR_S = 3_600;
+const FEE = '0x2386f26fc10000';
+/** More than any transaction here uses. */
+const AMPLE = {
+  tip: 0n,
+  resourceBounds: {
+    l1_gas: { max_amount: 0n, max_price_per_unit: 0n },
+    l1_data_gas: { max_amount: 20_000n, max_price_per_unit: 50_000n },
+    l2_gas: { max_amount: 200_000_000n, max_price_per_unit: 10_000_000_000n },
+  },
+};
+
+/** A paymaster that sponsors whoever has its API key. It is written with starknet.js, so that an error of ours cannot hide. */
+export class Snip29Paymaster {
+  readonly #options: Snip29Options;
+  readonly #provider: RpcProvider;
+  readonly #chain: RpcStarknetChain;
+  readonly #account: Account;
+  /** Nonces of one account are used one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: Snip29Options) {
+    this.#options = options;
+    this.#provider = new RpcProvider({ nodeUrl: options.rpcUrl });
+    this.#chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls: [options.rpcUrl] });
+    const { address, privateKey } = options.account;
+    this.#account = new Account({
+      provider: this.#provider,
+      address: toHex(address),
+      signer: toHex(privateKey),
+      cairoVersion: '1',
+    });
+  }
+
+  supportedTokens() {
+    return [{ token_address: STRK, decimals: 18, price_in_strk: '0xde0b6b3a7640000' }];
+  }
+
+  async build(request: Request, apiKey: string | undefined) {
+    this.#authorize(request, apiKey);
+    const { transaction } = request;
+    const parameters = { ...request.parameters, time_bounds: await this.#timeBounds(request) };
+    const fee = {
+      gas_token_price_in_strk: '0xde0b6b3a7640000',
+      estimated_fee_in_strk: FEE,
+      estimated_fee_in_gas_token: FEE,
+      suggested_max_fee_in_strk: FEE,
+      suggested_max_fee_in_gas_token: FEE,
+    };
+    const { type, invoke, deployment } = transaction;
+    if (type === 'deploy') return { type, deployment: need(deployment), parameters, fee };
+    const { user_address, calls = [] } = need(invoke);
+    if (calls.length === 0) throw new Snip29Error('TRANSACTION_EXECUTION_ERROR', { execution_error: 'no calls' });
+    if (type === 'invoke') await this.#mustWork(user_address, calls);
+    const typed_data = outsideExecution.getTypedData(
+      toHex(chainIds.SVC_SANDBOX),
+      { caller: toHex(this.#options.caller ?? ANY_CALLER), ...parameters.time_bounds },
+      stark.randomAddress(),
+      // The library knows functions by name only, so the calls go in afterwards.
+      [],
+      OutsideExecutionVersion.V2,
+    );
+    const Calls = calls.map(({ to, selector, calldata }) => ({ To: to, Selector: selector, Calldata: calldata }));
+    const built = { ...typed_data, message: { ...typed_data.message, Calls } };
+    return { type, ...(deployment && { deployment }), typed_data: built, parameters, fee };
+  }
+
+  async execute(request: Request, apiKey: string | undefined) {
+    this.#authorize(request, apiKey);
+    await this.#timeBounds(request);
+    const { type, invoke, deployment } = request.transaction;
+    const calls: Call[] = type === 'invoke' ? [] : [deploy(need(deployment))];
+    if (type !== 'deploy') calls.push(...(await this.#signedCalls(need(invoke), type === 'invoke')));
+    const transaction_hash = await this.#inTurn(() => this.#send(calls));
+    return { tracking_id: '0x0', transaction_hash };
+  }
+
+  #authorize({ parameters }: Request, apiKey: string | undefined): void {
+    if (parameters.version !== '0x1') throw new TypeError('version');
+    if (parameters.fee_mode.mode !== 'sponsored') throw new Snip29Error('TOKEN_NOT_SUPPORTED');
+    if (apiKey !== this.#options.apiKey) throw new Snip29Error('UNKNOWN_ERROR', 'x-paymaster-api-key is invalid');
+  }
+
+  async #timeBounds({ parameters }: Request) {
+    const latest = (await this.#provider.getBlock('latest')).timestamp;
+    const now = Math.max(latest, Math.floor(Date.now() / 1_000));
+    const bounds = parameters.time_bounds ?? { execute_after: 1, execute_before: now + HOUR_S };
+    if (typeof bounds.execute_after !== 'number' || typeof bounds.execute_before !== 'number') {
+      throw new TypeError('time_bounds');
+    }
+    if (bounds.execute_after >= bounds.execute_before || bounds.execute_before <= now) {
+      throw new Snip29Error('INVALID_TIME_BOUNDS');
+    }
+    return bounds;
+  }
+
+  /** As if the account sent the calls itself. */
+  async #mustWork(user: string, calls: readonly WireCall[]): Promise<void> {
+    const nonce = await this.#chain.nonceAt(BigInt(user), 'pre_confirmed');
+    if (nonce === undefined) throw new Snip29Error('INVALID_ADDRESS');
+    const list = calls.map(({ to, selector, calldata }) => ({
+      to: BigInt(to),
+      selector: BigInt(selector),
+      calldata: calldata.map(BigInt),
+    }));
+    const fields = {
+      sender: BigInt(user),
+      calldata: encodeCalls(list),
+      nonce,
+      tip: 0n,
+      resourceBounds: NO_FEE.bounds,
+      paymasterData: [],
+      accountDeploymentData: [],
+      nonceDataAvailabilityMode: 0,
+      feeDataAvailabilityMode: 0,
+    } as const;
+    const estimate = await this.#chain.estimate(rawInvoke(fields, []));
+    if (!estimate.ok) {
+      throw new Snip29Error('TRANSACTION_EXECUTION_ERROR', { execution_error: estimate.reason });
+    }
+  }
+
+  async #signedCalls(invoke: NonNullable<Request['transaction']['invoke']>, verify: boolean): Promise<Call[]> {
+    const { user_address, typed_data, signature } = invoke;
+    const message = need(typed_data).message as Record<string, unknown>;
+    const signed = [...need(signature)];
+    if (verify && !(await this.#provider.verifyMessageInStarknet(need(typed_data), signed, user_address))) {
+      throw new Snip29Error('INVALID_SIGNATURE');
+    }
+    const calls = message.Calls as readonly { To: string; Selector: string; Calldata: string[] }[];
+    return outsideExecution.buildExecuteFromOutsideCall({
+      outsideExecution: {
+        caller: message.Caller as string,
+        nonce: message.Nonce as string,
+        execute_after: message['Execute After'] as BigNumberish,
+        execute_before: message['Execute Before'] as BigNumberish,
+        calls: calls.map(({ To, Selector, Calldata }) => ({ to: To, selector: Selector, calldata: Calldata })),
+      },
+      signature: signed,
+      signerAddress: user_address,
+      version: OutsideExecutionVersion.V2,
+    });
+  }
+
+  async #send(calls: Call[]): Promise<string> {
+    try {
+      const nonce = await this.#provider.getNonceForAddress(this.#account.address, 'pre_confirmed');
+      await this.#account.estimateInvokeFee(calls, { tip: 0n, nonce, blockIdentifier: 'pre_confirmed' });
+      return (await this.#account.execute(calls, { ...AMPLE, nonce })).transaction_hash;
+    } catch (error) {
+      const { data } = error instanceof RpcError ? (error.baseError as { data?: unknown }) : { data: String(error) };
+      throw new Snip29Error('TRANSACTION_EXECUTION_ERROR', data);
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function deploy({ class_hash, salt, calldata }: WireDeployment): Call {
+  const raw = CallData.compile([class_hash, salt, '0x0', calldata.length, ...calldata]);
+  return { contractAddress: UDC, entrypoint: 'deploy_contract', calldata: raw };
+}
+
+function need<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('A field is missing.');
+  return value;
+}
 
 type Method = 'paymaster_buildTransaction' | 'paymaster_executeTransaction';
 

@@ -1,18 +1,182 @@
-import { ApiError, type CreatedWallet, type Environment, type ErrorCode } from '@svc/protocol';
-import { type Call, outsideExecutionTypedData } from '@svc/starknet';
-import type { Database } from '@svc/store';
+import { randomBytes } from 'node:crypto';
+import {
+  ApiError,
+  type BodyOf,
+  type CreatedWallet,
+  type Environment,
+  type ErrorCode,
+  type endpoints,
+  type StarknetAddress,
+  type WalletType,
+} from '@svc/protocol';
+import {
+  ANY_CALLER,
+  accountAddress,
+  type Call,
+  classes,
+  constructorCalldata,
+  type OutsideExecution,
+  outsideExecutionTypedData,
+  starkKey,
+  toHex,
+  walletClass,
+} from '@svc/starknet';
+import { type Database, sql } from '@svc/store';
+import { ec, typedData as snip12, type TypedData } from 'starknet';
 import { expect } from 'vitest';
 import { Networks } from '../src/chains/networks.ts';
+import { addressOf } from '../src/chains/starknet/chain.ts';
 import { startCrypto } from '../src/crypto/pool.ts';
 import type { Caller } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
+import { relayedCalls } from '../src/relayer/invoke.ts';
+import type { RelayOutcome } from '../src/relayer/outcome.ts';
+import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from '../src/relayer/relay.ts';
+import { newId } from '../src/util/ids.ts';
 import { createWallet, prepareCreation } from '../src/wallets/create-wallet.ts';
 import { walletOutcomes } from '../src/wallets/relay-outcome.ts';
 import type { WalletDeps } from '../src/wallets/signed-execution.ts';
+import { relayer, signed, startSandbox } from './chain.ts';
 import { serverDatabase } from './database.ts';
-import { DirectSponsor } from './direct-sponsor.ts';
-import type { CreateBody, Owner } from './owner.ts';
-import { relayer, signed, startSandbox } from './starknet.ts';
+
+export type CreateBody = BodyOf<typeof endpoints.createWallet>;
+
+/** Somebody with a key of their own. Messages are hashed and signed by starknet.js, so that an error of ours cannot hide. */
+export class Owner {
+  readonly privateKey: bigint;
+  readonly key: bigint;
+  readonly walletType: WalletType;
+  readonly classHash: bigint;
+  readonly address: StarknetAddress;
+
+  constructor(classHash: bigint = classes.svc, privateKey = BigInt(`0x${randomBytes(31).toString('hex')}`)) {
+    this.privateKey = privateKey;
+    this.key = starkKey(privateKey);
+    this.classHash = classHash;
+    this.walletType = walletClass(classHash)?.walletType ?? 'SVC';
+    this.address = addressOf(accountAddress(classHash, this.key));
+  }
+
+  get deployment() {
+    return {
+      classHash: this.classHash,
+      salt: this.key,
+      constructorCalldata: constructorCalldata(this.walletType, this.key),
+    };
+  }
+
+  sign(typedData: object, account: string = this.address): { r: string; s: string; recovery: number } {
+    const hash = snip12.getMessageHash(typedData as TypedData, account);
+    const { r, s, recovery } = ec.starkCurve.sign(hash, toHex(this.privateKey));
+    return { r: toHex(r), s: toHex(s), recovery: recovery ?? 0 };
+  }
+
+  /** `[r, s]`. */
+  signatureOf(typedData: object, account?: string): string[] {
+    const { r, s } = this.sign(typedData, account);
+    return [r, s];
+  }
+
+  /** What an app sends to create the wallet, with the typed data that it was given. */
+  creation(externalUserId: string, typedData: Record<string, unknown>): CreateBody {
+    return {
+      externalUserId,
+      publicKey: this.address,
+      walletType: this.walletType,
+      chain: 'STARKNET',
+      userSignature: this.sign(typedData),
+      typedData,
+      encryptedPrivateKey: 'ciphertext',
+      deploymentData: {
+        class_hash: toHex(this.classHash),
+        salt: toHex(this.key),
+        unique: '0x0',
+        calldata: this.deployment.constructorCalldata.map(toHex),
+      },
+    };
+  }
+}
+
+/** A sponsor in the simplest form that keeps the port's promises, on the sandbox's chain, with one account and one relay at a time. */
+export class DirectSponsor implements Sponsor {
+  /** What came to be stored, by the relay's id. */
+  readonly stored = new Map<string, Sponsorship>();
+  /** How often it was asked to pay. */
+  asked = 0;
+  /** What happens between storing and sending; a test may throw here. */
+  beforeSend: () => void = () => {};
+  /** Whether hashes are known at storing, as with our own accounts. */
+  knowsHashes = true;
+  readonly #db: Database;
+  readonly #networks: Networks;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(db: Database, networks: Networks) {
+    this.#db = db;
+    this.#networks = networks;
+  }
+
+  async prepare({ environment, calls }: PrepareRequest): Promise<OutsideExecution> {
+    const now = BigInt(Math.floor((await this.#networks.starknet(environment).time()).getTime() / 1_000));
+    const nonce = BigInt(`0x${randomBytes(31).toString('hex')}`);
+    return { caller: ANY_CALLER, nonce, executeAfter: now - 60n, executeBefore: now + 3_540n, calls };
+  }
+
+  sponsor(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed> {
+    this.asked += 1;
+    const result = this.#turn.then(() => this.#relay(sponsorship, store));
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  async #relay(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed> {
+    const { environment, account, execution } = sponsorship;
+    const { chain } = this.#networks.starknet(environment);
+    const purpose = `${toHex(account)} ${toHex(execution.nonce)}`;
+    const known = await this.#db.one<{ id: string; hash: string }>(
+      sql`select id, hash from relays where purpose = ${purpose}`,
+    );
+    if (known) return { id: known.id, hash: BigInt(known.hash) };
+    const from = relayer(1);
+    const nonce = (await chain.nonceAt(from.address, 'pre_confirmed')) ?? 0n;
+    const transaction = signed(relayedCalls(sponsorship), { nonce, from });
+    const estimate = await chain.estimate(transaction.transaction);
+    if (!estimate.ok) throw new ApiError('transaction_reverted', estimate.reason);
+    const { hash } = transaction;
+    const id = newId('rel');
+    await this.#db.tx(async (tx) => {
+      await store(tx, { id, hash: this.knowsHashes ? hash : undefined });
+      await tx.run(sql`
+        insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content, hash)
+        values (${id}, ${environment}, ${toHex(chain.chainId)}, ${sponsorship.kind}, ${purpose}, '0x0', ${toHex(account)}, now(),
+                '{}', ${toHex(hash)})`);
+    });
+    this.stored.set(id, sponsorship);
+    this.beforeSend();
+    await chain.send(transaction);
+    return { id, hash };
+  }
+
+  /** How the relay of an answered transaction ended, as the watcher would tell it. */
+  async outcomeOf(hash: string): Promise<RelayOutcome> {
+    const relay = await this.#db.one<{ id: string }>(sql`select id from relays where hash = ${hash}`);
+    const sponsorship = this.stored.get(relay?.id ?? '');
+    if (!relay || !sponsorship) throw new Error(`There is no relay of ${hash}.`);
+    const receipt = await this.#networks.starknet(sponsorship.environment).chain.receipt(BigInt(hash));
+    const result = !receipt ? 'VOIDED' : receipt.status === 'REVERTED' ? 'REVERTED' : 'SUCCEEDED';
+    return {
+      relayId: relay.id,
+      kind: sponsorship.kind,
+      environment: sponsorship.environment,
+      account: sponsorship.account,
+      result,
+      hash: receipt?.transactionHash,
+      revertReason: receipt?.revertReason,
+      receipt,
+      confirmedAt: receipt && new Date(),
+    };
+  }
+}
 
 export interface WalletFixture extends WalletDeps {
   readonly db: Database;
@@ -45,7 +209,7 @@ export async function openWalletFixture(): Promise<WalletFixture> {
   const [database, sandbox] = await Promise.all([serverDatabase(), startSandbox()]);
   const { db } = database;
   const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
-  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => place);
+  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
   const crypto = startCrypto({ threads: 1 });
   const sponsor = new DirectSponsor(db, networks);
   const organization = await createOrganization(db, 'Tienda Azul');

@@ -1,7 +1,7 @@
 import { chainIds } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { relayer, signedPayment, startSandbox } from '../../testing/chain.ts';
 import { type Behaviour, behave, deadUrl, type FaultyNode, startFaultyNode } from '../../testing/faulty-node.ts';
-import { relayer, signedPayment, startSandbox } from '../../testing/starknet.ts';
 import { ChainUnavailableError } from './node-fetch.ts';
 import { RpcStarknetChain } from './starknet/rpc-chain.ts';
 

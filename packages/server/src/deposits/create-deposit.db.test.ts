@@ -2,11 +2,10 @@ import type { BodyOf, endpoints, LedgerEntry } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
-import type { Owner } from '../../testing/owner.ts';
-import { transfer } from '../../testing/starknet.ts';
+import { transfer } from '../../testing/chain.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { openTransactionFixture, outsider, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { type Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Call, Caller } from '../http/call.ts';
 import { balance } from '../ledger/ledger.ts';
@@ -77,7 +76,7 @@ describe('a deposit', () => {
     const hash = await paid(5n);
     const first = await offer(hash, caller);
     const place = { url: 'http://127.0.0.1:2', publicUrl: 'http://127.0.0.1:2', paymentAddress: payments };
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => place);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
     expect(await offer(hash, caller, { networks })).toEqual(first);
   });
 
@@ -168,7 +167,7 @@ describe('what is no deposit is refused and stores nothing', () => {
   });
 
   it('anything where no chain is configured', async () => {
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refused('0x1', 'chain_not_configured', { networks });
   });
 });

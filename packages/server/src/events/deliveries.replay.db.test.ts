@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { whileOpen } from '../../testing/ledger.ts';
+import { whileOpen } from '../../testing/database.ts';
 import { webhookHouse } from '../../testing/webhooks.ts';
 import type { Caller } from '../http/call.ts';
 import { MAX_REPLAYED } from './deliveries.ts';

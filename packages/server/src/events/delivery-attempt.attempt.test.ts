@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { status } from '../../testing/open-receiver.ts';
-import { startReceiver } from '../../testing/receiver.ts';
-import { startTestServer, type TestServer } from '../../testing/test-server.ts';
+import { status } from '../../testing/receiver.ts';
+import { startTestServer, type TestServer } from '../../testing/servers.ts';
+import { startReceiver } from '../../testing/webhooks.ts';
 import { publicOnly, trusted } from '../outbound/address-guard.ts';
 import { outboundRequest } from '../outbound/request.ts';
 import { type Attempt, type AttemptDeps, attempt, type DueDelivery } from './delivery-attempt.ts';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { startNameServer } from '../../testing/name-server.ts';
-import { startReceiver } from '../../testing/receiver.ts';
+import { startNameServer, startReceiver } from '../../testing/webhooks.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
 import { outboundRequest } from '../outbound/request.ts';
 import { createLookup } from './delivery-attempt.ts';

@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
-import { type Behaviour, type Receiver, status } from '../../testing/open-receiver.ts';
-import { startReceiver } from '../../testing/receiver.ts';
-import { webhookHouse } from '../../testing/webhooks.ts';
+import { type Behaviour, type Receiver, status } from '../../testing/receiver.ts';
+import { startReceiver, webhookHouse } from '../../testing/webhooks.ts';
 import type { Caller } from '../http/call.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
 import { deliverDue, IN_FLIGHT, type PumpDeps } from './delivery-worker.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { answering, samples, startRateServer } from '../../testing/rate-server.ts';
+import { answeringBody as answering, samples, startRateServer } from '../../testing/servers.ts';
 import { createExchange, fixedRates } from './exchange.ts';
 import { getUsdAmountHandler } from './module.ts';
 import { RateBook } from './rate-book.ts';

@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answering, samples, startRateServer } from '../../testing/rate-server.ts';
+import { answeringBody as answering, samples, startRateServer } from '../../testing/servers.ts';
 import type { RateSource } from './exchange.ts';
 import { askSource, banxicoSource, ecbSource, frankfurterSource, operatorSource } from './rate-sources.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answering, samples, startRateServer } from '../../testing/rate-server.ts';
+import { answeringBody as answering, samples, startRateServer } from '../../testing/servers.ts';
 import { frankfurterSource } from './rate-sources.ts';
 
 async function read(body: string) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answering, samples, startRateServer } from '../../testing/rate-server.ts';
+import { answeringBody as answering, samples, startRateServer } from '../../testing/servers.ts';
 import { sourcesInOrder } from './rate-sources.ts';
 
 const namesOf = (settings: Parameters<typeof sourcesInOrder>[0]) => sourcesInOrder(settings).map(({ name }) => name);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answering, startRateServer } from '../../testing/rate-server.ts';
+import { answeringBody as answering, startRateServer } from '../../testing/servers.ts';
 import { formatRate } from './exchange.ts';
 import { operatorSource } from './rate-sources.ts';
 

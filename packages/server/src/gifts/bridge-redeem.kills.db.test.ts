@@ -1,6 +1,6 @@
 import type { Database } from '@svc/store';
 import { expect, it } from 'vitest';
-import { type BridgingFixture, bridgingHouse, FAST_SHARE } from '../../testing/bridging.ts';
+import { type BridgingFixture, bridgingHouse, FAST_SHARE } from '../../testing/bridge.ts';
 import type { BridgingDeps } from './bridge-redeem.ts';
 
 const fixture = bridgingHouse();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { bridgingHouse, FAST_SHARE } from '../../testing/bridging.ts';
+import { bridgingHouse, FAST_SHARE } from '../../testing/bridge.ts';
 
 const fixture = bridgingHouse();
 beforeEach(() => fixture.reset());

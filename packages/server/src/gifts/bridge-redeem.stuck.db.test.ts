@@ -1,7 +1,6 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NONCE, unavailable } from '../../testing/bridge-stand-ins.ts';
-import { bridgingHouse, FAST_SHARE } from '../../testing/bridging.ts';
+import { bridgingHouse, FAST_SHARE, NONCE, unavailable } from '../../testing/bridge.ts';
 import { RENEWAL_PAUSES_MS, sweepBridged } from './bridge-redeem.ts';
 import { resumeRedeem } from './operator.ts';
 import { endRedeems } from './redeem.ts';

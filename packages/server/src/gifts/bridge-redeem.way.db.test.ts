@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MANAGER, MINT, NONCE, unavailable } from '../../testing/bridge-stand-ins.ts';
-import { bridgingHouse, FAST_SHARE, WALLET } from '../../testing/bridging.ts';
+import { bridgingHouse, FAST_SHARE, MANAGER, MINT, NONCE, unavailable, WALLET } from '../../testing/bridge.ts';
 import { BRIDGE } from '../../testing/gifts.ts';
 
 const fixture = bridgingHouse();

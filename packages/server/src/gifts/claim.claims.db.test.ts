@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimApp, claimDeps, putStatus, SOLANA_WALLET } from '../../testing/claims.ts';
-import { at, giftHouse, NOW } from '../../testing/gifts.ts';
+import { at, claimApp, claimDeps, giftHouse, NOW, putStatus, SOLANA_WALLET } from '../../testing/gifts.ts';
 import { CodeLookup } from './claim.ts';
 import { endRedeems, RedeemWaiters } from './redeem.ts';
 

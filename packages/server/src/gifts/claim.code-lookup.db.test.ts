@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { testLedger } from '../../testing/ledger.ts';
+import { testLedger } from '../../testing/database.ts';
 import { forgetEndedWindows } from '../http/rate-limit.ts';
 import { CodeLookup } from './claim.ts';
 

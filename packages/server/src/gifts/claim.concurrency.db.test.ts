@@ -1,9 +1,8 @@
 import { connect, type Database, listen, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimApp, claimDeps, payMeanwhile } from '../../testing/claims.ts';
-import { DOLLAR, GAS, giftHouse } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { claimApp, claimDeps, DOLLAR, GAS, giftHouse, payMeanwhile } from '../../testing/gifts.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './redeem.ts';
 
 const fixture = giftHouse();

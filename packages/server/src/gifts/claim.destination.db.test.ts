@@ -1,8 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { claimDeps, MANAGER, PAYMENT_ADDRESS, SOLANA_WALLET, USDC } from '../../testing/claims.ts';
-import { notConfigured } from '../../testing/gifts.ts';
+import { claimDeps, MANAGER, notConfigured, PAYMENT_ADDRESS, SOLANA_WALLET, USDC } from '../../testing/gifts.ts';
 import { readDestination, requireReachable } from './claim.ts';
 
 /** Of the wallet of the bridge's vectors. */

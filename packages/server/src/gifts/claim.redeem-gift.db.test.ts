@@ -1,8 +1,18 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { claimDeps, payMeanwhile, putStatus, SOLANA_WALLET } from '../../testing/claims.ts';
-import { at, BRIDGE, DOLLAR, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import {
+  at,
+  BRIDGE,
+  claimDeps,
+  DOLLAR,
+  GAS,
+  giftHouse,
+  NOW,
+  payMeanwhile,
+  putStatus,
+  SOLANA_WALLET,
+} from '../../testing/gifts.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { redeemGift } from './claim.ts';
 import { RedeemWaiters } from './redeem.ts';

@@ -2,10 +2,15 @@ import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { claimDeps, SOLANA_WALLETS } from '../../testing/claims.ts';
-import { at, DOLLAR, giftHouse } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
-import { anyStep, MAX, PER_USER, RedeemModel, type Step } from '../../testing/redeem-model.ts';
+import {
+  anyRedeemStep as anyStep,
+  MAX,
+  PER_USER,
+  RedeemModel,
+  type RedeemStep as Step,
+} from '../../testing/gift-models.ts';
+import { at, claimDeps, DOLLAR, giftHouse, SOLANA_WALLETS } from '../../testing/gifts.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { readDestination, reserve } from './claim.ts';
 import { endRedeems } from './redeem.ts';

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { BRIDGE, DOLLAR, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listGifts } from './manage-gifts.ts';
 

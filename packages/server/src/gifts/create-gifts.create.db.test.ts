@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse, notConfigured } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { findHold } from '../ledger/ledger.ts';
 

@@ -1,7 +1,6 @@
 import type { Gift } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { at, DAY_MS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { end } from '../../testing/reservations.ts';
+import { at, DAY_MS, end, giftHouse, NOW } from '../../testing/gifts.ts';
 import type { Caller } from '../http/call.ts';
 import { getGiftUsage, listGifts } from './manage-gifts.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { at, BRIDGE, DAY_MS, DOLLAR, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
-import { end } from '../../testing/reservations.ts';
+import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { lockGift } from './gift.ts';

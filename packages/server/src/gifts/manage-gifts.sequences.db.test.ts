@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { anyStep, Model } from '../../testing/gift-model.ts';
-import { Performer } from '../../testing/gift-performer.ts';
+import { anyGiftStep as anyStep, GiftModel as Model, GiftPerformer as Performer } from '../../testing/gift-models.ts';
 import { giftHouse } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 
 const fixture = giftHouse();
 const RUNS = Number(process.env.SVC_SEEDS ?? 25);

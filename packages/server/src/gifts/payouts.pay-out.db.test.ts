@@ -1,8 +1,11 @@
+import { type Call, selector } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { tokenAddress, transfer } from '../../testing/chain.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { AMOUNT, PayoutFixture } from '../../testing/payouts.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
+import { newId } from '../util/ids.ts';
 import { MAX_IN_PAYOUT } from './payouts.ts';
 
 const PAID = { status: 'SUCCESS', paid: 1 };
@@ -133,6 +136,97 @@ describe('when not everything can be paid', () => {
     await payouts.payOut();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
+  });
+});
+
+describe('money that other payments of the manager have taken', () => {
+  const pending = (kind: 'refund' | 'burn', call: Call) =>
+    payouts.payerWith().pay({ environment: 'development', kind, purpose: newId(kind), calls: [call] }, async () => {});
+
+  it.each([
+    ['a refund', 'refund', () => transfer('USDC', payouts.someone(), AMOUNT)],
+    [
+      'a burn',
+      'burn',
+      () => ({
+        to: tokenAddress('USDC'),
+        selector: selector('approve'),
+        calldata: [payouts.someone(), AMOUNT, 0n],
+      }),
+    ],
+  ] as const)('is not paid out again while %s is pending', async (_, kind, call) => {
+    const gift = await waiting(2);
+    await pending(kind, call());
+    const balanceOf = async () => 2n * AMOUNT;
+    expect(await payouts.payOut({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
+    await payouts.finish();
+    expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['SUCCESS', 'PENDING']);
+    expect(await payouts.payOut()).toBe('DONE');
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
+  });
+
+  it('lets redeems wait, and not fail, when it goes while their payout is estimated', async () => {
+    const gift = await waiting(2);
+    let balance = 2n * AMOUNT;
+    const balanceOf = async () => balance;
+    const estimate = async () => {
+      balance = 0n;
+      return { ok: false, code: 40, reason: 'ERC20: insufficient balance' } as const;
+    };
+    expect(await payouts.payOut({ balanceOf, estimate })).toBe('INSUFFICIENT_FUNDS');
+    expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
+    await payouts.payOut();
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
+  });
+
+  it('is not paid out when it goes while a payout is about to be stored', async () => {
+    const gift = await waiting(1);
+    const { chain } = payouts.relayers;
+    const estimate: typeof chain.estimate = async (...args) => {
+      const answer = await chain.estimate(...args);
+      await pending('refund', transfer('USDC', payouts.someone(), AMOUNT));
+      return answer;
+    };
+    expect(await payouts.payOut({ balanceOf: async () => AMOUNT, estimate })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.payouts(gift)).toEqual([]);
+    await payouts.finish();
+    await payouts.payOut();
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual([PAID]);
+  });
+});
+
+describe('redeems that cost more than the manager has', () => {
+  it('do not hold up smaller ones, however many are in front', async () => {
+    const [large, small] = [await payouts.gift(MAX_IN_PAYOUT + 1, 2n * AMOUNT), await payouts.gift(1)];
+    for (let i = 0; i <= MAX_IN_PAYOUT; i += 1) await payouts.redeem(large);
+    await payouts.redeem(small);
+    expect(await payouts.payOut({ balanceOf: async () => AMOUNT })).toBe('INSUFFICIENT_FUNDS');
+    await payouts.finish();
+    expect(await payouts.redeems(small)).toEqual([PAID]);
+    expect(await payouts.payouts(large)).toEqual([]);
+    expect(await payouts.payOut()).toBe('DONE');
+    await payouts.finish();
+    expect(new Set((await payouts.redeems(large)).map(({ status }) => status))).toEqual(new Set(['SUCCESS']));
+  });
+
+  it('are overtaken for a day; from then on the money is saved for them', async () => {
+    const [large, small] = [await payouts.gift(1, 2n * AMOUNT), await payouts.gift(1)];
+    const id = await payouts.redeem(large);
+    await payouts.redeem(small);
+    await payouts.db.run(sql`
+      update gift_redeems set created_at = created_at - interval '25 hours' where id = ${id}`);
+    expect(await payouts.payOut({ balanceOf: async () => AMOUNT })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.payouts(small)).toEqual([]);
+    expect(await payouts.payOut({ balanceOf: async () => 2n * AMOUNT })).toBe('INSUFFICIENT_FUNDS');
+    await payouts.finish();
+    expect(await payouts.redeems(large)).toEqual([{ status: 'SUCCESS', paid: 2 }]);
+    expect(await payouts.payouts(small)).toEqual([]);
+    expect(await payouts.payOut()).toBe('DONE');
+    await payouts.finish();
+    expect(await payouts.redeems(small)).toEqual([PAID]);
   });
 });
 

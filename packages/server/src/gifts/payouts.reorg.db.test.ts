@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { PayoutFixture, type TestGift } from '../../testing/payouts.ts';
 
 const PAID = { status: 'SUCCESS', paid: 1 };

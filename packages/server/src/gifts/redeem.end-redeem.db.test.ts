@@ -1,7 +1,7 @@
 import { listen, sql } from '@svc/store';
 import { describe, expect, it, vi } from 'vitest';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
 import { endRedeems, failRedeem, findRedeem, REDEEMS_CHANNEL, succeedRedeem, UNCOVERED } from './redeem.ts';

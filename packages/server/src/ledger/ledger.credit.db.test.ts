@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/ledger.ts';
+import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
 import { balance, credit, listEntries } from './ledger.ts';
 
 const ledger = testLedger();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/ledger.ts';
+import { newOwner, testLedger } from '../../testing/database.ts';
 import { credit, hold, listEntries, release } from './ledger.ts';
 
 const ledger = testLedger();

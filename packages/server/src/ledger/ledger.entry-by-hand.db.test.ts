@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/ledger.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { balance, hold, release } from './ledger.ts';
 
 const ledger = testLedger();

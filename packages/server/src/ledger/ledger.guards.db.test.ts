@@ -1,6 +1,6 @@
 import { type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/ledger.ts';
+import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
 import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 
 const ledger = testLedger();

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/ledger.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/database.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { balance, findHold, holdMany, listEntries, release } from './ledger.ts';
 
 const { db } = testLedger();

@@ -1,8 +1,8 @@
 import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/ledger.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/database.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { balance, findHold, hold, listEntries } from './ledger.ts';
 
 const ledger = testLedger();

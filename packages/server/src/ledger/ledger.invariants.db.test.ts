@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/ledger.ts';
-import { auditLedger, type Violation } from '../../testing/ledger-invariants.ts';
+import { newOwner, testLedger } from '../../testing/database.ts';
+import { auditLedger, type Violation } from '../../testing/ledger.ts';
 import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 
 const ledger = testLedger();

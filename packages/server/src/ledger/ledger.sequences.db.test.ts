@@ -1,8 +1,8 @@
 import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/ledger.ts';
-import { auditLedger } from '../../testing/ledger-invariants.ts';
+import { newOwner, testLedger } from '../../testing/database.ts';
+import { auditLedger } from '../../testing/ledger.ts';
 import { beginning, Model, OWNERS, operation, perform } from '../../testing/ledger-model.ts';
 import { balance, findHold, type Hold, listEntries } from './ledger.ts';
 

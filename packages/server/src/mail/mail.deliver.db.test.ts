@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { content } from '../../testing/letters.ts';
+import { content } from '../../testing/mail.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import { deliver, lookAfterMails, type NewMail, queueMails } from './mail.ts';
 import type { Delivery, Letter, Mailers } from './mailers.ts';

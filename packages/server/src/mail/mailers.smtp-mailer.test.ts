@@ -2,9 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { headerOf, readMessage } from '../../../sandbox/src/mailbox/message.ts';
-import { letter } from '../../testing/letters.ts';
-import { selfSigned } from '../../testing/self-signed.ts';
-import { type SmtpBehaviour, smtpError, startSmtp } from '../../testing/smtp-server.ts';
+import { letter, type SmtpBehaviour, smtpError, startSmtp } from '../../testing/mail.ts';
+import { selfSigned } from '../../testing/servers.ts';
 import { createSmtpMailer, type Mailer } from './mailers.ts';
 import type { SmtpServer } from './settings.ts';
 

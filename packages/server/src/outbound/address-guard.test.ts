@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answering, startTestServer } from '../../testing/test-server.ts';
+import { answering, startTestServer } from '../../testing/servers.ts';
 import { type AddressGuard, publicOnly, trusted } from './address-guard.ts';
 import { type OutboundResponse, outboundRequest } from './request.ts';
 import { OutboundError } from './url.ts';

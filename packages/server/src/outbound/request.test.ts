@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { answering, startTestServer } from '../../testing/test-server.ts';
+import { answering, startTestServer } from '../../testing/servers.ts';
 import { publicOnly } from './address-guard.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from './request.ts';
 import { OutboundError } from './url.ts';

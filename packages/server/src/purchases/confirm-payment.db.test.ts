@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { transfer } from '../../testing/chain.ts';
 import { FulfilmentFixture, PAID, PAYMENT_ADDRESS } from '../../testing/fulfilment.ts';
-import { transfer } from '../../testing/starknet.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK } from './purchase.ts';
 

@@ -1,7 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FulfilmentFixture, PAID } from '../../testing/fulfilment.ts';
-import { ACCEPTED, COMPLETED, REFUSED } from '../../testing/stub-provider.ts';
+import { ACCEPTED, COMPLETED, FulfilmentFixture, PAID, REFUSED } from '../../testing/fulfilment.ts';
 import { endOrder } from './fulfilment.ts';
 import { endByOperator } from './operator.ts';
 import { lockPurchase, ORDER_TASK, orderJob } from './purchase.ts';

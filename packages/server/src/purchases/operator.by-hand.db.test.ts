@@ -1,7 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FulfilmentFixture } from '../../testing/fulfilment.ts';
-import { COMPLETED, REFUSED } from '../../testing/stub-provider.ts';
+import { COMPLETED, FulfilmentFixture, REFUSED } from '../../testing/fulfilment.ts';
 import { cancelByOperator, endByOperator, stuckPurchases } from './operator.ts';
 
 let fixture: FulfilmentFixture;

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { endOf, storeOrder } from '../../testing/stored-order.ts';
+import { endOf, storeOrder } from '../../testing/stored-purchases.ts';
 import { replyWithError } from '../http/error-reply.ts';
 import { registerProviderCallback } from './provider-callback.ts';
 

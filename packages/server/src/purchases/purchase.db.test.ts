@@ -1,7 +1,7 @@
 import { type Db, sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { whileOpen } from '../../testing/database.ts';
 import { FulfilmentFixture, PAID } from '../../testing/fulfilment.ts';
-import { whileOpen } from '../../testing/ledger.ts';
 import { lockPurchase, markPaid } from './purchase.ts';
 
 let fixture: FulfilmentFixture;

@@ -1,7 +1,7 @@
 import type { Db } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { skuBody } from '../../testing/organizations.ts';
 import { openPurchaseFixture, PRICE_RAW, type PurchaseFixture, ratesOf } from '../../testing/purchases.ts';
-import { skuBody } from '../../testing/skus.ts';
 import { stranger, transferOf, USDC } from '../../testing/transactions.ts';
 import { createOwnSku } from '../skus/own-skus.ts';
 

@@ -1,9 +1,8 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
 import { openPurchaseFixture, type PurchaseBody, type PurchaseFixture } from '../../testing/purchases.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createDeposit } from '../deposits/create-deposit.ts';
 
@@ -14,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const NOWHERE = { url: 'http://127.0.0.1:2', publicUrl: 'http://127.0.0.1:2', paymentAddress: 0x99n };
-const noNode = () => new Networks({ starknet: undefined, evmRpcUrls: {} }, () => NOWHERE);
+const noNode = () => new Networks({ starknet: undefined, evmRpcUrls: {} }, NOWHERE);
 const padded = (hash: string) => `0x${BigInt(hash).toString(16).toUpperCase().padStart(64, '0')}`;
 
 describe('a payment buys once', () => {

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { refund } from '../../testing/ask-refund.ts';
-import { FulfilmentFixture, PAID, payer } from '../../testing/fulfilment.ts';
-import { relayer, transfer } from '../../testing/starknet.ts';
+import { relayer, transfer } from '../../testing/chain.ts';
+import { FulfilmentFixture, PAID, payer, refund } from '../../testing/fulfilment.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { RelayOutcome } from '../relayer/outcome.ts';
 import { refundOutcomes, requeueFailedRefunds } from './refund-outcome.ts';

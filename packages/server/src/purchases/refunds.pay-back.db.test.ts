@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { refund } from '../../testing/ask-refund.ts';
-import { FulfilmentFixture, PAID } from '../../testing/fulfilment.ts';
+import { manager } from '../../testing/chain.ts';
+import { FulfilmentFixture, PAID, refund } from '../../testing/fulfilment.ts';
 import type { ChainChanges } from '../../testing/relayer.ts';
-import { manager } from '../../testing/starknet.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import { createOrganization } from '../organizations/api-keys.ts';

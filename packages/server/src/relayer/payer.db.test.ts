@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { manager, transferCall } from '../../testing/chain.ts';
 import { type ChainChanges, RelayerFixture } from '../../testing/relayer.ts';
-import { manager } from '../../testing/starknet.ts';
-import { transferCall } from '../../testing/test-wallet.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { readBalances } from './accounts.ts';
 import { relayerChecks, relayerStatus } from './module.ts';

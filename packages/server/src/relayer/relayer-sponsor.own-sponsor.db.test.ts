@@ -2,9 +2,8 @@ import { ApiError } from '@svc/protocol';
 import { ANY_CALLER } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testCrypto } from '../../testing/crypto.ts';
+import { newWallet, testCrypto, transferCall } from '../../testing/chain.ts';
 import { RelayerFixture } from '../../testing/relayer.ts';
-import { newWallet, transferCall } from '../../testing/test-wallet.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
 const nothing = async () => {};

@@ -2,10 +2,8 @@ import { PATTERN_LENGTH } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serverDatabase } from '../../testing/database.ts';
-import { whileOpen } from '../../testing/ledger.ts';
-import { newCaller } from '../../testing/organizations.ts';
-import { type Creation, missing, SkuFixture, skuBody } from '../../testing/skus.ts';
+import { serverDatabase, whileOpen } from '../../testing/database.ts';
+import { type Creation, missing, newCaller, SkuFixture, skuBody } from '../../testing/organizations.ts';
 import { createOwnSku } from './own-skus.ts';
 import { getSku } from './skus.ts';
 

@@ -2,8 +2,7 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { newCaller } from '../../testing/organizations.ts';
-import { missing, SkuFixture } from '../../testing/skus.ts';
+import { missing, newCaller, SkuFixture } from '../../testing/organizations.ts';
 import { checkReference, findOfferedSku, getSku } from './skus.ts';
 
 let database: TestDatabase;

@@ -1,11 +1,11 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { transfer } from '../../testing/chain.ts';
 import { deadUrl } from '../../testing/faulty-node.ts';
 import { silent } from '../../testing/jobs.ts';
-import { aRecord } from '../../testing/records.ts';
-import { transfer } from '../../testing/starknet.ts';
 import {
+  aRecord,
   openTransactionFixture,
   outsider,
   STRK,
@@ -136,11 +136,14 @@ describe('confirming a recorded transfer', () => {
     const lines: { fields: object; message: string }[] = [];
     const log = { ...silent, warn: (fields: object, message: string) => void lines.push({ fields, message }) };
     const url = await deadUrl();
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => ({
-      url,
-      publicUrl: url,
-      paymentAddress: 1n,
-    }));
+    const networks = new Networks(
+      { starknet: undefined, evmRpcUrls: {} },
+      {
+        url,
+        publicUrl: url,
+        paymentAddress: 1n,
+      },
+    );
     await look({ id, looks: 9, missingSince: start - 60 * MINUTE }, start, { networks, log });
     expect(await stateOf(id)).toMatchObject({ status: 'PENDING' });
     expect((await waiting(id))?.payload).toEqual({ id, looks: 10 });

@@ -1,7 +1,6 @@
 import { classes, encodeAddOrUpdateSessionKey, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
 import {
   type CallText,
   type ExecuteBody,
@@ -12,7 +11,7 @@ import {
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { findWallet } from '../wallets/wallet.ts';
 import { executeSponsored } from './execute.ts';
@@ -225,7 +224,7 @@ describe('calls that are refused', () => {
   });
 
   it('are all where the environment has no Starknet', async () => {
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     const body = await fixture.signed(ana, [transferOf(stranger(), 1)]);
     await refusal(executeSponsored({ ...fixture, networks }, fixture.caller(), body), 'chain_not_configured');
   });

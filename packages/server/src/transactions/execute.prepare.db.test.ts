@@ -1,6 +1,5 @@
 import { classes, parseOutsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
 import {
   openTransactionFixture,
   stranger,
@@ -8,7 +7,7 @@ import {
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { PrepareRequest } from '../relayer/relay.ts';
 import { executeUpgrade, prepareUpgrade } from '../wallets/upgrade.ts';
@@ -96,7 +95,7 @@ describe('preparing typed data', () => {
   });
 
   it('is refused where the environment has no Starknet, whoever the wallet belongs to', async () => {
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refusal(prepareTypedData({ ...fixture, networks }, fixture.caller(), body()), 'chain_not_configured');
   });
 

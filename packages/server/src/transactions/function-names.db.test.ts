@@ -1,7 +1,7 @@
 import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { newOwner, testRecords } from '../../testing/records.ts';
+import { newOwner, testRecords } from '../../testing/transactions.ts';
 import { forgetUnusedNames, namesOf, rememberNames, wellKnownName } from './function-names.ts';
 
 const records = testRecords();

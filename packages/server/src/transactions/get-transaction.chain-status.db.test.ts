@@ -1,10 +1,9 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Owner } from '../../testing/owner.ts';
-import { transfer } from '../../testing/starknet.ts';
+import { transfer } from '../../testing/chain.ts';
 import { openTransactionFixture, stranger, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { type Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { chainStatus } from './get-transaction.ts';
 
@@ -111,7 +110,7 @@ describe('the status of a transaction', () => {
   });
 
   it('is refused where there is no Starknet', async () => {
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refusal(status('0x1', fixture.caller(), networks), 'chain_not_configured');
   });
 });

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aRecord, purchaseOf } from '../../testing/records.ts';
-import { openTransactionFixture, stranger, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
+import {
+  aRecord,
+  openTransactionFixture,
+  purchaseOf,
+  stranger,
+  type TransactionFixture,
+  transferOf,
+} from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Caller } from '../http/call.ts';
@@ -42,7 +48,7 @@ describe('a transaction', () => {
     const transactionHash = `0x${'fe'.repeat(32)}`;
     const [record] = await store({ transactionHash, chain: 'SCROLL' });
     expect(await find(`0x${'FE'.repeat(32)}`)).toMatchObject({ id: record?.id, chain: 'SCROLL' });
-    const none = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const none = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     expect(await find(transactionHash, fixture.caller(), none)).toMatchObject({ id: record?.id });
     await refusal(find('0x5', fixture.caller(), none), 'transaction_not_found');
   });

@@ -1,7 +1,7 @@
 import { type Database, sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newFelt, newOwner, testRecords, wrongCounts } from '../../testing/records.ts';
+import { aRecord, newFelt, newOwner, testRecords, wrongCounts } from '../../testing/transactions.ts';
 import { ALWAYS, countHistory, type Period, readHistory } from './history.ts';
 import type { TransactionRecord } from './record.ts';
 import { changeRecord, insertRecords, type RecordOwner } from './record-store.ts';

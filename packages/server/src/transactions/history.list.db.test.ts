@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newFelt, newOwner, testRecords } from '../../testing/records.ts';
+import { aRecord, newFelt, newOwner, testRecords } from '../../testing/transactions.ts';
 import { countHistory, type ListQuery, listTransactions, readPeriod } from './history.ts';
 import type { NewRecord } from './record.ts';
 import { changeRecord, insertRecords, type RecordOwner } from './record-store.ts';

@@ -1,14 +1,14 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
-import { aRecord, newOwner, testRecords, wrongCounts } from '../../testing/records.ts';
+import { aRecord, newOwner, testRecords, wrongCounts } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { enqueue } from '../jobs/job.ts';
 import { transactionJobs } from './module.ts';
 import { insertRecords } from './record-store.ts';
 
 const records = testRecords();
-const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
 const jobs = () => transactionJobs({ db: records.db(), networks, log: silent });
 const run = (task: string, payload: unknown = {}) => {
   const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };

@@ -2,19 +2,18 @@ import type { BodyOf, endpoints, Transaction } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Owner } from '../../testing/owner.ts';
-import { purchaseOf } from '../../testing/records.ts';
-import { transfer } from '../../testing/starknet.ts';
+import { transfer } from '../../testing/chain.ts';
 import {
   httpCall,
   openTransactionFixture,
   outsider,
+  purchaseOf,
   stranger,
   type TransactionFixture,
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { type Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { addressOf, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Caller } from '../http/call.ts';
@@ -285,7 +284,7 @@ describe('a transfer that is refused', () => {
   });
 
   it('because there is no Starknet says so', async () => {
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refusal(record(EXAMPLE, fixture.caller(), { networks }), 'chain_not_configured');
   });
 });

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newFelt, newOwner, purchaseOf, testRecords } from '../../testing/records.ts';
+import { aRecord, newFelt, newOwner, purchaseOf, testRecords } from '../../testing/transactions.ts';
 import { newId } from '../util/ids.ts';
 import * as store from './record-store.ts';
 import { recordsByHashes } from './record-store.ts';

@@ -1,6 +1,6 @@
 import { txStatuses } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newOwner, testRecords } from '../../testing/records.ts';
+import { aRecord, newOwner, testRecords } from '../../testing/transactions.ts';
 import { statusesBefore } from './record.ts';
 import { changeRecord, insertRecords, recordById } from './record-store.ts';
 

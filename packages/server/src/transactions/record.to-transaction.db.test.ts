@@ -2,7 +2,7 @@ import { Transaction } from '@svc/protocol';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { aRecord } from '../../testing/records.ts';
+import { aRecord } from '../../testing/transactions.ts';
 import { toTransaction } from './record.ts';
 
 const owner = { organizationId: 'org_1', environment: 'development' as const };

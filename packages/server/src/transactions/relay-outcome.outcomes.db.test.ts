@@ -1,7 +1,6 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Owner } from '../../testing/owner.ts';
 import {
   type CallText,
   openTransactionFixture,
@@ -10,6 +9,7 @@ import {
   type TransactionFixture,
   transferOf,
 } from '../../testing/transactions.ts';
+import type { Owner } from '../../testing/wallets.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import { findWallet } from '../wallets/wallet.ts';
 import { insertRecords } from './record-store.ts';

@@ -1,7 +1,6 @@
 import { encodeAddOrUpdateSessionKey, encodeSetSpendingPolicy, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { relayer } from '../../testing/starknet.ts';
+import { relayer } from '../../testing/chain.ts';
 import {
   type CallText,
   environment,
@@ -11,7 +10,7 @@ import {
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
-import { refusal } from '../../testing/wallets.ts';
+import { Owner, refusal } from '../../testing/wallets.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';

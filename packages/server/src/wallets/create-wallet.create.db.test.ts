@@ -1,8 +1,7 @@
 import type { CreatedWallet } from '@svc/protocol';
 import { classes, encodeArray, selector, toHex, UDC_ADDRESS } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type CreateBody, Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { type CreateBody, Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { createWallet } from './create-wallet.ts';
 import type { WalletDeps } from './signed-execution.ts';
 import { findWallet } from './wallet.ts';

@@ -1,8 +1,7 @@
 import type { BodyOf, endpoints } from '@svc/protocol';
 import { ANY_CALLER, classes, parseOutsideExecutionTypedData, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { prepareCreation } from './create-wallet.ts';
 
 type Body = BodyOf<typeof endpoints.prepareWalletCreation>;

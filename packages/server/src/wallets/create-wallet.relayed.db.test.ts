@@ -1,9 +1,8 @@
 import { classes } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CreateBody, Owner } from '../../testing/owner.ts';
-import { relayer } from '../../testing/starknet.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { relayer } from '../../testing/chain.ts';
+import { type CreateBody, Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';

@@ -1,8 +1,7 @@
 import { ANY_CALLER, chainIds, classes, selector, toHex } from '@svc/starknet';
 import { typedData as snip12, type TypedData } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { readSignedExecution, type SignedExecutionText } from './signed-execution.ts';
 import { findWallet, type WalletRecord } from './wallet.ts';
 

@@ -1,7 +1,6 @@
 import type { endpoints, QueryOf } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { findToken } from '../chains/tokens.ts';
 import { tokenBalance } from './token-balance.ts';
 

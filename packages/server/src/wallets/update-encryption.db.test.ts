@@ -1,7 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { updateEncryption } from './update-encryption.ts';
 import { findWallet } from './wallet.ts';
 

@@ -3,8 +3,7 @@ import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starkn
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createWallet } from './create-wallet.ts';
 import { confirmUpgrade, type UpgradedWallet, walletJobs } from './relay-outcome.ts';
@@ -105,7 +104,7 @@ describe('upgrading a wallet', () => {
     const { address } = await walletOf(classes.svc);
     const key = `development ${address}`;
     const now = Date.parse('2026-06-01T00:00:00Z');
-    const away = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const away = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     const ahead = { environment: 'development', address, blockNumber: 1_000_000 } as const;
     const pauses: number[] = [];
     for (const looks of [0, 1, 30]) {

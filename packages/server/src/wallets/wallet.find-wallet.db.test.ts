@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, type WalletFixture } from '../../testing/wallets.ts';
 import { findWallet, walletsAt } from './wallet.ts';
 
 let fixture: WalletFixture;

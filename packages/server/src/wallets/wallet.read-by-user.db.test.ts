@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner } from '../../testing/owner.ts';
-import { openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
 import { createWallet } from './create-wallet.ts';
 import { newestWallet, recoverCredential } from './wallet.ts';
 

@@ -1,7 +1,7 @@
 import { chainIds, classes, selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { relayer, signed, signedPayment, startSandbox, transfer } from '../../../testing/chain.ts';
 import { behave, startFaultyNode } from '../../../testing/faulty-node.ts';
-import { relayer, signed, signedPayment, startSandbox, transfer } from '../../../testing/starknet.ts';
 import { ChainUnavailableError, WrongChainError } from '../node-fetch.ts';
 import { findToken } from '../tokens.ts';
 import { TRANSFER_SELECTOR, transfersIn } from './chain.ts';

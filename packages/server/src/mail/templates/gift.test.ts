@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { content } from '../../../testing/letters.ts';
+import { content } from '../../../testing/mail.ts';
 import { giftMail } from './gift.ts';
 import { fillTemplate } from './templates.ts';
 

@@ -1,7 +1,7 @@
 import { type OutsideExecution, outsideExecutionTypedData, toHex } from '@svc/starknet';
 import { type ExecutableUserInvoke, PaymasterRpc } from 'starknet';
 import { describe, expect, it } from 'vitest';
-import { newWallet, transferCall } from '../../../testing/test-wallet.ts';
+import { newWallet, transferCall } from '../../../testing/chain.ts';
 import { buildRequest, executeRequest } from './client.ts';
 
 const CHAIN = 0x534e5f5345504f4c4941n;

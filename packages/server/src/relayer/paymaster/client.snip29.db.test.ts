@@ -1,8 +1,8 @@
 import { accountAddress, classes, starkKey, toHex } from '@svc/starknet';
 import { Account, logger, PaymasterRpc, RpcProvider } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenAddress } from '../../../testing/chain.ts';
 import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
-import { tokenAddress } from '../../../testing/test-wallet.ts';
 
 // The library says at every call that a young chain has too few transactions to estimate a tip from.
 logger.setLogLevel('ERROR');

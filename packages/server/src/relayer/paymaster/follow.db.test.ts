@@ -1,16 +1,18 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
+import { newWallet } from '../../../testing/chain.ts';
 import {
+  API_KEY,
   aPayment,
   expectUnavailable,
   finish,
   nothing,
   order,
+  type PaymasterFixture,
   pay,
   sendings,
-} from '../../../testing/paymaster-payments.ts';
-import { newWallet } from '../../../testing/test-wallet.ts';
+  startPaymasterFixture,
+} from '../../../testing/paymaster.ts';
 import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { padAddress } from '../../chains/starknet/chain.ts';
 import type { Sponsorship } from '../relay.ts';

@@ -1,7 +1,7 @@
 import { selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newWallet, type TestWallet, tokenAddress, transferCall } from '../../../testing/chain.ts';
 import { type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
-import { newWallet, type TestWallet, tokenAddress, transferCall } from '../../../testing/test-wallet.ts';
 import { executeRequest } from './client.ts';
 
 const BOB = 0xb0bn;

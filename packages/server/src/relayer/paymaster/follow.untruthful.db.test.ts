@@ -1,9 +1,15 @@
 import { toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
-import { aPayment, finish, nothing, order, sendings } from '../../../testing/paymaster-payments.ts';
-import { relayer, signedPayment } from '../../../testing/starknet.ts';
-import { newWallet } from '../../../testing/test-wallet.ts';
+import { newWallet, relayer, signedPayment } from '../../../testing/chain.ts';
+import {
+  aPayment,
+  finish,
+  nothing,
+  order,
+  type PaymasterFixture,
+  sendings,
+  startPaymasterFixture,
+} from '../../../testing/paymaster.ts';
 
 let fixture: PaymasterFixture;
 

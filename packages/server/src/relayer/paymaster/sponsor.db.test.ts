@@ -2,10 +2,9 @@ import { ApiError } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { newWallet, relayer, type TestWallet, transferCall } from '../../../testing/chain.ts';
 import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
 import { startSnip29 } from '../../../testing/snip29-server.ts';
-import { relayer } from '../../../testing/starknet.ts';
-import { newWallet, type TestWallet, transferCall } from '../../../testing/test-wallet.ts';
 import type { Sponsorship } from '../relay.ts';
 import { createPaymasterClient } from './client.ts';
 

@@ -1,9 +1,9 @@
 import { ApiError } from '@svc/protocol';
 import { type Call, chainIds, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newWallet, type TestWallet, transferCall } from '../../../testing/chain.ts';
 import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
 import type { Fault } from '../../../testing/snip29-server.ts';
-import { newWallet, type TestWallet, transferCall } from '../../../testing/test-wallet.ts';
 import { createPaymasterClient } from './client.ts';
 
 const BUILD = 'paymaster_buildTransaction';

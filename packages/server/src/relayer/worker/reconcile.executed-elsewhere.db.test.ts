@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { relayer, signedPayment, transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
-import { relayer, signedPayment } from '../../../testing/starknet.ts';
-import { transferCall } from '../../../testing/test-wallet.ts';
 import { padAddress } from '../../chains/starknet/chain.ts';
 import { takeNonce } from '../accounts.ts';
 import { findRelay, findRelayByHash, reopenRelays } from '../relay-store.ts';

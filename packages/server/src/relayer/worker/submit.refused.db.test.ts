@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
-import { transferCall } from '../../../testing/test-wallet.ts';
 import type { SignedInvoke } from '../../chains/starknet/chain.ts';
 
 const nothing = async () => {};

@@ -1,8 +1,8 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
-import { transferCall } from '../../../testing/test-wallet.ts';
 import type { RawInvoke, TransactionStatus } from '../../chains/starknet/chain.ts';
 import { feeOf, maxFeeOf } from '../invoke.ts';
 import { findRelayByHash, readAttempt } from '../relay-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
-import { transferCall } from '../../../testing/test-wallet.ts';
 import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { findRelay } from '../relay-store.ts';
 

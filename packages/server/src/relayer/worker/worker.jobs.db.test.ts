@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { relayer, transferCall } from '../../../testing/chain.ts';
 import { BOUND, QUICK, silent } from '../../../testing/jobs.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
-import { relayer } from '../../../testing/starknet.ts';
-import { transferCall } from '../../../testing/test-wallet.ts';
 import { padAddress } from '../../chains/starknet/chain.ts';
 import { enqueueRecurring } from '../../jobs/job.ts';
 import { startWorkers } from '../../jobs/workers.ts';

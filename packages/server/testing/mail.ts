@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
+import type { Letter } from '../src/mail/mailers.ts';
+import { type GiftContent, giftMail } from '../src/mail/templates/gift.ts';
 
 export interface ReceivedMail {
   readonly recipients: readonly string[];
@@ -65,4 +67,17 @@ export async function startSmtp({ answer = () => undefined, ...options }: SmtpBe
   onTestFinished(stop);
   const { port } = server.server.address() as AddressInfo;
   return { host: '127.0.0.1', port, mails, logins };
+}
+
+export const content: GiftContent = {
+  code: 'ABCDEFGH',
+  name: 'Premio de verano',
+  amountUsd: '25.5',
+  claimUrl: 'https://pay.example.com/claim/ABCDEFGH',
+  orgName: 'Tienda Azul',
+};
+
+export function letter(change: Partial<Letter> = {}): Letter {
+  const head = { id: 'mail_1', date: new Date('2026-03-04T05:06:07Z'), recipient: 'ana@example.com' };
+  return { ...head, ...giftMail(content), ...change };
 }
