@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** Which packages a package may know. */
+/** Which packages a package may import. */
 const packages: Record<string, readonly string[]> = {
   protocol: [],
   store: [],
@@ -15,55 +15,60 @@ const packages: Record<string, readonly string[]> = {
   sdk: ['protocol', 'starknet'],
   web: ['protocol', 'sdk'],
 };
-/** What runs in browsers and at the edge, too: nothing of Node's own. */
+/** They run in browsers and at the edge, so they use nothing of Node. */
 const runsAnywhere = ['protocol', 'starknet', 'sdk', 'web'];
 
-/** The server's rooms from the ground up: a room may use what stands on a lower floor. Within a floor, nobody uses a neighbour. */
-const floors: readonly (readonly string[])[] = [
-  ['ids.ts', 'outbound', 'reference', 'migrations.ts'],
-  ['ledger', 'jobs', 'audit'],
-  ['http', 'organizations', 'mail'],
-  ['chains', 'crypto', 'events'],
+/** Folders of the server, lowest layer first. A folder imports lower layers only, never another folder of its own layer. */
+const layers: readonly (readonly string[])[] = [
+  ['util', 'outbound', 'log.ts'],
+  ['ledger', 'jobs', 'crypto', 'audit-log.ts', 'reference'],
+  ['http'],
+  ['organizations', 'mail'],
+  ['auth', 'chains', 'events'],
   ['relayer'],
   ['bridge'],
   ['wallets'],
   ['transactions'],
-  ['following'],
-  ['deposits', 'gifts'],
-  ['skus', 'exchanges', 'pages'],
+  ['indexer'],
+  ['deposits', 'gifts', 'skus', 'exchanges'],
   ['purchases'],
-  [
-    'config.ts',
-    'variables.ts',
-    'capabilities.ts',
-    'background.ts',
-    'checked-networks.ts',
-    'credentials-file.ts',
-    'banner.ts',
-    'app.ts',
-    'log.ts',
-    'open-store.ts',
-    'service.ts',
-    'upkeep.ts',
-    'main.ts',
-    'admin.ts',
-  ],
 ];
-/** The two rooms of one floor that may use each other, because a request is authenticated by an organisation's keys. */
-const neighbours = ['http', 'organizations'];
-/** Capabilities reach another capability through its service, never its store; organisations are known to `http` alone. */
-const capabilities = [
-  'organizations',
-  'skus',
-  'exchanges',
-  'wallets',
-  'transactions',
-  'deposits',
-  'gifts',
-  'purchases',
+/** They put the process together and may import every folder. */
+const composition = [
+  'admin.ts',
+  'app.ts',
+  'background.ts',
+  'claim-page.ts',
+  'config.ts',
+  'database.ts',
+  'dev-credentials.ts',
+  'env-reader.ts',
+  'listener.ts',
+  'main.ts',
+  'modules.ts',
+  'service.ts',
 ];
+/** The files of a capability that other capabilities may import. */
+const publicFiles: Record<string, readonly string[]> = {
+  relayer: ['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
+  wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome'],
+  transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],
+  organizations: ['organization-store', 'api-keys'],
+  mail: ['mail', 'templates/'],
+  bridge: ['bridge', 'solana-address'],
+  skus: ['skus'],
+  exchanges: ['exchange'],
+  events: ['events'],
+  gifts: [],
+  purchases: [],
+  indexer: [],
+  deposits: [],
+};
+const MAX_LINES = 450;
+/** House limits: files of a package without its tests. */
+const maxFiles: Record<string, number> = { server: 180, sdk: 60, sandbox: 80 };
 
-interface Arrow {
+interface Import {
   readonly from: string;
   readonly to: string;
 }
@@ -72,16 +77,44 @@ function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /(?<!\.test)\.tsx?$/.test(entry.name))
     .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => !/[/\\]testing[/\\]|[/\\]fixtures[/\\]/.test(file));
+    .filter((file) => !/[/\\](testing|fixtures)[/\\]/.test(file));
 }
 
-function arrowsOf(file: string): Arrow[] {
-  const text = readFileSync(file, 'utf8');
-  const found = text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g);
+const sourcesOf = (name: string) => sources(path.join(root, 'packages', name, 'src'));
+
+function importsOf(file: string): Import[] {
+  const found = readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g);
   return [...found].map(([, to = '']) => ({ from: file, to }));
 }
 
+const localImportsOf = (file: string): Import[] =>
+  importsOf(file)
+    .filter(({ to }) => to.startsWith('.'))
+    .map(({ from, to }) => ({ from, to: path.resolve(from, '..', to) }));
+
 const nameOfPackage = (file: string) => path.relative(path.join(root, 'packages'), file).split(path.sep)[0] ?? '';
+const short = (file: string) => path.relative(root, file);
+
+/** The first circle of imports among the files, as paths. */
+function findCircle(files: readonly string[]): string[] | undefined {
+  const next = new Map(files.map((file) => [file, localImportsOf(file).map(({ to }) => to)]));
+  const done = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): string[] | undefined => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file].map(short);
+    if (done.has(file)) return undefined;
+    for (const target of next.get(file) ?? []) {
+      const circle = visit(target, [...trail, file]);
+      if (circle) return circle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of files) {
+    const circle = visit(file, []);
+    if (circle) return circle;
+  }
+  return undefined;
+}
 
 describe('the packages', () => {
   it('are all known to the plan', () => {
@@ -89,10 +122,10 @@ describe('the packages', () => {
     expect(found).toEqual(Object.keys(packages).sort());
   });
 
-  it('point their arrows one way', () => {
+  it('import each other in one direction', () => {
     const wrong = Object.keys(packages)
-      .flatMap((name) => sources(path.join(root, 'packages', name, 'src')))
-      .flatMap(arrowsOf)
+      .flatMap(sourcesOf)
+      .flatMap(importsOf)
       .filter(({ from, to }) => {
         const target =
           /^@svc\/([^/]+)/.exec(to)?.[1] ??
@@ -104,57 +137,67 @@ describe('the packages', () => {
   });
 
   it('know the sandbox in main.ts alone', () => {
-    const wrong = sources(path.join(root, 'packages/server/src'))
-      .flatMap(arrowsOf)
+    const wrong = sourcesOf('server')
+      .flatMap(importsOf)
       .filter(({ from, to }) => to === '@svc/sandbox' && path.basename(from) !== 'main.ts');
     expect(wrong).toEqual([]);
   });
 
   it.each(runsAnywhere)('use nothing of Node where they run anywhere: %s', (name) => {
-    const files = sources(path.join(root, 'packages', name, 'src'));
-    const imports = files.flatMap(arrowsOf).filter(({ to }) => to.startsWith('node:') || isBuiltin(to));
+    const files = sourcesOf(name);
+    const imports = files.flatMap(importsOf).filter(({ to }) => to.startsWith('node:') || isBuiltin(to));
     const globals = files.filter((file) => /\b(Buffer\.|process\.|require\()/.test(readFileSync(file, 'utf8')));
     expect([...imports, ...globals]).toEqual([]);
   });
 
   it('that go into a bundle take the schemas of the interface as types alone', () => {
-    const wrong = sources(path.join(root, 'packages/sdk/src')).filter((file) =>
+    const wrong = sourcesOf('sdk').filter((file) =>
       /^import (?!type)[^;]*(?<!type )\bendpoints\b[^;]*'@svc\/protocol'/m.test(readFileSync(file, 'utf8')),
     );
     expect(wrong).toEqual([]);
   });
+
+  it.each(Object.keys(packages))('have no circle of imports: %s', (name) => {
+    expect(findCircle(sourcesOf(name))).toBeUndefined();
+  });
+
+  it.each(Object.keys(packages))('have files of one idea, none larger than a reader takes in: %s', (name) => {
+    const files = sourcesOf(name);
+    const large = files.filter((file) => readFileSync(file, 'utf8').split('\n').length - 1 > MAX_LINES);
+    const vague = files.filter((file) => /^(parts|utils?|helpers|misc)\.tsx?$/.test(path.basename(file)));
+    expect([...large, ...vague].map(short)).toEqual([]);
+    expect(files.length).toBeLessThanOrEqual(maxFiles[name] ?? Number.POSITIVE_INFINITY);
+  });
 });
 
-describe("the server's rooms", () => {
+describe("the server's folders", () => {
   const server = path.join(root, 'packages/server/src');
-  const roomOf = (file: string) => path.relative(server, file).split(path.sep)[0] ?? '';
-  const floorOf = (room: string) => floors.findIndex((floor) => floor.includes(room));
-  const arrows = sources(server)
-    .flatMap(arrowsOf)
-    .filter(({ to }) => to.startsWith('.'))
-    .map(({ from, to }) => ({ from, to: path.resolve(from, '..', to) }));
+  const folderOf = (file: string) => path.relative(server, file).split(path.sep)[0] ?? '';
+  const layerOf = (folder: string) => layers.findIndex((layer) => layer.includes(folder));
+  const imports = sources(server).flatMap(localImportsOf);
+  const between = imports.filter(({ from, to }) => {
+    return folderOf(from) !== folderOf(to) && !composition.includes(folderOf(from));
+  });
+  const shown = (wrong: readonly Import[]) => wrong.map(({ from, to }) => `${short(from)} -> ${short(to)}`);
 
   it('are all known to the plan', () => {
-    const rooms = new Set(sources(server).map(roomOf));
-    expect([...rooms].filter((room) => floorOf(room) < 0)).toEqual([]);
+    const folders = new Set(sources(server).map(folderOf));
+    expect([...folders].filter((folder) => layerOf(folder) < 0 && !composition.includes(folder))).toEqual([]);
   });
 
-  it('use only what stands below them', () => {
-    const wrong = arrows.filter(({ from, to }) => {
-      const [one, other] = [roomOf(from), roomOf(to)];
-      if (one === other || floorOf(one) === floors.length - 1) return false;
-      if (neighbours.includes(one) && neighbours.includes(other)) return false;
-      return floorOf(one) <= floorOf(other);
-    });
-    expect(wrong).toEqual([]);
+  it('import lower layers only', () => {
+    const wrong = between.filter(
+      ({ from, to }) => layerOf(folderOf(from)) <= layerOf(folderOf(to)) || layerOf(folderOf(to)) < 0,
+    );
+    expect(shown(wrong)).toEqual([]);
   });
 
-  it("do not read another capability's store", () => {
-    const wrong = arrows.filter(({ from, to }) => {
-      const [one, other] = [roomOf(from), roomOf(to)];
-      const isStore = path.basename(to) === 'store.ts' && capabilities.includes(other);
-      return isStore && one !== other && !['http', 'admin.ts'].includes(one);
+  it("import another capability's public files only", () => {
+    const wrong = between.filter(({ to }) => {
+      const open = publicFiles[folderOf(to)];
+      const file = path.relative(path.join(server, folderOf(to)), to).replace(/\.ts$/, '');
+      return open && !open.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === name));
     });
-    expect(wrong).toEqual([]);
+    expect(shown(wrong)).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Environment } from '@svc/protocol';
 import type { Database, Db } from '@svc/store';
 import type { Logger } from 'pino';
 import { createCctpBridge } from './bridge/cctp-bridge.ts';
@@ -30,10 +31,20 @@ import * as purchases from './purchases/module.ts';
 import { createProviders } from './purchases/provider.ts';
 import * as relayer from './relayer/module.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
-import type { Addresses } from './service.ts';
 import * as skus from './skus/module.ts';
 import * as transactions from './transactions/module.ts';
 import * as wallets from './wallets/module.ts';
+
+/** Without a slash at the end. */
+export interface Addresses {
+  /** As this machine reaches the service. */
+  readonly local: string;
+  /** As others reach it. */
+  readonly public: string;
+  readonly sandbox: string | undefined;
+  /** The attestation service of the bridge to Solana; undefined where there is no bridge. */
+  readonly bridge: (environment: Environment) => string | undefined;
+}
 
 /** What every module may build on: it exists before any of them. */
 export interface Platform

@@ -20,7 +20,7 @@ import type { Health } from './http/monitoring.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
-import { createModules } from './modules.ts';
+import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
 import { publicOnly } from './outbound/address-guard.ts';
 import type { Fulfilment } from './purchases/provider.ts';
@@ -51,17 +51,6 @@ interface SandboxClient {
   readonly providerSecret: Uint8Array;
   /** Results are posted to `/{orderId}/result` below it; undefined where this process takes none. */
   readonly ordersUrl: string | undefined;
-}
-
-/** Without a slash at the end. */
-export interface Addresses {
-  /** As this machine reaches the service. */
-  readonly local: string;
-  /** As others reach it. */
-  readonly public: string;
-  readonly sandbox: string | undefined;
-  /** The attestation service of the bridge to Solana; undefined where there is no bridge. */
-  readonly bridge: (environment: 'production' | 'development') => string | undefined;
 }
 
 export interface Service {
