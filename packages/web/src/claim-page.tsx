@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { Explorers } from './claim/explorer.ts';
+import type { Explorers } from './claim/gift.ts';
 import type { Screen } from './claim/screen.ts';
 import { type ClaimActions, type ClaimParts, useClaim } from './claim/use-claim.ts';
 import { CurrentStep, titleOf } from './current-step.tsx';

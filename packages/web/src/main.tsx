@@ -1,7 +1,6 @@
 import { createRoot } from 'react-dom/client';
-import { readExplorers } from './claim/explorer.ts';
-import { readCode } from './claim/read-code.ts';
-import { openShelf } from './claim/shelf.ts';
+import { readCode, readExplorers } from './claim/gift.ts';
+import { openShelf } from './claim/saved-redeem.ts';
 import { ClaimPage } from './claim-page.tsx';
 import { claimClient } from './client.ts';
 

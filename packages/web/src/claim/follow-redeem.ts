@@ -1,8 +1,8 @@
 import type { Client } from '@svc/sdk';
-import { forgetRedeem, type KeptRedeem, keepRedeem, type Shelf } from './kept-redeem.ts';
+import { isRefusal, type Trouble, troubleOn } from './errors.ts';
 import { runRedeem, UnclearRedeem } from './run-redeem.ts';
+import { forgetRedeem, type KeptRedeem, keepRedeem, type Shelf } from './saved-redeem.ts';
 import type { Screen, ValidClaim } from './screen.ts';
-import { isRefusal, type Trouble, troubleOn } from './trouble.ts';
 
 interface Parts {
   readonly client: Client;

@@ -1,7 +1,7 @@
 import type { Client } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import type { KeptRedeem } from './kept-redeem.ts';
 import { runRedeem, UnclearRedeem } from './run-redeem.ts';
+import type { KeptRedeem } from './saved-redeem.ts';
 
 const HOUR_MS = 3_600_000;
 const begun: KeptRedeem = {

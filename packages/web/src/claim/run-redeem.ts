@@ -1,6 +1,6 @@
 import { type Client, getRedeemStatus, type RedeemState, redeemGift, SvcApiError } from '@svc/sdk';
-import type { KeptRedeem } from './kept-redeem.ts';
-import { isPassing, troubleOf } from './trouble.ts';
+import { isPassing, troubleOf } from './errors.ts';
+import type { KeptRedeem } from './saved-redeem.ts';
 
 export interface RedeemRun {
   readonly client: Client;

@@ -1,7 +1,7 @@
 import type { RedeemChain } from '@svc/protocol';
 import type { Claim } from '@svc/sdk';
-import type { KeptRedeem } from './kept-redeem.ts';
-import type { Trouble } from './trouble.ts';
+import type { Trouble } from './errors.ts';
+import type { KeptRedeem } from './saved-redeem.ts';
 
 export type ValidClaim = Extract<Claim, { valid: true }>;
 

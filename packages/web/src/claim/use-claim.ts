@@ -2,9 +2,8 @@ import type { RedeemChain } from '@svc/protocol';
 import type { Client } from '@svc/sdk';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { followRedeem } from './follow-redeem.ts';
-import { forgetRedeem, type KeptRedeem, keepRedeem, readRedeem, type Shelf } from './kept-redeem.ts';
-import { lookUp } from './look-up.ts';
-import { newKey } from './new-key.ts';
+import { lookUp } from './gift.ts';
+import { forgetRedeem, type KeptRedeem, keepRedeem, newKey, readRedeem, type Shelf } from './saved-redeem.ts';
 import type { Screen, ValidClaim } from './screen.ts';
 
 export interface ClaimParts {

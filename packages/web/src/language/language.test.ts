@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Shelf } from '../claim/kept-redeem.ts';
+import type { Shelf } from '../claim/saved-redeem.ts';
 import { chooseLanguage, formatAmount, keepLanguage, languages } from './language.ts';
 
 function newShelf(): Shelf {

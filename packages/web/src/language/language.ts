@@ -1,4 +1,4 @@
-import type { Shelf } from '../claim/kept-redeem.ts';
+import type { Shelf } from '../claim/saved-redeem.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
 import type { Texts } from './texts.ts';

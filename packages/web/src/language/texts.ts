@@ -1,4 +1,4 @@
-import type { Trouble } from '../claim/trouble.ts';
+import type { Trouble } from '../claim/errors.ts';
 
 export interface TroubleText {
   readonly title: string;

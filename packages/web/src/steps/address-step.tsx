@@ -1,10 +1,9 @@
 import type { RedeemChain } from '@svc/protocol';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { checkAddress, cleanAddress } from '../claim/address.ts';
-import { AddressField } from './address-field.tsx';
-import { AddressVerdict } from './address-verdict.tsx';
+import { Scanner } from '../scan/scanner.tsx';
+import { AddressField, AddressVerdict } from './address-field.tsx';
 import { Help } from './help.tsx';
-import { LazyScanner } from './lazy-scanner.tsx';
 import { usePage } from './page-context.ts';
 
 interface AddressStepProps {
@@ -62,7 +61,7 @@ export function AddressStep({ chain, text, onText, onChain, onNext, onBack }: Ad
           {texts.address.scan}
         </button>
       </div>
-      {isScanning && <LazyScanner onText={take} onClose={() => setScanning(false)} />}
+      {isScanning && <Scanner onText={take} onClose={() => setScanning(false)} />}
       <button type="submit" className="main">
         {texts.continue}
       </button>

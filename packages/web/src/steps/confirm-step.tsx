@@ -2,7 +2,7 @@ import type { RedeemChain } from '@svc/protocol';
 import { type ReactNode, useRef } from 'react';
 import { chainNames, type ValidClaim } from '../claim/screen.ts';
 import { formatAmount } from '../language/language.ts';
-import { AddressText } from './address-text.tsx';
+import { AddressText } from './address-field.tsx';
 import { usePage } from './page-context.ts';
 
 interface ConfirmStepProps {

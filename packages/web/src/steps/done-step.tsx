@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { explorerLink } from '../claim/explorer.ts';
-import type { KeptRedeem } from '../claim/kept-redeem.ts';
+import { explorerLink } from '../claim/gift.ts';
+import type { KeptRedeem } from '../claim/saved-redeem.ts';
 import { chainNames } from '../claim/screen.ts';
 import { formatAmount } from '../language/language.ts';
-import { AddressText } from './address-text.tsx';
+import { AddressText } from './address-field.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { usePage } from './page-context.ts';
 

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { Explorers } from '../claim/explorer.ts';
+import type { Explorers } from '../claim/gift.ts';
 import { en } from '../language/en.ts';
 import type { Texts } from '../language/texts.ts';
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { KeptRedeem } from '../claim/kept-redeem.ts';
+import type { KeptRedeem } from '../claim/saved-redeem.ts';
 import { usePage } from './page-context.ts';
 
 const order = ['leaving', 'crossing', 'arriving'] as const;

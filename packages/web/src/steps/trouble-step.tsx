@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { KeptRedeem } from '../claim/kept-redeem.ts';
-import type { Trouble } from '../claim/trouble.ts';
+import type { Trouble } from '../claim/errors.ts';
+import type { KeptRedeem } from '../claim/saved-redeem.ts';
 import { CodeForm } from './code-form.tsx';
 import { usePage } from './page-context.ts';
 

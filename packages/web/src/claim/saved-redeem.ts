@@ -1,5 +1,5 @@
 import type { RedeemChain } from '@svc/protocol';
-import type { RedeemState } from '@svc/sdk';
+import type { RedeemState, Runtime } from '@svc/sdk';
 
 /** A redeem that was begun on this device: written down before it is asked for, so that no reload can ask for a second one. */
 export interface KeptRedeem {
@@ -46,4 +46,44 @@ function isKept(value: unknown): value is KeptRedeem {
   const given = value as Partial<KeptRedeem> | null;
   if (typeof given !== 'object' || given === null || typeof given.beganAtMs !== 'number') return false;
   return texts.every((name) => typeof given[name] === 'string') && ['starknet', 'solana'].includes(given.chain ?? '');
+}
+
+/** The browser's own memory, or, where it has none for us (a private window, a full disk), that of this page alone. */
+export function openShelf(open: () => Shelf): Shelf {
+  const memory = new Map<string, string>();
+  const attempt = <T>(use: (shelf: Shelf) => T, otherwise: () => T): T => {
+    try {
+      return use(open());
+    } catch {
+      return otherwise();
+    }
+  };
+  return {
+    getItem: (name) =>
+      memory.get(name) ??
+      attempt(
+        (shelf) => shelf.getItem(name),
+        () => null,
+      ),
+    setItem: (name, value) =>
+      attempt(
+        (shelf) => {
+          shelf.setItem(name, value);
+          memory.delete(name);
+        },
+        () => void memory.set(name, value),
+      ),
+    removeItem: (name) => {
+      memory.delete(name);
+      attempt(
+        (shelf) => shelf.removeItem(name),
+        () => undefined,
+      );
+    },
+  };
+}
+
+/** An idempotency key: no two are alike. Not `crypto.randomUUID`, which pages without TLS do not have. */
+export function newKey(runtime: Pick<Runtime, 'randomBytes'>): string {
+  return Array.from(runtime.randomBytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

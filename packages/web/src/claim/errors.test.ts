@@ -1,7 +1,7 @@
 import { catalogue, endpoints } from '@svc/protocol';
 import { SvcApiError, SvcConnectionError } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { isPassing, isRefusal, troubleOf, troubleOfReason, troubleOn } from './trouble.ts';
+import { isPassing, isRefusal, troubleOf, troubleOfReason, troubleOn } from './errors.ts';
 
 const refusal = (code: string, status: number) => new SvcApiError(code, code, { status });
 const giftCodes = Object.keys(catalogue).filter((code) =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgetRedeem, type KeptRedeem, keepRedeem, readRedeem, type Shelf } from './kept-redeem.ts';
-import { openShelf } from './shelf.ts';
+import { forgetRedeem, type KeptRedeem, keepRedeem, openShelf, readRedeem, type Shelf } from './saved-redeem.ts';
 
 const redeem: KeptRedeem = {
   code: 'Navidad',
