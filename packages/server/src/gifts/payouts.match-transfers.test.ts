@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type DueRedeem, matchRedeems } from './payouts.ts';
+import type { DueRedeem } from './payout-store.ts';
+import { matchRedeems } from './payouts.ts';
 
 const redeem = (id: string, address: string, amount: bigint): DueRedeem => {
-  return { id, address, amount, status: 'PENDING', alone: false };
+  return { id, address, amount, status: 'PENDING', alone: false, overdue: false };
 };
 const transfer = (to: bigint, amount: bigint) => ({ token: 1n, from: 2n, to, amount });
 

@@ -1,121 +1,152 @@
-import { ApiError, type Environment, type RedeemStatus, type UsdMicros } from '@svc/protocol';
+import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, selector, toHex } from '@svc/starknet';
-import { type Database, type Db, type Reads, type Sql, sql } from '@svc/store';
+import type { Database, Db } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import { padAddress, type Transfer, transfersIn } from '../chains/starknet/chain.ts';
+import { type Transfer, transfersIn } from '../chains/starknet/chain.ts';
 import { enqueue, type JobHandler, type JobHandlers, type JobLog, type RecurringJob } from '../jobs/job.ts';
+import {
+  availableFunds,
+  type FundedPayAnswer,
+  type ManagerFunds,
+  payFromFunds,
+  readManagerFunds,
+} from '../relayer/manager-funds.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
-import type { PayAnswer, Payer } from '../relayer/payer.ts';
-import type { StoredRelay } from '../relayer/relay.ts';
+import type { Payer } from '../relayer/payer.ts';
 import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
 import { newId } from '../util/ids.ts';
-import { errorText } from '../util/text.ts';
+import {
+  affordableRedeems,
+  type DueRedeem,
+  failedPayouts,
+  postponeRedeem,
+  putIntoPayout,
+  redeemsOf,
+  requeueRedeems,
+  waitingRedeems,
+} from './payout-store.ts';
 import { endRedeems, payoutJob, payoutTask, type RedeemEnd } from './redeem.ts';
 
-/** A transfer is seven felts of calldata, so this many stay far below what a sequencer takes, in calldata as in gas. */
-export const MAX_IN_PAYOUT = 60;
-/** What counts as paid and cannot be paid again is for the operator to look at, not to be tried all the time. */
-const OWED_AGAIN_SECONDS = 3_600;
+export interface PayoutDeps {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'token'>;
+  readonly payer: Payer;
+  readonly log: JobLog;
+}
 
-/** `POOR`: more waits than the manager can pay. */
-export type PaidOut = 'DONE' | 'INSUFFICIENT_FUNDS';
+/** A transfer is seven felts of calldata: this many stay far below a sequencer's limits on calldata and gas. */
+export const MAX_IN_PAYOUT = 60;
+/** A debt that cannot be paid needs the operator; retrying it more often does not help. */
+const OWED_RETRY_SECONDS = 3_600;
+
+/** `INSUFFICIENT_FUNDS`: the queue exceeds the manager's balance. */
+export type PayoutResult = 'DONE' | 'INSUFFICIENT_FUNDS';
 
 /**
- * Pays everything that waits, many at once. What arrives while one payout is estimated, stored and sent goes into the next.
- * Throws where the chain cannot be asked; nothing is changed then, and it can be begun again.
+ * Pays waiting redeems, many in one transaction, until none is left or the manager cannot pay the next. Each round pays at least one
+ * redeem or is the last. Throws where the chain is unavailable; nothing is changed then, and the call can be repeated.
  */
-export async function runPayouts(deps: PayoutDeps, environment: Environment, signal?: AbortSignal): Promise<PaidOut> {
+export async function runPayouts(
+  deps: PayoutDeps,
+  environment: Environment,
+  signal?: AbortSignal,
+): Promise<PayoutResult> {
   while (!signal?.aborted) {
-    const waiting = await waitingRedeems(deps.db, environment, MAX_IN_PAYOUT);
-    if (waiting.length === 0) return 'DONE';
-    const payable = await affordable(deps, environment, waiting);
-    for (const batch of gathered(payable)) await payBatch(deps, environment, batch);
-    if (payable.length < waiting.length) return 'INSUFFICIENT_FUNDS';
+    const oldest = await waitingRedeems(deps.db, environment, MAX_IN_PAYOUT);
+    if (oldest.length === 0) return 'DONE';
+    const funds = await readManagerFunds(deps, environment, usdcOf(deps.networks, environment));
+    const redeems = await selectAffordable(deps, environment, oldest, availableFunds(funds));
+    if (redeems.length === 0) return insufficient(deps, funds);
+    for (const batch of toBatches(redeems)) {
+      if (!(await payBatch(deps, funds, batch))) return insufficient(deps, funds);
+    }
   }
   return 'DONE';
 }
 
-/** As many as the manager can pay, in their order, whatever of the payouts under way the chain has executed. */
-async function affordable(
-  deps: PayoutDeps,
-  environment: Environment,
-  waiting: readonly DueRedeem[],
-): Promise<DueRedeem[]> {
-  const { db, networks, payer, log } = deps;
-  const { chain } = networks.starknet(environment);
-  const manager = payer.manager(environment);
-  const underWay = await sumUnderWay(db, chain.chainId, padAddress(manager));
-  // After what is under way was read: what ends in between counts twice, never not at all.
-  const balance = await chain.balanceOf(usdcOf(networks, environment), manager, 'pre_confirmed');
-  let left = balance - underWay;
-  const payable = waiting.filter(({ amount }) => {
-    if (left < amount) return false;
-    left -= amount;
-    return true;
-  });
-  if (payable.length < waiting.length) {
-    const about = { environment, balanceUsdc: String(balance), underWay: String(underWay), waiting: waiting.length };
-    log.error(about, 'the manager lacks USDC to pay what waits');
-  }
-  return payable;
+function insufficient({ log }: PayoutDeps, { environment, balance, pending }: ManagerFunds): PayoutResult {
+  const fields = { environment, balanceUsdc: String(balance), pendingUsdc: String(pending) };
+  log.error(fields, 'manager balance too low for pending payouts');
+  return 'INSUFFICIENT_FUNDS';
 }
 
-function gathered(redeems: readonly DueRedeem[]): DueRedeem[][] {
+async function selectAffordable(
+  { db }: PayoutDeps,
+  environment: Environment,
+  oldest: readonly DueRedeem[],
+  available: bigint,
+): Promise<readonly DueRedeem[]> {
+  if (oldest.reduce((sum, { amount }) => sum + amount, 0n) <= available) return oldest;
+  const selected: DueRedeem[] = [];
+  let left = available;
+  for (const redeem of await affordableRedeems(db, environment, available, MAX_IN_PAYOUT)) {
+    if (redeem.amount <= left) {
+      selected.push(redeem);
+      left -= redeem.amount;
+    } else if (redeem.overdue) break;
+  }
+  return selected;
+}
+
+function toBatches(redeems: readonly DueRedeem[]): DueRedeem[][] {
   const together = redeems.filter(({ alone }) => !alone);
   const singles = redeems.filter(({ alone }) => alone).map((redeem) => [redeem]);
   return together.length > 0 ? [together, ...singles] : singles;
 }
 
-/** One that would revert is found by halving, so it harms nobody else. */
-async function payBatch(deps: PayoutDeps, environment: Environment, batch: readonly DueRedeem[]): Promise<void> {
+/** Halves a batch that would revert until the redeem at fault is alone. False where the funds do not cover it. */
+async function payBatch(deps: PayoutDeps, funds: ManagerFunds, batch: readonly DueRedeem[]): Promise<boolean> {
   const [first, ...others] = batch;
-  if (!first) return;
-  const answer = await payTogether(deps, environment, first, batch).catch((error: unknown) => {
-    // Many may cost more than one transaction may, where each does not.
+  if (!first) return true;
+  const answer = await payTogether(deps, funds, first, batch).catch((error: unknown) => {
+    // Many transfers may exceed the fee limit where each does not.
     if (others.length > 0 && error instanceof ApiError && error.code === 'fee_too_high') return undefined;
     throw error;
   });
-  if (answer?.ok) return;
-  if (answer && others.length === 0) return refuse(deps, first, answer.reason);
+  if (answer?.ok) return true;
+  if (answer?.cause === 'INSUFFICIENT_FUNDS') return false;
+  if (answer && others.length === 0) {
+    await refuse(deps, first, answer.reason);
+    return true;
+  }
   const half = Math.ceil(batch.length / 2);
-  await payBatch(deps, environment, batch.slice(0, half));
-  await payBatch(deps, environment, batch.slice(half));
+  return (await payBatch(deps, funds, batch.slice(0, half))) && payBatch(deps, funds, batch.slice(half));
 }
 
 function payTogether(
-  { networks, payer }: PayoutDeps,
-  environment: Environment,
+  deps: PayoutDeps,
+  funds: ManagerFunds,
   first: DueRedeem,
   batch: readonly DueRedeem[],
-): Promise<PayAnswer> {
-  const usdc = usdcOf(networks, environment);
-  const calls = batch.map((redeem) => transferOf(usdc, redeem));
-  // The rows decide what may be paid; the name only has to be new.
+): Promise<FundedPayAnswer> {
+  const { environment, token } = funds;
+  const calls = batch.map((redeem) => transferOf(token, redeem));
+  // `putIntoPayout` prevents a second payment, so the purpose only has to be unique.
   const purpose = `payout ${first.id} ${newId('pay')}`;
   const order = { environment, kind: 'payout', purpose, calls } as const;
-  return payer.pay(order, (tx, relay) => putIntoPayout(tx, batch, relay));
+  return payFromFunds(deps, funds, order, (tx, relay) => putIntoPayout(tx, batch, relay));
 }
 
 function transferOf(usdc: bigint, { address, amount }: DueRedeem): Call {
   return { to: usdc, selector: selector('transfer'), calldata: [BigInt(address), amount, 0n] };
 }
 
-/** Nothing was sent, so there is nothing to wait for. */
+/** Nothing was sent, so the end is final. */
 async function refuse({ db, log }: PayoutDeps, { id, status }: DueRedeem, reason: string): Promise<void> {
   if (status === 'SUCCESS') {
-    log.error({ redeemId: id, reason }, 'a redeem whose payment was reorganised away cannot be paid again');
-    return postpone(db, id, OWED_AGAIN_SECONDS);
+    log.error({ redeemId: id, reason }, 'redeem lost its payment in a reorg and cannot be paid again');
+    return postponeRedeem(db, id, OWED_RETRY_SECONDS);
   }
-  log.warn({ redeemId: id, reason }, 'a payout would revert');
+  log.warn({ redeemId: id, reason }, 'payout would revert');
   await db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason }]));
 }
 
-type Deps = Pick<PayoutDeps, 'networks' | 'log'>;
+type OutcomeDeps = Pick<PayoutDeps, 'networks' | 'log'>;
 
 const REVERTED = 'The payout reverted.';
 
-/** What the end of a payout means for its redeems. It can come again, also with another result, after a reorganisation. */
-export function payoutOutcomes(deps: Deps): Pick<OutcomeHandlers, 'payout'> {
+/** An outcome can be delivered again, also with another result, after a reorganisation. */
+export function payoutOutcomes(deps: OutcomeDeps): Pick<OutcomeHandlers, 'payout'> {
   return {
     payout: async (tx, outcome) => {
       const redeems = await redeemsOf(tx, outcome.relayId);
@@ -125,10 +156,10 @@ export function payoutOutcomes(deps: Deps): Pick<OutcomeHandlers, 'payout'> {
   };
 }
 
-/** The events say who was paid, and nothing else does. What throws leaves the payout open, and it is read again. */
+/** Only the transfer events prove a payment. An error leaves the payout open, and its receipt is read again. */
 async function markRedeemsPaid(
   tx: Db,
-  deps: Deps,
+  deps: OutcomeDeps,
   outcome: RelayOutcome,
   redeems: readonly DueRedeem[],
 ): Promise<void> {
@@ -139,89 +170,92 @@ async function markRedeemsPaid(
   const transfers = transfersIn(receipt).filter(({ token, from }) => token === usdc && from === account);
   const paid = matchRedeems(redeems, transfers);
   if (transfers.length !== paid.size) {
-    log.error(
-      { relayId, hash: toHex(hash), transfers: transfers.length, redeems: paid.size },
-      'a payout paid somebody else',
-    );
+    const fields = { relayId, hash: toHex(hash), transfers: transfers.length, redeems: paid.size };
+    log.error(fields, 'payout has transfers without a redeem');
   } else await reinstateRelay(tx, relayId);
   const unpaid = redeems.filter(({ id }) => !paid.has(id)).map(({ id }) => id);
-  // A payout that has succeeded has paid everybody: a receipt that shows less is not all of it, and must not make anyone redeem again.
+  // A successful payout has paid all of its redeems: a receipt with fewer transfers is incomplete.
   if (unpaid.length > 0) throw new Error(`The receipt of ${toHex(hash)} lacks the transfers of ${unpaid.join(', ')}.`);
   const ends = redeems.map(({ id }): RedeemEnd => ({ id, end: 'SUCCESS', transactionHash: toHex(hash) }));
   await endRedeems(tx, ends, log);
 }
 
 /**
- * One that reverted alone has failed, and nothing of it is sent any more. All others stay with their payout until it is over for
- * good: a reorganisation may still have it executed.
+ * A single redeem that reverted has failed, and its payout is abandoned. All others stay with their payout until its failure is
+ * final: a reorganisation may still have it executed.
  */
-async function endUnpaid(tx: Db, { log }: Deps, outcome: RelayOutcome, redeems: readonly DueRedeem[]): Promise<void> {
+async function endUnpaid(
+  tx: Db,
+  { log }: OutcomeDeps,
+  outcome: RelayOutcome,
+  redeems: readonly DueRedeem[],
+): Promise<void> {
   const { relayId, result, revertReason } = outcome;
-  log.warn({ relayId, result, reason: revertReason, redeems: redeems.length }, 'a payout was not made');
+  log.warn({ relayId, result, reason: revertReason, redeems: redeems.length }, 'payout failed');
   const [only, ...others] = redeems;
   if (result !== 'REVERTED' || others.length > 0 || only?.status !== 'PENDING') return;
   await endRedeems(tx, [{ id: only.id, end: 'FAILED', reason: revertReason ?? REVERTED }]);
   await abandonRelay(tx, relayId);
 }
 
-/** Those that are paid: each has a transfer to its address, of its amount, that no other has. */
+/** The ids of the paid redeems: each has its own transfer to its address, of its amount. */
 export function matchRedeems(redeems: readonly DueRedeem[], transfers: readonly Transfer[]): ReadonlySet<string> {
-  const left = new Map<string, number>();
+  const unmatched = new Map<string, number>();
   for (const { to, amount } of transfers) {
-    const what = nameOf(to, amount);
-    left.set(what, (left.get(what) ?? 0) + 1);
+    const key = transferKey(to, amount);
+    unmatched.set(key, (unmatched.get(key) ?? 0) + 1);
   }
   const paid = redeems.filter(({ address, amount }) => {
-    const what = nameOf(BigInt(address), amount);
-    const count = left.get(what) ?? 0;
-    left.set(what, count - 1);
+    const key = transferKey(BigInt(address), amount);
+    const count = unmatched.get(key) ?? 0;
+    unmatched.set(key, count - 1);
     return count > 0;
   });
   return new Set(paid.map(({ id }) => id));
 }
 
-const nameOf = (to: bigint, amount: bigint): string => `${to} ${amount}`;
+const transferKey = (to: bigint, amount: bigint): string => `${to} ${amount}`;
 
-/** At one look, a few questions each; the next one goes on. */
-const MAX_LOOKED_AT = 100;
+/** A few RPC requests for each; the next run continues. */
+const MAX_CHECKED = 100;
 
 /**
- * Redeems of payouts that reverted or were never executed wait again, once their payout is over for good: before that a
- * reorganisation could have it executed besides the next one. Answers how many there were.
+ * Puts redeems of failed payouts back into the queue once the failure is final: before that a reorganisation could execute the old
+ * payout besides the new one. Returns how many.
  */
 export async function requeueFailedPayouts(
   { db, networks, payer, log }: PayoutDeps,
   environment: Environment,
 ): Promise<number> {
   const { chainId } = networks.starknet(environment).chain;
-  let freed = 0;
-  for (const relayId of await unpaidPayouts(db, chainId, MAX_LOOKED_AT)) {
+  let requeued = 0;
+  for (const relayId of await failedPayouts(db, chainId, MAX_CHECKED)) {
     try {
       if (!(await payer.isOverForGood(environment, relayId))) continue;
-      freed += await db.tx(async (tx) => ((await abandonRelay(tx, relayId)) ? freeRedeems(tx, relayId) : 0));
+      requeued += await db.tx(async (tx) => ((await abandonRelay(tx, relayId)) ? requeueRedeems(tx, relayId) : 0));
     } catch (error) {
-      log.warn({ relayId, reason: errorText(error) }, 'the end of a payout could not be read');
+      log.warn({ relayId, err: error }, 'payout finality check failed');
     }
   }
-  return freed;
+  return requeued;
 }
 
-/** Somebody waits for the money, and nodes come back within seconds. */
-const TRY_AGAIN_MS = 1_000;
-/** Money comes when the operator sends it. */
+/** Callers wait for the payment, and nodes recover within seconds. */
+const RETRY_MS = 1_000;
+/** The operator has to send USDC first. */
 const FUNDS_RETRY_MS = 15_000;
 const SWEEP_SECONDS = 15;
 
 export interface PayoutJobDeps extends PayoutDeps {
-  /** Those whose chain this process reaches, and that have a manager. */
+  /** Environments with a manager whose chain this process reaches. */
   readonly environments: readonly Environment[];
 }
 
 export function payoutJobs(deps: PayoutJobDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const sweepTask = (environment: Environment) => `sweep-payouts-${environment}`;
   const handlers = deps.environments.flatMap((environment): [string, JobHandler<never>][] => [
-    [payoutTask(environment), payWaiting(deps, environment)],
-    [sweepTask(environment), () => sweep(deps, environment)],
+    [payoutTask(environment), payoutHandler(deps, environment)],
+    [sweepTask(environment), () => sweepPayouts(deps, environment)],
   ]);
   return {
     handlers: Object.fromEntries(handlers),
@@ -229,133 +263,33 @@ export function payoutJobs(deps: PayoutJobDeps): { handlers: JobHandlers; recurr
   };
 }
 
-function payWaiting(deps: PayoutJobDeps, environment: Environment): JobHandler<never> {
-  const again = (ms: number) => enqueue(deps.db, { ...payoutJob(environment), runAt: new Date(Date.now() + ms) });
+function payoutHandler(deps: PayoutJobDeps, environment: Environment): JobHandler<never> {
+  const retryIn = (ms: number) => enqueue(deps.db, { ...payoutJob(environment), runAt: new Date(Date.now() + ms) });
   return async (_, { signal }) => {
     try {
-      if ((await runPayouts(deps, environment, signal)) === 'INSUFFICIENT_FUNDS') await again(FUNDS_RETRY_MS);
+      if ((await runPayouts(deps, environment, signal)) === 'INSUFFICIENT_FUNDS') await retryIn(FUNDS_RETRY_MS);
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      deps.log.warn({ environment, reason: errorText(error) }, 'payouts wait for the chain');
-      await again(TRY_AGAIN_MS);
+      if (!isTransient(error)) throw error;
+      deps.log.warn({ environment, err: error }, 'payouts wait for the chain');
+      await retryIn(RETRY_MS);
     }
   };
 }
 
-/** Nothing was stored, and the same may work in a moment. */
-const isPassing = (error: unknown): boolean =>
+/** Nothing was stored. */
+const isTransient = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'chain_unavailable' || error.code === 'fee_too_high');
 
-/** Frees what may be paid anew, and finds what no job looks after any more. */
-async function sweep(deps: PayoutJobDeps, environment: Environment): Promise<void> {
+/** Requeues failed payouts, and starts a payout job where waiting redeems have none. */
+async function sweepPayouts(deps: PayoutJobDeps, environment: Environment): Promise<void> {
   await requeueFailedPayouts(deps, environment);
   const [waiting] = await waitingRedeems(deps.db, environment, 1);
   if (waiting) await enqueue(deps.db, payoutJob(environment));
 }
 
-export interface PayoutDeps {
-  readonly db: Database;
-  readonly networks: Pick<Networks, 'starknet' | 'token'>;
-  readonly payer: Payer;
-  readonly log: JobLog;
-}
-
-/** Where USDC is on an environment's Starknet; its smallest unit is a millionth, as that of credits. */
+/** USDC has six decimals, as credits have. */
 export function usdcOf(networks: PayoutDeps['networks'], environment: Environment): bigint {
   const address = networks.token(environment, 'STARKNET', 'USDC')?.address;
   if (!address) throw new Error(`There is no USDC on the Starknet of ${environment}.`);
   return BigInt(address);
-}
-
-/** A redeem, as far as paying it needs to know. */
-export interface DueRedeem {
-  readonly id: string;
-  readonly address: string;
-  readonly amount: UsdMicros;
-  readonly status: RedeemStatus;
-  /** Not gathered with others. */
-  readonly alone: boolean;
-}
-
-const dueColumns = sql`id, address, amount_micros as amount, status, alone`;
-
-/**
- * In no payout: nobody has paid it yet, or a reorganisation took the payment away after it had counted as paid. The latter were put
- * here by `freeRedeems` and are always alone. The last line says nothing new, but the index is found by it.
- */
-const waiting: Sql = sql`
-  destination_chain = 'starknet' and relay_id is null and (status = 'PENDING' or status = 'SUCCESS' and alone)
-    and status in ('PENDING', 'SUCCESS')`;
-
-/** The oldest first. */
-export function waitingRedeems(reads: Reads, environment: Environment, limit: number): Promise<DueRedeem[]> {
-  return reads.rows<DueRedeem>(sql`
-    select ${dueColumns} from gift_redeems
-     where environment = ${environment} and ${waiting} and coalesce(not_before <= now(), true)
-     order by created_at, id limit ${limit}`);
-}
-
-export interface Waiting {
-  readonly environment: Environment;
-  readonly count: number;
-  readonly oldestSeconds: number;
-}
-
-export async function countWaiting(reads: Reads): Promise<Waiting[]> {
-  const rows = await reads.rows<{ environment: Environment; count: bigint; oldest: number }>(sql`
-    select environment, count(*) as count, extract(epoch from now() - min(created_at))::float8 as oldest
-      from gift_redeems where ${waiting} group by environment`);
-  return rows.map(({ environment, count, oldest }) => ({
-    environment,
-    count: Number(count),
-    oldestSeconds: Math.max(0, oldest),
-  }));
-}
-
-/** What is on its way, or may be: more than the chain has yet taken off the manager's balance. */
-export async function sumUnderWay(reads: Reads, chainId: bigint, manager: string): Promise<UsdMicros> {
-  const row = await reads.one<{ sum: bigint }>(sql`
-    select coalesce(sum(share_micros), 0)::bigint as sum
-      from relays join gift_redeems on relay_id = relays.id
-     where chain_id = ${toHex(chainId)} and account = ${manager} and state in ('STORED', 'SENT')`);
-  return row?.sum ?? 0n;
-}
-
-/** Puts redeems into a payout, all of them or none: what is in another one, or has ended, is not paid again. */
-export async function putIntoPayout(tx: Db, redeems: readonly DueRedeem[], { id, hash }: StoredRelay): Promise<void> {
-  const ids = redeems.map((redeem) => redeem.id);
-  const changed = await tx.run(sql`
-    update gift_redeems
-       set relay_id = ${id}, updated_at = now(),
-           transaction_hash = ${hash === undefined ? null : toHex(hash)}
-     where id = any(${ids}) and ${waiting}`);
-  if (changed !== ids.length) throw new Error('Some redeems of a payout are in another one, or have ended.');
-}
-
-export function redeemsOf(db: Db, relayId: string): Promise<DueRedeem[]> {
-  return db.rows<DueRedeem>(sql`
-    select ${dueColumns} from gift_redeems where relay_id = ${relayId} order by created_at, id`);
-}
-
-/** They wait to be paid again, each by itself, because one of them may be why their payout failed. */
-export async function freeRedeems(tx: Db, relayId: string): Promise<number> {
-  return tx.run(sql`
-    update gift_redeems set relay_id = null, alone = true, updated_at = now()
-     where relay_id = ${relayId} and status in ('PENDING', 'SUCCESS')`);
-}
-
-/** Nothing is tried before that. */
-export async function postpone(db: Db, id: string, seconds: number): Promise<void> {
-  await db.run(sql`
-    update gift_redeems set not_before = now() + make_interval(secs => ${seconds}), updated_at = now() where id = ${id}`);
-}
-
-/** Payouts that ended without paying, and whose redeems are still theirs, the oldest first. */
-export async function unpaidPayouts(reads: Reads, chainId: bigint, limit: number): Promise<string[]> {
-  const rows = await reads.rows<{ id: string }>(sql`
-    select id from relays
-     where chain_id = ${toHex(chainId)} and state in ('REVERTED', 'VOIDED') and account is not null and kind = 'payout'
-       and not_after > now()
-     order by created_at limit ${limit}`);
-  return rows.map(({ id }) => id);
 }

@@ -1,0 +1,149 @@
+import type { Environment } from '@svc/protocol';
+import { type Call, selector, toHex } from '@svc/starknet';
+import { type Database, type Db, type Sql, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
+import type { PayAnswer, Payer, PayOrder } from './payer.ts';
+import type { StoreWithRelay } from './relay.ts';
+
+export interface ManagerFundsDeps {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+  readonly payer: Payer;
+}
+
+/** The manager's balance of a token at one moment, and the stored payments that may not be deducted from it yet. */
+export interface ManagerFunds {
+  readonly environment: Environment;
+  readonly token: bigint;
+  readonly balance: bigint;
+  /** Sum of payouts, burns with their fee, and refunds. Negative `balance - pending` is possible: see `readManagerFunds`. */
+  readonly pending: bigint;
+  /** The relays that `pending` sums up. */
+  readonly relayIds: readonly string[];
+  /** Relays stored after this moment have this nonce or a higher one. */
+  readonly nextNonce: bigint;
+}
+
+export type FundedPayAnswer =
+  | Extract<PayAnswer, { ok: true }>
+  | { readonly ok: false; readonly cause: 'INSUFFICIENT_FUNDS' | 'WOULD_REVERT'; readonly reason: string };
+
+/**
+ * Pending payments are read before the balance: a payment that is executed in between is counted twice, never missed. So the
+ * available amount can be too low for some seconds, and never too high.
+ */
+export async function readManagerFunds(
+  { db, networks, payer }: ManagerFundsDeps,
+  environment: Environment,
+  token: bigint,
+): Promise<ManagerFunds> {
+  const { chain } = networks.starknet(environment);
+  const manager = payer.manager(environment);
+  const account = { chainId: toHex(chain.chainId), address: padAddress(manager) };
+  const nextNonce = await readNextNonce(db, account);
+  const { amount: pending, relayIds } = await sumSpending(db, token, openRelays(account));
+  const balance = await chain.balanceOf(token, manager, 'pre_confirmed');
+  return { environment, token, balance, pending, relayIds, nextNonce };
+}
+
+export const availableFunds = ({ balance, pending }: ManagerFunds): bigint => balance - pending;
+
+/**
+ * Sends a payment of the manager only where `funds` cover it besides everything that is pending. Payments that are made at the same
+ * time are stored one after the other, because each holds the lock on the manager's nonce; the check runs under that lock.
+ */
+export async function payFromFunds(
+  deps: ManagerFundsDeps,
+  funds: ManagerFunds,
+  order: PayOrder,
+  store: StoreWithRelay,
+): Promise<FundedPayAnswer> {
+  try {
+    const answer = await deps.payer.pay(order, async (tx, relay) => {
+      const missing = (await spendingSince(deps, tx, funds)) - funds.balance;
+      if (missing > 0n) throw new InsufficientFundsError(`The manager lacks ${missing} units for it.`);
+      await store(tx, relay);
+    });
+    if (answer.ok) return answer;
+    const cause = (await isCovered(deps, funds, order.calls)) ? 'WOULD_REVERT' : 'INSUFFICIENT_FUNDS';
+    return { ok: false, cause, reason: answer.reason };
+  } catch (error) {
+    if (!(error instanceof InsufficientFundsError)) throw error;
+    return { ok: false, cause: 'INSUFFICIENT_FUNDS', reason: error.message };
+  }
+}
+
+/** Rolls back the transaction that was to store the payment. */
+class InsufficientFundsError extends Error {
+  override readonly name = 'InsufficientFundsError';
+}
+
+/**
+ * Whether a refused estimate had the money: the balance covered it before and after, with all that was stored meanwhile. Otherwise
+ * the refusal may be for lack of funds alone, and says nothing about the payment.
+ */
+async function isCovered(deps: ManagerFundsDeps, funds: ManagerFunds, calls: readonly Call[]): Promise<boolean> {
+  const amount = spendingOf(calls, funds.token);
+  if ((await spendingSince(deps, deps.db, funds)) + amount > funds.balance) return false;
+  return availableFunds(await readManagerFunds(deps, funds.environment, funds.token)) >= amount;
+}
+
+/** All that `funds.balance` may still contain and that is spent already, whatever has become of it since. */
+async function spendingSince({ networks, payer }: ManagerFundsDeps, db: Db, funds: ManagerFunds): Promise<bigint> {
+  const { chainId } = networks.starknet(funds.environment).chain;
+  const account = { chainId: toHex(chainId), address: padAddress(payer.manager(funds.environment)) };
+  const { amount } = await sumSpending(
+    db,
+    funds.token,
+    sql`
+      select id from relays where id = any (${funds.relayIds})
+      union ${openRelays(account)}
+      union select id from relays
+       where chain_id = ${account.chainId} and account = ${account.address} and nonce >= ${funds.nextNonce}::bigint`,
+  );
+  return amount;
+}
+
+interface Account {
+  readonly chainId: string;
+  readonly address: string;
+}
+
+/** Open relays number at most `MAX_OPEN_RELAYS`. */
+const openRelays = ({ chainId, address }: Account): Sql => sql`
+  select id from relays where chain_id = ${chainId} and account = ${address} and state in ('STORED', 'SENT')`;
+
+async function readNextNonce(db: Db, { chainId, address }: Account): Promise<bigint> {
+  const row = await db.one<{ next: bigint }>(sql`
+    select coalesce(max(nonce) + 1, 0) as next from relays where chain_id = ${chainId} and account = ${address}`);
+  return row?.next ?? 0n;
+}
+
+/** A burn approves exactly what its second call takes. Both have the calldata `[address, low, high]`. */
+const SPENDING_SELECTORS: readonly bigint[] = [selector('transfer'), selector('approve')];
+const WORD_BITS = 128n;
+
+export function spendingOf(calls: readonly Call[], token: bigint): bigint {
+  return calls
+    .filter((call) => call.to === token && SPENDING_SELECTORS.includes(call.selector))
+    .reduce((sum, { calldata: [, low = 0n, high = 0n] }) => sum + low + (high << WORD_BITS), 0n);
+}
+
+interface SpendingRow {
+  readonly id: string;
+  readonly low: string | null;
+  readonly high: string | null;
+}
+
+/** Summed up here: PostgreSQL 15 reads no hexadecimal numbers of this size. */
+async function sumSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amount: bigint; relayIds: string[] }> {
+  const rows = await db.rows<SpendingRow>(sql`
+    select relays.id, call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high
+      from relays
+      left join lateral jsonb_array_elements(content -> 'calls') as call
+        on call ->> 'to' = ${toHex(token)} and call ->> 'selector' = any (${SPENDING_SELECTORS.map(toHex)})
+     where relays.id in (${relayIds})`);
+  const amount = rows.reduce((sum, { low, high }) => sum + BigInt(low ?? 0) + (BigInt(high ?? 0) << WORD_BITS), 0n);
+  return { amount, relayIds: [...new Set(rows.map(({ id }) => id))] };
+}
