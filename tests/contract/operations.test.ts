@@ -67,32 +67,52 @@ describe('the metrics', () => {
   });
 });
 
-describe('lists and gauges whose statement does not end', () => {
-  it('keep neither other reads nor readiness waiting', async () => {
+describe('slow statements', () => {
+  /** Runs `work` while no other transaction can read the table, and `slow` waits for it. */
+  async function whileLocked<T>(slow: () => Promise<T>, work: () => Promise<void>): Promise<T> {
     const { db } = service.database;
+    const waits = sql`select from pg_locks where relation = 'transactions'::regclass and not granted`;
+    const begun = await db.tx(async (tx) => {
+      await tx.run(sql`lock table transactions in access exclusive mode`);
+      const running = slow();
+      await expect.poll(() => db.rows(waits)).not.toEqual([]);
+      await work();
+      return { running };
+    });
+    return begun.running;
+  }
+
+  it('of lists keep neither other reads nor readiness waiting', async () => {
     const call = caller(service.server);
     const wallet = new Owner();
     await new App(service.server).createWallet(wallet, 'ana');
-    const ended: string[] = [];
-    const slow = await db.tx(async (tx) => {
-      await tx.run(sql`lock table transactions in access exclusive mode`);
-      const list = () =>
-        call(`/transactions/transaction-list?walletAddress=${wallet.address}`).finally(() => ended.push('list'));
-      const scrape = send(`${origin}/metrics`).finally(() => ended.push('scrape'));
-      const replies = [list(), list(), scrape];
-      await expect
-        .poll(() => db.rows(sql`select from pg_locks where relation = 'transactions'::regclass and not granted`))
-        .toContainEqual({});
-      // Two in a row: each of the shared connections answers one.
-      for (let read = 0; read < 2; read++) {
-        expect((await call('/svc-wallets/by-user?externalUserId=ana')).status).toBe(200);
-      }
-      expect((await send(`${origin}/readyz`)).status).toBe(200);
-      ended.push('reads');
-      return replies;
-    });
-    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(ended[0]).toBe('reads');
+    const order: string[] = [];
+    const list = async () => {
+      const { status } = await call(`/transactions/transaction-list?walletAddress=${wallet.address}`);
+      order.push(`list ${status}`);
+    };
+    await whileLocked(
+      () => Promise.all([list(), list()]),
+      async () => {
+        // Two in a row: each of the shared connections answers one.
+        for (let read = 0; read < 2; read++) await call('/svc-wallets/by-user?externalUserId=ana');
+        order.push('reads');
+        expect((await send(`${origin}/readyz`)).status).toBe(200);
+      },
+    );
+    expect(order).toEqual(['reads', 'list 200', 'list 200']);
+  });
+
+  it('of gauges keep neither reads nor readiness waiting, and the scrape answers', async () => {
+    const call = caller(service.server);
+    const scraped = await whileLocked(
+      () => send(`${origin}/metrics`),
+      async () => {
+        for (let read = 0; read < 2; read++) await call('/svc-wallets/by-user?externalUserId=ana');
+        expect((await send(`${origin}/readyz`)).status).toBe(200);
+      },
+    );
+    expect(scraped.status).toBe(200);
   });
 });
 

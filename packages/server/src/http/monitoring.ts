@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ApiError } from '@svc/protocol';
-import { type Database, sql } from '@svc/store';
-import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Database, type Reads, sql } from '@svc/store';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { queueStats } from '../jobs/job-store.ts';
 
-/** A figure that a capability knows of itself, by its labels, asked for whenever the metrics are read. */
+/** A figure of a capability, read at every scrape of the metrics. */
 export interface GaugeSource {
   readonly name: string;
   readonly help: string;
@@ -18,12 +18,12 @@ export interface Metrics {
 }
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Half of Prometheus' own timeout: a database that hangs costs the scrape its figures, not the others. */
+const GAUGE_TIMEOUT_MS = 5_000;
 
-/** Prometheus metrics of one process: its requests by route and status, its database pool, and Node's own. */
+/** Prometheus metrics of one process: requests by route and status, database pool, jobs, gauges of modules, Node. */
 export function createMetrics(app: FastifyInstance, db: Database, gauges: readonly GaugeSource[]): Metrics {
   const registry = new Registry();
-  // While the database is away its figures are missing, and the others are wanted all the more.
-  const jobs = () => queueStats(db).catch(() => []);
   collectDefaultMetrics({ register: registry, prefix: 'svc_' });
   const duration = new Histogram({
     name: 'svc_http_request_duration_seconds',
@@ -44,31 +44,14 @@ export function createMetrics(app: FastifyInstance, db: Database, gauges: readon
       this.set({ state: 'waiting' }, pool.waitingCount);
     },
   });
-  new Gauge({
-    name: 'svc_jobs',
-    help: 'Jobs of the whole deployment by task and state; failed ones have used up their attempts',
-    labelNames: ['task', 'state'],
+  const failures = new Counter({
+    name: 'svc_gauge_failures',
+    help: 'Reads of a gauge that failed; it shows its last value meanwhile',
+    labelNames: ['gauge'],
     registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { task, waiting, scheduled, running, failed } of await jobs()) {
-        for (const [state, count] of Object.entries({ waiting, scheduled, running, failed }))
-          this.set({ task, state }, count);
-      }
-    },
   });
-  new Gauge({
-    name: 'svc_jobs_oldest_waiting_seconds',
-    help: 'For how long the oldest job of a task has been due without having begun',
-    labelNames: ['task'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { task, oldestWaitingSeconds } of await jobs()) this.set({ task }, oldestWaitingSeconds);
-    },
-  });
-  for (const gauge of gauges) registerGauge(registry, gauge);
-  // The route's pattern, never its address: addresses hold gift codes, and each would be a time series of its own.
+  for (const source of [...jobGauges(db.lists), ...gauges]) registerGauge(registry, source, failures, app.log);
+  // The route's pattern, not the URL: URLs hold gift codes, and each would be a time series of its own.
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     const labels = { method: request.method, route, status: String(reply.statusCode) };
@@ -78,31 +61,79 @@ export function createMetrics(app: FastifyInstance, db: Database, gauges: readon
   return { registry };
 }
 
-function registerGauge(registry: Registry, { name, help, labelNames, read }: GaugeSource): void {
+function jobGauges(lists: Reads): GaugeSource[] {
+  const read = shareRead(() => queueStats(lists));
+  return [
+    {
+      name: 'svc_jobs',
+      help: 'Jobs of the whole deployment by task and state; failed ones have used up their attempts',
+      labelNames: ['task', 'state'],
+      read: async () =>
+        (await read()).flatMap(({ task, oldestWaitingSeconds: _, ...counts }) =>
+          Object.entries(counts).map(([state, value]) => ({ labels: { task, state }, value })),
+        ),
+    },
+    {
+      name: 'svc_jobs_oldest_waiting_seconds',
+      help: 'For how long the oldest job of a task has been due without having begun',
+      labelNames: ['task'],
+      read: async () =>
+        (await read()).map((stats) => ({ labels: { task: stats.task }, value: stats.oldestWaitingSeconds })),
+    },
+  ];
+}
+
+/** One read for the callers of the same moment: gauges of one scrape that need the same rows. */
+export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= read().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** A gauge that vanished while it fails would silence the alarms on it, so it keeps its last value. */
+function registerGauge(
+  registry: Registry,
+  { name, help, labelNames, read }: GaugeSource,
+  failures: Counter<'gauge'>,
+  log: FastifyBaseLogger,
+): void {
+  let failing = false;
   new Gauge({
     name,
     help,
     labelNames: [...labelNames],
     registers: [registry],
     async collect() {
-      this.reset();
-      for (const { labels, value } of await read().catch(() => [])) this.set(labels, value);
+      try {
+        const values = await within(GAUGE_TIMEOUT_MS, read());
+        this.reset();
+        for (const { labels, value } of values) this.set(labels, value);
+        if (failing) log.info({ gauge: name }, 'gauge read recovered');
+        failing = false;
+      } catch (error) {
+        failures.inc({ gauge: name });
+        if (!failing) log.warn({ gauge: name, err: error }, 'gauge read failed');
+        failing = true;
+      }
     },
   });
 }
 
-/** A database that does not answer a trivial question in this time is not one to send requests to. */
+/** A database that needs longer for `select 1` should get no requests. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** What is worth knowing but no reason to send requests elsewhere, by name: a word or two each. */
+/** Findings that do not make the process unready, by name. */
 export type Checks = Readonly<Record<string, () => Promise<string>>>;
 
 export interface Health {
-  /** Set once the process is on its way out. */
   stopping: boolean;
 }
 
-/** What whoever runs the service looks at: is it alive, can it take requests, how is it doing. */
+/** Operator endpoints: liveness, readiness, metrics. */
 export function registerOperations(
   app: FastifyInstance,
   deps: { db: Database; health: Health; metrics: Metrics; metricsToken: string | undefined; checks: Checks },
@@ -127,27 +158,32 @@ export function registerOperations(
   });
 }
 
+/** On the pool that requests use: a slow list does not make the process unready. */
 function answersInTime(db: Database): Promise<boolean> {
-  const answer = db.run(sql`select 1`).then(() => true);
-  return inTime(answer, false);
+  return within(READY_TIMEOUT_MS, db.run(sql`select 1`)).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function readChecks(checks: Checks): Promise<Record<string, string>> {
-  const read = Object.entries(checks).map(async ([name, check]) => [name, await inTime(check(), 'unknown')] as const);
+  const read = Object.entries(checks).map(async ([name, check]) => {
+    return [name, await within(READY_TIMEOUT_MS, check()).catch(() => 'unknown')] as const;
+  });
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** What is asked, or the other thing when it fails or takes too long. */
-async function inTime<T>(asked: Promise<T>, otherwise: T): Promise<T> {
+/** Rejects when `work` fails or takes longer. */
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<T>((resolve) => {
-    timer = setTimeout(resolve, READY_TIMEOUT_MS, otherwise);
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
-  return Promise.race([asked.catch(() => otherwise), tooLate]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function isBearer(header: string | undefined, token: string): boolean {
   const given = Buffer.from(header ?? '');
-  const wanted = Buffer.from(`Bearer ${token}`);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const expected = Buffer.from(`Bearer ${token}`);
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -1,4 +1,4 @@
-import { type Db, type Sql, sql } from '@svc/store';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { WAKE_CHANNEL } from './job.ts';
 
 /** A job in the hands of a worker. */
@@ -138,8 +138,8 @@ export interface TaskStats {
   readonly oldestWaitingSeconds: number;
 }
 
-export function queueStats(db: Db): Promise<TaskStats[]> {
-  return db.rows<TaskStats>(sql`
+export function queueStats(reads: Reads): Promise<TaskStats[]> {
+  return reads.rows<TaskStats>(sql`
     select task,
            count(*) filter (where state = 'waiting')::integer as waiting,
            count(*) filter (where state = 'scheduled')::integer as scheduled,
