@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -67,6 +67,29 @@ describe('the pages', () => {
       expect(named.length).toBeGreaterThan(1);
       expect(named.filter((name) => !assets.has(name) || !/-[\w-]{8}\.\w+$/.test(name))).toEqual([]);
       expect(html).not.toMatch(/<script[^>]*>[^<]|<style|\son\w+=|\sstyle=/);
+    },
+    BUILD_LIMIT_MS,
+  );
+
+  it(
+    'are production builds whatever NODE_ENV says, and leave the scanner to a chunk of its own',
+    async () => {
+      const name = `test-${randomUUID()}`;
+      const folder = path.join(dist, name);
+      try {
+        await buildPages(name);
+        const html = await readFile(path.join(folder, 'index.html'), 'utf8');
+        const files = (await readdir(path.join(folder, 'assets'))).filter((file) => file.endsWith('.js'));
+        const scripts = await Promise.all(
+          files.map(async (file) => ({ file, text: await readFile(path.join(folder, 'assets', file), 'utf8') })),
+        );
+        expect(scripts.filter(({ text }) => text.includes('jsxDEV')).map(({ file }) => file)).toEqual([]);
+        const scanner = scripts.filter(({ text }) => text.includes('getUserMedia')).map(({ file }) => file);
+        expect(scanner).toHaveLength(1);
+        expect(scanner.filter((file) => html.includes(file))).toEqual([]);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
     },
     BUILD_LIMIT_MS,
   );

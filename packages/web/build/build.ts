@@ -32,7 +32,9 @@ async function bundle(outDir: string): Promise<void> {
     // Relative, so that the page works below any path that a proxy puts before it.
     base: './',
     logLevel: 'warn',
-    oxc: { jsx: { runtime: 'automatic', importSource: 'react' } },
+    // Whatever NODE_ENV says: a build is named by its sources, and a server in production may find one that tests made.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'react', development: false } },
     build: {
       outDir,
       emptyOutDir: false,
