@@ -30,7 +30,6 @@ fail, because the payment of a failed purchase is given back.
 Settings: jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey, notificationEmail. An empty value clears one.
 `;
 
-/** More organisations or keys than this do not fit a terminal; the list says so by stopping. */
 const LIST_LIMIT = 1_000;
 
 class UsageError extends Error {}
@@ -65,7 +64,7 @@ const commands: Record<string, Command> = {
   'purchases cancel': (db, [id]) => endPurchase(id, (known) => cancelByOperator(db, known)),
 };
 
-/** Commands of one word; the rest are its arguments. */
+/** Commands of one word. */
 const shortCommands: Record<string, Command> = {
   'resume-redeem': async (db, [redeemId]) => {
     const { ok, ...resumed } = await resumeRedeem(db, required(redeemId, 'a redeem id'));

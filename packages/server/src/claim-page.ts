@@ -26,7 +26,7 @@ export function loadClaimPage(config: Config, log: Logger, flush: () => void): P
   return loading;
 }
 
-/** Files of its own and requests to its own service, nothing inline. `data:` is for the empty icon, which keeps browsers from asking for one. */
+/** `data:` is for the empty icon, without which browsers request one. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,7 +37,7 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-/** The names of assets change with their content. */
+/** Asset names contain a content hash. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** The claim page, at `/claim/<code>`. It is the same for every code: the page itself asks the interface what the code gives. */
+/** The same page for every code: it asks the interface what the code gives. */
 export function registerClaimPage(app: FastifyInstance, { pages, explorers }: ClaimPage): void {
   const html = withExplorers(pages.html, explorers);
   const page = (reply: FastifyReply) =>
@@ -55,7 +55,7 @@ export function registerClaimPage(app: FastifyInstance, { pages, explorers }: Cl
       .header('cache-control', 'no-cache')
       .type('text/html; charset=utf-8')
       .send(html);
-  // Everything that the page names stands beside it, so it needs the slash.
+  // The page refers to its assets by relative paths.
   app.get('/claim', async (_, reply) => reply.redirect('claim/'));
   app.get('/claim/', async (_, reply) => page(reply));
   app.get('/claim/:code', async (_, reply) => page(reply));
@@ -75,7 +75,7 @@ function withExplorers(html: string, explorers: Explorers): string {
   return html.replace(/(<meta name="svc-explorers" content=")"/, (_, start: string) => `${start}${text}"`);
 }
 
-/** Public pages that show a transaction, with `{hash}` in place of its hash. */
+/** Address of a transaction's page, with `{hash}`. */
 export type Explorers = Readonly<Partial<Record<RedeemChain, string>>>;
 
 const live: Readonly<Record<LiveStarknet['network'], Explorers>> = {
@@ -86,10 +86,7 @@ const live: Readonly<Record<LiveStarknet['network'], Explorers>> = {
   },
 };
 
-/**
- * Where the gifts of a deployment can be looked up. With the sandbox on, a gift may be one of development, which no public page
- * knows, and the claim page cannot tell them apart: then none.
- */
+/** None with the sandbox on: the claim page cannot tell gifts of development apart, and no public explorer knows those. */
 export function explorersOf(starknet: LiveStarknet | undefined, hasSandbox: boolean): Explorers {
   return starknet && !hasSandbox ? live[starknet.network] : {};
 }

@@ -9,14 +9,14 @@ import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from
 
 export type { RelayerAccount };
 
-/** Every setting of the service, read once from the environment and checked before anything starts. */
+/** Read once from the environment and checked before anything starts. */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** The address that others see, without a trailing slash; undefined means the one that is listened on. */
+  /** Without a trailing slash; undefined: the address it listens on. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
-  /** undefined means the embedded PostgreSQL. */
+  /** undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
   readonly databasePoolSize: number;
   readonly role: 'all' | 'api' | 'worker';
@@ -24,12 +24,11 @@ export interface Config {
   readonly sandbox: boolean;
   readonly logLevel: string;
   readonly requestsPerMinute: number;
-  /** For each address from which gifts are claimed, and how many unknown codes may be among them. */
+  /** Per client address. */
   readonly claimsPerMinute: number;
   readonly unknownCodesPerMinute: number;
-  /** How many wallets, sponsored transactions and upgrades begin in a second while other requests are served. */
   readonly sponsoredPerSecond: number;
-  /** How many proxies stand before the service; each adds to X-Forwarded-For, and what stands before that is a client's own. */
+  /** Number of proxies in front; only their entries of X-Forwarded-For are believed. */
   readonly trustProxy: number;
   readonly allowLoopbackUrls: boolean;
   readonly metricsToken: string | undefined;
@@ -42,37 +41,30 @@ export interface Config {
     readonly banxicoToken: string | undefined;
     readonly developmentMxnPerUsd: string;
   };
-  /** The live chains, for production. */
   readonly chains: ChainSettings;
-  /** Who pays for gas in production: accounts of ours, or a paymaster. */
   readonly relayers: readonly RelayerAccount[];
-  /** The attestation service of the bridge to Solana, for production; undefined where there is no bridge. */
   readonly bridgeUrl: string | undefined;
-  /** Who pays gifts out in production. */
   readonly manager: RelayerAccount | undefined;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
-  /** The most that one sponsored transaction may cost, in FRI. */
+  /** FRI, per sponsored transaction. */
   readonly maxFee: bigint;
-  /** How many of the sandbox's relayers are used in development. */
   readonly sandboxRelayers: number;
   readonly cryptoThreads: number;
-  /** What is held for the gas of one redemption. */
+  /** Held per redemption. */
   readonly giftGas: UsdMicros;
   readonly mail: MailSettings;
-  /** Who delivers purchases of production; undefined where nobody does. */
   readonly fulfilment: FulfilmentAccess | undefined;
 }
 
-/** On two cores with the chain inside, ten a second left reads just over half of their rate; eight leave some room. */
+/** Measured on two cores with the sandbox: at ten a second, reads keep just over half of their rate. */
 const SPONSORED_PER_SECOND_AND_CORE = 4;
-/** More in a row than anybody has. */
 const proxies = { off: 0, on: 1, '1': 1, '2': 2, '3': 3, '4': 4, '5': 5 } as const;
 const FRI_PER_STRK = 10n ** 18n;
 /** A cent, many times what a transfer costs. */
 const GIFT_GAS = 10_000n;
-/** More would be a slip of the pen. */
+/** 100 USD: more is taken for a typing error. */
 const MAX_GIFT_GAS = 100_000_000n;
-/** As many as exist there from the start. */
+/** Predeployed in the sandbox. */
 const MAX_SANDBOX_RELAYERS = 4;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico.json');
@@ -126,12 +118,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     fulfilment: readFulfilment(read),
   };
   if (config.chains.starknet && !config.paymaster) {
-    read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: somebody has to pay for gas on the live Starknet');
+    read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: gas on the live Starknet has to be paid');
   }
   if (config.relayers.some(({ address }) => address === config.manager?.address)) {
     read.refuse(
       'MANAGER_ACCOUNT',
-      'must not be among RELAYER_ACCOUNTS: whoever pays for gas must not hold what gifts pay out',
+      'must not be among RELAYER_ACCOUNTS: an account that pays for gas must not hold the money of gifts',
     );
   }
   read.finish();
@@ -162,7 +154,6 @@ function readStarknet(read: VariableReader): LiveStarknet | undefined {
 /** Circle has a service of its own for test networks. */
 const attestationUrls = { mainnet: 'https://iris-api.circle.com', sepolia: 'https://iris-api-sandbox.circle.com' };
 
-/** There is something to bridge only where there is a live Starknet. */
 function readBridgeUrl(read: VariableReader, starknet: LiveStarknet | undefined): string | undefined {
   const url = read.url('BRIDGE_URL', ['http:', 'https:']);
   const isOn = read.choice('BRIDGE', ['on', 'off'], 'on') === 'on';
@@ -176,7 +167,7 @@ function readPaymaster(read: VariableReader): Config['paymaster'] {
   return url && apiKey ? { url, apiKey } : undefined;
 }
 
-/** Without the secret nobody could tell our orders from a stranger's. */
+/** Orders are signed, so a URL without a secret is useless. */
 function readFulfilment(read: VariableReader): Config['fulfilment'] {
   const url = read.parsed('FULFILMENT_URL', parseFulfilmentUrl);
   const secret = read.parsed('FULFILMENT_SECRET', parseFulfilmentSecret);
@@ -184,7 +175,7 @@ function readFulfilment(read: VariableReader): Config['fulfilment'] {
   return url !== undefined && secret !== undefined ? { url, secret } : undefined;
 }
 
-/** Mail servers refuse senders that are not theirs, so there is none by default. */
+/** No default sender: mail servers refuse senders of other domains. */
 function readMail(read: VariableReader): MailSettings {
   const smtp = read.parsed('SMTP_URL', parseSmtpUrl);
   const sender = read.parsed('MAIL_FROM', parseSender);

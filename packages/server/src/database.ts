@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 
 export interface OpenStore {
   readonly url: string;
-  /** For people: which database this is, without its password. */
+  /** For the terminal; without the password. */
   readonly description: string;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function openStore(config: Config, log: (line: string) => void): Pr
 
 const shown = ({ host, pathname }: URL) => `${host}${pathname}`;
 
-/** The same database, for a command that runs beside the service: the embedded one is used where it runs already. */
+/** For a command that runs beside the service: uses the embedded database where it runs already. */
 export async function openStoreBesideService(config: Config): Promise<OpenStore> {
   const running = config.databaseUrl === undefined ? await findEmbedded(config.dataDir) : undefined;
   if (running === undefined) return openStore(config, () => {});

@@ -4,7 +4,6 @@ import type { Db } from '@svc/store';
 import type { Config } from './config.ts';
 import { type Development, draftKeys, ensureDevelopment } from './organizations/development.ts';
 
-/** What an app needs to talk to this service in development. */
 export interface Credentials {
   readonly baseUrl: string;
   readonly publicKey: string;
@@ -13,7 +12,7 @@ export interface Credentials {
   readonly rpcUrl: string;
 }
 
-/** Answers what was kept; a missing or damaged file is as good as none. */
+/** A missing or damaged file counts as empty. */
 export async function readCredentials(file: string): Promise<Partial<Credentials>> {
   try {
     const kept: unknown = JSON.parse(await readFile(file, 'utf8'));
@@ -23,7 +22,7 @@ export async function readCredentials(file: string): Promise<Partial<Credentials
   }
 }
 
-/** Replaces the file in one step, readable by its owner only from the first byte on. */
+/** Replaces the file atomically; it is readable by its owner only, from the first byte on. */
 export async function writeCredentials(file: string, credentials: Partial<Credentials>): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;

@@ -17,12 +17,12 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** One is asked after the other, and a caller waits meanwhile. */
+/** They are tried in turn while a caller waits. */
 const MAX_NODES = 5;
-/** Their nonces are independent; a dozen keeps a whole block busy. */
+/** A dozen fills a block; their nonces are independent. */
 const MAX_RELAYERS = 64;
 
-/** Reads environment variables one by one and remembers what is wrong with them. */
+/** Reads environment variables and collects every problem, so that one start reports all of them. */
 export class VariableReader {
   readonly #env: Record<string, string | undefined>;
   readonly #problems: string[] = [];
@@ -44,7 +44,6 @@ export class VariableReader {
     return this.#refuse(name, `must be a whole number from ${min} to ${max}`, fallback);
   }
 
-  /** Dollars, as a plain decimal. */
   usd(name: string, fallback: UsdMicros, max: UsdMicros): UsdMicros {
     const text = this.text(name);
     if (text === undefined) return fallback;
@@ -67,7 +66,7 @@ export class VariableReader {
     return this.#refuse(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
   }
 
-  /** The driver reads more forms than the web's addresses have, but a bare % in a password confuses it. */
+  /** The driver takes more forms than `URL`, but misreads a bare % in a password. */
   databaseUrl(name: string): string | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -76,7 +75,7 @@ export class VariableReader {
     return text;
   }
 
-  /** Addresses of nodes, separated by commas. */
+  /** Separated by commas. */
   urls(name: string): readonly string[] | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -115,7 +114,6 @@ export class VariableReader {
     return this.#refuse(name, `must be ${form}`, []);
   }
 
-  /** What a parser of its own reads. */
   parsed<T>(name: string, parse: (text: string) => Parsed<T>): T | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -123,7 +121,6 @@ export class VariableReader {
     return value.ok ? value.value : this.#refuse<T | undefined>(name, value.reason);
   }
 
-  /** One of them. */
   account(name: string): RelayerAccount | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -134,7 +131,6 @@ export class VariableReader {
     if (this.text(name) === undefined) this.#refuse(name, problem);
   }
 
-  /** Says what is wrong with a variable beside others. */
   refuse(name: string, problem: string): void {
     this.#refuse(name, problem);
   }
@@ -157,14 +153,13 @@ export class VariableReader {
       throw new ConfigError(`The configuration is not usable:\n${this.#problems.join('\n')}`);
   }
 
-  // The value itself may be a secret, so the message names only the variable.
+  // The value may be a secret, so the message names only the variable.
   #refuse<T>(name: string, problem: string, fallback?: T): T {
     this.#problems.push(`  ${name} ${problem}`);
     return fallback as T;
   }
 }
 
-/** `address:private key`. */
 function readAccount(pair: string): RelayerAccount | undefined {
   const [address = '', key = '', ...rest] = pair.trim().split(':');
   const [parsed, privateKey] = [parseStarknetAddress(address), parseFelt(key)];

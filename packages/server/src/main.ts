@@ -10,12 +10,12 @@ import type { Development } from './organizations/development.ts';
 import { startService } from './service.ts';
 import { CatalogueError } from './skus/catalogue.ts';
 
-/** A signal often arrives twice, from the terminal and from npm; a later one means that someone is losing patience. */
-const IMPATIENT_AFTER_MS = 2_000;
-/** Requests in flight are bounded to less than this; whatever still runs then is left to the next start. */
+/** A signal arrives twice, from the terminal and from npm. A later one means: stop at once. */
+const FORCE_AFTER_MS = 2_000;
+/** Longer than any request takes. Jobs that still run then are repeated after the next start. */
 const SHUTDOWN_LIMIT_MS = 60_000;
 
-/** What Node and PostgreSQL say when there is no way in: no server, no such host, wrong password, no such database. */
+/** Codes of Node and PostgreSQL: no server, no such host, wrong password, no such database. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -47,7 +47,7 @@ function untilSignal(): Promise<void> {
     let first: number | undefined;
     const stop = () => {
       const now = performance.now();
-      if (first !== undefined && now - first > IMPATIENT_AFTER_MS) process.exit(1);
+      if (first !== undefined && now - first > FORCE_AFTER_MS) process.exit(1);
       first ??= now;
       resolve();
     };
@@ -57,7 +57,7 @@ function untilSignal(): Promise<void> {
 
 const shown = (file: string) => path.relative(process.cwd(), file);
 
-/** What the operator can mend gets a sentence; anything else is a fault of ours and shows where. */
+/** One sentence for what the operator can fix; a stack for anything else. */
 function explain(error: unknown): string {
   if (PLAIN.some((kind) => error instanceof kind)) return (error as Error).message;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -94,7 +94,6 @@ export interface BannerFacts {
   readonly credentialsFile: string;
 }
 
-/** What a newcomer reads first: where things are, which keys to use, and one line to paste. */
 export function banner(facts: BannerFacts): string {
   const { publicUrl, development } = facts;
   if (facts.role === 'worker') return `\nsvc is ready to run jobs; its health is at ${publicUrl}/readyz\n`;
