@@ -22,6 +22,11 @@ function files({ json, classHash }: CompiledClass): [file: string, content: stri
   ];
 }
 
+/** The class as it is committed. */
+export function readCompiled(): string {
+  return readFileSync(places.compiledClass, 'utf8');
+}
+
 export function writeCompiled(compiled: CompiledClass): void {
   for (const [file, content] of files(compiled)) writeFileSync(file, content);
 }

@@ -10,6 +10,8 @@ export const places = {
   tests: path.join(contracts, 'tests'),
   compiledClass: path.join(contracts, 'compiled/svc_account.json'),
   classHash: path.join(contracts, 'compiled/class-hash.txt'),
+  /** The digest of what the Cairo suite last passed with. */
+  record: path.join(contracts, 'compiled/sources.sha256'),
 } as const;
 
 /** As a reader of a message would type it. */

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { contractBundle, sourceOf, testBundle } from './bundle.ts';
+import type { CompiledClass } from './compiled-class.ts';
+import { places, shown } from './places.ts';
+import type { Slice } from './slices.ts';
+
+/** One input of the Cairo suite: a text that changes its result. */
+export interface SuiteInput {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The Cairo programs as the compiler gets them, the compiler's version, and the code that runs it and reads its reports. */
+export function suiteInputs(slices: readonly Slice[]): SuiteInput[] {
+  return [
+    { name: 'wasm-cairo', text: compilerVersion() },
+    { name: 'contract', text: sourceOf(contractBundle()) },
+    ...slices.map(({ name, modules }) => ({ name: `slice ${name}`, text: sourceOf(testBundle(modules)) })),
+    ...buildFiles().map((file) => ({ name: shown(file), text: readFileSync(file, 'utf8') })),
+  ];
+}
+
+/** Covers the committed class too: one that was changed by hand is compiled and compared again. */
+export function digestOf(inputs: readonly SuiteInput[], { json, classHash }: CompiledClass): string {
+  const hash = createHash('sha256');
+  for (const { name, text } of [{ name: classHash, text: json }, ...inputs]) {
+    hash.update(`${name}\0${text.length}\0${text}\0`);
+  }
+  return hash.digest('hex');
+}
+
+export type SuitePlan = { readonly run: true; readonly reason: string } | { readonly run: false };
+
+/** Whether the suite runs. Named slices always do; `--if-changed` skips inputs that passed before. */
+export function planSuite(args: readonly string[], recorded: string | undefined, current: string): SuitePlan {
+  const names = args.filter((arg) => !arg.startsWith('--'));
+  if (names.length > 0) return { run: true, reason: `named: ${names.join(', ')}` };
+  if (!args.includes('--if-changed')) return { run: true, reason: 'asked for' };
+  if (recorded === undefined) return { run: true, reason: 'no run is recorded' };
+  return recorded === current ? { run: false } : { run: true, reason: 'sources changed since the recorded run' };
+}
+
+export function readRecord(file: string = places.record): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export function writeRecord(digest: string, file: string = places.record): void {
+  writeFileSync(file, `${digest}\n`);
+}
+
+function compilerVersion(): string {
+  const { version } = createRequire(import.meta.url)('wasm-cairo/package.json') as { version: string };
+  return version;
+}
+
+function buildFiles(): string[] {
+  const names = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  return names.sort().map((name) => path.join(import.meta.dirname, name));
+}
