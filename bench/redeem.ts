@@ -9,7 +9,7 @@ import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import type { LedgerOwner } from '../packages/server/src/ledger/ledger.ts';
 import { auditLedger } from '../packages/server/testing/ledger.ts';
 import { caller } from '../tests/support/client.ts';
-import { giftBody } from '../tests/support/gift-world.ts';
+import { giftBody } from '../tests/support/gifts.ts';
 import { newDataDir, type RunningServer, startServer } from '../tests/support/server.ts';
 import { newCodes, stockGifts } from './support/gift-stock.ts';
 import { median } from './support/median.ts';

@@ -14,10 +14,9 @@ import {
   verify,
 } from '@svc/starknet';
 import { connect, sql, startEmbedded } from '@svc/store';
-import { Sandbox } from '../tests/support/sandbox.ts';
-import { STRK, UDC } from '../tests/support/sandbox-client.ts';
-import { invocation, type Payment, payment, type Sender } from '../tests/support/sandbox-payments.ts';
+import { invocation, type Payment, payment, Sandbox, type Sender } from '../tests/support/sandbox.ts';
 import { newDataDir, startServer } from '../tests/support/server.ts';
+import { STRK, UDC } from '../tests/support/starknet-client.ts';
 import { type Load, load } from './support/load.ts';
 import { median } from './support/median.ts';
 import { openPoster } from './support/post.ts';

@@ -9,10 +9,9 @@ import { request } from 'node:http';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import { type NewEvent, publishEvent } from '../packages/server/src/events/events.ts';
 import { type Behaviour, openReceiver, type Receiver, status } from '../packages/server/testing/receiver.ts';
-import { badReceivers } from '../tests/support/bad-receivers.ts';
 import { caller, send } from '../tests/support/client.ts';
-import { rssOf } from '../tests/support/rss.ts';
-import { newDataDir, type RunningServer, startServer } from '../tests/support/server.ts';
+import { newDataDir, type RunningServer, rssOf, startServer } from '../tests/support/server.ts';
+import { badReceivers } from '../tests/support/webhooks.ts';
 import { median } from './support/median.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);

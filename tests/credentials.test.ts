@@ -1,14 +1,32 @@
 import { allEndpoints, type Endpoint } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faultOfError } from './support/answers.ts';
+import { faultOfError } from './support/assertions.ts';
 import { type Reply, send, userToken } from './support/client.ts';
-import { exampleOf } from './support/examples.ts';
-import { type KeySet, nowSeconds, startKeySet } from './support/key-set.ts';
-import { changeSettings, isAdmitted, type Keys, newKeys, newOrganization, revoke } from './support/organizations.ts';
-import { sendExample, successOf } from './support/send-example.ts';
-import { startService, type TestService } from './support/service.ts';
-import { prepareWorld, type World } from './support/world.ts';
-import { type Cast, type WrongCredential, wrongCredentials } from './support/wrong-credentials.ts';
+import {
+  type Cast,
+  type KeySet,
+  nowSeconds,
+  startKeySet,
+  type WrongCredential,
+  wrongCredentials,
+} from './support/credentials.ts';
+import {
+  exampleOf,
+  prepareExampleData as prepareWorld,
+  sendExample,
+  successOf,
+  type ExampleData as World,
+} from './support/examples.ts';
+import {
+  changeSettings,
+  isAdmitted,
+  type Keys,
+  newKeys,
+  newOrganization,
+  revoke,
+  startService,
+  type TestService,
+} from './support/service.ts';
 
 let service: TestService;
 let baseUrl: string;

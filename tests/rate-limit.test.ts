@@ -1,9 +1,8 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from './support/answers.ts';
+import { expectError } from './support/assertions.ts';
 import { type Reply, send } from './support/client.ts';
-import { type Keys, newKeys } from './support/organizations.ts';
-import { startService, type TestService } from './support/service.ts';
+import { type Keys, newKeys, startService, type TestService } from './support/service.ts';
 
 /** The default of the service: the environment says nothing of it. */
 const LIMIT = 100;

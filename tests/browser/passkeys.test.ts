@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { USDC } from '../support/sandbox-client.ts';
+import { USDC } from '../support/starknet-client.ts';
 import type { LibraryPage } from './pages/sdk-page.ts';
 import { addAuthenticator } from './support/authenticator.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';

@@ -1,7 +1,7 @@
 import type { SvcWallet } from '@svc/sdk';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { USDC } from '../support/sandbox-client.ts';
+import { USDC } from '../support/starknet-client.ts';
 import type { LibraryPage } from './pages/sdk-page.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { newFilledWallet } from './support/filled-wallet.ts';

@@ -3,14 +3,12 @@ import { Agent } from 'node:http';
 import { allEndpoints, type Endpoint, type ErrorCode, errorsOf } from '@svc/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faultOfError } from '../support/answers.ts';
-import { caller, keyHeaders, type Reply, send } from '../support/client.ts';
-import { exampleOf } from '../support/examples.ts';
+import { faultOfError } from '../support/assertions.ts';
+import { caller, keyHeaders, type Reply, send, sendAsIs, sendBytes } from '../support/client.ts';
+import { exampleOf, prepareExampleData as prepareWorld, type ExampleData as World } from '../support/examples.ts';
 import { bodiesLike, requestsTo } from '../support/fuzz.ts';
-import { errorLines } from '../support/logs.ts';
-import { sendAsIs, sendBytes } from '../support/raw-http.ts';
+import { errorLines } from '../support/server.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { prepareWorld, type World } from '../support/world.ts';
 
 /** Fixed, so that a failure is seen again; fast-check prints it with the smallest request that fails. */
 const SEED = 20_261_115;

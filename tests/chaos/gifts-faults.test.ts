@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditGifts } from '../support/audit-gifts.ts';
-import { claimAt, newWallet } from '../support/claim.ts';
+import { auditGifts, giftsSettled, hasEnded, type RedeemRow, redeemRows, resumeStuck } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FaultCase, faultCases, type Moment } from '../support/fault-cases.ts';
-import { hasEnded, type RedeemRow, redeemRows } from '../support/redeem-rows.ts';
-import { seedCount } from '../support/seeds.ts';
+import { type FaultCase, faultCases, type Moment, seedCount } from '../support/faults.ts';
+import { claimAt, newWallet, GiftFixture as SolanaGifts } from '../support/gifts.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { giftsSettled, resumeStuck } from '../support/settle.ts';
-import { SolanaGifts } from '../support/solana.ts';
 
 const SEEDS = seedCount(20);
 const EACH_MS = 10_000;

@@ -1,17 +1,19 @@
 import { once } from 'node:events';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditGifts } from '../support/audit-gifts.ts';
-import { type Claim, chains, claimAt, newWallet, type RedeemChain } from '../support/claim.ts';
+import { auditGifts, giftsSettled, hasEnded, type RedeemRow, redeemRows } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { hasEnded, type RedeemRow, redeemRows } from '../support/redeem-rows.ts';
-import { random, seedCount } from '../support/seeds.ts';
+import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import {
+  type Claim,
+  chains,
+  claimAt,
+  newWallet,
+  type RedeemChain,
+  GiftFixture as SolanaGifts,
+} from '../support/gifts.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { giftsSettled } from '../support/settle.ts';
-import { SolanaGifts } from '../support/solana.ts';
-import { spread } from '../support/spread.ts';
-import { openWire } from '../support/wire.ts';
 
 const KILLS = seedCount(6);
 const EACH_MS = 30_000;

@@ -1,11 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditGifts } from '../support/audit-gifts.ts';
-import { claimAt, newWallet } from '../support/claim.ts';
+import { auditGifts, giftsSettled } from '../support/audit.ts';
 import { caller, type Reply } from '../support/client.ts';
+import { claimAt, newWallet, GiftFixture as SolanaGifts } from '../support/gifts.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { giftsSettled } from '../support/settle.ts';
-import { SolanaGifts } from '../support/solana.ts';
 
 const WALLETS = 150;
 const MAX_REDEEMS = 100;

@@ -1,11 +1,10 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { auditLedger } from '../../packages/server/testing/ledger.ts';
-import { auditRelays, settled } from '../support/audit-wallets.ts';
-import { pick, random, seedCount } from '../support/seeds.ts';
+import { auditRelays, settled } from '../support/audit.ts';
+import { openWire, pick, random, seedCount } from '../support/faults.ts';
+import { newSolanaWallet, type RedeemEnd as Row, GiftFixture as SolanaGifts } from '../support/gifts.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { newSolanaWallet, type Row, SolanaGifts } from '../support/solana.ts';
-import { openWire } from '../support/wire.ts';
 
 const FAULTS = seedCount(12);
 const KILLS = seedCount(4);

@@ -3,15 +3,13 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openReceiver, type Receiver } from '../../packages/server/testing/receiver.ts';
 import { App } from '../support/app.ts';
-import { expectOnceEach, toldOf } from '../support/audit-purchases.ts';
+import { expectOnceEach, toldOf } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { random, seedCount } from '../support/seeds.ts';
+import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { references, Shop } from '../support/shop.ts';
-import { spread } from '../support/spread.ts';
 import { Webhooks } from '../support/webhooks.ts';
-import { openWire } from '../support/wire.ts';
 
 const KILLS = seedCount(6);
 const EACH_MS = 30_000;

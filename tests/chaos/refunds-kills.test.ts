@@ -1,16 +1,12 @@
 import { once } from 'node:events';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditRelays } from '../support/audit-wallets.ts';
+import { auditRelays, paidByManager } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { paidByManager } from '../support/gift-payments.ts';
-import { random, seedCount } from '../support/seeds.ts';
+import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import { PurchaseFixture as Shop, storePurchase } from '../support/purchases.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { Shop } from '../support/shop.ts';
-import { spread } from '../support/spread.ts';
-import { storePurchase } from '../support/stored-purchase.ts';
-import { openWire } from '../support/wire.ts';
 
 const KILLS = seedCount(4);
 const EACH_MS = 30_000;

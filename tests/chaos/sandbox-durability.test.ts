@@ -1,10 +1,9 @@
 import { sql } from '@svc/store';
 import { RpcProvider } from 'starknet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Sandbox, type ShownAccount } from '../support/sandbox.ts';
-import { STRK } from '../support/sandbox-client.ts';
-import { type Payment, pay, payment } from '../support/sandbox-payments.ts';
+import { type Payment, pay, payment, Sandbox, type ShownAccount } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { STRK } from '../support/starknet-client.ts';
 
 const TRANSFERS = 1_000;
 const KILL_AFTER = 300;

@@ -1,12 +1,11 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App, Owner, transferOf } from '../support/app.ts';
-import { auditRelays, settled } from '../support/audit-wallets.ts';
+import { auditRelays, settled } from '../support/audit.ts';
+import { openWire, pick, random, seedCount } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
-import { pick, random, seedCount } from '../support/seeds.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { openWire } from '../support/wire.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 const KILLS = seedCount(6);
 /** After the answer comes what watches over it. */

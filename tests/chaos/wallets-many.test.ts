@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { App, hashOf, Owner, transferOf } from '../support/app.ts';
-import { auditRelays, settled } from '../support/audit-wallets.ts';
+import { auditRelays, settled } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 const TRANSFERS = 500;
 const WALLETS = 10;

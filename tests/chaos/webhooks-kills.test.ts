@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
-import { random, seedCount } from '../support/seeds.ts';
+import { openWire, random, seedCount } from '../support/faults.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type Webhook, Webhooks } from '../support/webhooks.ts';
-import { openWire } from '../support/wire.ts';
 
 const KILLS = seedCount(6);
 const EVENTS = 12;

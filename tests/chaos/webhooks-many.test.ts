@@ -2,11 +2,10 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Behaviour, Receiver } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
-import { badReceivers } from '../support/bad-receivers.ts';
 import { eventually } from '../support/eventually.ts';
-import { rssOf } from '../support/rss.ts';
+import { rssOf } from '../support/server.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
+import { badReceivers, PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
 
 const EVENTS = 2_000;
 const BATCH = 250;

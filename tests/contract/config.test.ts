@@ -1,10 +1,9 @@
 import { endpoints } from '@svc/protocol';
 import { walletClasses } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
-import { newKeys } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, startService, type TestService } from '../support/service.ts';
 
 interface ConfigBody {
   readonly tokens: { chain: string; token: string; address: string | null; decimals: number }[];

@@ -2,10 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { type Keys, newKeys } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type Keys, newKeys, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let rates: Server;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
+import { expectError } from '../support/assertions.ts';
 import { caller, keyHeaders, type Send, send } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App, Owner } from '../support/app.ts';
+import { expectError } from '../support/assertions.ts';
 import { keyHeaders, type Reply, send, userToken } from '../support/client.ts';
-import { newKeys, newOrganization } from '../support/organizations.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let keys: Record<string, string>;

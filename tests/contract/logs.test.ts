@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { App, Owner } from '../support/app.ts';
 import { type Send, send, userToken } from '../support/client.ts';
-import { errorLines, logLines } from '../support/logs.ts';
-import { changeSettings, newKeys, newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { prepareWorld } from '../support/world.ts';
+import { prepareExampleData as prepareWorld } from '../support/examples.ts';
+import { errorLines, logLines } from '../support/server.ts';
+import { changeSettings, newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 /** Everything that must not be found in what the process printed. */

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { allEndpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App, Owner } from '../support/app.ts';
+import { expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { newKeys, newOrganization } from '../support/organizations.ts';
 import type { RunningServer } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let origin: string;

@@ -1,10 +1,9 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credit } from '../../packages/server/src/ledger/ledger.ts';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { type Keys, newKeys, newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type Keys, newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let call: ReturnType<typeof caller>;

@@ -1,10 +1,8 @@
 import { endpoints, skuCategories } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
-import { shippedSkus } from '../support/catalogue.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { newKeys } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, shippedSkus, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let call: ReturnType<typeof caller>;

@@ -1,8 +1,8 @@
 import type { Endpoint, ErrorCode } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
-import { builtEndpoints, plannedEndpoints, successOf } from '../support/send-example.ts';
+import { builtEndpoints, plannedEndpoints, successOf } from '../support/examples.ts';
 import { provoke, sceneOf } from './support/provoke.ts';
 import { howToProvoke, refusalsOf } from './support/refusals.ts';
 import { prepareStage, type Stage } from './support/stage.ts';

@@ -6,9 +6,8 @@ import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { queueMails } from '../../packages/server/src/mail/mail.ts';
 import { content, type SmtpStandIn, startSmtp } from '../../packages/server/testing/mail.ts';
 import { caller, send } from '../support/client.ts';
-import { errorLines } from '../support/logs.ts';
-import { newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { errorLines } from '../support/server.ts';
+import { newOrganization, startService, type TestService } from '../support/service.ts';
 
 /** A mail passes through the queue; after a kill its job is taken over in some seconds. */
 const PATIENCE = { timeout: 60_000, interval: 50 };

@@ -1,12 +1,11 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../packages/server/testing/ledger.ts';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { giftBody, newCode } from '../support/gift-world.ts';
-import { newKeys, newOrganization } from '../support/organizations.ts';
+import { giftBody, newCode } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let call: ReturnType<typeof caller>;

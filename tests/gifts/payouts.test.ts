@@ -3,14 +3,14 @@ import { selector } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../packages/server/testing/ledger.ts';
-import { auditRelays } from '../support/audit-wallets.ts';
+import { auditRelays } from '../support/audit.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { giftBody } from '../support/gift-world.ts';
+import { pick, random, seedCount } from '../support/faults.ts';
+import { giftBody } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
-import { pick, random, seedCount } from '../support/seeds.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 const SEEDS = seedCount(30);
 const EACH_MS = 4_000;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { auditLedger } from '../../packages/server/testing/ledger.ts';
-import { auditRelays } from '../support/audit-wallets.ts';
+import { auditRelays } from '../support/audit.ts';
+import { newSolanaWallet, GiftFixture as SolanaGifts } from '../support/gifts.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { newSolanaWallet, SolanaGifts } from '../support/solana.ts';
 
 /** Several looks at the bridge, on a machine that may be busy. */
 const EACH_MS = 120_000;

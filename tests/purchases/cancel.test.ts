@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { errorLines } from '../support/logs.ts';
-import { changeSettings, newKeys, newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { references, Shop } from '../support/shop.ts';
+import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
+import { errorLines } from '../support/server.ts';
+import { changeSettings, newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 const NOTIFIED = 'ventas@shop.example';
 let service: TestService;

@@ -7,10 +7,9 @@ import { type Received, status } from '../../packages/server/testing/receiver.ts
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { errorLines } from '../support/logs.ts';
-import { changeSettings } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { references, Shop } from '../support/shop.ts';
+import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
+import { errorLines } from '../support/server.ts';
+import { changeSettings, startService, type TestService } from '../support/service.ts';
 import { Webhooks } from '../support/webhooks.ts';
 
 const run = promisify(execFile);

@@ -1,13 +1,11 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App, field, Owner } from '../support/app.ts';
+import { expectError } from '../support/assertions.ts';
 import type { Reply } from '../support/client.ts';
-import { errorLines } from '../support/logs.ts';
-import { newKeys, newOrganization } from '../support/organizations.ts';
-import type { RunningServer } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { references, Shop } from '../support/shop.ts';
+import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
+import { errorLines, type RunningServer } from '../support/server.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 /** How often the same is offered at once. */
 const OFFERS = 12;

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App, hashOf, Owner, transferOf } from '../support/app.ts';
-import { STRK, USDC } from '../support/sandbox-client.ts';
+import { expectError } from '../support/assertions.ts';
+import { PRICE_RAW, references, PurchaseFixture as Shop } from '../support/purchases.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { PRICE_RAW, references, Shop } from '../support/shop.ts';
+import { STRK, USDC } from '../support/starknet-client.ts';
 
 /** 99 % of 2.702703, to the next unit. */
 const LEAST_RAW = 2_675_676n;

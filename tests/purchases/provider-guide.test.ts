@@ -11,9 +11,8 @@ import {
   UnknownOutcomeError,
 } from '../../packages/server/src/purchases/provider.ts';
 import { endOf, storeOrder } from '../../packages/server/testing/stored-purchases.ts';
-import { abortRequest, floodRequest } from '../support/bad-requests.ts';
-import { send } from '../support/client.ts';
-import { placeOrder } from '../support/place-order.ts';
+import { abortRequest, floodRequest, send } from '../support/client.ts';
+import { placeOrder } from '../support/purchases.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 50 };

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { endOf } from '../../packages/server/testing/stored-purchases.ts';
 import { send } from '../support/client.ts';
-import { errorLines } from '../support/logs.ts';
-import { placeOrder } from '../support/place-order.ts';
-import type { RunningServer } from '../support/server.ts';
+import { placeOrder } from '../support/purchases.ts';
+import { errorLines, type RunningServer } from '../support/server.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 /** A job that failed is due again in two seconds; after a kill it is taken over in some more. */

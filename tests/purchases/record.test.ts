@@ -1,13 +1,12 @@
 import type { Transaction } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App } from '../support/app.ts';
+import { expectError } from '../support/assertions.ts';
 import { type Reply, userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { errorLines } from '../support/logs.ts';
-import { newKeys, newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { PRICE_RAW, references, Shop } from '../support/shop.ts';
+import { PRICE_RAW, references, PurchaseFixture as Shop } from '../support/purchases.ts';
+import { errorLines } from '../support/server.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let shop: Shop;

@@ -2,10 +2,10 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashOf, Owner, transferOf } from '../support/app.ts';
 import { keyHeaders, send, userToken } from '../support/client.ts';
-import { errorLines } from '../support/logs.ts';
-import { USDC } from '../support/sandbox-client.ts';
+import { PRICE_RAW, references, PurchaseFixture as Shop } from '../support/purchases.ts';
+import { errorLines } from '../support/server.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { PRICE_RAW, references, Shop } from '../support/shop.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 /** Two processes, and the machine may be busy. */
 const PROCESSES_MS = 120_000;

@@ -1,8 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectReverted, expectSucceeded, failure } from '../support/assertions.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { AMPLE, Client, deploy, kinds, type Receipt, STRK, transfer, USDC, WAIT } from '../support/sandbox-client.ts';
-import { expectReverted, expectSucceeded, failure } from '../support/sandbox-expect.ts';
-import { type Account, libraries } from '../support/sandbox-libraries.ts';
+import {
+  type Account,
+  AMPLE,
+  Client,
+  deploy,
+  kinds,
+  libraries,
+  type Receipt,
+  STRK,
+  transfer,
+  USDC,
+  WAIT,
+} from '../support/starknet-client.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

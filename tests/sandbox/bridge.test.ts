@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectSucceeded } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { Client, call, type Receipt, USDC } from '../support/sandbox-client.ts';
-import { expectSucceeded } from '../support/sandbox-expect.ts';
-import { libraries } from '../support/sandbox-libraries.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { Client, call, libraries, type Receipt, USDC } from '../support/starknet-client.ts';
 
 /** Processes are started, whose nodes give way to everything else on a busy machine. */
 const PROCESSES_TIMEOUT_MS = 120_000;

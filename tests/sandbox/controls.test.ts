@@ -1,11 +1,10 @@
 import { RpcProvider } from 'starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expectSucceeded, failure } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { Client, STRK, transfer, USDC } from '../support/sandbox-client.ts';
-import { expectSucceeded, failure } from '../support/sandbox-expect.ts';
-import { libraries } from '../support/sandbox-libraries.ts';
 import { startService } from '../support/service.ts';
+import { Client, libraries, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const [, library] = libraries[1] ?? libraries[0] ?? [];
 if (!library) throw new Error('no library');

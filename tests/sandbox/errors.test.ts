@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failure } from '../support/assertions.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { AMPLE, Client, call, STRK, transfer, USDC } from '../support/sandbox-client.ts';
-import { failure } from '../support/sandbox-expect.ts';
-import { type Account, libraries } from '../support/sandbox-libraries.ts';
+import { type Account, AMPLE, Client, call, libraries, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const RECEIVER = '0xb0b';
 

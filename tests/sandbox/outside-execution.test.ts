@@ -1,9 +1,8 @@
 import { OutsideExecutionVersion, type TypedData } from 'starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expectReverted, expectSucceeded } from '../support/assertions.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { AMPLE, Client, deploy, STRK, transfer, USDC } from '../support/sandbox-client.ts';
-import { expectReverted, expectSucceeded } from '../support/sandbox-expect.ts';
-import { type Account, libraries } from '../support/sandbox-libraries.ts';
+import { type Account, AMPLE, Client, deploy, libraries, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const { V1, V2 } = OutsideExecutionVersion;
 const ANY_CALLER = '0x414e595f43414c4c4552';

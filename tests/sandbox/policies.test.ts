@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectReverted, expectSucceeded } from '../support/assertions.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { Client, call, STRK, transfer, USDC } from '../support/sandbox-client.ts';
-import { expectReverted, expectSucceeded } from '../support/sandbox-expect.ts';
-import { libraries } from '../support/sandbox-libraries.ts';
-import { halves, SessionWallet } from '../support/sandbox-session.ts';
+import { Client, call, halves, libraries, SessionWallet, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const PER_CALL = 'Spending: exceeds per-call';
 const WINDOW = 'Spending: exceeds window limit';

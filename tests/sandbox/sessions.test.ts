@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectReverted, expectSucceeded, failure } from '../support/assertions.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { call, transfer, USDC } from '../support/sandbox-client.ts';
-import { expectReverted, expectSucceeded, failure } from '../support/sandbox-expect.ts';
-import { libraries } from '../support/sandbox-libraries.ts';
-import { SessionWallet } from '../support/sandbox-session.ts';
+import { call, libraries, SessionWallet, transfer, USDC } from '../support/starknet-client.ts';
 
 const NOT_REGISTERED = 'Session: not registered';
 const EXPIRED = 'Session: expired';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectSucceeded } from '../support/assertions.ts';
 import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { Client, call, STRK, transfer, USDC } from '../support/sandbox-client.ts';
-import { expectSucceeded } from '../support/sandbox-expect.ts';
-import { libraries } from '../support/sandbox-libraries.ts';
+import { Client, call, libraries, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

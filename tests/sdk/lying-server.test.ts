@@ -9,8 +9,8 @@ import { upgradeWallet } from '../../packages/sdk/src/wallet-upgrades.ts';
 import { type CreatedWallet, createWallet } from '../../packages/sdk/src/wallets.ts';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
 import { addsCall, callLies, changesFelt, replacesCall } from './support/lies.ts';
 import { type Lie, type LyingProxy, openLyingProxy } from './support/lying-proxy.ts';
 

@@ -14,8 +14,8 @@ import {
 } from '../../packages/sdk/src/purchases/purchases.ts';
 import type { PurchaseState } from '../../packages/sdk/src/purchases/state.ts';
 import { eventually } from '../support/eventually.ts';
-import { USDC } from '../support/sandbox-client.ts';
-import { encryptKey, SessionHouse } from '../support/session-house.ts';
+import { encryptKey, SessionFixture as SessionHouse } from '../support/sessions.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 const EXECUTE = '/execute-sponsored-transaction';
 let house: SessionHouse;

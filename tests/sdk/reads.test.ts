@@ -2,8 +2,15 @@ import { createSvc, type Svc, SvcApiError, SvcInputError } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import {
+  prepareExampleData as prepareWorld,
+  recipient,
+  type TypedData,
+  transferred,
+  upgradeBody,
+  type ExampleData as World,
+} from '../support/examples.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { prepareWorld, recipient, type TypedData, transferred, upgradeBody, type World } from '../support/world.ts';
 
 /** What development starts with and a deposit of 800, less a redeem of one cent with one for its gas. */
 const TOTAL_USD = 10_799.98;

@@ -10,8 +10,8 @@ import {
   revokeSessionKey,
 } from '../../packages/sdk/src/sessions/sessions.ts';
 import type { ContractCall } from '../../packages/sdk/src/signing/calls.ts';
-import { USDC } from '../support/sandbox-client.ts';
-import { encryptKey, pay, SessionHouse, type TestWallet } from '../support/session-house.ts';
+import { encryptKey, pay, SessionFixture as SessionHouse, type TestWallet } from '../support/sessions.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 let house: SessionHouse;
 beforeAll(async () => {

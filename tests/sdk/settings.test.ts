@@ -1,7 +1,6 @@
 import { createSvc, type Svc, SvcApiError, SvcInputError } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newKeys, newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let baseUrl: string;

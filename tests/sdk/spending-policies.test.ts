@@ -8,8 +8,8 @@ import {
   removeSpendingPolicy,
   setSpendingPolicy,
 } from '../../packages/sdk/src/sessions/spending-policies.ts';
-import { STRK, USDC } from '../support/sandbox-client.ts';
-import { encryptKey, pay, SessionHouse, type TestWallet } from '../support/session-house.ts';
+import { encryptKey, pay, SessionFixture as SessionHouse, type TestWallet } from '../support/sessions.ts';
+import { STRK, USDC } from '../support/starknet-client.ts';
 
 let house: SessionHouse;
 beforeAll(async () => {

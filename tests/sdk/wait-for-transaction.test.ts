@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { defaultRuntime, type Runtime } from '../../packages/sdk/src/client/client.ts';
 import { waitForTransaction, waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
 import { hashOf, Owner, transferOf } from '../support/app.ts';
-import { USDC } from '../support/sandbox-client.ts';
-import { SessionHouse } from '../support/session-house.ts';
+import { SessionFixture as SessionHouse } from '../support/sessions.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 let house: SessionHouse;
 let owner: Owner;

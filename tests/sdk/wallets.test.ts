@@ -16,8 +16,8 @@ import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator
 import { userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 /** As a passkey gives it: it opens at once, where a PIN takes its time on purpose. Only a wallet with a passkey takes it. */
 const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;

@@ -1,10 +1,10 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send, userToken } from '../support/client.ts';
+import { ownSkuBody } from '../support/examples.ts';
 import { bodyOf, type Management, newManagement } from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { ownSkuBody } from '../support/settings-world.ts';
 
 let service: TestService;
 let baseUrl: string;

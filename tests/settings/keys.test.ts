@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
-import { errorLines } from '../support/logs.ts';
 import { bodyOf, type Headers, type Management, newManagement, type ShownKey } from '../support/management.ts';
-import { isAdmitted } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { errorLines } from '../support/server.ts';
+import { isAdmitted, startService, type TestService } from '../support/service.ts';
 
 /** An announcement through the database takes milliseconds; a machine under load takes longer. */
 const PATIENCE = { timeout: 10_000, interval: 20 };

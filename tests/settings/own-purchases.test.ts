@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App, field, hashOf, Owner, transferOf } from '../support/app.ts';
+import { expectError } from '../support/assertions.ts';
+import { ownSkuBody } from '../support/examples.ts';
 import { bodyOf, type Management, newManagement } from '../support/management.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { ownSkuBody } from '../support/settings-world.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 /** 100 dollars cost exactly that. */
 const PRICE_RAW = 100_000_000n;

@@ -1,11 +1,10 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
-import { type KeySet, nowSeconds, startKeySet } from '../support/key-set.ts';
+import { type KeySet, nowSeconds, startKeySet } from '../support/credentials.ts';
 import { type Management, newManagement } from '../support/management.ts';
-import { isAdmitted } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { isAdmitted, startService, type TestService } from '../support/service.ts';
 
 /** An announcement through the database takes milliseconds; a machine under load takes longer. */
 const PATIENCE = { timeout: 10_000, interval: 20 };

@@ -1,8 +1,8 @@
 import type { Endpoint } from '@svc/protocol';
 import { PRIME, toHex } from '@svc/starknet';
 import fc from 'fast-check';
+import type { RawRequest } from './client.ts';
 import type { Example } from './examples.ts';
-import type { RawRequest } from './raw-http.ts';
 
 /** JSON text that no value prints as: numbers beyond the range, names that reach into prototypes, depth. */
 class RawJson {

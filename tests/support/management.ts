@@ -1,7 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { type Reply, type Send, send } from './client.ts';
-import { type Keys, newKeys, newOrganization } from './organizations.ts';
+import { type Keys, newKeys, newOrganization } from './service.ts';
 
 export type Headers = Record<string, string>;
 

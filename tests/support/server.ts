@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
 /** A start takes about a second; on a machine that is busy with other work it took 25. */
@@ -108,4 +109,30 @@ async function within<T>(promise: Promise<T>, limitMs: number, message: () => st
     timer = setTimeout(() => reject(new Error(message())), limitMs);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+const ERROR_LEVEL = 50;
+
+/** The lines of the log among everything that a process printed. */
+export function logLines(output: string): Record<string, unknown>[] {
+  return output.split('\n').flatMap((line) => {
+    try {
+      return line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Those that tell of a fault of ours. */
+export function errorLines(output: string): Record<string, unknown>[] {
+  return logLines(output).filter(({ level }) => typeof level === 'number' && level >= ERROR_LEVEL);
+}
+
+const run = promisify(execFile);
+
+/** The memory that a process has, in megabytes. */
+export async function rssOf(pid: number | undefined): Promise<number> {
+  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
+  return Number(stdout.trim()) / 1_024;
 }

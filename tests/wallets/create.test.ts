@@ -1,8 +1,8 @@
 import { endpoints } from '@svc/protocol';
 import { classes } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
 import { App, Owner } from '../support/app.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -11,8 +11,8 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
 import { App } from '../support/app.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';

@@ -1,12 +1,12 @@
 import { classes, selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.ts';
 import { App, hashOf, Owner, SessionKey, transferOf, type WantedCall } from '../support/app.ts';
+import { expectError } from '../support/assertions.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { STRK, USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { STRK, USDC } from '../support/starknet-client.ts';
 
 let service: TestService;
 let app: App;

@@ -1,13 +1,13 @@
 import { endpoints } from '@svc/protocol';
 import { classes } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAnswer, expectError } from '../support/answers.ts';
 import { App, field, hashOf, Owner, transferOf } from '../support/app.ts';
+import { expectAnswer, expectError } from '../support/assertions.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { USDC } from '../support/sandbox-client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 let service: TestService;
 let app: App;

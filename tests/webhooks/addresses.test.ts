@@ -3,7 +3,7 @@ import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { status } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
-import { expectError } from '../support/answers.ts';
+import { expectError } from '../support/assertions.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type Webhook, Webhooks } from '../support/webhooks.ts';
 

@@ -4,11 +4,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { status } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
-import { badReceivers } from '../support/bad-receivers.ts';
 import { caller, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
+import { badReceivers, PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
 
 const LIMIT_MS = 2 * PATIENCE_MS;
 

@@ -11,7 +11,7 @@ import { newSecret } from '../../packages/server/src/events/webhooks.ts';
 import { openReceiver } from '../../packages/server/testing/receiver.ts';
 import { readBlocks } from '../sdk/support/read-examples.ts';
 import { runExample } from '../sdk/support/run-example.ts';
-import { abortRequest, floodRequest } from '../support/bad-requests.ts';
+import { abortRequest, floodRequest } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { Webhooks } from '../support/webhooks.ts';

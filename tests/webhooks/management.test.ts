@@ -1,10 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
-import { expectError } from '../support/answers.ts';
+import { expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { newKeys, newOrganization } from '../support/organizations.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
 import { type Webhook, Webhooks } from '../support/webhooks.ts';
 
 /** One more process starts, on a machine that may be busy. */

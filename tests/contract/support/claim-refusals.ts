@@ -1,4 +1,4 @@
-import { makeGift } from '../../support/gift-world.ts';
+import { makeGift } from '../../support/gifts.ts';
 import { type Provoke, type RefusalsOf, withParams } from './provoke.ts';
 import { WOULD_REVERT } from './shared-refusals.ts';
 

@@ -1,5 +1,5 @@
 import { field } from '../../support/app.ts';
-import { makeGift } from '../../support/gift-world.ts';
+import { makeGift } from '../../support/gifts.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 import { UNAVAILABLE } from './shared-refusals.ts';
 import { NOBODY } from './wallet-refusals.ts';

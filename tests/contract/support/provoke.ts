@@ -1,8 +1,7 @@
 import type { Endpoint, ErrorCode, endpoints } from '@svc/protocol';
 import type { Headers } from '../../support/app.ts';
 import type { Reply } from '../../support/client.ts';
-import { type Example, exampleOf } from '../../support/examples.ts';
-import { sendExample } from '../../support/send-example.ts';
+import { type Example, exampleOf, sendExample } from '../../support/examples.ts';
 import type { Stage } from './stage.ts';
 
 /** A request that is refused: what it has in place of the example's parts, or of the keys. */

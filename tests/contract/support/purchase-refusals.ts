@@ -1,6 +1,6 @@
 import { field, hashOf, transferOf } from '../../support/app.ts';
-import { inTurn } from '../../support/in-turn.ts';
-import { USDC } from '../../support/sandbox-client.ts';
+import { inTurn } from '../../support/examples.ts';
+import { USDC } from '../../support/starknet-client.ts';
 import { type Provoke, type RefusalsOf, type Scene, withBody, withParams } from './provoke.ts';
 import { UNAVAILABLE, WOULD_REVERT } from './shared-refusals.ts';
 import { NOBODY } from './wallet-refusals.ts';

@@ -1,4 +1,4 @@
-import { ownSkuBody } from '../../support/settings-world.ts';
+import { ownSkuBody } from '../../support/examples.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 
 const MAX_KEYS = 20;

@@ -1,5 +1,5 @@
 import { eventually } from '../../support/eventually.ts';
-import { badExampleOf } from '../../support/send-example.ts';
+import { badExampleOf } from '../../support/examples.ts';
 import type { Refusals } from './provoke.ts';
 
 /** For as long as a test can take; what ordered it clears it. */

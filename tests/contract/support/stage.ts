@@ -1,9 +1,8 @@
 import { type Headers, Owner } from '../../support/app.ts';
 import { keyHeaders, send, userToken } from '../../support/client.ts';
-import { changeSettings, newKeys, newOrganization } from '../../support/organizations.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { storePurchase } from '../../support/stored-purchase.ts';
-import { prepareWorld, type World } from '../../support/world.ts';
+import { prepareExampleData as prepareWorld, type ExampleData as World } from '../../support/examples.ts';
+import { storePurchase } from '../../support/purchases.ts';
+import { changeSettings, newKeys, newOrganization, startService, type TestService } from '../../support/service.ts';
 import { strandedGift } from './stranded-gift.ts';
 
 /** Everything that has to be there for every endpoint to succeed, and to refuse in every way that it knows. */

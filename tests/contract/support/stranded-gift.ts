@@ -1,8 +1,7 @@
 import { storeGifts } from '../../../packages/server/src/gifts/create-gifts.ts';
 import { credit } from '../../../packages/server/src/ledger/ledger.ts';
-import { newCode } from '../../support/gift-world.ts';
-import { newOrganization } from '../../support/organizations.ts';
-import type { TestService } from '../../support/service.ts';
+import { newCode } from '../../support/gifts.ts';
+import { newOrganization, type TestService } from '../../support/service.ts';
 
 const DOLLAR = 1_000_000n;
 

@@ -1,5 +1,5 @@
 import { Owner } from '../../support/app.ts';
-import { type Signed, signedTransfer, type World } from '../../support/world.ts';
+import { type Signed, signedTransfer, type ExampleData as World } from '../../support/examples.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 import { FORGETFUL } from './shared-refusals.ts';
 import { expired, NOBODY, NONSENSE } from './wallet-refusals.ts';

@@ -1,6 +1,12 @@
 import { classes, toHex } from '@svc/starknet';
 import { Owner } from '../../support/app.ts';
-import { type Signed, signedUpgrade, type TypedData, upgradeBody, type World } from '../../support/world.ts';
+import {
+  type Signed,
+  signedUpgrade,
+  type TypedData,
+  upgradeBody,
+  type ExampleData as World,
+} from '../../support/examples.ts';
 import { type Provoke, type RefusalsOf, withBody, withQuery } from './provoke.ts';
 import { UNAVAILABLE, WOULD_REVERT } from './shared-refusals.ts';
 

@@ -1,4 +1,4 @@
-import { WEBHOOK_URL } from '../../support/settings-world.ts';
+import { WEBHOOK_URL } from '../../support/examples.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 
 const MAX_WEBHOOKS = 20;

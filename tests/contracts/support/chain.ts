@@ -1,6 +1,5 @@
 import { type Call, toHex } from '@svc/starknet';
-import type { RpcAnswer, Sandbox, ShownAccount } from '../../support/sandbox.ts';
-import { invocation } from '../../support/sandbox-payments.ts';
+import { invocation, type RpcAnswer, type Sandbox, type ShownAccount } from '../../support/sandbox.ts';
 
 export interface Receipt {
   readonly execution_status: 'SUCCEEDED' | 'REVERTED';

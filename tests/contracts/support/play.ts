@@ -2,7 +2,7 @@ import { classes, contractAddress, selector, toHex } from '@svc/starknet';
 import type { Felt, KeyName, Place, Scenario, ScenarioEvent, Step } from '../../../contracts/scenarios/model.ts';
 import { FUNDS, START } from '../../../contracts/scenarios/world.ts';
 import type { ShownAccount } from '../../support/sandbox.ts';
-import { STRK, UDC, USDC } from '../../support/sandbox-client.ts';
+import { STRK, UDC, USDC } from '../../support/starknet-client.ts';
 import type { Chain, Invocation, Sent } from './chain.ts';
 import { reasonOf, reasonOfCall } from './reason.ts';
 import { type Addresses, callOf, feltOf, signatureOf, signedByAll, signedCalldata } from './sign.ts';

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import * as sdk from '@svc/sdk';
 import { classes, toHex } from '@svc/starknet';
 import { userToken } from '../../support/client.ts';
+import { storePurchase } from '../../support/purchases.ts';
 import { Sandbox } from '../../support/sandbox.ts';
 import type { TestService } from '../../support/service.ts';
-import { storePurchase } from '../../support/stored-purchase.ts';
 
 const ENCRYPT_KEY = '481516';
 const USER = 'luis';

@@ -10,8 +10,8 @@ import type { ContractCall } from '../../packages/sdk/src/signing/calls.ts';
 import { App, field, Owner } from './app.ts';
 import { eventually } from './eventually.ts';
 import { Sandbox } from './sandbox.ts';
-import { USDC } from './sandbox-client.ts';
 import { startService, type TestService } from './service.ts';
+import { USDC } from './starknet-client.ts';
 
 /** A secret as of a passkey: it opens keys at once, where a PIN is stretched for a while. */
 export const encryptKey = passkeyEncryptKey(new Uint8Array(32).fill(7));
@@ -34,7 +34,7 @@ export const pay = (amount: bigint, recipient = '0xb0b', token = USDC): Contract
 });
 
 /** The running service, an app with its keys, and wallets of every class. */
-export class SessionHouse {
+export class SessionFixture {
   readonly service: TestService;
   readonly sandbox: Sandbox;
   readonly app: App;
@@ -45,8 +45,8 @@ export class SessionHouse {
   #users = 0;
   #moved = false;
 
-  static async open(): Promise<SessionHouse> {
-    return new SessionHouse(await startService());
+  static async open(): Promise<SessionFixture> {
+    return new SessionFixture(await startService());
   }
 
   constructor(service: TestService) {

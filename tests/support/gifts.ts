@@ -1,16 +1,42 @@
 import { execFile } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
+import type { App } from './app.ts';
 import { caller, type Reply, send } from './client.ts';
 import { eventually } from './eventually.ts';
-import { giftBody } from './gift-world.ts';
+import type { CreatedGift } from './examples.ts';
 import { Sandbox } from './sandbox.ts';
-import { USDC } from './sandbox-client.ts';
 import type { RunningServer } from './server.ts';
 import type { TestService } from './service.ts';
+import { USDC } from './starknet-client.ts';
+
+export const chains = ['starknet', 'solana'] as const;
+export type RedeemChain = (typeof chains)[number];
+
+export interface Claim {
+  readonly code: string;
+  readonly chain: RedeemChain;
+  readonly walletAddress: string;
+  /** Whoever repeats a claim with its key has made one. */
+  readonly key?: string;
+}
+
+/** A felt has 252 bits; these always fit. */
+const ADDRESS_BYTES = 31;
+
+export const newWallet = (chain: RedeemChain): string =>
+  chain === 'solana' ? newSolanaWallet() : `0x${randomBytes(ADDRESS_BYTES).toString('hex')}`;
+
+export function claimAt(server: RunningServer, { code, chain, walletAddress, key }: Claim): Promise<Reply> {
+  return send(`${server.credentials.baseUrl}/gifts/claim/${code}/redeem`, {
+    method: 'POST',
+    body: { walletAddress, chain },
+    ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+  });
+}
 
 const run = promisify(execFile);
 const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
@@ -19,7 +45,7 @@ const KEY_BYTES = 32;
 /** Looks come every two seconds at first, renewals after five and thirty, and the machine may be busy. */
 const END_MS = 90_000;
 
-export interface Row {
+export interface RedeemEnd {
   readonly id: string;
   readonly status: string;
   readonly reason: string | null;
@@ -40,7 +66,7 @@ export function newSolanaWallet(): string {
 }
 
 /** Gifts to Solana on a running service, and what its sandbox shows of them. */
-export class SolanaGifts {
+export class GiftFixture {
   readonly service: TestService;
   readonly sandbox: Sandbox;
 
@@ -103,13 +129,13 @@ export class SolanaGifts {
   }
 
   /** All redeems of a gift, once they have ended. */
-  allEnded(giftId: string): Promise<Row[]> {
+  allEnded(giftId: string): Promise<RedeemEnd[]> {
     const rows = () =>
-      this.service.database.db.rows<Row>(sql`
+      this.service.database.db.rows<RedeemEnd>(sql`
         select id, status, reason, address, amount_micros as amount, share_micros as share,
                amount_micros + coalesce((bridge ->> 'maxFee')::bigint, 0) as burned
           from gift_redeems where gift_id = ${giftId}`);
-    const areOver = (all: Row[]) => all.every(({ status }) => status === 'SUCCESS' || status === 'FAILED');
+    const areOver = (all: RedeemEnd[]) => all.every(({ status }) => status === 'SUCCESS' || status === 'FAILED');
     return eventually(rows, areOver, END_MS);
   }
 
@@ -136,4 +162,26 @@ export class SolanaGifts {
     const reply = await caller(this.service.server)('/organization');
     return (reply.body as { balance: { totalUsd: number; availableUsd: number; heldUsd: number } }).balance;
   }
+}
+
+let codes = 0;
+
+export const newCode = (): string => {
+  codes += 1;
+  return `Example-${process.pid}-${Date.now()}-${codes}`;
+};
+
+/** The least that a gift is made with. */
+export const giftBody = (changes: object = {}): object => {
+  const limits = { maxRedeems: 1, maxRedeemsPerUser: 1, startsAt: '2026-01-01', isActive: true };
+  return { code: newCode(), name: 'Navidad', amount: 0.5, cctpFast: false, ...limits, ...changes };
+};
+
+export async function makeGift(app: App, changes: object = {}): Promise<CreatedGift> {
+  return created<CreatedGift>(await app.post('/gifts', giftBody(changes)));
+}
+
+export function created<T>(reply: Reply): T {
+  if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`);
+  return reply.body as T;
 }
