@@ -7,10 +7,10 @@ import { build } from 'vite';
 import { dist, web } from './places.ts';
 
 const compress = promisify(brotliCompress);
-/** A process that started on an older build has read it by now. */
-const KEPT_MS = 3_600_000;
+/** A process that started on an older build has read it by then. */
+const MAX_AGE_MS = 3_600_000;
 
-/** Builds the pages into a folder of this name. Two processes may do so at once: one of them is first, and both are equal. */
+/** Builds the pages into a folder of this name. Concurrent builds are equal; the first rename wins. */
 export async function buildPages(name: string): Promise<void> {
   const draft = path.join(dist, `draft-${process.pid}-${randomUUID()}`);
   try {
@@ -22,31 +22,31 @@ export async function buildPages(name: string): Promise<void> {
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-  await sweep(name);
+  await deleteOldBuilds(name);
 }
 
 async function bundle(outDir: string): Promise<void> {
   await build({
     configFile: false,
     root: web,
-    // Relative, so that the page works below any path that a proxy puts before it.
+    // Relative: the page works below any path prefix of a proxy.
     base: './',
     logLevel: 'warn',
-    // Whatever NODE_ENV says: a build is named by its sources, and a server in production may find one that tests made.
+    // Independent of NODE_ENV: builds are named by their sources alone, and a server in production may find one that
+    // a test made.
     define: { 'process.env.NODE_ENV': '"production"' },
     oxc: { jsx: { runtime: 'automatic', importSource: 'react', development: false } },
     build: {
       outDir,
       emptyOutDir: false,
       target: 'es2022',
-      // Written into the page it would be a script of no file, which the content policy forbids.
+      // Inlined scripts would violate the content security policy.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
     },
   });
 }
 
-/** Once here rather than with each request. */
 async function compressAssets(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
@@ -54,10 +54,10 @@ async function compressAssets(folder: string): Promise<void> {
   }
 }
 
-async function sweep(current: string): Promise<void> {
+async function deleteOldBuilds(current: string): Promise<void> {
   for (const name of await readdir(dist)) {
     const folder = path.join(dist, name);
     const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }));
-    if (name !== current && Date.now() - mtimeMs > KEPT_MS) await rm(folder, { recursive: true, force: true });
+    if (name !== current && Date.now() - mtimeMs > MAX_AGE_MS) await rm(folder, { recursive: true, force: true });
   }
 }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './places.ts';
 
-/** Everything that a page is made of: our own sources, and the versions of what others wrote. */
+/** Sources and dependency versions of the pages. */
 const SOURCES = [
   'packages/web/index.html',
   'packages/web/src',
@@ -15,7 +15,7 @@ const SOURCES = [
 ];
 const LENGTH = 16;
 
-/** Two equal fingerprints mean two equal builds. Tests are no part of a page. */
+/** Equal fingerprints mean equal builds. Test files do not count. */
 export async function fingerprint(folder: string = root, sources: readonly string[] = SOURCES): Promise<string> {
   const hash = createHash('sha256');
   for (const source of sources) {

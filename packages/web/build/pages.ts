@@ -7,7 +7,7 @@ import { dist } from './places.ts';
 
 const run = promisify(execFile);
 const BUILDER = path.join(import.meta.dirname, 'main.ts');
-/** It takes two seconds; on a machine that does much else, longer. */
+/** A build takes two seconds on an idle machine. */
 const BUILD_LIMIT_MS = 180_000;
 
 export interface PageAsset {
@@ -15,31 +15,30 @@ export interface PageAsset {
   readonly brotli: Buffer;
 }
 
-/** The built pages, in memory: a page, and what it loads by name. */
 export interface Pages {
   readonly html: string;
   readonly assets: ReadonlyMap<string, PageAsset>;
 }
 
-/** What the operator can mend; the message says how. */
+/** The operator can fix it; the message says how. */
 export class PagesError extends Error {
   override readonly name = 'PagesError';
 }
 
-/** Reads the pages, and builds them first where that was not done since their sources changed. */
-export async function loadPages(say: (line: string) => void): Promise<Pages> {
+/** Reads the pages and builds them first if their sources have changed. */
+export async function loadPages(log: (line: string) => void): Promise<Pages> {
   const name = await fingerprint();
   const folder = path.join(dist, name);
   if (!(await exists(folder))) {
-    say('Building the claim page (only when its sources changed)…');
-    await buildInProcessOfItsOwn();
+    log('Building the claim page (only when its sources changed)…');
+    await buildInChildProcess();
   }
   const html = await readFile(path.join(folder, 'index.html'), 'utf8');
   return { html, assets: await readAssets(path.join(folder, 'assets')) };
 }
 
-/** The builder needs much memory, once: it goes away with its process. */
-async function buildInProcessOfItsOwn(): Promise<void> {
+/** The build takes much memory once: a process of its own releases it. */
+async function buildInChildProcess(): Promise<void> {
   await run(process.execPath, [BUILDER], { timeout: BUILD_LIMIT_MS }).catch((error: Error & { stderr?: string }) => {
     throw new PagesError(
       `The claim page could not be built. Where nothing may be written to ${dist}, build it before: npm run build:web\n${error.stderr ?? error.message}`,

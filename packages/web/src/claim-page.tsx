@@ -1,27 +1,27 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import type { Explorers } from './claim/gift.ts';
 import type { Screen } from './claim/screen.ts';
-import { type ClaimActions, type ClaimParts, useClaim } from './claim/use-claim.ts';
+import { type ClaimActions, type ClaimDeps, useClaim } from './claim/use-claim.ts';
 import { CurrentStep, titleOf } from './current-step.tsx';
-import { chooseLanguage, keepLanguage, type Language, languages } from './language/language.ts';
+import { chooseLanguage, type Language, languages, saveLanguage } from './language/language.ts';
 import { PageContext, usePage } from './steps/page-context.ts';
 import { Step } from './steps/step.tsx';
 
-interface ClaimPageProps extends ClaimParts {
+interface ClaimPageProps extends ClaimDeps {
   readonly explorers: Explorers;
 }
 
-export function ClaimPage({ code, client, shelf, explorers }: ClaimPageProps): ReactNode {
-  const parts = useMemo(() => ({ code, client, shelf }), [code, client, shelf]);
-  const [screen, actions] = useClaim(parts);
-  const [language, setLanguage] = useState(() => chooseLanguage(shelf, navigator.languages));
+export function ClaimPage({ code, client, storage, explorers }: ClaimPageProps): ReactNode {
+  const deps = useMemo(() => ({ code, client, storage }), [code, client, storage]);
+  const [screen, actions] = useClaim(deps);
+  const [language, setLanguage] = useState(() => chooseLanguage(storage, navigator.languages));
   const texts = languages[language];
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
-  const change = (wanted: Language) => {
-    keepLanguage(shelf, wanted);
-    setLanguage(wanted);
+  const change = (next: Language) => {
+    saveLanguage(storage, next);
+    setLanguage(next);
   };
   const context = useMemo(() => ({ texts, explorers }), [texts, explorers]);
   return (
@@ -56,9 +56,9 @@ interface ShownProps {
   readonly code: string;
 }
 
-/** The current step under its title. The first thing that a visit shows does not pull the focus. */
+/** The first screen of a visit does not take the focus. */
 function Shown({ screen, actions, code }: ShownProps): ReactNode {
-  const name = screen.at === 'trouble' ? screen.trouble : screen.at;
+  const name = screen.at === 'error' ? screen.errorCode : screen.at;
   const first = useRef(name);
   const { texts } = usePage();
   return (

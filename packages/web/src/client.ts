@@ -1,11 +1,11 @@
 import type { Client } from '@svc/sdk';
 
-/** A redeem waits up to half a minute for the chain. */
+/** A redeem waits up to 30 seconds for the chain. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * What the library's claim operations need. Made by hand: they take no key, and `createClient` wants one. The service stands beside this
- * page, below whatever path a proxy puts before both.
+ * A client without keys, which `createClient` would require; claim operations need none. The API is next to this
+ * page, below any path prefix of a proxy.
  */
 export function claimClient(pageUrl: string): Client {
   return {
@@ -15,7 +15,7 @@ export function claimClient(pageUrl: string): Client {
     bearerToken: undefined,
     nodeUrls: [],
     fetch: (input, init) => fetch(input, init),
-    // The page says what is wrong and asks again itself, rather than being silent for a minute.
+    // The page shows errors and retries itself.
     maxRetries: 0,
     timeoutMs: TIMEOUT_MS,
     runtime: { now: () => Date.now(), sleep, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },

@@ -7,10 +7,10 @@ import { ChainStep } from './steps/chain-step.tsx';
 import { CodeForm } from './steps/code-form.tsx';
 import { ConfirmStep } from './steps/confirm-step.tsx';
 import { DoneStep } from './steps/done-step.tsx';
+import { ErrorStep } from './steps/error-step.tsx';
 import { GiftStep } from './steps/gift-step.tsx';
 import { usePage } from './steps/page-context.ts';
 import { SendingStep } from './steps/sending-step.tsx';
-import { TroubleStep } from './steps/trouble-step.tsx';
 
 interface CurrentStepProps {
   readonly screen: Screen;
@@ -18,9 +18,8 @@ interface CurrentStepProps {
   readonly code: string;
 }
 
-/** From what is known to what is shown, and from what is pressed to what happens. */
 export function CurrentStep({ screen, actions, code }: CurrentStepProps): ReactNode {
-  const { show, send, beginAnother } = actions;
+  const { show, send, startAnother } = actions;
   switch (screen.at) {
     case 'enterCode':
       return <CodeEntry />;
@@ -57,9 +56,9 @@ export function CurrentStep({ screen, actions, code }: CurrentStepProps): ReactN
     case 'sending':
       return <SendingStep redeem={screen.redeem} />;
     case 'done':
-      return <DoneStep redeem={screen.redeem} onAgain={beginAnother} />;
-    case 'trouble':
-      return <TroubleStep {...screen} redeem={screen.redeem} code={code} onAction={() => mend(screen, actions)} />;
+      return <DoneStep redeem={screen.redeem} onAgain={startAnother} />;
+    case 'error':
+      return <ErrorStep {...screen} redeem={screen.redeem} code={code} onAction={() => recover(screen, actions)} />;
   }
 }
 
@@ -73,15 +72,15 @@ function CodeEntry(): ReactNode {
   );
 }
 
-/** A redeem that was stopped goes on; whoever has a gift chooses anew; everybody else looks again. */
-function mend({ trouble, redeem, claim }: Extract<Screen, { at: 'trouble' }>, actions: ClaimActions): void {
-  if (redeem && trouble === 'unclear') actions.beginAnother();
-  else if (redeem) actions.goOn(redeem);
-  else if (claim && CHOOSE_ANEW.has(trouble)) actions.show({ at: 'chain', claim });
-  else actions.lookAgain();
+/** Resumes a stopped redeem, returns to the choice of chain, or looks the code up again. */
+function recover({ errorCode, redeem, claim }: Extract<Screen, { at: 'error' }>, actions: ClaimActions): void {
+  if (redeem && errorCode === 'unclear') actions.startAnother();
+  else if (redeem) actions.resume(redeem);
+  else if (claim && CHOOSE_AGAIN.has(errorCode)) actions.show({ at: 'chain', claim });
+  else actions.lookUpAgain();
 }
 
-const CHOOSE_ANEW: ReadonlySet<string> = new Set(['noSolana', 'addressRefused', 'walletUsedUp']);
+const CHOOSE_AGAIN: ReadonlySet<string> = new Set(['noSolana', 'addressRefused', 'walletUsedUp']);
 
 export function titleOf(screen: Screen, texts: Texts): string {
   switch (screen.at) {
@@ -89,8 +88,8 @@ export function titleOf(screen: Screen, texts: Texts): string {
       return texts.looking;
     case 'address':
       return texts.address.title(chainNames[screen.chain]);
-    case 'trouble':
-      return texts.trouble[screen.trouble].title;
+    case 'error':
+      return texts.errors[screen.errorCode].title;
     default:
       return texts[screen.at].title;
   }

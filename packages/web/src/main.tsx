@@ -1,6 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { readCode, readExplorers } from './claim/gift.ts';
-import { openShelf } from './claim/saved-redeem.ts';
+import { openStorage } from './claim/saved-redeem.ts';
 import { ClaimPage } from './claim-page.tsx';
 import { claimClient } from './client.ts';
 
@@ -12,7 +12,7 @@ if (place) {
     <ClaimPage
       code={readCode(location.pathname)}
       client={claimClient(location.href)}
-      shelf={openShelf(() => localStorage)}
+      storage={openStorage(() => localStorage)}
       explorers={readExplorers(explorers)}
     />,
   );

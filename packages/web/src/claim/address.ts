@@ -1,19 +1,18 @@
 import { parseSolanaAddress, parseStarknetAddress, type RedeemChain } from '@svc/protocol';
 
-/** What can be said of a text while it is being typed. */
 export type AddressCheck =
   | { readonly state: 'empty' | 'incomplete' | 'wrong' | 'ethereum' }
   | { readonly state: 'otherChain'; readonly chain: RedeemChain }
   | { readonly state: 'right'; readonly address: string };
 
 /**
- * Any beginning of a Starknet address is one, too, and what is sent there is lost. A true one has 64 digits, of which wallets leave
- * zeros at the front out: more than four of those come once in a million.
+ * Every prefix of a Starknet address is a valid address too, and funds sent there are lost. Wallets strip leading
+ * zeros of the 64 digits; more than four of them occur once in a million.
  */
 const FEWEST_STARKNET_DIGITS = 60;
 const ETHEREUM = /^0x[0-9a-f]{40}$/i;
 
-/** What people copy and what QR codes hold: blanks and line breaks, `starknet:0x…`, `solana:…?amount=1`. */
+/** Strips blanks, line breaks and URI parts of copied or scanned text: `starknet:0x…`, `solana:…?amount=1`. */
 export function cleanAddress(text: string): string {
   return text
     .replace(/[\s\u200b-\u200d\u2060\ufeff]/g, '')

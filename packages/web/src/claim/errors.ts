@@ -1,8 +1,7 @@
 import type { RedeemChain } from '@svc/protocol';
 import { SvcApiError, SvcConnectionError } from '@svc/sdk';
 
-/** Everything that can stand between a person and the gift; each has words of its own. */
-export type Trouble =
+export type ClaimErrorCode =
   | 'notFound'
   | 'expired'
   | 'usedUp'
@@ -18,8 +17,8 @@ export type Trouble =
   | 'unclear'
   | 'unknown';
 
-/** The reasons of the interface, word for word. */
-const reasons: Readonly<Record<string, Trouble>> = {
+/** The API's reasons, verbatim. */
+const reasons: Readonly<Record<string, ClaimErrorCode>> = {
   'Gift not found': 'notFound',
   'Gift has expired': 'expired',
   'Gift redemption limit reached': 'usedUp',
@@ -28,7 +27,7 @@ const reasons: Readonly<Record<string, Trouble>> = {
   'Gift has not started yet': 'notStarted',
 };
 
-const codes: Readonly<Record<string, Trouble>> = {
+const codes: Readonly<Record<string, ClaimErrorCode>> = {
   gift_not_found: 'notFound',
   gift_expired: 'expired',
   gift_limit_reached: 'usedUp',
@@ -42,33 +41,33 @@ const codes: Readonly<Record<string, Trouble>> = {
   redeem_not_found: 'unclear',
 };
 
-/** Errors that say nothing of what became of a redeem. */
-const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'redeem_not_found']);
+/** Codes that leave the outcome of the redeem open. */
+const TRANSIENT: ReadonlySet<string> = new Set(['rate_limited', 'redeem_not_found']);
 
-export const troubleOfReason = (reason: string): Trouble => reasons[reason] ?? 'unknown';
+export const errorCodeOfReason = (reason: string): ClaimErrorCode => reasons[reason] ?? 'unknown';
 
-export function troubleOf(error: unknown): Trouble {
+export function errorCodeOf(error: unknown): ClaimErrorCode {
   if (error instanceof SvcConnectionError) return 'network';
   if (!(error instanceof SvcApiError)) return 'unknown';
   return codes[error.code] ?? (error.status === 429 ? 'throttled' : 'unknown');
 }
 
-/** Where Starknet itself is not there, choosing Starknet instead is no way out. */
-export function troubleOn(chain: RedeemChain, error: unknown): Trouble {
-  const trouble = troubleOf(error);
-  return trouble === 'noSolana' && chain === 'starknet' ? 'unknown' : trouble;
+/** Choosing Starknet is no help when Starknet itself is not configured. */
+export function errorCodeOn(chain: RedeemChain, error: unknown): ClaimErrorCode {
+  const errorCode = errorCodeOf(error);
+  return errorCode === 'noSolana' && chain === 'starknet' ? 'unknown' : errorCode;
 }
 
 /**
- * A refusal after which nothing was sent and nothing will be: the next try is a new one. Of anything else that is not known, least of
- * all when it is an answer of some machine between the page and the service.
+ * A known refusal: nothing was sent and nothing will be, so the next attempt is a new redeem. Unknown codes may come
+ * from a proxy and do not count.
  */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof SvcApiError && Object.hasOwn(codes, error.code) && !PASSING.has(error.code);
+  return error instanceof SvcApiError && Object.hasOwn(codes, error.code) && !TRANSIENT.has(error.code);
 }
 
-/** What the next try may not meet any more. */
-export function isPassing(error: unknown): boolean {
+/** Whether a retry may succeed. */
+export function isTransient(error: unknown): boolean {
   if (error instanceof SvcConnectionError) return true;
   if (!(error instanceof SvcApiError) || error.code === 'payout_failed') return false;
   return error.status >= 500 || error.code === 'idempotency_key_in_progress';

@@ -1,12 +1,12 @@
 import type { Client } from '@svc/sdk';
-import { isRefusal, type Trouble, troubleOn } from './errors.ts';
-import { runRedeem, UnclearRedeem } from './run-redeem.ts';
-import { forgetRedeem, type KeptRedeem, keepRedeem, type Shelf } from './saved-redeem.ts';
+import { type ClaimErrorCode, errorCodeOn, isRefusal } from './errors.ts';
+import { runRedeem, UnclearRedeemError } from './run-redeem.ts';
+import { deleteRedeem, type KeyValueStorage, type SavedRedeem, saveRedeem } from './saved-redeem.ts';
 import type { Screen, ValidClaim } from './screen.ts';
 
-interface Parts {
+interface FollowDeps {
   readonly client: Client;
-  readonly shelf: Shelf;
+  readonly storage: KeyValueStorage;
 }
 
 interface Following {
@@ -15,29 +15,33 @@ interface Following {
   readonly claim: ValidClaim | undefined;
 }
 
-/** Goes along with a redeem to its end, keeping and showing every step. Answers what is shown then. */
-export async function followRedeem({ client, shelf }: Parts, begun: KeptRedeem, following: Following): Promise<Screen> {
+/** Runs a redeem to its end, saves and shows every step, and returns the final screen. */
+export async function followRedeem(
+  { client, storage }: FollowDeps,
+  saved: SavedRedeem,
+  following: Following,
+): Promise<Screen> {
   const { signal, show, claim } = following;
-  let redeem = begun;
-  const stopped = (trouble: Trouble, isOver: boolean): Screen => {
-    if (!isOver) return { at: 'trouble', trouble, redeem, claim };
-    forgetRedeem(shelf, redeem.code);
-    return { at: 'trouble', trouble, claim };
+  let redeem = saved;
+  const stopped = (errorCode: ClaimErrorCode, isOver: boolean): Screen => {
+    if (!isOver) return { at: 'error', errorCode, redeem, claim };
+    deleteRedeem(storage, redeem.code);
+    return { at: 'error', errorCode, claim };
   };
   try {
-    await runRedeem(begun, {
+    await runRedeem(saved, {
       client,
       signal,
       onStep: (step) => {
         redeem = step;
-        keepRedeem(shelf, step);
+        saveRedeem(storage, step);
         show({ at: 'sending', redeem: step });
       },
     });
   } catch (error) {
-    if (error instanceof UnclearRedeem) return stopped('unclear', true);
-    // Once it has a number, only its end is the end.
-    return stopped(troubleOn(redeem.chain, error), redeem.redeemId === undefined && isRefusal(error));
+    if (error instanceof UnclearRedeemError) return stopped('unclear', true);
+    // With a redeemId, only a final status ends the redeem.
+    return stopped(errorCodeOn(redeem.chain, error), redeem.redeemId === undefined && isRefusal(error));
   }
   if (redeem.status === 'SUCCESS') return { at: 'done', redeem };
   return redeem.burnHash === undefined ? stopped('payoutFailed', true) : stopped('stuck', false);

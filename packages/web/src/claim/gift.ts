@@ -1,21 +1,20 @@
 import type { RedeemChain } from '@svc/protocol';
 import { type Client, claimGift, SvcInputError } from '@svc/sdk';
-import { troubleOf, troubleOfReason } from './errors.ts';
+import { errorCodeOf, errorCodeOfReason } from './errors.ts';
 import type { Screen } from './screen.ts';
 
-/** What a code gives, or why it gives nothing. */
-export async function lookUp(client: Client, code: string): Promise<Screen> {
+export async function lookUpGift(client: Client, code: string): Promise<Screen> {
   try {
     const claim = await claimGift(client, { code });
-    return claim.valid ? { at: 'gift', claim } : { at: 'trouble', trouble: troubleOfReason(claim.reason) };
+    return claim.valid ? { at: 'gift', claim } : { at: 'error', errorCode: errorCodeOfReason(claim.reason) };
   } catch (error) {
-    const trouble = error instanceof SvcInputError ? 'notFound' : troubleOf(error);
-    // A code that the service cannot even read is one that it does not know.
-    return { at: 'trouble', trouble: trouble === 'addressRefused' ? 'notFound' : trouble };
+    const errorCode = error instanceof SvcInputError ? 'notFound' : errorCodeOf(error);
+    // The service rejects malformed codes as invalid; for the user they do not exist.
+    return { at: 'error', errorCode: errorCode === 'addressRefused' ? 'notFound' : errorCode };
   }
 }
 
-/** The code at the end of the page's address; empty where a person came without one. */
+/** The last path segment; empty on a page without a code. */
 export function readCode(pathname: string): string {
   const last = pathname.split('/').at(-1) ?? '';
   try {
@@ -25,10 +24,10 @@ export function readCode(pathname: string): string {
   }
 }
 
-/** Where anyone can look a transaction up, with `{hash}` in place of its hash. */
+/** Transaction URLs with a `{hash}` placeholder. */
 export type Explorers = Partial<Record<RedeemChain, string>>;
 
-/** What the service wrote into the page. On the sandbox there is none. */
+/** From the page's meta tag; empty on the sandbox. */
 export function readExplorers(text: string): Explorers {
   return text === '' ? {} : (JSON.parse(text) as Explorers);
 }

@@ -1,10 +1,10 @@
 import type { Client } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { runRedeem, UnclearRedeem } from './run-redeem.ts';
-import type { KeptRedeem } from './saved-redeem.ts';
+import { runRedeem, UnclearRedeemError } from './run-redeem.ts';
+import type { SavedRedeem } from './saved-redeem.ts';
 
 const HOUR_MS = 3_600_000;
-const begun: KeptRedeem = {
+const begun: SavedRedeem = {
   code: 'NAVIDAD',
   chain: 'solana',
   walletAddress: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
@@ -52,8 +52,8 @@ function stage(script: Scripted[], nowMs = 0) {
       randomBytes: (count) => new Uint8Array(count),
     },
   };
-  const steps: KeptRedeem[] = [];
-  const run = (redeem: KeptRedeem = begun) =>
+  const steps: SavedRedeem[] = [];
+  const run = (redeem: SavedRedeem = begun) =>
     runRedeem(redeem, { client, signal: new AbortController().signal, onStep: (step) => steps.push(step) });
   return { asked, slept, steps, run };
 }
@@ -113,7 +113,7 @@ describe('a redeem', () => {
 
   it('is never asked for with a key that the service may have forgotten', async () => {
     const { asked, run } = stage([started], 24 * HOUR_MS);
-    await expect(run()).rejects.toBeInstanceOf(UnclearRedeem);
+    await expect(run()).rejects.toBeInstanceOf(UnclearRedeemError);
     expect(asked).toEqual([]);
   });
 });

@@ -1,50 +1,49 @@
 import { type Client, getRedeemStatus, type RedeemState, redeemGift, SvcApiError } from '@svc/sdk';
-import { isPassing, troubleOf } from './errors.ts';
-import type { KeptRedeem } from './saved-redeem.ts';
+import { errorCodeOf, isTransient } from './errors.ts';
+import type { SavedRedeem } from './saved-redeem.ts';
 
 export interface RedeemRun {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** Called with every step, to be kept and shown. */
-  readonly onStep: (redeem: KeptRedeem) => void;
+  readonly onStep: (redeem: SavedRedeem) => void;
 }
 
-/** The service remembers a key for 24 hours; an hour is left for clocks that differ. */
+/** The service stores a key for 24 hours; one hour is left for clock differences. */
 const KEY_LIFE_MS = 23 * 3_600_000;
-/** Pauses between tries of one request; after the last the page says what is wrong. */
+/** Pauses between attempts of one request; after the last the page shows the error. */
 const PAUSES_MS = [1_000, 3_000, 5_000];
-/** A household shares the service's limit of 100 requests a minute, so this grows when it takes long. */
-const LOOK_EVERY_MS = 2_000;
-const LATER_EVERY_MS = 15_000;
-const LATER_AFTER_MS = 120_000;
+/** The service allows 100 requests a minute per address, so the interval grows for slow redeems. */
+const POLL_MS = 2_000;
+const SLOW_POLL_MS = 15_000;
+const SLOW_AFTER_MS = 120_000;
 
-/** The key under which it was begun is no longer known to the service: to ask again could redeem again. */
-export class UnclearRedeem extends Error {
-  override readonly name = 'UnclearRedeem';
+/** The idempotency key has expired: a new request could redeem twice. */
+export class UnclearRedeemError extends Error {
+  override readonly name = 'UnclearRedeemError';
 }
 
-/** Goes on with a redeem from wherever it stands, to its end. Throws what stopped it; then it can be gone on with later. */
-export async function runRedeem(redeem: KeptRedeem, run: RedeemRun): Promise<void> {
-  let now = redeem;
-  const step = (facts: Partial<KeptRedeem>) => {
+/** Runs a redeem from its saved state to a final status. Throws the error that stopped it; calling again resumes. */
+export async function runRedeem(redeem: SavedRedeem, run: RedeemRun): Promise<void> {
+  let current = redeem;
+  const step = (facts: Partial<SavedRedeem>) => {
     run.signal.throwIfAborted();
-    now = { ...now, ...facts };
-    run.onStep(now);
+    current = { ...current, ...facts };
+    run.onStep(current);
   };
-  if (now.redeemId === undefined) step(await ask(now, run));
-  // What failed on the way over the bridge may have been sent on since.
-  else if (now.status !== 'SUCCESS') step(await look(now, run));
-  while (now.status !== 'SUCCESS' && now.status !== 'FAILED') {
-    const age = run.client.runtime.now() - now.beganAtMs;
-    await run.client.runtime.sleep(age > LATER_AFTER_MS ? LATER_EVERY_MS : LOOK_EVERY_MS, run.signal);
-    step(await look(now, run));
+  if (current.redeemId === undefined) step(await requestRedeem(current, run));
+  // A redeem that failed on the bridge may have been completed since.
+  else if (current.status !== 'SUCCESS') step(await readStatus(current, run));
+  while (current.status !== 'SUCCESS' && current.status !== 'FAILED') {
+    const age = run.client.runtime.now() - current.beganAtMs;
+    await run.client.runtime.sleep(age > SLOW_AFTER_MS ? SLOW_POLL_MS : POLL_MS, run.signal);
+    step(await readStatus(current, run));
   }
 }
 
-async function ask(redeem: KeptRedeem, { client, signal }: RedeemRun): Promise<Partial<KeptRedeem>> {
+async function requestRedeem(redeem: SavedRedeem, { client, signal }: RedeemRun): Promise<Partial<SavedRedeem>> {
   const { code, chain, walletAddress, idempotencyKey, beganAtMs } = redeem;
-  if (client.runtime.now() - beganAtMs > KEY_LIFE_MS) throw new UnclearRedeem();
-  const answer = await patiently(client, signal, isPassing, () =>
+  if (client.runtime.now() - beganAtMs > KEY_LIFE_MS) throw new UnclearRedeemError();
+  const answer = await withRetries(client, signal, isTransient, () =>
     redeemGift(client, { code, chain, walletAddress, idempotencyKey }),
   );
   if ('giftRedeem' in answer) {
@@ -55,34 +54,34 @@ async function ask(redeem: KeptRedeem, { client, signal }: RedeemRun): Promise<P
   return { redeemId, status, estimatedSeconds, ...burned(cctpBurnTxHash) };
 }
 
-async function look(redeem: KeptRedeem, { client, signal }: RedeemRun): Promise<Partial<KeptRedeem>> {
+async function readStatus(redeem: SavedRedeem, { client, signal }: RedeemRun): Promise<Partial<SavedRedeem>> {
   const { code, redeemId = '' } = redeem;
-  const state: RedeemState = await patiently(client, signal, isPassingLook, () =>
+  const state: RedeemState = await withRetries(client, signal, isTransientRead, () =>
     getRedeemStatus(client, { code, redeemId }),
   );
   const { status, cctpBurnTxHash, receiveChainTxHash } = state;
   return { status, ...burned(cctpBurnTxHash), ...(receiveChainTxHash === null ? {} : { hash: receiveChainTxHash }) };
 }
 
-/** Nobody waits for a single look, so a limit is waited through in silence. */
-const isPassingLook = (error: unknown) => isPassing(error) || troubleOf(error) === 'throttled';
+/** Polling waits out a rate limit silently. */
+const isTransientRead = (error: unknown) => isTransient(error) || errorCodeOf(error) === 'throttled';
 
 const burned = (hash: string | null) => (hash === null ? {} : { burnHash: hash });
 
-/** Asking again is safe: a look changes nothing, and a redeem carries its key. */
-async function patiently<T>(
+/** Retrying is safe: reads change nothing, and a redeem carries its idempotency key. */
+async function withRetries<T>(
   client: Client,
   signal: AbortSignal,
-  mayPass: (error: unknown) => boolean,
+  isRetryable: (error: unknown) => boolean,
   attempt: () => Promise<T>,
 ): Promise<T> {
   for (const pauseMs of PAUSES_MS) {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayPass(error)) throw error;
-      const asked = error instanceof SvcApiError ? (error.retryAfterMs ?? 0) : 0;
-      await client.runtime.sleep(Math.max(pauseMs, asked), signal);
+      if (!isRetryable(error)) throw error;
+      const retryAfterMs = error instanceof SvcApiError ? (error.retryAfterMs ?? 0) : 0;
+      await client.runtime.sleep(Math.max(pauseMs, retryAfterMs), signal);
     }
   }
   return await attempt();

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { forgetRedeem, type KeptRedeem, keepRedeem, openShelf, readRedeem, type Shelf } from './saved-redeem.ts';
+import {
+  deleteRedeem,
+  type KeyValueStorage,
+  loadRedeem,
+  openStorage,
+  type SavedRedeem,
+  saveRedeem,
+} from './saved-redeem.ts';
 
-const redeem: KeptRedeem = {
+const redeem: SavedRedeem = {
   code: 'Navidad',
   chain: 'starknet',
   walletAddress: '0x1',
@@ -11,7 +18,7 @@ const redeem: KeptRedeem = {
   beganAtMs: 1,
 };
 
-function shelfOf(items = new Map<string, string>()): Shelf {
+function storageOf(items = new Map<string, string>()): KeyValueStorage {
   return {
     getItem: (name) => items.get(name) ?? null,
     setItem: (name, value) => void items.set(name, value),
@@ -21,12 +28,12 @@ function shelfOf(items = new Map<string, string>()): Shelf {
 
 describe('a redeem that is kept', () => {
   it('is found by its code in any case, until it is forgotten', () => {
-    const shelf = shelfOf();
-    keepRedeem(shelf, redeem);
-    expect(readRedeem(shelf, 'NAVIDAD')).toEqual(redeem);
-    expect(readRedeem(shelf, 'OTHER')).toBeUndefined();
-    forgetRedeem(shelf, 'navidad');
-    expect(readRedeem(shelf, 'NAVIDAD')).toBeUndefined();
+    const storage = storageOf();
+    saveRedeem(storage, redeem);
+    expect(loadRedeem(storage, 'NAVIDAD')).toEqual(redeem);
+    expect(loadRedeem(storage, 'OTHER')).toBeUndefined();
+    deleteRedeem(storage, 'navidad');
+    expect(loadRedeem(storage, 'NAVIDAD')).toBeUndefined();
   });
 
   it.each([
@@ -37,25 +44,25 @@ describe('a redeem that is kept', () => {
     JSON.stringify({ ...redeem, chain: 'base' }),
     JSON.stringify({ ...redeem, idempotencyKey: 1 }),
   ])('is not %s', (text) => {
-    expect(readRedeem(shelfOf(new Map([['svc-claim:NAVIDAD', text]])), 'NAVIDAD')).toBeUndefined();
+    expect(loadRedeem(storageOf(new Map([['svc-claim:NAVIDAD', text]])), 'NAVIDAD')).toBeUndefined();
   });
 });
 
-describe('a shelf', () => {
+describe('a storage', () => {
   it('remembers within the page where the browser remembers nothing', () => {
-    const shelf = openShelf(() => {
+    const storage = openStorage(() => {
       throw new Error('denied');
     });
-    keepRedeem(shelf, redeem);
-    expect(readRedeem(shelf, 'NAVIDAD')).toEqual(redeem);
-    forgetRedeem(shelf, 'NAVIDAD');
-    expect(readRedeem(shelf, 'NAVIDAD')).toBeUndefined();
+    saveRedeem(storage, redeem);
+    expect(loadRedeem(storage, 'NAVIDAD')).toEqual(redeem);
+    deleteRedeem(storage, 'NAVIDAD');
+    expect(loadRedeem(storage, 'NAVIDAD')).toBeUndefined();
   });
 
   it("is the browser's own where there is one", () => {
     const items = new Map<string, string>();
-    const shelf = openShelf(() => shelfOf(items));
-    keepRedeem(shelf, redeem);
+    const storage = openStorage(() => storageOf(items));
+    saveRedeem(storage, redeem);
     expect(items.size).toBe(1);
   });
 });

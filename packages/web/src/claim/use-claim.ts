@@ -2,81 +2,86 @@ import type { RedeemChain } from '@svc/protocol';
 import type { Client } from '@svc/sdk';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { followRedeem } from './follow-redeem.ts';
-import { lookUp } from './gift.ts';
-import { forgetRedeem, type KeptRedeem, keepRedeem, newKey, readRedeem, type Shelf } from './saved-redeem.ts';
+import { lookUpGift } from './gift.ts';
+import {
+  deleteRedeem,
+  type KeyValueStorage,
+  loadRedeem,
+  newIdempotencyKey,
+  type SavedRedeem,
+  saveRedeem,
+} from './saved-redeem.ts';
 import type { Screen, ValidClaim } from './screen.ts';
 
-export interface ClaimParts {
+export interface ClaimDeps {
   readonly code: string;
   readonly client: Client;
-  readonly shelf: Shelf;
+  readonly storage: KeyValueStorage;
 }
 
 export interface ClaimActions {
   readonly show: (screen: Screen) => void;
-  /** Looks the code up again. */
-  readonly lookAgain: () => void;
+  readonly lookUpAgain: () => void;
   readonly send: (claim: ValidClaim, chain: RedeemChain, walletAddress: string) => void;
-  /** Goes on with a redeem that something stopped. */
-  readonly goOn: (redeem: KeptRedeem) => void;
-  /** Leaves a redeem behind, once the code is seen to be good for another: until then its receipt stays. */
-  readonly beginAnother: () => void;
+  readonly resume: (redeem: SavedRedeem) => void;
+  /** Deletes the saved redeem only once the code proves valid for another: until then its receipt stays. */
+  readonly startAnother: () => void;
 }
 
-/** What the page shows and what a person can do about it. A redeem that was begun on this device comes before anything else. */
-export function useClaim(parts: ClaimParts): [Screen, ClaimActions] {
-  const { code, client, shelf } = parts;
-  const [screen, show] = useState<Screen>(() => firstScreen(code, shelf));
-  const start = useRunning();
+/** Screen state and actions of the page. A redeem started on this device comes before anything else. */
+export function useClaim(deps: ClaimDeps): [Screen, ClaimActions] {
+  const { code, client, storage } = deps;
+  const [screen, show] = useState<Screen>(() => firstScreen(code, storage));
+  const start = useAbortableTask();
   const isLeaving = useRef(false);
 
-  const lookAgain = useCallback(() => {
+  const lookUpAgain = useCallback(() => {
     show({ at: 'looking' });
     start(async (signal) => {
-      const found = await lookUp(client, code);
+      const found = await lookUpGift(client, code);
       if (signal.aborted) return;
-      if (isLeaving.current && found.at === 'gift') forgetRedeem(shelf, code);
+      if (isLeaving.current && found.at === 'gift') deleteRedeem(storage, code);
       isLeaving.current &&= found.at !== 'gift';
       show(found);
     });
-  }, [client, code, shelf, start]);
+  }, [client, code, storage, start]);
 
-  const goOn = useCallback(
-    (redeem: KeptRedeem, claim?: ValidClaim) => {
+  const resume = useCallback(
+    (redeem: SavedRedeem, claim?: ValidClaim) => {
       show({ at: 'sending', redeem });
       start(async (signal) => {
-        const shown = await followRedeem(parts, redeem, { signal, show, claim });
-        if (!signal.aborted) show(shown);
+        const last = await followRedeem(deps, redeem, { signal, show, claim });
+        if (!signal.aborted) show(last);
       });
     },
-    [parts, start],
+    [deps, start],
   );
 
   const send = useCallback(
     (claim: ValidClaim, chain: RedeemChain, walletAddress: string) => {
-      // Another tab may have begun one: there is one redeem at a time.
-      const kept = readRedeem(shelf, code) ?? begin(parts, claim, chain, walletAddress);
-      goOn(kept, claim);
+      // Another tab may have started one: one redeem at a time.
+      const redeem = loadRedeem(storage, code) ?? createRedeem(deps, claim, chain, walletAddress);
+      resume(redeem, claim);
     },
-    [code, goOn, parts, shelf],
+    [code, resume, deps, storage],
   );
 
-  const beginAnother = useCallback(() => {
+  const startAnother = useCallback(() => {
     isLeaving.current = true;
-    lookAgain();
-  }, [lookAgain]);
+    lookUpAgain();
+  }, [lookUpAgain]);
 
   const first = useRef(screen);
   useEffect(() => {
-    if (first.current.at === 'looking') lookAgain();
-    if (first.current.at === 'sending') goOn(first.current.redeem);
-  }, [goOn, lookAgain]);
+    if (first.current.at === 'looking') lookUpAgain();
+    if (first.current.at === 'sending') resume(first.current.redeem);
+  }, [resume, lookUpAgain]);
 
-  return [screen, { show, lookAgain, send, goOn, beginAnother }];
+  return [screen, { show, lookUpAgain, send, resume, startAnother }];
 }
 
-/** One thing runs at a time; what is begun ends what ran before, and with the page everything ends. */
-function useRunning(): (work: (signal: AbortSignal) => Promise<void>) => void {
+/** At most one task runs: starting one aborts the last, and unmounting aborts all. */
+function useAbortableTask(): (work: (signal: AbortSignal) => Promise<void>) => void {
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
   return useCallback((work) => {
@@ -87,20 +92,25 @@ function useRunning(): (work: (signal: AbortSignal) => Promise<void>) => void {
   }, []);
 }
 
-function firstScreen(code: string, shelf: Shelf): Screen {
+function firstScreen(code: string, storage: KeyValueStorage): Screen {
   if (code === '') return { at: 'enterCode' };
-  const redeem = readRedeem(shelf, code);
+  const redeem = loadRedeem(storage, code);
   if (!redeem) return { at: 'looking' };
   return { at: redeem.status === 'SUCCESS' ? 'done' : 'sending', redeem };
 }
 
-function begin({ code, client, shelf }: ClaimParts, claim: ValidClaim, chain: RedeemChain, walletAddress: string) {
+function createRedeem(
+  { code, client, storage }: ClaimDeps,
+  claim: ValidClaim,
+  chain: RedeemChain,
+  walletAddress: string,
+) {
   const { amount, token } = claim.gift;
   const { runtime } = client;
-  const redeem: KeptRedeem = {
+  const redeem: SavedRedeem = {
     ...{ code, chain, walletAddress, amount, token },
-    ...{ idempotencyKey: newKey(runtime), beganAtMs: runtime.now() },
+    ...{ idempotencyKey: newIdempotencyKey(runtime), beganAtMs: runtime.now() },
   };
-  keepRedeem(shelf, redeem);
+  saveRedeem(storage, redeem);
   return redeem;
 }

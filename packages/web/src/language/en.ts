@@ -99,7 +99,7 @@ export const en: Texts = {
     copied: 'Copied.',
     again: 'Use this code for another wallet',
   },
-  trouble: {
+  errors: {
     notFound: {
       title: 'We do not know this code',
       body: 'Perhaps a letter is missing or mixed up. Compare it with your mail or card and try again.',

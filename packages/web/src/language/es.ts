@@ -99,7 +99,7 @@ export const es: Texts = {
     copied: 'Copiado.',
     again: 'Usar este código para otra billetera',
   },
-  trouble: {
+  errors: {
     notFound: {
       title: 'No conocemos este código',
       body: 'Tal vez falta o sobra una letra. Compáralo con tu correo o tarjeta e inténtalo otra vez.',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Shelf } from '../claim/saved-redeem.ts';
-import { chooseLanguage, formatAmount, keepLanguage, languages } from './language.ts';
+import type { KeyValueStorage } from '../claim/saved-redeem.ts';
+import { chooseLanguage, formatAmount, languages, saveLanguage } from './language.ts';
 
-function newShelf(): Shelf {
+function newStorage(): KeyValueStorage {
   const items = new Map<string, string>();
   return {
     getItem: (name) => items.get(name) ?? null,
@@ -20,13 +20,13 @@ describe('the language', () => {
     [['de'], 'en'],
     [[], 'en'],
   ])("is the first of the browser's that we speak: %j", (preferred, language) => {
-    expect(chooseLanguage(newShelf(), preferred)).toBe(language);
+    expect(chooseLanguage(newStorage(), preferred)).toBe(language);
   });
 
   it('is the one that was chosen, whatever the browser asks for', () => {
-    const shelf = newShelf();
-    keepLanguage(shelf, 'es');
-    expect(chooseLanguage(shelf, ['en-US'])).toBe('es');
+    const storage = newStorage();
+    saveLanguage(storage, 'es');
+    expect(chooseLanguage(storage, ['en-US'])).toBe('es');
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import type { Shelf } from '../claim/saved-redeem.ts';
+import type { KeyValueStorage } from '../claim/saved-redeem.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
 import type { Texts } from './texts.ts';
@@ -8,13 +8,13 @@ export type Language = keyof typeof languages;
 
 const NAME = 'svc-language';
 
-/** What the person chose here before, else the first of the browser's languages that we speak, else English. */
-export function chooseLanguage(shelf: Shelf, preferred: readonly string[]): Language {
-  const spoken = [shelf.getItem(NAME) ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase());
+/** The saved choice, else the first supported language of the browser, else English. */
+export function chooseLanguage(storage: KeyValueStorage, preferred: readonly string[]): Language {
+  const spoken = [storage.getItem(NAME) ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase());
   return spoken.find(isLanguage) ?? 'en';
 }
 
-export const keepLanguage = (shelf: Shelf, language: Language): void => shelf.setItem(NAME, language);
+export const saveLanguage = (storage: KeyValueStorage, language: Language): void => storage.setItem(NAME, language);
 
 const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text);
 

@@ -1,15 +1,14 @@
-import type { Trouble } from '../claim/errors.ts';
+import type { ClaimErrorCode } from '../claim/errors.ts';
 
-export interface TroubleText {
+export interface ErrorText {
   readonly title: string;
   readonly body: string;
-  /** What the button says that helps. */
+  /** Label of the button. */
   readonly action: string;
 }
 
-/** Every word of the page, in one language. */
 export interface Texts {
-  /** The language's own name, and how to offer it to somebody who reads another. */
+  /** The language's own name, shown to readers of another. */
   readonly language: string;
   readonly locale: string;
   readonly pageTitle: string;
@@ -84,6 +83,6 @@ export interface Texts {
     copied: string;
     again: string;
   };
-  readonly trouble: Readonly<Record<Trouble, TroubleText>>;
+  readonly errors: Readonly<Record<ClaimErrorCode, ErrorText>>;
   readonly reference: string;
 }

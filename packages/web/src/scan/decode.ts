@@ -1,11 +1,10 @@
 import { decodeQR } from 'qr/decode.js';
 
-/** Larger pictures take long and are read no better. */
+/** Larger pictures decode slowly and no better. */
 const LONGEST_SIDE = 1_000;
-/** For one picture: a camera shows the next one soon. */
+/** Per picture; the camera delivers the next one soon. */
 const TIME_LIMIT_MS = 120;
 
-/** What the QR code in a picture says; undefined where there is none. */
 export function decodePicture(
   picture: CanvasImageSource,
   size: { readonly width: number; readonly height: number },

@@ -8,7 +8,7 @@ export interface ScannerProps {
   readonly onClose: () => void;
 }
 
-/** Reads a QR code from the camera or from a picture. Nothing leaves the device. */
+/** Reads a QR code from the camera or a picture. Nothing leaves the device. */
 export function ScannerView({ onText, onClose }: ScannerProps): ReactNode {
   const { texts } = usePage();
   const video = useRef<HTMLVideoElement>(null);
@@ -23,19 +23,19 @@ export function ScannerView({ onText, onClose }: ScannerProps): ReactNode {
     setNoCode(text === undefined);
     if (text !== undefined) onText(text);
   };
-  const said = { starting: texts.scan.starting, looking: texts.scan.aim, unavailable: texts.scan.noCamera }[camera];
+  const message = { starting: texts.scan.starting, looking: texts.scan.aim, unavailable: texts.scan.noCamera }[camera];
   return (
     <section className="card scanner" aria-labelledby="scan-title">
       <h2 id="scan-title" ref={heading} tabIndex={-1}>
         {texts.scan.title}
       </h2>
-      <p role="status">{said}</p>
+      <p role="status">{message}</p>
       <video ref={video} hidden={camera === 'unavailable'} muted playsInline tabIndex={-1} />
       <label className="file">
         {texts.scan.picture}
         <input type="file" accept="image/*" onChange={(event) => void choose(event)} />
       </label>
-      <p className="said wrong" role="status">
+      <p className="feedback wrong" role="status">
         {hasNoCode ? texts.scan.noCode : ''}
       </p>
       <button type="button" className="quiet" onClick={onClose}>

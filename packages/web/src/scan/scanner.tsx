@@ -21,7 +21,7 @@ interface BoundaryProps {
   readonly children: ReactNode;
 }
 
-/** A class, because React has error boundaries in no other form. */
+/** React supports error boundaries only as classes. */
 class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
   override state = { isBroken: false };
 

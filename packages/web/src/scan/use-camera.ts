@@ -3,40 +3,40 @@ import { decodePicture } from './decode.ts';
 
 export type CameraState = 'starting' | 'looking' | 'unavailable';
 
-/** Between two looks: quick enough for a hand, slow enough for an old phone. */
-const LOOK_EVERY_MS = 150;
+/** Fast enough for a hand-held phone, slow enough for an old one. */
+const DECODE_EVERY_MS = 150;
 
-/** Shows the camera in a video element and calls `onText` with the first QR code that is seen. The camera is off as soon as this is gone. */
+/** Shows the camera and calls `onText` with the first QR code. Unmounting stops the camera. */
 export function useCamera(video: RefObject<HTMLVideoElement | null>, onText: (text: string) => void): CameraState {
   const [state, setState] = useState<CameraState>('starting');
   const found = useRef(onText);
   found.current = onText;
   useEffect(() => {
-    let isGone = false;
+    let isUnmounted = false;
     let stream: MediaStream | undefined;
     let timer: ReturnType<typeof setInterval> | undefined;
     const canvas = document.createElement('canvas');
-    const look = () => {
-      const shown = video.current;
-      if (!shown) return;
-      const text = decodePicture(shown, { width: shown.videoWidth, height: shown.videoHeight }, canvas);
+    const decode = () => {
+      const element = video.current;
+      if (!element) return;
+      const text = decodePicture(element, { width: element.videoWidth, height: element.videoHeight }, canvas);
       if (text === undefined) return;
       clearInterval(timer);
       found.current(text);
     };
     const open = async () => {
       stream = await openCamera();
-      if (isGone || !video.current) return stop(stream);
+      if (isUnmounted || !video.current) return stop(stream);
       video.current.srcObject = stream;
       await video.current.play();
       setState('looking');
-      timer = setInterval(look, LOOK_EVERY_MS);
+      timer = setInterval(decode, DECODE_EVERY_MS);
     };
     open().catch(() => {
-      if (!isGone) setState('unavailable');
+      if (!isUnmounted) setState('unavailable');
     });
     return () => {
-      isGone = true;
+      isUnmounted = true;
       clearInterval(timer);
       stop(stream);
     };
@@ -44,7 +44,7 @@ export function useCamera(video: RefObject<HTMLVideoElement | null>, onText: (te
   return state;
 }
 
-/** Pages without TLS have no camera at all. */
+/** Pages without TLS have no `mediaDevices`. */
 async function openCamera(): Promise<MediaStream> {
   const { mediaDevices } = navigator as { mediaDevices?: MediaDevices };
   if (!mediaDevices) throw new Error('There is no camera.');

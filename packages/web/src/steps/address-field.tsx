@@ -13,7 +13,7 @@ interface AddressFieldProps {
   readonly onText: (text: string) => void;
 }
 
-/** Three lines high, so that the whole address can be seen. */
+/** Three rows, so that the whole address is visible. */
 export function AddressField({ chain, text, field, isWrong, onText }: AddressFieldProps): ReactNode {
   const { texts } = usePage();
   return (
@@ -32,7 +32,7 @@ export function AddressField({ chain, text, field, isWrong, onText }: AddressFie
         spellCheck={false}
         maxLength={200}
         aria-invalid={isWrong}
-        aria-describedby="address-hint address-said"
+        aria-describedby="address-hint address-feedback"
       />
       <p id="address-hint" className="note">
         {texts.address.hint[chain]}
@@ -41,27 +41,26 @@ export function AddressField({ chain, text, field, isWrong, onText }: AddressFie
   );
 }
 
-/** An address has one line: Enter means "go on", as in any other field. */
+/** An address has one line: Enter submits. */
 function submitOnEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
   if (event.key !== 'Enter') return;
   event.preventDefault();
   event.currentTarget.form?.requestSubmit();
 }
 
-interface AddressVerdictProps {
+interface AddressFeedbackProps {
   readonly check: AddressCheck;
   readonly chain: RedeemChain;
-  /** Nobody is told of an empty field before having pressed the button. */
+  /** An empty field is reported only after the first submit. */
   readonly isPressed: boolean;
   readonly onChain: (chain: RedeemChain) => void;
 }
 
-/** What is said of an address while it is typed. It is read out, too. */
-export function AddressVerdict({ check, chain, isPressed, onChain }: AddressVerdictProps): ReactNode {
+export function AddressFeedback({ check, chain, isPressed, onChain }: AddressFeedbackProps): ReactNode {
   const { texts } = usePage();
   return (
-    <div id="address-said" className={`said ${check.state === 'right' ? 'right' : 'wrong'}`} role="status">
-      <p>{check.state === 'empty' && !isPressed ? '' : verdict(check, chain, texts)}</p>
+    <div id="address-feedback" className={`feedback ${check.state === 'right' ? 'right' : 'wrong'}`} role="status">
+      <p>{check.state === 'empty' && !isPressed ? '' : feedbackText(check, chain, texts)}</p>
       {check.state === 'otherChain' && (
         <button type="button" onClick={() => onChain(check.chain)}>
           {texts.address.switchTo(chainNames[check.chain])}
@@ -71,7 +70,7 @@ export function AddressVerdict({ check, chain, isPressed, onChain }: AddressVerd
   );
 }
 
-function verdict(check: AddressCheck, chain: RedeemChain, { address: words }: Texts): string {
+function feedbackText(check: AddressCheck, chain: RedeemChain, { address: words }: Texts): string {
   if (check.state === 'otherChain') return words.otherChain(chainNames[check.chain]);
   if (check.state === 'wrong') return words.wrong(chainNames[chain]);
   if (check.state === 'ethereum') return words.ethereum(chainNames[chain]);
@@ -80,7 +79,7 @@ function verdict(check: AddressCheck, chain: RedeemChain, { address: words }: Te
 
 const SHOWN = 6;
 
-/** An address or a hash, its ends set off: those are what people compare. */
+/** Emphasises both ends, which people compare. */
 export function AddressText({ text }: { readonly text: string }): ReactNode {
   if (text.length <= 2 * SHOWN) return <code className="address">{text}</code>;
   return (

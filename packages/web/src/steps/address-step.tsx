@@ -2,7 +2,7 @@ import type { RedeemChain } from '@svc/protocol';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { checkAddress, cleanAddress } from '../claim/address.ts';
 import { Scanner } from '../scan/scanner.tsx';
-import { AddressField, AddressVerdict } from './address-field.tsx';
+import { AddressFeedback, AddressField } from './address-field.tsx';
 import { Help } from './help.tsx';
 import { usePage } from './page-context.ts';
 
@@ -15,7 +15,6 @@ interface AddressStepProps {
   readonly onBack: () => void;
 }
 
-/** Where the gift goes: typed, pasted or scanned, and checked with every letter. */
 export function AddressStep({ chain, text, onText, onChain, onNext, onBack }: AddressStepProps): ReactNode {
   const { texts } = usePage();
   const [isScanning, setScanning] = useState(false);
@@ -49,8 +48,8 @@ export function AddressStep({ chain, text, onText, onChain, onNext, onBack }: Ad
         isWrong={isPressed && check.state !== 'right'}
         onText={onText}
       />
-      <AddressVerdict check={check} chain={chain} isPressed={isPressed} onChain={(other) => onChain(other, text)} />
-      <p className="said" role="status">
+      <AddressFeedback check={check} chain={chain} isPressed={isPressed} onChain={(other) => onChain(other, text)} />
+      <p className="feedback" role="status">
         {pasteFailed ? texts.address.pasteFailed : ''}
       </p>
       <div className="row">

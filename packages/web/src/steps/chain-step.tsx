@@ -9,7 +9,6 @@ interface ChainStepProps {
   readonly onBack: () => void;
 }
 
-/** Starknet or Solana: two large buttons. */
 export function ChainStep({ onChoose, onBack }: ChainStepProps): ReactNode {
   const { texts } = usePage();
   return (

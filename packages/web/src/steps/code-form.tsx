@@ -3,17 +3,16 @@ import { usePage } from './page-context.ts';
 
 const CODE = /^[A-Za-z0-9_-]{4,64}$/;
 
-/** Asks for a code and goes to its page. */
 export function CodeForm({ code = '' }: { readonly code?: string }): ReactNode {
   const { texts } = usePage();
   const [text, setText] = useState(code);
   const [isWrong, setWrong] = useState(false);
   const open = (event: FormEvent) => {
     event.preventDefault();
-    const wanted = text.trim();
-    if (!CODE.test(wanted)) return setWrong(true);
-    if (wanted === code) location.reload();
-    else location.assign(wanted);
+    const next = text.trim();
+    if (!CODE.test(next)) return setWrong(true);
+    if (next === code) location.reload();
+    else location.assign(next);
   };
   return (
     <form onSubmit={open} noValidate>
@@ -29,7 +28,7 @@ export function CodeForm({ code = '' }: { readonly code?: string }): ReactNode {
         aria-invalid={isWrong}
         aria-describedby="code-wrong"
       />
-      <p id="code-wrong" className="said wrong" role="status">
+      <p id="code-wrong" className="feedback wrong" role="status">
         {isWrong ? texts.enterCode.invalid : ''}
       </p>
       <button type="submit" className="main">

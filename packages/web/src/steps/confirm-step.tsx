@@ -13,7 +13,6 @@ interface ConfirmStepProps {
   readonly onBack: () => void;
 }
 
-/** The last look before something that cannot be undone. */
 export function ConfirmStep({ claim: { gift }, chain, address, onSend, onBack }: ConfirmStepProps): ReactNode {
   const { texts } = usePage();
   const isSent = useRef(false);

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { usePage } from './page-context.ts';
 
-/** Copies a text; where the browser does not let us, the text beside it can still be marked by hand. */
+/** Where the clipboard is blocked, the text can still be selected by hand. */
 export function CopyButton({ text }: { readonly text: string }): ReactNode {
   const { texts } = usePage();
   const [copied, setCopied] = useState(false);

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { explorerLink } from '../claim/gift.ts';
-import type { KeptRedeem } from '../claim/saved-redeem.ts';
+import type { SavedRedeem } from '../claim/saved-redeem.ts';
 import { chainNames } from '../claim/screen.ts';
 import { formatAmount } from '../language/language.ts';
 import { AddressText } from './address-field.tsx';
@@ -8,11 +8,10 @@ import { CopyButton } from './copy-button.tsx';
 import { usePage } from './page-context.ts';
 
 interface DoneStepProps {
-  readonly redeem: KeptRedeem;
+  readonly redeem: SavedRedeem;
   readonly onAgain: () => void;
 }
 
-/** The end: what arrived where, and the proof of it. */
 export function DoneStep({ redeem, onAgain }: DoneStepProps): ReactNode {
   const { texts, explorers } = usePage();
   const { chain, walletAddress, amount, token, hash } = redeem;

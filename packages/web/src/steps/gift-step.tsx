@@ -8,7 +8,6 @@ interface GiftStepProps {
   readonly onNext: () => void;
 }
 
-/** What a person got, and from whom. */
 export function GiftStep({ claim: { gift, orgName }, onNext }: GiftStepProps): ReactNode {
   const { texts } = usePage();
   return (

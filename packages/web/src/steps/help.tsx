@@ -5,7 +5,6 @@ interface HelpProps {
   readonly lines: readonly string[];
 }
 
-/** An explanation that is there for those who want it. */
 export function Help({ title, lines }: HelpProps): ReactNode {
   return (
     <details>

@@ -3,7 +3,6 @@ import type { Explorers } from '../claim/gift.ts';
 import { en } from '../language/en.ts';
 import type { Texts } from '../language/texts.ts';
 
-/** What every step of the page may need. */
 export interface PageContext {
   readonly texts: Texts;
   readonly explorers: Explorers;

@@ -1,15 +1,14 @@
 import type { ReactNode } from 'react';
-import type { KeptRedeem } from '../claim/saved-redeem.ts';
+import type { SavedRedeem } from '../claim/saved-redeem.ts';
 import { usePage } from './page-context.ts';
 
 const order = ['leaving', 'crossing', 'arriving'] as const;
-/** Which step a redeem on its way to Solana is at. */
+/** Index of the step that a bridged redeem is at. */
 const current = { PENDING: 0, BRIDGING: 1, ATTESTED: 2, SUCCESS: 3, FAILED: 3 } as const;
-/** Above this it is the bridge's slow way. */
+/** Slower than this is the bridge's standard transfer. */
 const SLOW_SECONDS = 600;
 
-/** How far a redeem is. */
-export function SendingStep({ redeem }: { readonly redeem: KeptRedeem }): ReactNode {
+export function SendingStep({ redeem }: { readonly redeem: SavedRedeem }): ReactNode {
   const { texts } = usePage();
   const { sending } = texts;
   const { chain, status = 'PENDING', estimatedSeconds = 0 } = redeem;

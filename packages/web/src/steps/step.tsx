@@ -3,11 +3,11 @@ import { type ReactNode, useEffect, useRef } from 'react';
 interface StepProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** The first step of a visit leaves the focus where the browser put it. */
+  /** False for the first step of a visit: the focus stays where the browser put it. */
   readonly takesFocus: boolean;
 }
 
-/** One screen of the page. When it appears, the focus moves to its title, so that a screen reader reads it and Tab goes on from there. */
+/** Moves the focus to its title, so that screen readers announce it and Tab continues from there. */
 export function Step({ title, children, takesFocus }: StepProps): ReactNode {
   const heading = useRef<HTMLHeadingElement>(null);
   const wanted = useRef(takesFocus);

@@ -8,7 +8,7 @@ import { invalid, paid, refused, type Scripted, started, state, valid } from './
 const STORY_LIMIT_MS = 90_000;
 const starknet = `0x04${'a1b2c3d4e5f60718'.repeat(4).slice(2)}`;
 const solana = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
-type Trouble = keyof typeof en.trouble;
+type ClaimErrorCode = keyof typeof en.errors;
 
 let visits: ClaimVisits;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => visits?.stop());
 
 describe('a code that is not valid is explained in English and Spanish', () => {
-  it.each<[Trouble, Scripted]>([
+  it.each<[ClaimErrorCode, Scripted]>([
     ['notFound', invalid('Gift not found')],
     ['expired', invalid('Gift has expired')],
     ['usedUp', invalid('Gift redemption limit reached')],
@@ -26,14 +26,14 @@ describe('a code that is not valid is explained in English and Spanish', () => {
     ['throttled', refused(429, 'rate_limited')],
     ['network', 'lost'],
     ['unknown', refused(500, 'internal_error')],
-  ])('%s', async (trouble, answer) => {
+  ])('%s', async (errorCode, answer) => {
     const { page, complaints } = await visits.open({ prepare: (claims) => (claims.claims = [answer]) });
-    await heading(page).getByText(en.trouble[trouble].title).waitFor();
-    await page.getByText(en.trouble[trouble].body).waitFor();
+    await heading(page).getByText(en.errors[errorCode].title).waitFor();
+    await page.getByText(en.errors[errorCode].body).waitFor();
     expect(await barriers(page)).toEqual([]);
     await button(page, 'Español').click();
-    await heading(page).getByText(es.trouble[trouble].title).waitFor();
-    await page.getByText(es.trouble[trouble].body).waitFor();
+    await heading(page).getByText(es.errors[errorCode].title).waitFor();
+    await page.getByText(es.errors[errorCode].body).waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe('es');
     expect(await fits(page)).toBe(true);
     expect(complaints).toEqual([]);
@@ -55,7 +55,7 @@ describe('a code that is not valid is explained in English and Spanish', () => {
 });
 
 describe('a redeem that is refused', () => {
-  it.each<[Trouble, Scripted, string]>([
+  it.each<[ClaimErrorCode, Scripted, string]>([
     ['walletUsedUp', refused(400, 'gift_user_limit_reached'), 'Which network does your wallet use?'],
     ['usedUp', refused(400, 'gift_limit_reached'), 'You have a gift!'],
     ['expired', refused(400, 'gift_expired'), 'You have a gift!'],
@@ -64,14 +64,14 @@ describe('a redeem that is refused', () => {
     ['payoutFailed', refused(500, 'payout_failed'), 'You have a gift!'],
   ])(
     'is explained, forgotten, and leads on: %s',
-    async (trouble, answer, next) => {
+    async (errorCode, answer, next) => {
       const { page, claims } = await visits.open({ prepare: (fake) => (fake.redeems = [answer]) });
       // Only who chose Solana is sent to Starknet instead.
-      if (trouble === 'noSolana') await redeem('Solana', solana, page);
+      if (errorCode === 'noSolana') await redeem('Solana', solana, page);
       else await redeem('Starknet', starknet, page);
-      await page.getByText(en.trouble[trouble].body).waitFor();
+      await page.getByText(en.errors[errorCode].body).waitFor();
       expect(await barriers(page)).toEqual([]);
-      await button(page, en.trouble[trouble].action).click();
+      await button(page, en.errors[errorCode].action).click();
       await heading(page).getByText(next).waitFor();
       await page.reload();
       await heading(page).getByText('You have a gift!').waitFor();
@@ -105,13 +105,13 @@ describe('a crossing that fails', () => {
         },
       });
       await redeem('Solana', solana, page);
-      await heading(page).getByText(en.trouble.stuck.title).waitFor();
+      await heading(page).getByText(en.errors.stuck.title).waitFor();
       await page.getByText('rdm_1').waitFor();
       expect(await barriers(page)).toEqual([]);
       await page.reload();
-      await heading(page).getByText(en.trouble.stuck.title).waitFor();
+      await heading(page).getByText(en.errors.stuck.title).waitFor();
       claims.states = [state('SUCCESS', 'sol5ig')];
-      await button(page, en.trouble.stuck.action).click();
+      await button(page, en.errors.stuck.action).click();
       await heading(page).getByText('Your gift has arrived!').waitFor();
       expect(claims.sent).toHaveLength(1);
     },

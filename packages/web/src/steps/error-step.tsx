@@ -1,31 +1,30 @@
 import type { ReactNode } from 'react';
-import type { Trouble } from '../claim/errors.ts';
-import type { KeptRedeem } from '../claim/saved-redeem.ts';
+import type { ClaimErrorCode } from '../claim/errors.ts';
+import type { SavedRedeem } from '../claim/saved-redeem.ts';
 import { CodeForm } from './code-form.tsx';
 import { usePage } from './page-context.ts';
 
-interface TroubleStepProps {
-  readonly trouble: Trouble;
+interface ErrorStepProps {
+  readonly errorCode: ClaimErrorCode;
   readonly code: string;
-  readonly redeem: KeptRedeem | undefined;
+  readonly redeem: SavedRedeem | undefined;
   readonly onAction: () => void;
 }
 
-/** What is wrong, in kind words, and one thing to do about it. */
-export function TroubleStep({ trouble, code, redeem, onAction }: TroubleStepProps): ReactNode {
+export function ErrorStep({ errorCode, code, redeem, onAction }: ErrorStepProps): ReactNode {
   const { texts } = usePage();
-  const words = texts.trouble[trouble];
+  const words = texts.errors[errorCode];
   return (
     <>
       <p>{words.body}</p>
-      {trouble === 'notFound' ? (
+      {errorCode === 'notFound' ? (
         <CodeForm code={code} />
       ) : (
         <button type="button" className="main" onClick={onAction}>
           {words.action}
         </button>
       )}
-      {trouble === 'stuck' && redeem?.redeemId !== undefined && (
+      {errorCode === 'stuck' && redeem?.redeemId !== undefined && (
         <dl className="card">
           <dt>{texts.reference}</dt>
           <dd>
