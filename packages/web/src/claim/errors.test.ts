@@ -8,23 +8,23 @@ const giftCodes = Object.keys(catalogue).filter((code) =>
   /^gift_(?!code_taken)/.test(code),
 ) as (keyof typeof catalogue)[];
 
-describe('error', () => {
-  it.each(giftCodes)('of a claim and of a redeem has the same words: %s', (code) => {
+describe('the error code', () => {
+  it.each(giftCodes)('is the same for a claim and a redeem: %s', (code) => {
     const errorCode = errorCodeOf(refusal(code, 400));
     expect(errorCode).not.toBe('unknown');
     expect(errorCodeOfReason(catalogue[code].message)).toBe(errorCode);
   });
 
-  it('has words for every error that the interface names for a redeem', () => {
+  it('is known for every error that the API documents for a redeem', () => {
     const codes = endpoints.redeemGift.errors.map((error) => (typeof error === 'string' ? error : error.code));
     expect(codes.filter((code) => errorCodeOf(refusal(code, catalogue[code].status)) === 'unknown')).toEqual([]);
   });
 
-  it('of the connection is trouble of the network', () => {
+  it('of a connection error is network', () => {
     expect(errorCodeOf(new SvcConnectionError('timeout', ''))).toBe('network');
   });
 
-  it('that Solana is not there is told only to those who chose it', () => {
+  it('names Solana as missing only where Solana was chosen', () => {
     expect(errorCodeOn('solana', refusal('chain_not_configured', 400))).toBe('noSolana');
     expect(errorCodeOn('starknet', refusal('chain_not_configured', 400))).toBe('unknown');
   });
@@ -36,12 +36,12 @@ describe('error', () => {
     ['internal_error', 500, false, true],
     ['forbidden_by_a_proxy', 403, false, false],
     ['idempotency_key_in_progress', 400, false, true],
-  ])('says whether %s is the end of a redeem, and whether it passes', (code, status, refused, passing) => {
+  ])('tells whether %s ends a redeem, and whether it is transient', (code, status, refused, passing) => {
     expect(isRefusal(refusal(code, status))).toBe(refused);
     expect(isTransient(refusal(code, status))).toBe(passing);
   });
 
-  it('of the connection is never the end of a redeem: it may have arrived', () => {
+  it('of a connection error never ends a redeem: the request may have arrived', () => {
     expect(isRefusal(new SvcConnectionError('connection_failed', ''))).toBe(false);
   });
 });

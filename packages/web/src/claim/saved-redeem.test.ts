@@ -26,8 +26,8 @@ function storageOf(items = new Map<string, string>()): KeyValueStorage {
   };
 }
 
-describe('a redeem that is kept', () => {
-  it('is found by its code in any case, until it is forgotten', () => {
+describe('a saved redeem', () => {
+  it('is found by its code in any case, until it is deleted', () => {
     const storage = storageOf();
     saveRedeem(storage, redeem);
     expect(loadRedeem(storage, 'NAVIDAD')).toEqual(redeem);
@@ -48,8 +48,8 @@ describe('a redeem that is kept', () => {
   });
 });
 
-describe('a storage', () => {
-  it('remembers within the page where the browser remembers nothing', () => {
+describe('the storage', () => {
+  it('falls back to memory where the browser denies it', () => {
     const storage = openStorage(() => {
       throw new Error('denied');
     });
@@ -59,7 +59,7 @@ describe('a storage', () => {
     expect(loadRedeem(storage, 'NAVIDAD')).toBeUndefined();
   });
 
-  it("is the browser's own where there is one", () => {
+  it("is the browser's own where it is available", () => {
     const items = new Map<string, string>();
     const storage = openStorage(() => storageOf(items));
     saveRedeem(storage, redeem);

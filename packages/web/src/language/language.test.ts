@@ -19,11 +19,11 @@ describe('the language', () => {
     [['en-GB', 'es'], 'en'],
     [['de'], 'en'],
     [[], 'en'],
-  ])("is the first of the browser's that we speak: %j", (preferred, language) => {
+  ])("is the first supported one of the browser's: %j", (preferred, language) => {
     expect(chooseLanguage(newStorage(), preferred)).toBe(language);
   });
 
-  it('is the one that was chosen, whatever the browser asks for', () => {
+  it('is the saved choice, whatever the browser prefers', () => {
     const storage = newStorage();
     saveLanguage(storage, 'es');
     expect(chooseLanguage(storage, ['en-US'])).toBe('es');
@@ -33,7 +33,7 @@ describe('the language', () => {
     ['5', '5 USDC'],
     ['2.5', '2.50 USDC'],
     ['1234.000001', '1,234.000001 USDC'],
-  ])('writes %s as people do', (amount, shown) => {
+  ])('formats the amount %s', (amount, shown) => {
     expect(formatAmount(amount, 'USDC', languages.en.locale).replace('\u00a0', ' ')).toBe(shown);
     expect(formatAmount(amount, 'USDC', languages.es.locale).replace('\u00a0', ' ')).toBe(shown);
   });
