@@ -11,7 +11,7 @@ const MAX_SUBJECT_LENGTH = 256;
 /** An identity provider for development: a key set, and tokens for whoever asks. */
 export function registerIdentity(app: FastifyInstance, db: Db): void {
   let key: Promise<SigningKey> | undefined;
-  const theKey = () => {
+  const cachedKey = () => {
     key ??= signingKey(db).catch((error: unknown) => {
       key = undefined;
       throw error;
@@ -19,11 +19,11 @@ export function registerIdentity(app: FastifyInstance, db: Db): void {
     return key;
   };
 
-  app.get('/identity/jwks.json', async () => ({ keys: [(await theKey()).publicJwk] }));
+  app.get('/identity/jwks.json', async () => ({ keys: [(await cachedKey()).publicJwk] }));
 
   app.post('/identity/token', async (request) => {
     const { sub, expiresInSeconds } = readTokenRequest(request.body);
-    const { privateKey, kid } = await theKey();
+    const { privateKey, kid } = await cachedKey();
     const token = await new SignJWT({ sub })
       .setProtectedHeader({ alg: ALGORITHM, kid })
       .setIssuer('svc-sandbox')

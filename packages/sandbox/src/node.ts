@@ -1,7 +1,7 @@
 import { connect } from '@svc/store';
 import { StateCache } from './chain/state.ts';
-import { begin, Ticker, Writer } from './chain/writer.ts';
-import { type Command, run } from './controls/commands.ts';
+import { BlockTimer, ensureGenesis, Writer } from './chain/writer.ts';
+import { type Command, runCommand } from './controls/commands.ts';
 import type { SpecVersion } from './rpc/context.ts';
 import { answerRpc, type RpcAnswer } from './rpc/rpc.ts';
 
@@ -25,24 +25,24 @@ export interface NodeOptions {
 export async function startNode({ url, report, now = Date.now }: NodeOptions): Promise<StarknetNode> {
   const db = connect(url, { max: POOL_SIZE, applicationName: 'svc sandbox' });
   try {
-    await begin(db, now);
+    await ensureGenesis(db, now);
   } catch (error) {
     await db.close();
     throw error;
   }
   const cache = new StateCache();
   const writer = new Writer(db, cache, now);
-  const ticker = new Ticker(db, writer, now);
-  const parts = { db, cache, writer, now, report };
+  const timer = new BlockTimer(db, writer, now);
+  const deps = { db, cache, writer, now, report };
   return {
-    rpc: (body, spec) => answerRpc(parts, body, spec),
+    rpc: (body, spec) => answerRpc(deps, body, spec),
     command: async (command) => {
-      const answer = await run(parts, command);
-      if (command.do === 'set-block-time') ticker.wake();
+      const answer = await runCommand(deps, command);
+      if (command.do === 'set-block-time') timer.wake();
       return answer;
     },
     close: async () => {
-      await ticker.stop();
+      await timer.stop();
       await writer.idle();
       await db.close();
     },

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
-import { createTestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import Fastify from 'fastify';
 import { sandbox } from '../src/index.ts';
 import type { Order, ShownOrder } from '../src/provider/orders.ts';
@@ -24,7 +24,7 @@ const SECRET = Buffer.alloc(32, 5);
 
 /** The provider behind HTTP on a database of its own, and a service that takes its results. */
 export async function startProvider() {
-  const database = await createTestDatabase([sandbox.migrations]);
+  const database = await TestDatabase.create([sandbox.migrations]);
   const service = await startService();
   const app = Fastify({ forceCloseConnections: true });
   app.setErrorHandler((error, _request, reply) => {

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { connect } from '@svc/store';
-import { createTestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import Fastify from 'fastify';
 import { sandbox } from '../src/index.ts';
 
@@ -18,7 +18,7 @@ export interface SandboxServer {
 
 /** The sandbox alone, behind HTTP, on a database of its own or a given one. */
 export async function startSandbox(options: { databaseUrl?: string } = {}): Promise<SandboxServer> {
-  const own = options.databaseUrl === undefined ? await createTestDatabase([sandbox.migrations]) : undefined;
+  const own = options.databaseUrl === undefined ? await TestDatabase.create([sandbox.migrations]) : undefined;
   const databaseUrl = own?.url ?? options.databaseUrl ?? '';
   const db = connect(databaseUrl, { max: 3 });
   const complaints: string[] = [];

@@ -9,7 +9,7 @@ import {
   TRANSACTION_VERSION,
   toHex,
 } from '@svc/starknet';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { showTransaction } from '../src/chain/transaction.ts';
 import { type PredeployedAccount, predeployed } from '../src/contracts/predeployed.ts';
 import { gasPrices } from '../src/execution/fees.ts';
@@ -43,7 +43,7 @@ export interface TestNode {
 export async function startTestNode(
   options: Partial<NodeOptions> & { database?: TestDatabase } = {},
 ): Promise<TestNode> {
-  const database = options.database ?? (await createTestDatabase([sandbox.migrations]));
+  const database = options.database ?? (await TestDatabase.create([sandbox.migrations]));
   const complaints: unknown[] = [];
   const report = (error: unknown) => complaints.push(error);
   const node = await startNode({ report, ...options, url: database.url });

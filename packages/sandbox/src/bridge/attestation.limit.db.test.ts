@@ -1,17 +1,17 @@
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
-import { admit } from './attestation.ts';
+import { admitRequest } from './attestation.ts';
 
 const T = 1_800_000_000;
 let database: TestDatabase;
 beforeEach(async () => {
-  database = await createTestDatabase([sandbox.migrations]);
+  database = await TestDatabase.create([sandbox.migrations]);
 });
 afterEach(() => database.drop());
 
 async function admitted(requests: number, second: number): Promise<number> {
-  const answers = await Promise.all(Array.from({ length: requests }, () => admit(database.db, 35, second)));
+  const answers = await Promise.all(Array.from({ length: requests }, () => admitRequest(database.db, 35, second)));
   return answers.filter((yes) => yes).length;
 }
 

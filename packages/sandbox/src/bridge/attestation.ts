@@ -20,16 +20,16 @@ import { normalHash, readSettings } from './settings.ts';
 
 const NONCE = /^0x[0-9a-fA-F]{64}$/;
 
-export interface BridgeParts {
+export interface BridgeDeps {
   readonly db: Db;
   /** The chain's time in seconds. */
   readonly seconds: () => Promise<number>;
 }
 
 /** The three requests of the attestation service that svc makes, under the paths of the live one. */
-export function registerAttestation(app: FastifyInstance, parts: BridgeParts): void {
+export function registerAttestation(app: FastifyInstance, deps: BridgeDeps): void {
   const guard = (request: BridgeRequest) => ({
-    preHandler: (asked: FastifyRequest, reply: FastifyReply) => stopWhereOrdered(parts, request, asked, reply),
+    preHandler: (incoming: FastifyRequest, reply: FastifyReply) => applyRequestFault(deps, request, incoming, reply),
   });
 
   app.get<{ Params: { domain: string }; Querystring: { transactionHash?: unknown } }>(
@@ -40,7 +40,7 @@ export function registerAttestation(app: FastifyInstance, parts: BridgeParts): v
       if (hash === undefined) return refuse(reply, 400, 'transactionHash must be the hash of a transaction.');
       const isHere = params.domain === String(STARKNET_DOMAIN);
       const which = sql`m.transaction_hash = ${hash}`;
-      const burns = isHere ? await advanceBurns(parts.db, which, await parts.seconds()) : [];
+      const burns = isHere ? await advanceBurns(deps.db, which, await deps.seconds()) : [];
       if (burns.length === 0) return refuse(reply, 404, 'No message of this transaction is known.');
       return { messages: burns.map(showMessage) };
     },
@@ -53,7 +53,7 @@ export function registerAttestation(app: FastifyInstance, parts: BridgeParts): v
       if (params.from !== String(STARKNET_DOMAIN) || params.to !== String(SOLANA_DOMAIN)) {
         return refuse(reply, 404, 'There are no fees for this way.');
       }
-      return showFees(await readSettings(parts.db), query.forward === 'true');
+      return showFees(await readSettings(deps.db), query.forward === 'true');
     },
   );
 
@@ -63,22 +63,21 @@ export function registerAttestation(app: FastifyInstance, parts: BridgeParts): v
     async ({ params }, reply) => {
       if (!NONCE.test(params.nonce)) return refuse(reply, 400, 'The nonce must be 0x and 64 hexadecimal digits.');
       const nonce = params.nonce.toLowerCase();
-      if (!(await reattest(parts.db, nonce, await parts.seconds())))
-        return refuse(reply, 404, 'This nonce is unknown.');
+      if (!(await reattest(deps.db, nonce, await deps.seconds()))) return refuse(reply, 404, 'This nonce is unknown.');
       return { message: 'The message is attested anew where that was needed.', nonce };
     },
   );
 }
 
 /** Answers in place of the handler where the limit is passed or a fault was ordered. */
-async function stopWhereOrdered(
-  { db, seconds }: BridgeParts,
+async function applyRequestFault(
+  { db, seconds }: BridgeDeps,
   request: BridgeRequest,
   { query }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
   const { requestsPerSecond } = await readSettings(db);
-  if (!(await admit(db, requestsPerSecond, await seconds()))) return refuse(reply, 429, 'Too many requests.');
+  if (!(await admitRequest(db, requestsPerSecond, await seconds()))) return refuse(reply, 429, 'Too many requests.');
   const hash =
     request === 'messages' ? normalHash((query as { transactionHash?: unknown }).transactionHash) : undefined;
   switch (await takeRequestFault(db, request, hash)) {
@@ -199,7 +198,7 @@ export const BLOCK_SECONDS = 300;
  * Counts a request and says whether it may be answered. All processes count together. A block that lies further ahead than
  * a block lasts was made before the clock was set back, and is over.
  */
-export async function admit(db: Db, requestsPerSecond: number, nowSeconds: number): Promise<boolean> {
+export async function admitRequest(db: Db, requestsPerSecond: number, nowSeconds: number): Promise<boolean> {
   const row = await db.one<{ blocked: boolean }>(sql`
     update sandbox.bridge_limit set
       second = ${nowSeconds}::bigint,

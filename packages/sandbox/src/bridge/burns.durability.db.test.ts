@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OWNER } from '../../testing/bridge-vectors.ts';
 import { Burner } from '../../testing/burning.ts';
@@ -16,7 +16,7 @@ const ASKING = 6;
 let database: TestDatabase;
 let running: ChildProcess[] = [];
 beforeEach(async () => {
-  database = await createTestDatabase([sandbox.migrations]);
+  database = await TestDatabase.create([sandbox.migrations]);
 });
 afterEach(async () => {
   await Promise.all(running.map(kill));

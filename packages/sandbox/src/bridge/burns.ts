@@ -104,7 +104,7 @@ function attestationOf({ completed_at, fee_executed, expiration_block }: Row): A
 const PAGE = 10_000;
 const MESSAGE_SENT = toHex(selector('MessageSent'));
 
-interface Sent {
+interface SentMessage {
   readonly version: number;
   readonly transaction_hash: string;
   readonly data: readonly string[];
@@ -113,14 +113,14 @@ interface Sent {
 /** Takes up the burns of sealed blocks that the service has not heard of. The caller holds the lock of the settings. */
 export async function discoverBurns(tx: Db): Promise<void> {
   for (;;) {
-    const place = await tx.one<{ seen: number; sealed: number }>(sql`
+    const cursor = await tx.one<{ seen: number; sealed: number }>(sql`
       select b.seen_version as seen, c.sealed_version as sealed from sandbox.bridge b, sandbox.chain c`);
-    if (!place || place.sealed <= place.seen) return;
-    const page = await sentBetween(tx, place.seen, place.sealed);
+    if (!cursor || cursor.sealed <= cursor.seen) return;
+    const page = await messagesBetween(tx, cursor.seen, cursor.sealed);
     const full = page.length === PAGE;
     // The last transaction of a full page may go on behind it.
-    const last = full ? (page.at(-1)?.version ?? place.sealed) - 1 : place.sealed;
-    await takeUp(
+    const last = full ? (page.at(-1)?.version ?? cursor.sealed) - 1 : cursor.sealed;
+    await storeBurns(
       tx,
       page.filter(({ version }) => version <= last),
     );
@@ -129,8 +129,8 @@ export async function discoverBurns(tx: Db): Promise<void> {
   }
 }
 
-function sentBetween(tx: Db, seen: number, sealed: number): Promise<Sent[]> {
-  return tx.rows<Sent>(sql`
+function messagesBetween(tx: Db, seen: number, sealed: number): Promise<SentMessage[]> {
+  return tx.rows<SentMessage>(sql`
     select e.version, t.hash as transaction_hash, e.data
       from sandbox.events e join sandbox.transactions t on t.version = e.version
      where e.from_address = ${toHex(MESSAGE_TRANSMITTER_ADDRESS)} and e.keys[1] = ${MESSAGE_SENT}
@@ -138,7 +138,7 @@ function sentBetween(tx: Db, seen: number, sealed: number): Promise<Sent[]> {
      order by e.version, e.index limit ${PAGE}`);
 }
 
-async function takeUp(tx: Db, page: readonly Sent[]): Promise<void> {
+async function storeBurns(tx: Db, page: readonly SentMessage[]): Promise<void> {
   const counts = new Map<string, number>();
   for (const sent of page) {
     const message = byteArray.read(new Reader(sent.data.map(BigInt)));
@@ -151,14 +151,14 @@ async function takeUp(tx: Db, page: readonly Sent[]): Promise<void> {
   }
 }
 
-interface Found {
+interface FoundBurn {
   readonly message: Uint8Array;
   readonly ordinal: number;
   readonly mintRecipient: bigint;
 }
 
 /** A burn that comes back after a reorganisation has the same nonce, so it is still minted once. */
-async function insertBurn(tx: Db, { transaction_hash, version }: Sent, found: Found): Promise<void> {
+async function insertBurn(tx: Db, { transaction_hash, version }: SentMessage, found: FoundBurn): Promise<void> {
   const nonce = nonceOf(transaction_hash, found.ordinal);
   const recipient = encodeBase58(toBytes(found.mintRecipient, 32) ?? new Uint8Array());
   const returned = await tx.run(sql`
@@ -200,16 +200,16 @@ export function reattest(db: Db, nonce: string, now: number): Promise<Burn | und
     const burn = found && (await advance(tx, found, settings, now));
     if (!burn || !isIndexed(burn, settings, now)) return undefined;
     const renewed = renew(burn, now);
-    return renewed === burn ? burn : store(tx, burn, progress(renewed, settings, now));
+    return renewed === burn ? burn : storeProgress(tx, burn, progress(renewed, settings, now));
   });
 }
 
 async function advance(tx: Db, found: Burn, settings: BridgeSettings, now: number): Promise<Burn> {
   const burn = found.fault ? found : { ...found, fault: await takeFaultOfBurn(tx, found.transactionHash) };
-  return store(tx, found, progress(burn, settings, now));
+  return storeProgress(tx, found, progress(burn, settings, now));
 }
 
-async function store(tx: Db, before: Burn, after: Burn): Promise<Burn> {
+async function storeProgress(tx: Db, before: Burn, after: Burn): Promise<Burn> {
   // Most questions find nothing new, and those should cost no write.
   if (isDeepStrictEqual(before, after)) return after;
   await saveBurn(tx, after);
@@ -232,7 +232,7 @@ export function progress(burn: Burn, settings: BridgeSettings, now: number): Bur
   if (burn.fault?.kind === 'never-indexed') return burn;
   const attestation = burn.attestation ?? attestationAt(burn, settings, now);
   if (!attestation) return burn;
-  const attested = { ...burn, attestation: obeyExpiry(burn, attestation) };
+  const attested = { ...burn, attestation: applyExpiredFault(burn, attestation) };
   return { ...attested, forwardState: forwardStateAt(attested, attested.attestation, settings, now) };
 }
 
@@ -265,7 +265,7 @@ function attestationAt(burn: Burn, settings: BridgeSettings, now: number): Attes
   };
 }
 
-function obeyExpiry(burn: Burn, attestation: Attestation): Attestation {
+function applyExpiredFault(burn: Burn, attestation: Attestation): Attestation {
   if (burn.fault?.kind !== 'expired' || isMinted(burn)) return attestation;
   return { ...attestation, expirationBlock: slotAt(attestation.completedAt) - 1n };
 }
@@ -287,14 +287,14 @@ function forwardStateAt(
   if (hook.kind === 'none') return undefined;
   // The forwarder sets out at once, so what counts is whether the attestation was good then.
   const refused =
-    hook.kind === 'malformed' || !mayMint(burn, hook.owner) || isExpired(attestation, attestation.completedAt);
+    hook.kind === 'malformed' || !canMint(burn, hook.owner) || isExpired(attestation, attestation.completedAt);
   if (refused || burn.fault?.kind === 'forward-failed') return 'FAILED';
   if (passed >= forwardSeconds) return 'COMPLETE';
   return passed * 2 >= forwardSeconds ? 'CONFIRMED' : 'PENDING';
 }
 
 /** The money goes to the account of the owner that the hook names, or nowhere. */
-function mayMint({ sent }: Burn, owner: Uint8Array): boolean {
+function canMint({ sent }: Burn, owner: Uint8Array): boolean {
   if (sent.destinationDomain !== SOLANA_DOMAIN || sent.destinationCaller !== 0n) return false;
   const recipient = toBytes(sent.mintRecipient, 32);
   return recipient !== undefined && Buffer.compare(usdcTokenAccount(owner), recipient) === 0;

@@ -113,7 +113,7 @@ export function isFast(minFinalityThreshold: bigint): boolean {
   return minFinalityThreshold <= BigInt(FAST_THRESHOLD);
 }
 
-export interface Charge {
+export interface FeeInput {
   readonly amount: bigint;
   readonly maxFee: bigint;
   readonly fast: boolean;
@@ -121,7 +121,7 @@ export interface Charge {
 }
 
 /** Rounded up, and never more than was agreed to. */
-export function feeOf({ amount, maxFee, fast, forwarded }: Charge, settings: BridgeSettings): bigint {
+export function feeOf({ amount, maxFee, fast, forwarded }: FeeInput, settings: BridgeSettings): bigint {
   const share = fast ? (amount * BigInt(settings.fastFeePerMillion) + MILLION - 1n) / MILLION : 0n;
   const fee = share + (forwarded ? BigInt(settings.forwardFee) : 0n);
   return fee < maxFee ? fee : maxFee;

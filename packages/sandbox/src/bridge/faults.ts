@@ -48,7 +48,7 @@ export interface BridgeFault extends FaultParameters {
 }
 
 /** A list that a person made by hand; more is a program gone wild. */
-const MAX_ORDERS = 1_000;
+const MAX_FAULTS = 1_000;
 
 interface Row {
   readonly id: number;
@@ -64,7 +64,7 @@ const columns = sql`id, kind, transaction_hash, request, remaining, expires_at, 
 const inForce = sql`(remaining is null or remaining > 0) and expires_at > clock_timestamp()`;
 
 /** Answers undefined when there are too many already. */
-export async function orderBridgeFault(db: Db, fault: NewBridgeFault): Promise<BridgeFault | undefined> {
+export async function addBridgeFault(db: Db, fault: NewBridgeFault): Promise<BridgeFault | undefined> {
   const { kind, transactionHash, request, count, seconds, ...parameters } = fault;
   return db.tx(async (tx) => {
     await tx.run(sql`delete from sandbox.bridge_faults where not (${inForce})`);
@@ -74,7 +74,7 @@ export async function orderBridgeFault(db: Db, fault: NewBridgeFault): Promise<B
       select ${kind}, ${transactionHash ?? null}, ${request ?? null}, ${count ?? null},
         clock_timestamp() + make_interval(secs => ${seconds}),
         coalesce((select version from sandbox.chain), 0), ${JSON.stringify(parameters)}::json
-       where (select count(*) from sandbox.bridge_faults) < ${MAX_ORDERS}
+       where (select count(*) from sandbox.bridge_faults) < ${MAX_FAULTS}
       returning ${columns}`);
     return row && faultOf(row);
   });

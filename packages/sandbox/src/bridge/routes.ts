@@ -3,7 +3,7 @@ import { type Database, type Db, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { attesterPublicKey, registerAttestation } from './attestation.ts';
 import { advanceBurns } from './burns.ts';
-import { clearBridgeFaults, listBridgeFaults, orderBridgeFault } from './faults.ts';
+import { addBridgeFault, clearBridgeFaults, listBridgeFaults } from './faults.ts';
 import { changeSettings, readBridgeFault, readSettings, readSettingsChange } from './settings.ts';
 import { chainSeconds, encodeBase58, isOnCurve, slotAt, USDC_MINT, usdcTokenAccount } from './solana-address.ts';
 
@@ -49,7 +49,7 @@ function registerBridgeControls(app: FastifyInstance, db: Database, seconds: () 
     return { faults: [] };
   });
   app.post('/bridge/faults', async ({ body }) => {
-    const fault = await orderBridgeFault(db, readBridgeFault(body));
+    const fault = await addBridgeFault(db, readBridgeFault(body));
     if (!fault) throw new ApiError('invalid_request', 'There are too many orders. Clear them with DELETE first.');
     return fault;
   });

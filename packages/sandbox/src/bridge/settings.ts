@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { parseFelt, toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
-import { type Body, readBody, readOneOf, readOptionalWhole, readText, readWhole } from '../controls/body.ts';
+import { type Body, readBody, readOneOf, readOptionalWhole, readText, readWhole } from '../request-body.ts';
 import {
   bridgeRequests,
   burnFaultKinds,

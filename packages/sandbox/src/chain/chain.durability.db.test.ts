@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import { createTestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { describe, expect, it } from 'vitest';
 import { payment, relayer, startTestNode, type TestNode } from '../../testing/test-node.ts';
 import { predeployed } from '../contracts/predeployed.ts';
@@ -50,7 +50,7 @@ async function sumOfBalances(test: TestNode, recipients: readonly bigint[]): Pro
 
 describe('a chain', () => {
   it('has every acknowledged transfer after its process was killed, and no token more or less', async () => {
-    const database = await createTestDatabase([sandbox.migrations]);
+    const database = await TestDatabase.create([sandbox.migrations]);
     const { child, url } = await startProcess(database.url);
     const recipients = Array.from({ length: CLIENTS }, (_, client) => 0xd00dn + BigInt(client));
     const acknowledged: InvokeTransaction[] = [];

@@ -3,7 +3,7 @@ import { type Db, type Reads, sql } from '@svc/store';
 import { predeployed } from '../contracts/predeployed.ts';
 import { executeTransaction, validate } from '../execution/execute.ts';
 import type { BlockContext, Executed, ExecutionOptions, Refused, Transaction } from '../execution/types.ts';
-import { findOrder, useOrder } from './faults.ts';
+import { consumeFault, findFault } from './faults.ts';
 import { blockHash, type Head } from './head.ts';
 import {
   type BlockRow,
@@ -87,9 +87,9 @@ export class Draft {
   include(tx: Transaction, executed: Executed, definition?: ContractClass): void {
     const open = this.#head.open ?? { timestamp: this.#openTimestamp(), transactions: 0, openedAt: this.#now() };
     const version = this.#head.version + 1;
-    const place = { version, block: this.#head.number + 1, index: open.transactions };
+    const position = { version, block: this.#head.number + 1, index: open.transactions };
     const compiledHash = () => (tx.type === 'DECLARE' ? tx.compiledClassHash : 0n);
-    this.transactions.push(transactionRow(place, tx, executed));
+    this.transactions.push(transactionRow(position, tx, executed));
     this.events.push(...eventRows(version, executed));
     this.state.push(...stateRows(version, executed.diff, compiledHash));
     if (definition && tx.type === 'DECLARE' && executed.diff.declared.has(tx.classHash)) {
@@ -101,7 +101,7 @@ export class Draft {
   }
 
   /** Where blocks are instant, no transaction stays without one. */
-  settle(): void {
+  sealIfInstant(): void {
     if (this.#head.blockSeconds === 0 && this.#head.open) this.seal();
   }
 
@@ -189,7 +189,7 @@ export async function submit(draft: Draft, sent: ReadTransaction): Promise<Submi
   }
   const refusal = await includeOrRevert(draft, sent);
   if (!refusal) {
-    await includeFollowers(draft, tx);
+    await includeQueued(draft, tx);
     return { outcome: 'INCLUDED' };
   }
   // A transaction sent again meets the nonce that it used itself.
@@ -210,15 +210,15 @@ export async function include(
 
 /** As `include`, obeying an order to revert; a transaction that is refused leaves the order to the next one. */
 async function includeOrRevert(draft: Draft, sent: ReadTransaction): Promise<Refused | undefined> {
-  const order = draft.head.orders ? await findOrder(draft.tx, 'revert', methodFor[sent.tx.type]) : undefined;
-  const refusal = await include(draft, sent, order ? { forceRevert: order.reason ?? 'Reverted by order' } : {});
-  if (order && !refusal) await useOrder(draft.tx, order.id);
-  draft.settle();
+  const fault = draft.head.faultsActive ? await findFault(draft.tx, 'revert', methodFor[sent.tx.type]) : undefined;
+  const refusal = await include(draft, sent, fault ? { forceRevert: fault.reason ?? 'Reverted by order' } : {});
+  if (fault && !refusal) await consumeFault(draft.tx, fault.id);
+  draft.sealIfInstant();
   return refusal;
 }
 
 /** Transactions of the same account that waited for this one; one that is refused now is forgotten, as on a live node. */
-async function includeFollowers(draft: Draft, first: Transaction): Promise<void> {
+async function includeQueued(draft: Draft, first: Transaction): Promise<void> {
   const sender = first.type === 'DEPLOY_ACCOUNT' ? first.address : first.sender;
   for (let nonce = first.nonce + 1n; nonce <= first.nonce + MAX_NONCE_GAP; nonce++) {
     const next = await dequeue(draft, sender, nonce);

@@ -45,7 +45,7 @@ export interface Fault extends FaultParameters {
 }
 
 /** A list that a person made by hand; more is a program gone wild. */
-export const MAX_ORDERS = 1_000;
+export const MAX_FAULTS = 1_000;
 
 interface Row {
   readonly id: number;
@@ -57,7 +57,7 @@ interface Row {
 }
 
 /** Answers undefined when there are too many already. */
-export async function orderFault(db: Db, fault: NewFault): Promise<Fault | undefined> {
+export async function addFault(db: Db, fault: NewFault): Promise<Fault | undefined> {
   const { kind, method, count, seconds, ...parameters } = fault;
   return db.tx(async (tx) => {
     // The head first, as every writer does, so that two never wait for each other.
@@ -69,7 +69,7 @@ export async function orderFault(db: Db, fault: NewFault): Promise<Fault | undef
       insert into sandbox.faults (kind, method, remaining, expires_at, parameters)
       select ${kind}, ${method ?? null}, ${count ?? null}, clock_timestamp() + make_interval(secs => ${seconds}),
         ${JSON.stringify(parameters)}::json
-       where (select count(*) from sandbox.faults) < ${MAX_ORDERS}
+       where (select count(*) from sandbox.faults) < ${MAX_FAULTS}
       returning id, kind, method, remaining, expires_at, parameters`);
     return row && faultOf(row);
   });
@@ -90,7 +90,7 @@ export async function clearFaults(db: Db): Promise<void> {
 }
 
 /** Uses up one turn of the oldest order that fits. Whoever asks at the same moment in another process gets another turn. */
-export async function takeOrder(db: Db, kinds: readonly FaultKind[], method: string): Promise<Fault | undefined> {
+export async function takeFault(db: Db, kinds: readonly FaultKind[], method: string): Promise<Fault | undefined> {
   const row = await db.one<Row>(sql`
     update sandbox.faults set remaining = remaining - 1
      where id = (${oldestFitting(kinds, method)} for update) and (remaining is null or remaining > 0)
@@ -99,14 +99,14 @@ export async function takeOrder(db: Db, kinds: readonly FaultKind[], method: str
 }
 
 /** Looks without using a turn up: whether one is used is known only afterwards. */
-export async function findOrder(db: Db, kind: FaultKind, method: string): Promise<Fault | undefined> {
+export async function findFault(db: Db, kind: FaultKind, method: string): Promise<Fault | undefined> {
   const row = await db.one<Row>(sql`
     select id, kind, method, remaining, expires_at, parameters from sandbox.faults
      where id = (${oldestFitting([kind], method)})`);
   return row && faultOf(row);
 }
 
-export async function useOrder(db: Db, id: number): Promise<void> {
+export async function consumeFault(db: Db, id: number): Promise<void> {
   await db.run(sql`update sandbox.faults set remaining = remaining - 1 where id = ${id} and remaining > 0`);
 }
 

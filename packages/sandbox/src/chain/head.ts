@@ -22,7 +22,7 @@ export interface Head {
   /** Transactions that wait in the mempool. */
   readonly queued: number;
   /** Whether an order of faults may be in force. */
-  readonly orders: boolean;
+  readonly faultsActive: boolean;
 }
 
 export interface OpenBlock {
@@ -46,12 +46,12 @@ interface Row {
   readonly open_timestamp: bigint | null;
   readonly open_transactions: number;
   readonly queued: number;
-  readonly orders: boolean;
+  readonly faults_active: boolean;
 }
 
 const columns = sql`
   number, hash, timestamp, sealed_version, version, reorganisations, block_seconds, time_offset_seconds, l1_after_blocks,
-  opened_at, open_timestamp, open_transactions, queued, coalesce(orders_until > clock_timestamp(), false) as orders`;
+  opened_at, open_timestamp, open_transactions, queued, coalesce(orders_until > clock_timestamp(), false) as faults_active`;
 
 export async function readHead(reads: Reads): Promise<Head> {
   return headOf(await reads.one<Row>(sql`select ${columns} from sandbox.chain`));
@@ -81,7 +81,7 @@ function headOf(row: Row | undefined): Head {
     l1AfterBlocks: row.l1_after_blocks,
     open: open || undefined,
     queued: row.queued,
-    orders: row.orders,
+    faultsActive: row.faults_active,
   };
 }
 

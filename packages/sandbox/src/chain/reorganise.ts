@@ -40,8 +40,8 @@ export async function reorganise(draft: Draft, blocks: number, what: 'drop' | 'r
     reorganisations: head.reorganisations + 1,
     open: draft.newBlock(),
   });
-  const requeued = what === 'requeue' ? await executeAgain(draft, taken) : [];
-  if (requeued.length > 0) draft.settle();
+  const requeued = what === 'requeue' ? await requeue(draft, taken) : [];
+  if (requeued.length > 0) draft.sealIfInstant();
   else if (head.blockSeconds === 0) draft.change({ open: undefined });
   return { dropped: taken.map((row) => row.hash).filter((hash) => !requeued.includes(hash)), requeued };
 }
@@ -61,7 +61,7 @@ async function deleteAbove(tx: Db, number: number, version: number): Promise<voi
     delete from sandbox.state where version > ${version}`);
 }
 
-async function executeAgain(draft: Draft, rows: readonly Row[]): Promise<string[]> {
+async function requeue(draft: Draft, rows: readonly Row[]): Promise<string[]> {
   const done: string[] = [];
   for (const { hash, transaction, definition } of rows) {
     const { tx } = readTransaction(transaction, 'transaction');

@@ -1,5 +1,5 @@
 import { sql } from '@svc/store';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
 import type { Head } from './head.ts';
@@ -7,7 +7,7 @@ import { StateCache, stateAt } from './state.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([sandbox.migrations]);
+  database = await TestDatabase.create([sandbox.migrations]);
   await database.db.run(sql`
     insert into sandbox.state (contract, slot, version, value)
     values ('0x1', '0xa', 0, '0x10'), ('0x1', '0xa', 5, '0x15'), ('0x1', 'nonce', 7, '0x2')`);
@@ -26,21 +26,21 @@ const head = (version: number, reorganisations = 0): Head => ({
   l1AfterBlocks: 1,
   open: undefined,
   queued: 0,
-  orders: false,
+  faultsActive: false,
 });
 const row = (version: number, value: string) => ({ contract: '0x1', slot: '0xa', version, value });
 
 async function cacheAt(version: number, maxEntries?: number): Promise<StateCache> {
   const cache = new StateCache(maxEntries);
-  await cache.catchUp(database.db, head(version));
+  await cache.sync(database.db, head(version));
   return cache;
 }
 
 describe('state in memory', () => {
   it('is found by its own version only', async () => {
     const cache = await cacheAt(3);
-    cache.remember(3, '0x1', '0xa', 9n);
-    cache.remember(2, '0x1', '0xb', 8n);
+    cache.set(3, '0x1', '0xa', 9n);
+    cache.set(2, '0x1', '0xb', 8n);
     expect(cache.get(3, '0x1', '0xa')).toBe(9n);
     expect(cache.get(2, '0x1', '0xb')).toBeUndefined();
     expect(cache.get(4, '0x1', '0xa')).toBeUndefined();
@@ -48,37 +48,37 @@ describe('state in memory', () => {
 
   it('moves on with the blocks of its own process', async () => {
     const cache = await cacheAt(3);
-    cache.remember(3, '0x1', '0xb', 1n);
+    cache.set(3, '0x1', '0xb', 1n);
     cache.advance(3, head(4), [row(4, '0x14')]);
     expect([cache.get(4, '0x1', '0xa'), cache.get(4, '0x1', '0xb')]).toEqual([0x14n, 1n]);
   });
 
   it('takes over what others wrote', async () => {
     const cache = await cacheAt(3);
-    cache.remember(3, '0x1', '0xa', 0x10n);
-    cache.remember(3, '0x2', '0xa', 3n);
-    await cache.catchUp(database.db, head(6));
+    cache.set(3, '0x1', '0xa', 0x10n);
+    cache.set(3, '0x2', '0xa', 3n);
+    await cache.sync(database.db, head(6));
     expect([cache.get(6, '0x1', '0xa'), cache.get(6, '0x2', '0xa')]).toEqual([0x15n, 3n]);
   });
 
   it('forgets everything after a reorganisation', async () => {
     const cache = await cacheAt(3);
-    cache.remember(3, '0x1', '0xa', 9n);
-    await cache.catchUp(database.db, head(4, 1));
+    cache.set(3, '0x1', '0xa', 9n);
+    await cache.sync(database.db, head(4, 1));
     expect(cache.get(4, '0x1', '0xa')).toBeUndefined();
     expect(cache.size).toBe(0);
   });
 
   it('is not turned back by a reader that looked earlier', async () => {
     const cache = await cacheAt(6);
-    cache.remember(6, '0x1', '0xa', 9n);
-    await cache.catchUp(database.db, head(3));
+    cache.set(6, '0x1', '0xa', 9n);
+    await cache.sync(database.db, head(3));
     expect(cache.get(6, '0x1', '0xa')).toBe(9n);
   });
 
   it('has a bound: the oldest make room', async () => {
     const cache = await cacheAt(1, 2);
-    for (const slot of ['0xa', '0xb', '0xc']) cache.remember(1, '0x1', slot, 1n);
+    for (const slot of ['0xa', '0xb', '0xc']) cache.set(1, '0x1', slot, 1n);
     expect(cache.size).toBe(2);
     expect(cache.get(1, '0x1', '0xa')).toBeUndefined();
   });

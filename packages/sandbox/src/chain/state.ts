@@ -13,7 +13,7 @@ export function stateAt(reads: Reads, cache: StateCache, version: number): State
       select value from sandbox.state
        where contract = ${contract} and slot = ${slot} and version <= ${version} order by version desc limit 1`);
     const value = row ? BigInt(row.value) : 0n;
-    cache.remember(version, contract, slot, value);
+    cache.set(version, contract, slot, value);
     return value;
   };
   return {
@@ -51,7 +51,7 @@ export class StateCache {
     return version === this.#version ? this.#values.get(`${contract} ${slot}`) : undefined;
   }
 
-  remember(version: number, contract: string, slot: string, value: bigint): void {
+  set(version: number, contract: string, slot: string, value: bigint): void {
     if (version === this.#version) this.#set(`${contract} ${slot}`, value);
   }
 
@@ -69,7 +69,7 @@ export class StateCache {
   }
 
   /** Takes over what other processes wrote. */
-  async catchUp(reads: Reads, head: Head): Promise<void> {
+  async sync(reads: Reads, head: Head): Promise<void> {
     const from = this.#version;
     const behind = head.version - from;
     const same = head.reorganisations === this.#reorganisations;
@@ -188,18 +188,18 @@ export interface EventRow {
   readonly data: readonly string[];
 }
 
-export interface Place {
+export interface Position {
   readonly version: number;
   readonly block: number;
   readonly index: number;
 }
 
-export function transactionRow(place: Place, tx: Transaction, executed: Executed): TransactionRow {
+export function transactionRow(position: Position, tx: Transaction, executed: Executed): TransactionRow {
   return {
-    version: place.version,
+    version: position.version,
     hash: toHex(tx.hash),
-    block_number: place.block,
-    index: place.index,
+    block_number: position.block,
+    index: position.index,
     transaction: showTransaction(tx),
     execution_status: executed.status,
     // PostgreSQL has no place for this character.

@@ -9,7 +9,9 @@ let test: TestNode;
 let writer: Writer;
 beforeAll(async () => {
   test = await startTestNode();
-  writer = new Writer(test.database.db, new StateCache(), Date.now);
+  // A clock that stands still: batches end when the queue is empty, never by time.
+  const now = Date.now();
+  writer = new Writer(test.database.db, new StateCache(), () => now);
 });
 afterAll(() => test.stop());
 

@@ -12,7 +12,7 @@ const MAX_BATCH = 64;
 /** Beyond this a client would wait for many seconds; it is told at once. */
 const MAX_WAITING = 2_000;
 
-interface Job {
+interface WriteJob {
   /** Runs on the draft; the outcome is kept until the draft is stored. */
   run(draft: Draft): Promise<void>;
   stored(): void;
@@ -31,7 +31,7 @@ export class Writer {
   readonly #db: Database;
   readonly #cache: StateCache;
   readonly #now: () => number;
-  readonly #waiting: Job[] = [];
+  readonly #waiting: WriteJob[] = [];
   #running: Promise<void> | undefined;
 
   constructor(db: Database, cache: StateCache, now: () => number) {
@@ -57,7 +57,7 @@ export class Writer {
         stored: () => answer(),
         failed: reject,
       });
-      this.#running ??= this.#work().finally(() => {
+      this.#running ??= this.#drain().finally(() => {
         this.#running = undefined;
       });
     });
@@ -68,9 +68,9 @@ export class Writer {
     await this.#running;
   }
 
-  async #work(): Promise<void> {
+  async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch: Job[] = [];
+      const batch: WriteJob[] = [];
       try {
         await this.#store(batch);
         for (const job of batch) job.stored();
@@ -82,10 +82,10 @@ export class Writer {
     }
   }
 
-  async #store(batch: Job[]): Promise<void> {
+  async #store(batch: WriteJob[]): Promise<void> {
     const { before, draft } = await this.#db.tx(async (tx) => {
       const head = await lockHead(tx);
-      await this.#cache.catchUp(tx, head);
+      await this.#cache.sync(tx, head);
       const next = new Draft(tx, head, this.#cache, this.#now);
       const until = this.#now() + MAX_BATCH_MS;
       do {
@@ -102,12 +102,12 @@ export class Writer {
 }
 
 /** How soon a process notices that another one has changed the block time. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 /** A block may be this much late. */
 const PRECISION_MS = 50;
 
 /** Seals blocks at their interval, in whichever process notices first. */
-export class Ticker {
+export class BlockTimer {
   readonly #stopped = new AbortController();
   #wake = new AbortController();
   readonly #done: Promise<void>;
@@ -130,19 +130,19 @@ export class Ticker {
     while (!this.#stopped.signal.aborted) {
       this.#wake = new AbortController();
       // A database that is away for a moment is back at the next look.
-      const wait = await this.#look(db, writer, now).catch(() => LOOK_EVERY_MS);
+      const wait = await this.#sealIfDue(db, writer, now).catch(() => POLL_MS);
       const signal = AbortSignal.any([this.#stopped.signal, this.#wake.signal]);
       await pause(wait, undefined, { signal }).catch(() => {});
     }
   }
 
   /** Answers after how many milliseconds to look again. */
-  async #look(db: Database, writer: Writer, now: () => number): Promise<number> {
+  async #sealIfDue(db: Database, writer: Writer, now: () => number): Promise<number> {
     const head = await readHead(db);
-    if (!head.open) return LOOK_EVERY_MS;
+    if (!head.open) return POLL_MS;
     if (isDue(head, now())) await writer.write(async (draft) => sealWhenDue(draft, now()));
     const left = head.open.openedAt + head.blockSeconds * 1000 - now();
-    return Math.min(LOOK_EVERY_MS, Math.max(PRECISION_MS, left));
+    return Math.min(POLL_MS, Math.max(PRECISION_MS, left));
   }
 }
 
@@ -182,7 +182,7 @@ const DEFAULT_L1_AFTER_BLOCKS = 100;
  * Makes block 0 where there is none. Contracts that a newer program brings are added to it, and what is there already
  * stays as it is, so that a chain outlives upgrades.
  */
-export async function begin(db: Database, now: () => number): Promise<void> {
+export async function ensureGenesis(db: Database, now: () => number): Promise<void> {
   const rows = stateRows(0, genesis(), () => 0n);
   const digest = createHash('sha256').update(JSON.stringify(rows)).digest('hex');
   const known = await db.one<{ genesis: string }>(sql`select genesis from sandbox.chain`);

@@ -37,7 +37,7 @@ async function move(frame: Frame, from: bigint, to: bigint, value: bigint): Prom
   Transfer.emit(frame, { from, to, value });
 }
 
-async function allow(frame: Frame, owner: bigint, spender: bigint, value: bigint): Promise<void> {
+async function setAllowance(frame: Frame, owner: bigint, spender: bigint, value: bigint): Promise<void> {
   require(owner !== 0n, 'ERC20: approve from 0');
   require(spender !== 0n, 'ERC20: approve to 0');
   require(value <= U256_MAX, 'u256_add Overflow');
@@ -50,10 +50,10 @@ async function useAllowance(frame: Frame, owner: bigint, spender: bigint, amount
   const allowance = await allowances.read(frame, owner, spender);
   if (allowance === U256_MAX) return;
   require(allowance >= amount, 'ERC20: insufficient allowance');
-  await allow(frame, owner, spender, allowance - amount);
+  await setAllowance(frame, owner, spender, allowance - amount);
 }
 
-async function create(frame: Frame, to: bigint, value: bigint): Promise<void> {
+async function mintTo(frame: Frame, to: bigint, value: bigint): Promise<void> {
   require(to !== 0n, 'ERC20: mint to 0');
   const supply = (await totalSupply.read(frame)) + value;
   require(supply <= U256_MAX, 'u256_add Overflow');
@@ -84,7 +84,7 @@ const construct = action(
     await erc20Storage.symbol.write(frame, toText(args.symbol));
     await erc20Storage.decimals.write(frame, args.decimals);
     await minters.write(frame, [args.minter], true);
-    if (args.initial_supply > 0n) await create(frame, args.recipient, args.initial_supply);
+    if (args.initial_supply > 0n) await mintTo(frame, args.recipient, args.initial_supply);
   },
 );
 
@@ -114,7 +114,7 @@ const transferFrom = external(
 );
 
 const approve = external('approve', { spender: address, amount: u256 }, bool, async (frame, { spender, amount }) => {
-  await allow(frame, frame.caller, spender, amount);
+  await setAllowance(frame, frame.caller, spender, amount);
   return true;
 });
 
@@ -124,7 +124,7 @@ const increaseAllowance = external(
   bool,
   async (frame, args) => {
     const current = await allowances.read(frame, frame.caller, args.spender);
-    await allow(frame, frame.caller, args.spender, current + args.added_value);
+    await setAllowance(frame, frame.caller, args.spender, current + args.added_value);
     return true;
   },
 );
@@ -136,14 +136,14 @@ const decreaseAllowance = external(
   async (frame, args) => {
     const current = await allowances.read(frame, frame.caller, args.spender);
     require(current >= args.subtracted_value, 'u256_sub Overflow');
-    await allow(frame, frame.caller, args.spender, current - args.subtracted_value);
+    await setAllowance(frame, frame.caller, args.spender, current - args.subtracted_value);
     return true;
   },
 );
 
 const mint = action('mint', { recipient: address, amount: u256 }, async (frame, { recipient, amount }) => {
   await requireMinter(frame);
-  await create(frame, recipient, amount);
+  await mintTo(frame, recipient, amount);
 });
 
 /** Of the caller's own tokens; a bridge does so before it promises them elsewhere. */

@@ -104,7 +104,7 @@ function parseLong(signature: readonly bigint[]): readonly SignerSignature[] {
 }
 
 /** Undefined where the signature is good, else what is wrong with it. */
-export async function signatureFault(
+export async function signatureError(
   frame: Frame,
   hash: bigint,
   signature: readonly bigint[],
@@ -113,13 +113,13 @@ export async function signatureFault(
   const [byOwner, byGuardian, ...more] = await parse(frame, signature);
   const complete = byOwner && more.length === 0 && (byGuardian === undefined) === (guardian === 0n);
   require(complete === true, 'argent/invalid-signature-length');
-  if (!isGood(frame, byOwner, await readyOwner.read(frame), hash)) return 'argent/invalid-owner-sig';
-  if (byGuardian && !isGood(frame, byGuardian, guardian, hash)) return 'argent/invalid-guardian-sig';
+  if (!isValidFor(frame, byOwner, await readyOwner.read(frame), hash)) return 'argent/invalid-owner-sig';
+  if (byGuardian && !isValidFor(frame, byGuardian, guardian, hash)) return 'argent/invalid-guardian-sig';
   return undefined;
 }
 
 /** An estimate is good with any signature of the right signer, so that it can be made before signing. */
-function isGood(frame: Frame, { publicKey, r, s }: SignerSignature, expected: bigint, hash: bigint): boolean {
+function isValidFor(frame: Frame, { publicKey, r, s }: SignerSignature, expected: bigint, hash: bigint): boolean {
   return publicKey === expected && (verify(hash, publicKey, r, s) || isQuery(frame));
 }
 
@@ -160,8 +160,8 @@ function requireProtocol(frame: Frame): void {
 }
 
 async function requireSignature(frame: Frame, hash: bigint, signature: readonly bigint[]): Promise<void> {
-  const fault = await signatureFault(frame, hash, signature);
-  if (fault) panic(fault);
+  const error = await signatureError(frame, hash, signature);
+  if (error) panic(error);
 }
 
 /** The account is called alone or not at all: no bundle can hide a change of it among payments. */
@@ -228,8 +228,8 @@ const upgrade = action(
   { new_implementation: classHash, data: array(felt) },
   async (frame, { new_implementation, data }) => {
     require(frame.caller === frame.address, 'argent/only-self');
-    const asked = selector('supports_interface');
-    const [supported] = await frame.libraryCall(new_implementation, asked, [interfaceIds.SRC6]);
+    const supportsInterfaceSelector = selector('supports_interface');
+    const [supported] = await frame.libraryCall(new_implementation, supportsInterfaceSelector, [interfaceIds.SRC6]);
     require(supported === 1n, 'argent/invalid-implementation');
     const calldata = [new_implementation, BigInt(data.length), ...data];
     await frame.libraryCall(new_implementation, selector('perform_upgrade'), calldata);
@@ -237,7 +237,7 @@ const upgrade = action(
 );
 
 async function isValid(frame: Frame, args: { hash: bigint; signature: readonly bigint[] }): Promise<bigint> {
-  return (await signatureFault(frame, args.hash, args.signature)) === undefined ? VALID : 0n;
+  return (await signatureError(frame, args.hash, args.signature)) === undefined ? VALID : 0n;
 }
 
 function hashOf(name: string, of: 1 | 2): ContractFunction {

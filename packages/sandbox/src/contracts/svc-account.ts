@@ -125,7 +125,7 @@ function executionFunctions(known: WalletClass): ContractFunction[] {
     if (known.policies) await spend(frame, sessionKey, list, known.current);
   };
   return [
-    ...(known.current ? ownersTransactions : transactionsOfAll(execute, charge)),
+    ...(known.current ? ownerTransactions : ownerOrSessionTransactions(execute, charge)),
     external(
       'execute_from_outside_v2',
       { outside_execution: outsideExecution, signature: span(felt) },
@@ -146,7 +146,7 @@ function executionFunctions(known: WalletClass): ContractFunction[] {
  * A transaction of the account is paid by the account, at a price that its signer names: neither a policy nor a number
  * of calls bounds that, so sessions come from outside alone, where the sender pays.
  */
-const ownersTransactions: readonly ContractFunction[] = [
+const ownerTransactions: readonly ContractFunction[] = [
   external('__validate__', { calls }, felt, requireOwner),
   external('__execute__', { calls }, results, (frame, args) => {
     requireProtocol(frame);
@@ -158,7 +158,7 @@ type Execute = typeof executeAll;
 type Charge = (frame: Frame, session: SessionSignature, list: readonly Call[]) => Promise<void>;
 
 /** The earlier classes take a session's transactions, too. */
-function transactionsOfAll(execute: Execute, charge: Charge): readonly ContractFunction[] {
+function ownerOrSessionTransactions(execute: Execute, charge: Charge): readonly ContractFunction[] {
   return [
     external('__validate__', { calls }, felt, async (frame, args) => {
       const { hash, signature } = frame.transaction;

@@ -34,15 +34,15 @@ export const SpendingPolicyRemoved = event('SpendingPolicyRemoved', { session_ke
 
 /** What gives tokens away, or the right to take them. */
 const SPENDING_ENTRYPOINTS = ['transfer', 'approve', 'increase_allowance', 'increaseAllowance'];
-const spending = new Set(SPENDING_ENTRYPOINTS.map((name) => selector(name)));
+const spendingSelectors = new Set(SPENDING_ENTRYPOINTS.map((name) => selector(name)));
 /** With the account as sender it is `transfer` by another name: some tokens ask for no allowance then. */
-const movingForOthers = new Set(['transfer_from', 'transferFrom'].map((name) => selector(name)));
+const transferFromSelectors = new Set(['transfer_from', 'transferFrom'].map((name) => selector(name)));
 
 /** How many parties stand before the amount in the calldata; undefined for what is no spending. */
-function partiesOf(frame: Frame, { selector, calldata }: Call, countsOwnMoves: boolean): number | undefined {
-  if (spending.has(selector)) return 1;
-  const ownMove = countsOwnMoves && movingForOthers.has(selector) && calldata[0] === frame.address;
-  return ownMove ? 2 : undefined;
+function amountOffset(frame: Frame, { selector, calldata }: Call, countTransferFrom: boolean): number | undefined {
+  if (spendingSelectors.has(selector)) return 1;
+  const fromSelf = countTransferFrom && transferFromSelectors.has(selector) && calldata[0] === frame.address;
+  return fromSelf ? 2 : undefined;
 }
 
 /** Counts every spending call against its token's policy, in order, so that calls of one transaction add up. */
@@ -50,14 +50,14 @@ export async function spend(
   frame: Frame,
   sessionKey: bigint,
   calls: readonly Call[],
-  countsOwnMoves: boolean,
+  countTransferFrom: boolean,
 ): Promise<void> {
   for (const call of calls) {
-    const parties = partiesOf(frame, call, countsOwnMoves);
-    if (parties === undefined) continue;
+    const offset = amountOffset(frame, call, countTransferFrom);
+    if (offset === undefined) continue;
     const current = await policies.read(frame, sessionKey, call.to);
     if (current.window_seconds === 0n) continue;
-    const updated = spendOnce(current, amountOf(call.calldata, parties), frame.block.timestamp);
+    const updated = spendOnce(current, amountOf(call.calldata, offset), frame.block.timestamp);
     await policies.write(frame, [sessionKey, call.to], updated);
   }
 }
@@ -73,8 +73,8 @@ function spendOnce(current: Policy, amount: bigint, now: bigint): Policy {
 }
 
 /** Exactly the parties and an amount: what cannot be measured is not let through. */
-function amountOf(calldata: readonly bigint[], parties: number): bigint {
-  const reader = new Reader(calldata.slice(parties));
+function amountOf(calldata: readonly bigint[], offset: number): bigint {
+  const reader = new Reader(calldata.slice(offset));
   try {
     const amount = u256.read(reader);
     if (reader.left === 0) return amount;

@@ -1,13 +1,13 @@
 import { chainIds, encodeCalls, invokeHash, selector, sign, TRANSACTION_VERSION, toHex } from '@svc/starknet';
 import { type Draft, include } from '../chain/draft.ts';
-import { clearFaults, listFaults, type NewFault, orderFault } from '../chain/faults.ts';
+import { addFault, clearFaults, listFaults, type NewFault } from '../chain/faults.ts';
 import { type Head, readHead } from '../chain/head.ts';
 import { reorganise } from '../chain/reorganise.ts';
 import { mine, setBlockTime, setTimeOffset } from '../chain/writer.ts';
 import { predeployed } from '../contracts/predeployed.ts';
 import { gasPrices } from '../execution/fees.ts';
 import type { InvokeTransaction } from '../execution/types.ts';
-import type { NodeParts } from '../rpc/context.ts';
+import type { NodeDeps } from '../rpc/context.ts';
 
 /** What people and tests may ask of the chain beside JSON-RPC. */
 export type Command =
@@ -18,12 +18,12 @@ export type Command =
   | { readonly do: 'set-block-time'; readonly seconds: number; readonly l1AfterBlocks?: number }
   | { readonly do: 'reorganise'; readonly blocks: number; readonly transactions: 'drop' | 'requeue' }
   | { readonly do: 'fund'; readonly funding: Funding }
-  | { readonly do: 'order-fault'; readonly fault: NewFault }
+  | { readonly do: 'add-fault'; readonly fault: NewFault }
   | { readonly do: 'list-faults' }
   | { readonly do: 'clear-faults' };
 
 /** Answers what the HTTP answer shows. */
-export async function run(node: NodeParts, command: Command): Promise<unknown> {
+export async function runCommand(node: NodeDeps, command: Command): Promise<unknown> {
   const { db, writer } = node;
   switch (command.do) {
     case 'show':
@@ -43,8 +43,8 @@ export async function run(node: NodeParts, command: Command): Promise<unknown> {
       });
     case 'fund':
       return { transactionHash: await writer.write((draft) => fund(draft, command.funding)) };
-    case 'order-fault':
-      return orderFault(db, command.fault);
+    case 'add-fault':
+      return addFault(db, command.fault);
     case 'list-faults':
       return { faults: await listFaults(db) };
     case 'clear-faults':
@@ -55,14 +55,14 @@ export async function run(node: NodeParts, command: Command): Promise<unknown> {
 
 type Change = (draft: Draft) => void;
 
-function change(node: NodeParts, apply: Change): Promise<unknown> {
+function change(node: NodeDeps, apply: Change): Promise<unknown> {
   return node.writer.write(async (draft) => {
     apply(draft);
     return showHead(node, draft.head);
   });
 }
 
-function showHead({ now }: NodeParts, head: Head) {
+function showHead({ now }: NodeDeps, head: Head) {
   return {
     chainId: toHex(chainIds.SVC_SANDBOX),
     blockNumber: head.number,
@@ -104,7 +104,7 @@ export interface Funding {
 export async function fund(draft: Draft, { token, to, amount }: Funding): Promise<string> {
   const nonce = await draft.overlay.nonceAt(predeployed.faucet.address);
   const calldata = [to, amount & LOW_HALF, amount >> 128n];
-  const tx = signed(encodeCalls([{ to: token, selector: selector('mint'), calldata }]), nonce);
+  const tx = signedByFaucet(encodeCalls([{ to: token, selector: selector('mint'), calldata }]), nonce);
   const refusal = await include(draft, { tx });
   if (refusal) throw new Error(`The faucet was refused: ${refusal.reason}`);
   const { status, reason } = outcomeOf(draft, tx.hash);
@@ -120,7 +120,7 @@ function outcomeOf(draft: Draft, hash: bigint): { status: string; reason: string
   return { status: row.execution_status, reason: row.revert_reason };
 }
 
-function signed(calldata: readonly bigint[], nonce: bigint): InvokeTransaction {
+function signedByFaucet(calldata: readonly bigint[], nonce: bigint): InvokeTransaction {
   const prices = gasPrices();
   const fields = {
     version: TRANSACTION_VERSION,

@@ -3,19 +3,27 @@ import type { FastifyInstance } from 'fastify';
 import { faultKinds, type NewFault } from '../chain/faults.ts';
 import type { EvmChains } from '../evm/chains.ts';
 import { type EvmChain, evmChains, type NativeCoin } from '../evm/tokens.ts';
+import {
+  type Body,
+  readBody,
+  readOneOf,
+  readOptionalText,
+  readOptionalWhole,
+  readText,
+  readWhole,
+} from '../request-body.ts';
 import { starknetTokens } from '../tokens.ts';
 import { NodeGoneError, type NodeThread } from '../worker/node-thread.ts';
-import { type Body, readBody, readOneOf, readOptionalText, readOptionalWhole, readText, readWhole } from './body.ts';
 import { type Command, type Funding, MAX_MINED_BLOCKS, MAX_REORGANISED_BLOCKS } from './commands.ts';
 
 /** Everything beside JSON-RPC that people and tests may do to the chain. */
 export function registerControls(app: FastifyInstance, node: NodeThread, evm: EvmChains): void {
-  const command = (one: Command) => node.command(one).catch(readably);
+  const command = (one: Command) => node.command(one).catch(toApiError);
 
   app.post('/faucet', async ({ body }) => {
-    const wanted = readFaucetRequest(body);
-    if (wanted.chain === 'STARKNET') return command({ do: 'fund', funding: wanted.funding });
-    const { chain, address, token, amount } = wanted;
+    const request = readFaucetRequest(body);
+    if (request.chain === 'STARKNET') return command({ do: 'fund', funding: request.funding });
+    const { chain, address, token, amount } = request;
     return { transactionHash: await evm.fund(chain, address, token, amount) };
   });
 
@@ -28,13 +36,13 @@ export function registerControls(app: FastifyInstance, node: NodeThread, evm: Ev
   app.get('/starknet/faults', async () => command({ do: 'list-faults' }));
   app.delete('/starknet/faults', async () => command({ do: 'clear-faults' }));
   app.post('/starknet/faults', async ({ body }) => {
-    const fault = await command({ do: 'order-fault', fault: readFault(body) });
+    const fault = await command({ do: 'add-fault', fault: readFault(body) });
     if (!fault) throw new ApiError('invalid_request', 'There are too many orders. Clear them with DELETE first.');
     return fault;
   });
 }
 
-function readably(error: unknown): never {
+function toApiError(error: unknown): never {
   if (error instanceof NodeGoneError) throw new ApiError('internal_error', error.message, { cause: error });
   throw error;
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Db, sql } from '@svc/store';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { encodeFunctionData, erc20Abi, parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const USDC = evmChains.BASE.tokens[0]?.address;
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([migrations]);
+  database = await TestDatabase.create([migrations]);
 });
 afterAll(() => database.drop());
 

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { erc20Abi, getAddress, parseAbiItem, parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, migrations, type RunningApp, startApp, tokenOn, walletOn } from '../../testing/evm/app.ts';
@@ -11,7 +11,7 @@ const chainNames = Object.keys(evmChains) as EvmChain[];
 let database: TestDatabase;
 let app: RunningApp;
 beforeAll(async () => {
-  database = await createTestDatabase([migrations]);
+  database = await TestDatabase.create([migrations]);
   app = await startApp(database.db);
 });
 afterAll(async () => {

@@ -3,7 +3,7 @@ import type { Db } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { type StartEngine, startEngine } from './engine.ts';
 import { failure, PARSE_ERROR, respond } from './json-rpc.ts';
-import { EvmNode, TooManyWaiting, Turns } from './node.ts';
+import { EvmNode, QueueFullError, SerialQueue } from './node.ts';
 import { type EvmChain, evmChains, type NativeCoin, parseEvmChain } from './tokens.ts';
 
 /** A request takes a millisecond or two; what waits longer than a few seconds has given up already. */
@@ -21,9 +21,9 @@ export class EvmChains {
   readonly #nodes: ReadonlyMap<EvmChain, EvmNode>;
 
   constructor(db: Db, { start = startEngine, now = Date.now }: EvmOptions = {}) {
-    const turns = new Turns(MAX_WAITING);
+    const queue = new SerialQueue(MAX_WAITING);
     const chains = Object.keys(evmChains) as EvmChain[];
-    this.#nodes = new Map(chains.map((chain) => [chain, new EvmNode({ chain, db, start, turns, now })]));
+    this.#nodes = new Map(chains.map((chain) => [chain, new EvmNode({ chain, db, start, queue, now })]));
   }
 
   node(chain: EvmChain): EvmNode {
@@ -44,14 +44,14 @@ export class EvmChains {
     if (amount <= 0n || amount > MAX_GRANT) {
       throw new ApiError('invalid_request', 'amount is not one that the faucet pays.');
     }
-    const { hash, paid } = await this.node(chain).grant({ address: recipient.value, token, amount }).catch(readably);
+    const { hash, paid } = await this.node(chain).grant({ address: recipient.value, token, amount }).catch(toApiError);
     if (!paid) throw new ApiError('invalid_request', 'address is a contract that does not take this money.');
     return hash;
   }
 }
 
-function readably(error: unknown): never {
-  throw error instanceof TooManyWaiting ? new ApiError('rate_limited', error.message) : error;
+function toApiError(error: unknown): never {
+  throw error instanceof QueueFullError ? new ApiError('rate_limited', error.message) : error;
 }
 
 /** A batch of the largest transactions does not fit, any other batch does. */

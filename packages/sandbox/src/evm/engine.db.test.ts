@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrations, post, startApp } from '../../testing/evm/app.ts';
 import { engineStarter, startEngine } from './engine.ts';
@@ -10,7 +10,7 @@ const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' };
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([migrations]);
+  database = await TestDatabase.create([migrations]);
 });
 afterAll(() => database.drop());
 

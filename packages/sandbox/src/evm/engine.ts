@@ -37,7 +37,7 @@ export function engineStarter(load: LoadEdr = () => import('@nomicfoundation/edr
       new edr.ContractDecoder(),
     );
     await command(provider, 'hardhat_impersonateAccount', [FAUCET]);
-    return { request: (method, params) => ask(provider, method, params) };
+    return { request: (method, params) => request(provider, method, params) };
   };
 }
 
@@ -46,7 +46,7 @@ export const startEngine: StartEngine = engineStarter();
 async function loadEngine(load: LoadEdr): Promise<{ edr: Edr; context: EdrContext }> {
   try {
     const edr = await load();
-    return { edr, context: await theContext(edr) };
+    return { edr, context: await sharedContext(edr) };
   } catch (error) {
     const where = `${process.platform} on ${process.arch}`;
     const cause = new Error(`The EVM engine @nomicfoundation/edr could not be loaded for ${where}.`, { cause: error });
@@ -57,7 +57,7 @@ async function loadEngine(load: LoadEdr): Promise<{ edr: Edr; context: EdrContex
 /** The engine allows one context a process. */
 let context: Promise<EdrContext> | undefined;
 
-function theContext(edr: Edr): Promise<EdrContext> {
+function sharedContext(edr: Edr): Promise<EdrContext> {
   context ??= (async () => {
     const fresh = new edr.EdrContext();
     await fresh.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory());
@@ -94,11 +94,11 @@ function configuration(edr: Edr, chain: EvmChain): ProviderConfig {
 }
 
 async function command(provider: Provider, method: string, params: readonly unknown[]): Promise<void> {
-  const answer = await ask(provider, method, params);
+  const answer = await request(provider, method, params);
   if ('error' in answer) throw new Error(`The EVM engine refused ${method}: ${answer.error.message}`);
 }
 
-async function ask(provider: Provider, method: string, params: readonly unknown[]): Promise<Answer> {
+async function request(provider: Provider, method: string, params: readonly unknown[]): Promise<Answer> {
   const text = requestText(method, params);
   if (text === undefined) return failure(INVALID_PARAMS, 'The parameters are nested too deeply.');
   const { data } = await provider.handleRequest(text);

@@ -80,9 +80,9 @@ const writers = `
   transfer:
     ${takes(2)} ${amount(1)} ${address(0)} CALLER       ; amount to from
   move:
-    DUP2 ISZERO @toNobody JUMPI
+    DUP2 ISZERO @toZero JUMPI
     DUP1 ${balanceSlot} DUP1 SLOAD                      ; amount to from slot balance
-    DUP5 DUP2 LT @tooLittle JUMPI
+    DUP5 DUP2 LT @balanceTooLow JUMPI
     DUP5 SWAP1 SUB SWAP1 SSTORE                         ; amount to from
     DUP2 ${balanceSlot} DUP1 SLOAD                      ; amount to from slot balance
     DUP5 ADD SWAP1 SSTORE                               ; amount to from
@@ -101,7 +101,7 @@ const writers = `
     ${takes(3)} ${amount(2)} ${address(1)} ${address(0)} ; amount to from
     CALLER DUP2 ${allowanceSlot} DUP1 SLOAD             ; amount to from slot allowance
     DUP1 NOT ISZERO @unlimited JUMPI
-    DUP5 DUP2 LT @notAllowed JUMPI
+    DUP5 DUP2 LT @allowanceTooLow JUMPI
     DUP5 SWAP1 SUB SWAP1 SSTORE                         ; amount to from
     @move JUMP
   unlimited:                                            ; by convention, the largest allowance is never used up
@@ -112,9 +112,9 @@ const mint = (faucet: string) => `
   mint:
     CALLER ${faucet} XOR @refuse JUMPI
     ${takes(2)} ${amount(1)} ${address(0)}              ; amount to
-    DUP1 ISZERO @toNobody JUMPI
+    DUP1 ISZERO @toZero JUMPI
     ${TOTAL_SUPPLY} SLOAD DUP3 ADD                      ; amount to supply
-    DUP3 DUP2 LT @tooMuch JUMPI
+    DUP3 DUP2 LT @supplyOverflow JUMPI
     ${TOTAL_SUPPLY} SSTORE                              ; amount to
     DUP1 ${balanceSlot} DUP1 SLOAD DUP4 ADD SWAP1 SSTORE
     SWAP1 0 MSTORE                                      ; to
@@ -123,10 +123,10 @@ const mint = (faucet: string) => `
 `;
 
 const refusals = `
-  toNobody: ${revertWith('ERC20: transfer to the zero address')}
-  tooLittle: ${revertWith('ERC20: transfer amount exceeds balance')}
-  notAllowed: ${revertWith('ERC20: insufficient allowance')}
-  tooMuch: ${revertWith('ERC20: total supply is full')}
+  toZero: ${revertWith('ERC20: transfer to the zero address')}
+  balanceTooLow: ${revertWith('ERC20: transfer amount exceeds balance')}
+  allowanceTooLow: ${revertWith('ERC20: insufficient allowance')}
+  supplyOverflow: ${revertWith('ERC20: total supply is full')}
 `;
 
 /** The code of a token contract. What never changes is in the code itself, because a genesis account has no storage. */

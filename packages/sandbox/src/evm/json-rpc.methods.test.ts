@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isOpen, MAX_LOG_BLOCKS, overLimit } from './json-rpc.ts';
+import { isPublic, MAX_LOG_BLOCKS, overLimit } from './json-rpc.ts';
 
 const HEIGHT = 25_000;
 const logs = (filter: unknown) => overLimit('eth_getLogs', [filter], HEIGHT);
 
 describe('the methods that are open', () => {
   it('are those of a live node, none of the engine itself', () => {
-    expect(isOpen('eth_call')).toBe(true);
+    expect(isPublic('eth_call')).toBe(true);
     for (const method of ['hardhat_reset', 'evm_revert', 'debug_traceCall', 'eth_sendTransaction', 'toString']) {
-      expect(isOpen(method)).toBe(false);
+      expect(isPublic(method)).toBe(false);
     }
   });
 });

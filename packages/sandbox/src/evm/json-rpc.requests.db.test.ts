@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, migrations, post, type RunningApp, startApp } from '../../testing/evm/app.ts';
@@ -8,7 +8,7 @@ const STRANGER = '0x2222222222222222222222222222222222222222';
 let database: TestDatabase;
 let app: RunningApp;
 beforeAll(async () => {
-  database = await createTestDatabase([migrations]);
+  database = await TestDatabase.create([migrations]);
   app = await startApp(database.db);
 });
 afterAll(async () => {

@@ -59,7 +59,7 @@ export const SEND = 'eth_sendRawTransaction';
  * filters would live in one process while the next request may reach another.
  */
 // biome-ignore format: a table reads better than twenty lines
-const open: ReadonlySet<string> = new Set([
+const publicMethods: ReadonlySet<string> = new Set([
   SEND, 'eth_blockNumber', 'eth_call', 'eth_chainId', 'eth_estimateGas', 'eth_feeHistory', 'eth_gasPrice', 'eth_getBalance',
   'eth_getBlockByHash', 'eth_getBlockByNumber', 'eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber',
   'eth_getCode', 'eth_getLogs', 'eth_getStorageAt', 'eth_getTransactionByBlockHashAndIndex',
@@ -76,8 +76,8 @@ const MAX_RAW_CHARS = 2 + 2 * 128 * 1024;
 
 type Params = readonly unknown[];
 
-export function isOpen(method: string): boolean {
-  return open.has(method);
+export function isPublic(method: string): boolean {
+  return publicMethods.has(method);
 }
 
 /** Answers why a request is refused before the engine sees it, or undefined. Height is the newest block's number. */
@@ -139,7 +139,7 @@ const MAX_REASON_LENGTH = 1_024;
 /**
  * Libraries tell refusals apart by the words that the nodes of live chains use for them; the engine has words of its own.
  */
-const liveWords: readonly (readonly [RegExp, string])[] = [
+const liveMessages: readonly (readonly [RegExp, string])[] = [
   [/^Sender doesn't have enough funds/, 'insufficient funds for gas * price + value'],
   [/^Nonce too low/, 'nonce too low'],
   [/^Nonce too high/, 'nonce too high'],
@@ -157,7 +157,7 @@ export function failure(code: number, message: string, data?: unknown): { error:
 export function asLiveNode(error: RpcError): RpcError {
   const revert = revertData(error.data);
   if (revert !== undefined) return { code: EXECUTION_REVERTED, message: revertMessage(revert), data: revert };
-  const words = liveWords.find(([pattern]) => pattern.test(error.message))?.[1];
+  const words = liveMessages.find(([pattern]) => pattern.test(error.message))?.[1];
   return { code: error.code, message: words ? `${words}: ${error.message}` : error.message };
 }
 

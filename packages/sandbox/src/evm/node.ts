@@ -2,14 +2,23 @@ import type { ChainToken, EvmAddress } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import type { Engine, StartEngine } from './engine.ts';
 import { selectors } from './erc20.ts';
-import { type Answer, failure, isOpen, LIMIT_EXCEEDED, METHOD_NOT_FOUND, overLimit, SEND, serve } from './json-rpc.ts';
+import {
+  type Answer,
+  failure,
+  isPublic,
+  LIMIT_EXCEEDED,
+  METHOD_NOT_FOUND,
+  overLimit,
+  SEND,
+  serve,
+} from './json-rpc.ts';
 import { type EvmChain, evmChains, FAUCET, GENESIS_TIME, type NativeCoin } from './tokens.ts';
 
-export interface EvmNodeParts {
+export interface EvmNodeDeps {
   readonly chain: EvmChain;
   readonly db: Db;
   readonly start: StartEngine;
-  readonly turns: Turns;
+  readonly queue: SerialQueue;
   /** In milliseconds. */
   readonly now: () => number;
 }
@@ -19,12 +28,12 @@ export interface EvmNodeParts {
  * entries as they come, from this process or another; the engine starts with the first request.
  */
 export class EvmNode {
-  readonly #parts: EvmNodeParts;
+  readonly #deps: EvmNodeDeps;
   /** Absent while the engine may be elsewhere than the log: unless that ends well, the next request starts another one. */
   #replica: Replica | undefined;
 
-  constructor(parts: EvmNodeParts) {
-    this.#parts = parts;
+  constructor(deps: EvmNodeDeps) {
+    this.#deps = deps;
   }
 
   /** Takes a parsed body, a request or a batch; answers what to send back, undefined for nothing. */
@@ -34,9 +43,9 @@ export class EvmNode {
 
   /** Sends from the faucet. The transaction is in a block when this answers; a contract may have refused what it brought. */
   grant(grant: Grant): Promise<{ hash: string; paid: boolean }> {
-    return this.#parts.turns.take(async () => {
+    return this.#deps.queue.run(async () => {
       const sent = await this.#write({ grant });
-      if ('error' in sent) throw new Error(`The faucet of ${this.#parts.chain} was refused: ${sent.error.message}`);
+      if ('error' in sent) throw new Error(`The faucet of ${this.#deps.chain} was refused: ${sent.error.message}`);
       const receipt = await this.#answer('eth_getTransactionReceipt', [sent.result]);
       const paid = 'result' in receipt && (receipt.result as { status: string } | null)?.status === '0x1';
       return { hash: String(sent.result), paid };
@@ -44,43 +53,43 @@ export class EvmNode {
   }
 
   async #execute(method: string, params: readonly unknown[]): Promise<Answer> {
-    if (!isOpen(method)) return failure(METHOD_NOT_FOUND, `The method ${method.slice(0, 64)} is not available.`);
+    if (!isPublic(method)) return failure(METHOD_NOT_FOUND, `The method ${method.slice(0, 64)} is not available.`);
     try {
-      return await this.#parts.turns.take(() => this.#answer(method, params));
+      return await this.#deps.queue.run(() => this.#answer(method, params));
     } catch (error) {
-      if (error instanceof TooManyWaiting) return failure(LIMIT_EXCEEDED, error.message);
+      if (error instanceof QueueFullError) return failure(LIMIT_EXCEEDED, error.message);
       throw error;
     }
   }
 
   async #answer(method: string, params: readonly unknown[]): Promise<Answer> {
     if (method === SEND) return overLimit(method, params, 0) ?? this.#write({ raw: String(params[0]) });
-    const replica = await this.#caughtUp(this.#parts.db);
+    const replica = await this.#syncedReplica(this.#deps.db);
     return overLimit(method, params, replica.height) ?? replica.read(method, params);
   }
 
   /** A block is in the log before anybody hears of it, and in no engine if it could not be stored. */
-  async #write(deed: Deed): Promise<Answer> {
-    const { chain, db, now } = this.#parts;
+  async #write(input: BlockInput): Promise<Answer> {
+    const { chain, db, now } = this.#deps;
     // Most of the way is gone outside of the transaction: while that is open, no other process can write.
-    await this.#caughtUp(db);
+    await this.#syncedReplica(db);
     const { answer, replica } = await db.tx(async (tx) => {
       await lockLog(tx, chain);
-      const replica = await this.#caughtUp(tx);
+      const replica = await this.#syncedReplica(tx);
       const time = Math.max(Math.floor(now() / 1_000), replica.time);
       this.#replica = undefined;
-      const answer = await replica.apply(deed, time);
-      if ('result' in answer) await append(tx, chain, { position: replica.height, time, deed });
+      const answer = await replica.apply(input, time);
+      if ('result' in answer) await append(tx, chain, { position: replica.height, time, input });
       return { answer, replica };
     });
     this.#replica = replica;
     return answer;
   }
 
-  async #caughtUp(db: Db): Promise<Replica> {
-    const { chain, start } = this.#parts;
+  async #syncedReplica(db: Db): Promise<Replica> {
+    const { chain, start } = this.#deps;
     const replica = this.#replica ?? new Replica(chain, await start(chain));
-    let entries: readonly Entry[];
+    let entries: readonly LogEntry[];
     do {
       entries = await entriesAfter(db, chain, replica.height);
       if (entries.length > 0) this.#replica = undefined;
@@ -123,23 +132,23 @@ export class Replica {
   }
 
   /** Takes an entry that others have accepted before. */
-  async replay(entry: Entry): Promise<void> {
+  async replay(entry: LogEntry): Promise<void> {
     if (entry.position !== this.#height + 1) {
       throw new Error(`The log of ${this.#chain} has no entry ${this.#height + 1}.`);
     }
-    const answer = await this.apply(entry.deed, entry.time);
+    const answer = await this.apply(entry.input, entry.time);
     if ('error' in answer) {
       throw new Error(`Entry ${entry.position} of the log of ${this.#chain} was refused: ${answer.error.message}`);
     }
   }
 
-  /** Makes the next block of a deed and answers the transaction's hash, or why the engine refused it. */
-  async apply(deed: Deed, time: number): Promise<Answer> {
+  /** Makes the next block of a input and answers the transaction's hash, or why the engine refused it. */
+  async apply(input: BlockInput, time: number): Promise<Answer> {
     const dated = await this.#engine.request('evm_setNextBlockTimestamp', [time]);
     if ('error' in dated) throw new Error(`The engine refused the time ${time}: ${dated.error.message}`);
-    const answer = await ('raw' in deed
-      ? this.#engine.request(SEND, [deed.raw])
-      : this.#engine.request('eth_sendTransaction', [grantTransaction(this.#chain, deed.grant)]));
+    const answer = await ('raw' in input
+      ? this.#engine.request(SEND, [input.raw])
+      : this.#engine.request('eth_sendTransaction', [grantTransaction(this.#chain, input.grant)]));
     if ('error' in answer) return answer;
     this.#height += 1;
     this.#time = time;
@@ -178,14 +187,14 @@ export interface Grant {
 }
 
 /** What makes a block: a transaction as its sender signed it (hexadecimal), or a grant of the faucet. */
-export type Deed = { readonly raw: string } | { readonly grant: Grant };
+export type BlockInput = { readonly raw: string } | { readonly grant: Grant };
 
-export interface Entry {
+export interface LogEntry {
   /** The number of the block that it makes. */
   readonly position: number;
   /** The time of that block, in seconds. */
   readonly time: number;
-  readonly deed: Deed;
+  readonly input: BlockInput;
 }
 
 interface Row {
@@ -203,44 +212,44 @@ export async function lockLog(tx: Db, chain: EvmChain): Promise<void> {
 }
 
 /** The next entries after a position, a page at most. */
-export async function entriesAfter(db: Db, chain: EvmChain, position: number): Promise<Entry[]> {
+export async function entriesAfter(db: Db, chain: EvmChain, position: number): Promise<LogEntry[]> {
   const rows = await db.rows<Row>(sql`
     select position, block_time, raw_transaction, grant_address, grant_token, grant_amount
     from sandbox.evm_log where chain = ${chain} and position > ${position} order by position limit ${PAGE}`);
-  return rows.map((row) => ({ position: Number(row.position), time: Number(row.block_time), deed: deedOf(row) }));
+  return rows.map((row) => ({ position: Number(row.position), time: Number(row.block_time), input: inputOf(row) }));
 }
 
-export async function append(tx: Db, chain: EvmChain, { position, time, deed }: Entry): Promise<void> {
-  const raw = 'raw' in deed ? Buffer.from(deed.raw.slice(2), 'hex') : null;
-  const grant = 'grant' in deed ? deed.grant : undefined;
+export async function append(tx: Db, chain: EvmChain, { position, time, input }: LogEntry): Promise<void> {
+  const raw = 'raw' in input ? Buffer.from(input.raw.slice(2), 'hex') : null;
+  const grant = 'grant' in input ? input.grant : undefined;
   await tx.run(sql`
     insert into sandbox.evm_log (chain, position, block_time, raw_transaction, grant_address, grant_token, grant_amount)
     values (${chain}, ${position}, ${time}, ${raw}, ${grant?.address}, ${grant?.token}, ${grant?.amount})`);
 }
 
-function deedOf(row: Row): Deed {
+function inputOf(row: Row): BlockInput {
   if (row.raw_transaction) return { raw: `0x${row.raw_transaction.toString('hex')}` };
   const { grant_address: address, grant_token: token, grant_amount: amount } = row;
   return { grant: { address, token, amount: BigInt(amount) } };
 }
 
 /** What a queue does not take any more. */
-export class TooManyWaiting extends Error {
-  override readonly name = 'TooManyWaiting';
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError';
 }
 
 /** One piece of work after another, in the order in which they came. */
-export class Turns {
-  readonly #most: number;
+export class SerialQueue {
+  readonly #limit: number;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= this.#most) throw new TooManyWaiting('Too many requests wait for their turn.');
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= this.#limit) throw new QueueFullError('Too many requests wait for their turn.');
     this.#waiting += 1;
     const mine = this.#last.then(work);
     this.#last = mine.then(

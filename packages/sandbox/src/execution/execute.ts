@@ -4,8 +4,8 @@ import type { TransactionInfo } from '../contracts/contract.ts';
 import { erc20Storage } from '../contracts/erc20.ts';
 import { contractOf } from '../contracts/genesis.ts';
 import { starknetToken } from '../tokens.ts';
-import { failureText, nestedError, padded } from './failure.ts';
-import { boundsFault, calldataOf, capped, exhausted, feeOf, gasOf, maxFee } from './fees.ts';
+import { failureText, nestedError, padHex } from './failure.ts';
+import { calldataOf, capped, checkBounds, exhausted, feeOf, gasOf, maxFee } from './fees.ts';
 import { Machine, type Outcome } from './machine.ts';
 import { ExecutionState } from './state.ts';
 import type {
@@ -133,7 +133,7 @@ export async function runValidation(
   if (construct && !construct.ok) return refusalOf('Contract constructor execution has failed', construct);
   const built = construct ? { construct: construct.invocation } : {};
   if (skipValidate) return built;
-  const outcome = await askAccount(machine, tx);
+  const outcome = await callValidate(machine, tx);
   if (!outcome.ok) return refusalOf('Transaction validation has failed', outcome);
   if (outcome.result.length !== 1 || outcome.result[0] !== VALID) {
     return refusal('The `validate` entry point should return `VALID`.');
@@ -142,7 +142,7 @@ export async function runValidation(
 }
 
 /** Its work is part of the price of every transaction, so that an estimate that skips it comes to the same. */
-async function askAccount(machine: Machine, tx: Transaction): Promise<Outcome> {
+async function callValidate(machine: Machine, tx: Transaction): Promise<Outcome> {
   const { work } = machine;
   machine.work = { calls: 0, reads: 0, writes: 0, events: 0 };
   const outcome = await machine.call({ to: senderOf(tx), ...validationCall(tx) });
@@ -186,14 +186,14 @@ export async function preValidate(
   options: ValidationOptions & Pick<ExecutionOptions, 'skipNonce'>,
 ): Promise<Refused | undefined> {
   return (
-    sizeFault(tx) ??
-    (await accountFault(state, tx)) ??
-    (await nonceFault(state, tx, options)) ??
-    (options.skipFee ? undefined : (boundsFault(tx) ?? (await balanceFault(state, tx))))
+    checkSize(tx) ??
+    (await checkAccount(state, tx)) ??
+    (await checkNonce(state, tx, options)) ??
+    (options.skipFee ? undefined : (checkBounds(tx) ?? (await checkBalance(state, tx))))
   );
 }
 
-function sizeFault(tx: Transaction): Refused | undefined {
+function checkSize(tx: Transaction): Refused | undefined {
   const calldata = calldataOf(tx).length;
   if (calldata > MAX_CALLDATA_FELTS) {
     return refusal(`Calldata length exceeded maximum: length ${calldata} (allowed length: ${MAX_CALLDATA_FELTS}).`);
@@ -203,21 +203,21 @@ function sizeFault(tx: Transaction): Refused | undefined {
   return refusal(`Signature length exceeded maximum: length ${signature} (allowed length: ${MAX_SIGNATURE_FELTS}).`);
 }
 
-async function accountFault(state: ExecutionState, tx: Transaction): Promise<Refused | undefined> {
+async function checkAccount(state: ExecutionState, tx: Transaction): Promise<Refused | undefined> {
   const sender = senderOf(tx);
   const present = await state.classHashAt(sender);
   if (tx.type === 'DEPLOY_ACCOUNT') {
     if (present !== 0n && (await state.nonceAt(sender)) === 0n) {
-      return refusal(`Requested contract address ${padded(sender)} is unavailable for deployment.`);
+      return refusal(`Requested contract address ${padHex(sender)} is unavailable for deployment.`);
     }
-    return classFault(state, tx.classHash);
+    return checkClass(state, tx.classHash);
   }
   if (present === 0n) {
-    const reason = `Requested contract address ${padded(sender)} is not deployed.`;
+    const reason = `Requested contract address ${padHex(sender)} is not deployed.`;
     return { refused: 'CONTRACT_NOT_FOUND', reason };
   }
   if (tx.type === 'DECLARE' && (contractOf(tx.classHash) || (await state.isDeclared(tx.classHash)))) {
-    const reason = `Class with hash ${padded(tx.classHash)} is already declared.`;
+    const reason = `Class with hash ${padHex(tx.classHash)} is already declared.`;
     return { refused: 'CLASS_ALREADY_DECLARED', reason };
   }
   return contractOf(present)?.entrypoints.has(selector('__validate__')) === false
@@ -225,12 +225,12 @@ async function accountFault(state: ExecutionState, tx: Transaction): Promise<Ref
     : undefined;
 }
 
-async function classFault(state: ExecutionState, classHash: bigint): Promise<Refused | undefined> {
+async function checkClass(state: ExecutionState, classHash: bigint): Promise<Refused | undefined> {
   if (contractOf(classHash) || (await state.isDeclared(classHash))) return undefined;
-  return { refused: 'CLASS_NOT_FOUND', reason: `Class with hash ${padded(classHash)} is not declared.` };
+  return { refused: 'CLASS_NOT_FOUND', reason: `Class with hash ${padHex(classHash)} is not declared.` };
 }
 
-async function nonceFault(
+async function checkNonce(
   state: ExecutionState,
   tx: Transaction,
   { skipNonce = false, maxNonceGap = 0n }: ValidationOptions & Pick<ExecutionOptions, 'skipNonce'>,
@@ -238,19 +238,19 @@ async function nonceFault(
   const sender = senderOf(tx);
   const expected = await state.nonceAt(sender);
   if (skipNonce || (tx.nonce >= expected && tx.nonce <= expected + maxNonceGap)) return undefined;
-  const reason = `Invalid transaction nonce of contract at address ${padded(sender)}. Account nonce: ${toHex(expected)}; got: ${toHex(tx.nonce)}.`;
+  const reason = `Invalid transaction nonce of contract at address ${padHex(sender)}. Account nonce: ${toHex(expected)}; got: ${toHex(tx.nonce)}.`;
   return { refused: 'INVALID_NONCE', reason };
 }
 
-async function balanceFault(state: ExecutionState, tx: Transaction): Promise<Refused | undefined> {
+async function checkBalance(state: ExecutionState, tx: Transaction): Promise<Refused | undefined> {
   const balance = await strkBalance(state, senderOf(tx));
-  const most = maxFee(tx);
-  if (most <= balance) return undefined;
-  return { refused: 'INSUFFICIENT_BALANCE', reason: `Resources bounds (${most}) exceed balance (${balance}).` };
+  const max = maxFee(tx);
+  if (max <= balance) return undefined;
+  return { refused: 'INSUFFICIENT_BALANCE', reason: `Resources bounds (${max}) exceed balance (${balance}).` };
 }
 
 /** No transaction: nobody signed, so no account acts on it. */
-const READING: TransactionInfo = { version: 0n, hash: 0n, signature: [], paymasterData: [] };
+const NO_TRANSACTION: TransactionInfo = { version: 0n, hash: 0n, signature: [], paymasterData: [] };
 
 /** Asks a contract. Whatever it writes is forgotten. */
 export async function callContract(state: StateReader, block: BlockContext, call: ContractCall): Promise<CallOutcome> {
@@ -261,7 +261,7 @@ export async function callContract(state: StateReader, block: BlockContext, call
     const error = `Entry point ${toHex(call.selector)} not found in contract`;
     return { ok: false, kind: 'ENTRYPOINT_NOT_FOUND', error };
   }
-  const machine = new Machine(new ExecutionState(state), block, READING);
+  const machine = new Machine(new ExecutionState(state), block, NO_TRANSACTION);
   const outcome = await machine.call(call);
   if (outcome.ok) return { ok: true, result: outcome.result };
   return { ok: false, kind: 'REVERTED', error: nestedError(outcome.failure) };

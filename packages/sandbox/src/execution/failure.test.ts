@@ -55,7 +55,7 @@ describe('a failure', () => {
 
   it('names library calls and constructors as such', () => {
     const frames = [frame, { ...frame, kind: 'LIBRARY_CALL' }, { ...frame, kind: 'CONSTRUCTOR' }] as const;
-    const text = failureText('Transaction execution has failed', { type: 'FAULT', frames, text: 'the end' });
+    const text = failureText('Transaction execution has failed', { type: 'FATAL', frames, text: 'the end' });
     expect(text).toMatch(
       /0: Error in the called contract .*\n1: Error in a library call .*\n2: Error in the contract class/,
     );

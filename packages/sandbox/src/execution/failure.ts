@@ -20,7 +20,7 @@ export type Failure =
       /** As the innermost call answered them. */
       readonly reason: readonly bigint[];
     }
-  | { readonly type: 'FAULT'; readonly frames: readonly FailedFrame[]; readonly text: string };
+  | { readonly type: 'FATAL'; readonly frames: readonly FailedFrame[]; readonly text: string };
 
 /** A revert reason is stored and sent whole; nodes cut theirs at the same length. */
 const MAX_REASON_LENGTH = 15_000;
@@ -33,24 +33,24 @@ const PREAMBLES = {
 
 /** The text in which nodes report it: a heading, the way down, and the innermost reason. */
 export function failureText(heading: string, failure: Failure): string {
-  const text = failure.type === 'PANIC' ? panicText(failure) : faultText(failure);
+  const text = failure.type === 'PANIC' ? panicText(failure) : fatalText(failure);
   return cut(`${heading}:\n${text}\n`);
 }
 
 function panicText({ frames, reason }: Extract<Failure, { type: 'PANIC' }>): string {
   const [outermost] = frames;
-  const way = frames.map((frame) => `Error in contract ${placeOf(frame)}:\n`).join('');
-  const head = outermost ? `0: ${PREAMBLES[outermost.kind]} ${placeOf(outermost)}:\n` : '';
+  const way = frames.map((frame) => `Error in contract ${frameText(frame)}:\n`).join('');
+  const head = outermost ? `0: ${PREAMBLES[outermost.kind]} ${frameText(outermost)}:\n` : '';
   return `${head}Execution failed. Failure reason:\n${way}${formatPanic(reason)}.`;
 }
 
-function faultText({ frames, text }: Extract<Failure, { type: 'FAULT' }>): string {
-  const way = frames.map((frame, depth) => `${depth}: ${PREAMBLES[frame.kind]} ${placeOf(frame)}:\n`).join('');
+function fatalText({ frames, text }: Extract<Failure, { type: 'FATAL' }>): string {
+  const way = frames.map((frame, depth) => `${depth}: ${PREAMBLES[frame.kind]} ${frameText(frame)}:\n`).join('');
   return `${way}${text}`;
 }
 
-function placeOf({ address, classHash, selector }: FailedFrame): string {
-  return `(contract address: ${padded(address)}, class hash: ${padded(classHash)}, selector: ${padded(selector)})`;
+function frameText({ address, classHash, selector }: FailedFrame): string {
+  return `(contract address: ${padHex(address)}, class hash: ${padHex(classHash)}, selector: ${padHex(selector)})`;
 }
 
 /** The same as objects in objects, for the `data` of an error. */
@@ -67,7 +67,7 @@ export function nestedError(failure: Failure): NestedError {
   );
 }
 
-export function padded(felt: bigint): string {
+export function padHex(felt: bigint): string {
   return `0x${felt.toString(16).padStart(64, '0')}`;
 }
 

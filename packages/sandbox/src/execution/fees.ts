@@ -31,9 +31,9 @@ export function maxFee({ resourceBounds, tip }: Transaction): bigint {
 }
 
 /** Bounds below the prices, or below what any transaction of this size needs. */
-export function boundsFault(tx: Transaction): Refused | undefined {
+export function checkBounds(tx: Transaction): Refused | undefined {
   const minimal = minimalGas(tx);
-  const faults = RESOURCES.flatMap(({ name, gas }) => {
+  const problems = RESOURCES.flatMap(({ name, gas }) => {
     const { maxAmount, maxPricePerUnit } = tx.resourceBounds[gas];
     const price = PRICES[gas].fri;
     // A resource that is not used needs no price.
@@ -44,8 +44,8 @@ export function boundsFault(tx: Transaction): Refused | undefined {
     if (maxAmount >= minimal[gas]) return [];
     return [`Max ${name} amount (${maxAmount}) is lower than the minimal gas amount: ${minimal[gas]}.`];
   });
-  if (faults.length === 0) return undefined;
-  return { refused: 'INSUFFICIENT_RESOURCES', reason: `Resource bounds were not satisfied: ${faults.join('\n')}` };
+  if (problems.length === 0) return undefined;
+  return { refused: 'INSUFFICIENT_RESOURCES', reason: `Resource bounds were not satisfied: ${problems.join('\n')}` };
 }
 
 /** The first resource that ran out, in the words of a node. */

@@ -2,7 +2,7 @@ import { type Call, contractAddress, selector, shortString } from '@svc/starknet
 import { Panic } from '../contracts/codec.ts';
 import type { CallResult, ContractFunction, Deployment, Frame, TransactionInfo } from '../contracts/contract.ts';
 import { contractOf } from '../contracts/genesis.ts';
-import { type Failure, padded } from './failure.ts';
+import { type Failure, padHex } from './failure.ts';
 import type { Work } from './fees.ts';
 import type { ExecutionState } from './state.ts';
 import type { BlockContext, Event, Invocation } from './types.ts';
@@ -17,7 +17,7 @@ const ENTRYPOINT_NOT_FOUND = shortString('ENTRYPOINT_NOT_FOUND');
 const CONSTRUCTOR = selector('constructor');
 
 /** What no contract can catch: it ends the transaction. */
-class Fault extends Error {
+class FatalError extends Error {
   readonly inner: Failure | undefined;
 
   constructor(text: string, inner?: Failure) {
@@ -27,7 +27,7 @@ class Fault extends Error {
 }
 
 /** A callee's panic on its way through its caller. */
-class PassedOn extends Panic {
+class PropagatedPanic extends Panic {
   readonly inner: Extract<Failure, { type: 'PANIC' }>;
 
   constructor(inner: Extract<Failure, { type: 'PANIC' }>) {
@@ -115,15 +115,15 @@ export class Machine {
     const { callType, address, classHash } = request;
     this.#calls += 1;
     this.work.calls += 1;
-    if (depth > MAX_DEPTH) throw new Fault('Recursion depth exceeded.');
-    if (this.#calls > MAX_CALLS) throw new Fault(`A transaction makes at most ${MAX_CALLS} calls here.`);
+    if (depth > MAX_DEPTH) throw new FatalError('Recursion depth exceeded.');
+    if (this.#calls > MAX_CALLS) throw new FatalError(`A transaction makes at most ${MAX_CALLS} calls here.`);
     if (classHash === 0n && callType === 'CALL') {
-      throw new Fault(`Requested contract address ${padded(address)} is not deployed.`);
+      throw new FatalError(`Requested contract address ${padHex(address)} is not deployed.`);
     }
     await this.#requireClass(classHash);
     const contract = contractOf(classHash);
     if (!contract) {
-      throw new Fault(`Class ${padded(classHash)} is declared, but the sandbox only runs contracts of its own.`);
+      throw new FatalError(`Class ${padHex(classHash)} is declared, but the sandbox only runs contracts of its own.`);
     }
     if (callType === 'DEPLOY') return this.#place(request, contract.construct);
     const fn = contract.entrypoints.get(request.selector);
@@ -133,29 +133,29 @@ export class Machine {
 
   async #requireClass(classHash: bigint): Promise<void> {
     if (contractOf(classHash) || (await this.state.isDeclared(classHash))) return;
-    throw new Fault(`Class with hash ${padded(classHash)} is not declared.`);
+    throw new FatalError(`Class with hash ${padHex(classHash)} is not declared.`);
   }
 
   async #place({ address, classHash, calldata }: Request, construct: ContractFunction | undefined) {
     if ((await this.state.classHashAt(address)) !== 0n) {
-      throw new Fault(`Requested contract address ${padded(address)} is unavailable for deployment.`);
+      throw new FatalError(`Requested contract address ${padHex(address)} is unavailable for deployment.`);
     }
     if (!construct && calldata.length > 0) {
-      throw new Fault('Cannot pass calldata to a contract with no constructor.');
+      throw new FatalError('Cannot pass calldata to a contract with no constructor.');
     }
     await this.state.setClassHash(address, classHash);
     return construct;
   }
 
   /** A call that a contract makes. */
-  async #callFrom(running: Running, request: Request): Promise<CallResult & { readonly failure?: PassedOn }> {
+  async #callFrom(running: Running, request: Request): Promise<CallResult & { readonly failure?: PropagatedPanic }> {
     const outcome = await this.#run(request, running.depth + 1);
     running.calls.push(outcome.invocation);
     if (outcome.ok) return { ok: true, result: outcome.result };
     const { failure } = outcome;
-    if (failure.type === 'FAULT') throw new Fault(failure.text, failure);
-    const passedOn = new PassedOn(failure);
-    return { ok: false, felts: [...passedOn.felts], failure: passedOn };
+    if (failure.type === 'FATAL') throw new FatalError(failure.text, failure);
+    const panic = new PropagatedPanic(failure);
+    return { ok: false, felts: [...panic.felts], failure: panic };
   }
 
   async #mustCallFrom(running: Running, request: Request): Promise<bigint[]> {
@@ -215,11 +215,11 @@ function deployment(address: bigint, caller: bigint, classHash: bigint, calldata
 function failureOf({ callType, address, classHash, selector }: Request, error: unknown): Failure {
   const kind = callType === 'DEPLOY' ? 'CONSTRUCTOR' : callType;
   const frame = { kind, address, classHash, selector } as const;
-  if (error instanceof Fault) {
-    return { type: 'FAULT', frames: [frame, ...(error.inner?.frames ?? [])], text: error.message };
+  if (error instanceof FatalError) {
+    return { type: 'FATAL', frames: [frame, ...(error.inner?.frames ?? [])], text: error.message };
   }
   if (!(error instanceof Panic)) throw error;
-  const inner = error instanceof PassedOn ? error.inner : undefined;
+  const inner = error instanceof PropagatedPanic ? error.inner : undefined;
   return {
     type: 'PANIC',
     frames: [frame, ...(inner?.frames ?? [])],

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
@@ -9,7 +9,7 @@ import { MAX_MAILS, registerMailbox } from './mailbox.ts';
 let database: TestDatabase;
 let app: FastifyInstance;
 beforeAll(async () => {
-  database = await createTestDatabase([sandbox.migrations]);
+  database = await TestDatabase.create([sandbox.migrations]);
   app = Fastify();
   app.setErrorHandler((error, _request, reply) => {
     const status = error instanceof ApiError ? error.status : ((error as { statusCode?: number }).statusCode ?? 500);

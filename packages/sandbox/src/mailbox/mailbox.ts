@@ -22,7 +22,7 @@ export function registerMailbox(app: FastifyInstance, db: Database): void {
     const limits = { parseAs: 'buffer', bodyLimit: MAX_MAIL_BYTES } as const;
     scope.addContentTypeParser('message/rfc822', limits, (_request, body, done) => done(null, body));
     scope.post('/mailbox', async ({ body }, reply) => {
-      const { id, isNew } = await keepMail(db, readNewMail(body));
+      const { id, isNew } = await storeMail(db, readNewMail(body));
       return reply.code(isNew ? 201 : 200).send({ id });
     });
   });
@@ -109,7 +109,7 @@ export const MAX_MAILS = 1_000;
 const summary = sql`id, sender as "from", recipient as "to", subject, received_at as "receivedAt"`;
 
 /** Answers its number, and whether it is new here. */
-export async function keepMail(db: Db, mail: NewMail): Promise<{ id: number; isNew: boolean }> {
+export async function storeMail(db: Db, mail: NewMail): Promise<{ id: number; isNew: boolean }> {
   return db.tx(async (tx) => {
     const added = await tx.one<{ id: number }>(sql`
       insert into sandbox.mails (message_id, sender, recipient, subject, raw)

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
-import { readBody, readOneOf, readOptionalText, readOptionalWhole, readWhole } from '../controls/body.ts';
+import { readBody, readOneOf, readOptionalText, readOptionalWhole, readWhole } from '../request-body.ts';
 
 /**
  * What can be ordered to go wrong with a request, without the order being taken: `unavailable` (HTTP 500), `close` (the connection

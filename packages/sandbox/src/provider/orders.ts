@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
-import { readBody, readText } from '../controls/body.ts';
+import { readBody, readText } from '../request-body.ts';
 import {
   answerFaultKinds,
   type CallbackFaultKind,

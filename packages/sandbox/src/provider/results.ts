@@ -133,21 +133,21 @@ const MAX_HOLD_MS = 120_000;
 
 /** Keeps requests without an answer until their client gives up; a process that stops does not wait for them. */
 export class HeldRequests {
-  readonly #kept = new Set<ServerResponse>();
+  readonly #held = new Set<ServerResponse>();
 
   constructor(app: FastifyInstance) {
     app.addHook('preClose', async () => {
-      for (const response of this.#kept) response.destroy();
+      for (const response of this.#held) response.destroy();
     });
   }
 
   hold(reply: FastifyReply): FastifyReply {
     const response = reply.hijack().raw;
     const timer = setTimeout(() => response.destroy(), MAX_HOLD_MS);
-    this.#kept.add(response);
+    this.#held.add(response);
     response.once('close', () => {
       clearTimeout(timer);
-      this.#kept.delete(response);
+      this.#held.delete(response);
     });
     return reply;
   }

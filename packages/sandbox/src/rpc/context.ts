@@ -9,7 +9,7 @@ import { predeployed } from '../contracts/predeployed.ts';
 import type { BlockContext } from '../execution/types.ts';
 
 /** The parts of a node that its methods work with. */
-export interface NodeParts {
+export interface NodeDeps {
   readonly db: Database;
   readonly cache: StateCache;
   readonly writer: Writer;
@@ -18,13 +18,13 @@ export interface NodeParts {
 }
 
 /** One call: the node, and the chain as this call sees it. */
-export interface CallContext extends NodeParts {
+export interface CallContext extends NodeDeps {
   readonly head: Head;
   readonly spec: SpecVersion;
   /** For everything short; what may take longer goes to the database itself. */
   readonly reads: Reads;
   /** A fault that was ordered: what is sent is acknowledged and forgotten. */
-  readonly forgets: boolean;
+  readonly dropTransaction: boolean;
 }
 
 export type SpecVersion = '0.9.0' | '0.10.0';

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FaultKind, takeOrder } from '../chain/faults.ts';
+import { type FaultKind, takeFault } from '../chain/faults.ts';
 import { type Head, readHead } from '../chain/head.ts';
 import { headBefore } from '../chain/queries.ts';
 import { FieldError } from '../chain/transaction.ts';
 import { BusyError } from '../chain/writer.ts';
 import { blockMethods, chainMethods } from './block-methods.ts';
-import { type Method, type NodeParts, RpcError, rpcErrors, type SpecVersion, showError } from './context.ts';
+import { type Method, type NodeDeps, RpcError, rpcErrors, type SpecVersion, showError } from './context.ts';
 import { eventMethods } from './event-methods.ts';
 import { executionMethods, traceMethods } from './execution-methods.ts';
 import { stateMethods } from './state-methods.ts';
@@ -21,27 +21,27 @@ export interface RpcAnswer {
   readonly hangUp: boolean;
 }
 
-export interface RpcNode extends NodeParts {
+export interface RpcDeps extends NodeDeps {
   /** Is told of faults of ours; a client only learns that there was one. */
   report(error: unknown): void;
 }
 
-interface Done {
+interface Answered {
   readonly response: Record<string, unknown>;
   readonly hangUp: boolean;
 }
 
 /** Answers the body of an HTTP request: one call or a batch of them, one after the other. */
-export async function answerRpc(node: RpcNode, body: string, spec: SpecVersion): Promise<RpcAnswer> {
+export async function answerRpc(deps: RpcDeps, body: string, spec: SpecVersion): Promise<RpcAnswer> {
   const request = parse(body);
   if (request instanceof RpcError) return reply(failure(null, request));
   try {
     if (!Array.isArray(request)) {
-      const { response, hangUp } = await answerOne(node, request, spec);
+      const { response, hangUp } = await answerOne(deps, request, spec);
       return { ...reply(response), hangUp };
     }
-    const done: Done[] = [];
-    for (const one of request) done.push(await answerOne(node, one, spec));
+    const done: Answered[] = [];
+    for (const one of request) done.push(await answerOne(deps, one, spec));
     return { ...reply(done.map((one) => one.response)), hangUp: done.some((one) => one.hangUp) };
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
@@ -61,18 +61,18 @@ function parse(body: string): unknown {
   }
 }
 
-async function answerOne(node: RpcNode, request: unknown, spec: SpecVersion): Promise<Done> {
+async function answerOne(deps: RpcDeps, request: unknown, spec: SpecVersion): Promise<Answered> {
   const id = idOf(request);
   try {
     const { method, name, params } = readCall(request);
-    const { reads } = node.db;
+    const { reads } = deps.db;
     const present = await readHead(reads);
-    const { head, forgets, losesAnswer } = await obeyOrders(node, present, name);
-    await node.cache.catchUp(reads, present);
-    const result = await method.run({ ...node, reads, head, forgets, spec }, params);
-    return { response: { jsonrpc: '2.0', id, result }, hangUp: losesAnswer };
+    const { head, dropTransaction, dropAnswer } = await applyFaults(deps, present, name);
+    await deps.cache.sync(reads, present);
+    const result = await method.run({ ...deps, reads, head, dropTransaction, spec }, params);
+    return { response: { jsonrpc: '2.0', id, result }, hangUp: dropAnswer };
   } catch (error) {
-    return { response: failure(id, rpcErrorOf(node, error)), hangUp: false };
+    return { response: failure(id, rpcErrorOf(deps, error)), hangUp: false };
   }
 }
 
@@ -100,12 +100,12 @@ function idOf(request: unknown): string | number | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-function rpcErrorOf(node: RpcNode, error: unknown): RpcError {
+function rpcErrorOf(deps: RpcDeps, error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   if (error instanceof UnavailableError) throw error;
   if (error instanceof FieldError) return rpcErrors.invalidParams(`${error.message}.`);
   if (error instanceof BusyError) return rpcErrors.unexpected(error.message);
-  node.report(error);
+  deps.report(error);
   return rpcErrors.internal();
 }
 
@@ -159,37 +159,37 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
-export interface Obeyed {
+export interface AppliedFaults {
   readonly head: Head;
   /** The transaction is acknowledged and forgotten. */
-  readonly forgets: boolean;
+  readonly dropTransaction: boolean;
   /** The call is done, and the connection closes without an answer. */
-  readonly losesAnswer: boolean;
+  readonly dropAnswer: boolean;
 }
 
-const OF_EVERY_CALL: readonly FaultKind[] = ['error', 'unavailable', 'stale'];
-const OF_TRANSACTIONS: readonly FaultKind[] = ['error', 'unavailable', 'reject', 'forget', 'lose-answer'];
+const READ_FAULTS: readonly FaultKind[] = ['error', 'unavailable', 'stale'];
+const SUBMIT_FAULTS: readonly FaultKind[] = ['error', 'unavailable', 'reject', 'forget', 'lose-answer'];
 const DEFAULT_DELAY_MS = 1_000;
 const DEFAULT_ERROR = { code: -32603, message: 'Internal error' };
 
 /** Lets a call suffer what was ordered for it: a delay, and at most one other fault. */
-export async function obeyOrders(parts: NodeParts, head: Head, method: string): Promise<Obeyed> {
-  const obeyed = { head, forgets: false, losesAnswer: false };
-  if (!head.orders) return obeyed;
-  const slow = await takeOrder(parts.db, ['slow'], method);
+export async function applyFaults(deps: NodeDeps, head: Head, method: string): Promise<AppliedFaults> {
+  const none = { head, dropTransaction: false, dropAnswer: false };
+  if (!head.faultsActive) return none;
+  const slow = await takeFault(deps.db, ['slow'], method);
   if (slow) await pause(slow.delayMs ?? DEFAULT_DELAY_MS);
-  const present = slow ? await readHead(parts.db.reads) : head;
-  const order = await takeOrder(parts.db, method in submitMethods ? OF_TRANSACTIONS : OF_EVERY_CALL, method);
-  switch (order?.kind) {
+  const present = slow ? await readHead(deps.db.reads) : head;
+  const fault = await takeFault(deps.db, method in submitMethods ? SUBMIT_FAULTS : READ_FAULTS, method);
+  switch (fault?.kind) {
     case 'error':
-      throw new RpcError(order.code ?? DEFAULT_ERROR.code, order.message ?? DEFAULT_ERROR.message);
+      throw new RpcError(fault.code ?? DEFAULT_ERROR.code, fault.message ?? DEFAULT_ERROR.message);
     case 'unavailable':
       throw new UnavailableError();
     case 'reject':
-      throw rpcErrors.validationFailure(order.reason ?? 'Rejected by order');
+      throw rpcErrors.validationFailure(fault.reason ?? 'Rejected by order');
     case 'stale':
-      return { ...obeyed, head: await headBefore(parts.db.reads, present, order.blocks ?? 1) };
+      return { ...none, head: await headBefore(deps.db.reads, present, fault.blocks ?? 1) };
     default:
-      return { head: present, forgets: order?.kind === 'forget', losesAnswer: order?.kind === 'lose-answer' };
+      return { head: present, dropTransaction: fault?.kind === 'forget', dropAnswer: fault?.kind === 'lose-answer' };
   }
 }

@@ -105,12 +105,12 @@ export const stateMethods: Record<string, Method> = {
 /** There is no Sierra behind most contracts of ours; clients only look whether the field is there. */
 const NO_PROGRAM = ['0x1', '0x6', '0x0'];
 
-const shown = new Map<bigint, ContractClass>();
+const nativeClasses = new Map<bigint, ContractClass>();
 
 /** A class of ours as a node shows compiled ones: with its true ABI and entry points. */
 export function nativeClass(contract: Contract): ContractClass {
   if (contract.classHash === classes.svc) return compiledSvcAccount();
-  const known = shown.get(contract.classHash);
+  const known = nativeClasses.get(contract.classHash);
   if (known) return known;
   const external = [...contract.entrypoints.keys()].sort((a, b) => (a < b ? -1 : 1));
   const definition: ContractClass = {
@@ -125,7 +125,7 @@ export function nativeClass(contract: Contract): ContractClass {
     },
     abi: JSON.stringify(contract.abi),
   };
-  shown.set(contract.classHash, definition);
+  nativeClasses.set(contract.classHash, definition);
   return definition;
 }
 
@@ -139,18 +139,18 @@ let read: ContractClass | undefined;
  * client computes from them is the one that it asked for.
  */
 export function compiledSvcAccount(): ContractClass {
-  read ??= spelled(JSON.parse(readFileSync(FILE, 'utf8')));
+  read ??= withAbiText(JSON.parse(readFileSync(FILE, 'utf8')));
   return read;
 }
 
 /** The compiler writes the ABI as a value; on the wire and under the hash it is a text, with a space after each colon and comma. */
-function spelled(written: Omit<ContractClass, 'abi'> & { abi: unknown }): ContractClass {
-  return { ...written, abi: spaced(written.abi) };
+function withAbiText(written: Omit<ContractClass, 'abi'> & { abi: unknown }): ContractClass {
+  return { ...written, abi: spacedJson(written.abi) };
 }
 
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+function spacedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spacedJson(member)}`);
   return `{${members.join(', ')}}`;
 }

@@ -115,13 +115,13 @@ const addDeclareTransaction: Method = {
 
 /** Answers once the transaction is stored: in a block, or among those that wait for the ones before them. */
 async function send<T extends Transaction['type']>(
-  { writer, forgets }: CallContext,
+  { writer, dropTransaction }: CallContext,
   value: unknown,
   name: string,
   type: T,
 ): Promise<Extract<Transaction, { type: T }>> {
   const read = readSent(value, name, type);
-  if (!forgets) {
+  if (!dropTransaction) {
     const error = refusalOf(await writer.write((draft) => submit(draft, read)));
     if (error) throw error;
   }

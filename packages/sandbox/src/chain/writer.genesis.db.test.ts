@@ -1,6 +1,6 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import { createTestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { describe, expect, it } from 'vitest';
 import { payment, startTestNode } from '../../testing/test-node.ts';
 import { sandbox } from '../index.ts';
@@ -8,7 +8,7 @@ import { starknetToken } from '../tokens.ts';
 
 describe('the first block', () => {
   it('is made once, by processes that start together too', async () => {
-    const database = await createTestDatabase([sandbox.migrations]);
+    const database = await TestDatabase.create([sandbox.migrations]);
     const nodes = await Promise.all([1, 2, 3].map(() => startTestNode({ database })));
     const blocks = await Promise.all(nodes.map((node) => node.call('getBlockWithTxHashes', ['latest'])));
     expect(blocks[0]).toMatchObject({ block_number: 0, parent_hash: '0x0' });

@@ -16,7 +16,7 @@ afterEach(async () => {
 afterAll(() => test.stop());
 
 const order = (fault: Omit<NewFault, 'seconds'>) =>
-  test.node.command({ do: 'order-fault', fault: { seconds: 60, ...fault } });
+  test.node.command({ do: 'add-fault', fault: { seconds: 60, ...fault } });
 const body = (method: string, params: unknown = []) =>
   JSON.stringify({ jsonrpc: '2.0', id: 7, method: `starknet_${method}`, params });
 /** The next transaction of the first relayer; whether it takes its nonce is up to the test. */
