@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { type Database, sql } from '@svc/store';
-import { createTestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { onTestFinished } from 'vitest';
 import { serverMigrations } from '../src/database.ts';
 import type { JobLog } from '../src/jobs/job.ts';
@@ -10,7 +10,7 @@ import type { Timing } from '../src/jobs/presence.ts';
 import { startWorkers, type Workers, type WorkersOptions } from '../src/jobs/workers.ts';
 
 /** Faster than in service, so that tests need not wait; lost before taken over, as there. */
-export const QUICK: Timing = { lookMs: 50, lostAfterMs: 300, takeOverAfterMs: 900 };
+export const QUICK: Timing = { pollMs: 50, lostAfterMs: 300, recoverAfterMs: 900 };
 
 /** How long a test waits for something before it counts as never happening. */
 export const BOUND = { timeout: 20_000, interval: 10 };
@@ -24,8 +24,9 @@ export interface Queue {
 
 /** A database of its own, where handlers can leave their traces. */
 export async function createQueue(): Promise<Queue> {
-  const { db, url, drop } = await createTestDatabase([serverMigrations]);
-  onTestFinished(drop);
+  const database = await TestDatabase.create([serverMigrations]);
+  const { db, url } = database;
+  onTestFinished(() => database.drop());
   await db.run(sql`create table traces (n integer not null, pid integer not null)`);
   return { db, url };
 }

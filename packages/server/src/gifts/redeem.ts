@@ -282,12 +282,12 @@ export class RedeemWaiters {
 
   /** Somebody said that this redeem has changed. */
   ring(id: string): void {
-    for (const bell of this.#bells.get(id) ?? []) bell.ring();
+    for (const bell of this.#bells.get(id) ?? []) bell.notify();
   }
 
   /** What was said meanwhile is unknown. */
   ringAll(): void {
-    for (const bells of this.#bells.values()) for (const bell of bells) bell.ring();
+    for (const bells of this.#bells.values()) for (const bell of bells) bell.notify();
   }
 
   /** Sends everyone away with what is known now. */

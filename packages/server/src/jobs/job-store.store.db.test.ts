@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { createQueue, type Queue } from '../../testing/jobs.ts';
 import { enqueue, enqueueMany } from './job.ts';
-import { completeJob, failJob, handBackJobs, retryFailedJob, takeJobs, takeOverJobs } from './job-store.ts';
+import { completeJob, failJob, recoverJobs, releaseJobs, retryFailedJob, takeJobs } from './job-store.ts';
 
 const WORKER = 7;
 const OTHER = 8;
@@ -81,7 +81,7 @@ describe('a job that fails', () => {
     }
   });
 
-  it('is set aside after its last attempt, until the operator has it tried again', async () => {
+  it('fails after its last attempt, until the operator retries it', async () => {
     const queue = await createQueue();
     await enqueue(queue.db, { task: 'note', payload: { n: 1 }, maxAttempts: 1 });
     const job = await takeOne(queue);
@@ -104,12 +104,12 @@ describe('a job that fails', () => {
   });
 });
 
-describe('a job that another worker has taken over', () => {
+describe('a job that another worker has recovered', () => {
   it('is neither completed nor failed by the first', async () => {
     const queue = await createQueue();
     await enqueue(queue.db, { task: 'note', payload: {} });
     const first = await takeOne(queue);
-    expect(await takeOverJobs(queue.db, [WORKER])).toBe(1);
+    expect(await recoverJobs(queue.db, [WORKER])).toBe(1);
     const second = await takeOne(queue, OTHER);
     expect(second).toMatchObject({ id: first.id, attempt: 2 });
     expect(await completeJob(queue.db, WORKER, first)).toBe(false);
@@ -117,16 +117,16 @@ describe('a job that another worker has taken over', () => {
     expect(await completeJob(queue.db, OTHER, second)).toBe(true);
   });
 
-  it('is repeated at once the first time and after a pause later, and is set aside after its last attempt', async () => {
+  it('is repeated at once the first time, with backoff later, and fails after its last attempt', async () => {
     const queue = await createQueue();
     await enqueue(queue.db, { task: 'note', payload: {}, maxAttempts: 3 });
     for (const pause of [0, 2 ** 2]) {
       await takeOne(queue);
-      expect(await waitsFor(queue, pause, () => takeOverJobs(queue.db, [WORKER]))).toBe(true);
+      expect(await waitsFor(queue, pause, () => recoverJobs(queue.db, [WORKER]))).toBe(true);
       await makeDue(queue);
     }
     await takeOne(queue);
-    await takeOverJobs(queue.db, [WORKER]);
+    await recoverJobs(queue.db, [WORKER]);
     expect(await rows(queue)).toMatchObject([{ failed: true, attempt: 3, error: 'The process that ran it ended.' }]);
   });
 
@@ -136,12 +136,12 @@ describe('a job that another worker has taken over', () => {
       await enqueue(queue.db, { task: 'note', key: 'k', payload: { n } });
       await takeOne(queue, n);
     }
-    await takeOverJobs(queue.db, [1, 2]);
+    await recoverJobs(queue.db, [1, 2]);
     expect(await rows(queue)).toMatchObject([{ payload: { n: 2 } }]);
   });
 });
 
-it('a job that is handed back has lost no attempt, and those in use are kept', async () => {
+it('a released job has lost no attempt, and those in use are kept', async () => {
   const queue = await createQueue();
   await enqueueMany(
     queue.db,
@@ -149,8 +149,8 @@ it('a job that is handed back has lost no attempt, and those in use are kept', a
   );
   const [kept] = await take(queue);
   const except = kept ? [kept.id] : [];
-  await handBackJobs(queue.db, WORKER, { except, heldForMs: 60_000 });
+  await releaseJobs(queue.db, WORKER, { except, heldForMs: 60_000 });
   expect(await rows(queue)).toEqual([]);
-  await handBackJobs(queue.db, WORKER, { except, heldForMs: 0 });
+  await releaseJobs(queue.db, WORKER, { except, heldForMs: 0 });
   expect(await rows(queue)).toMatchObject([{ payload: { n: 2 }, attempt: 0 }]);
 });

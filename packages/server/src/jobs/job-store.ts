@@ -1,7 +1,6 @@
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { WAKE_CHANNEL } from './job.ts';
 
-/** A job in the hands of a worker. */
 export interface TakenJob {
   readonly id: bigint;
   readonly task: string;
@@ -13,14 +12,14 @@ export interface TakenJob {
 
 const UNIQUE_VIOLATION = '23505';
 
-// Two workers can choose jobs of the same queue in the same instant; the loser looks again, and then sees it busy.
+// Two workers can choose jobs of one queue at the same moment; the loser retries and finds the queue busy.
 const MAX_LOST_RACES = 5;
 
-// Doubles from 2 seconds to an hour, give or take a quarter, so that jobs that failed together do not return together.
-const pause = sql`least(power(2, attempt), 3600) * (0.75 + 0.5 * random()) * interval '1 second'`;
+// Exponential backoff from 2 seconds to an hour; 25 % jitter spreads jobs that failed together.
+const backoff = sql`least(power(2, attempt), 3600) * (0.75 + 0.5 * random()) * interval '1 second'`;
 const failedAfterLastAttempt = sql`case when attempt >= max_attempts then now() end`;
 
-/** Marks up to `limit` due jobs as run by this worker, the longest due first. */
+/** Assigns up to `limit` due jobs to this worker, longest due first. */
 export async function takeJobs(db: Db, worker: number, tasks: readonly string[], limit: number): Promise<TakenJob[]> {
   for (let race = 1; ; race++) {
     try {
@@ -61,18 +60,18 @@ export async function completeJob(db: Db, worker: number, job: TakenJob): Promis
   return (await db.run(done)) === 1;
 }
 
-/** Puts the job back for a later attempt, or sets it aside when that was the last. */
+/** Schedules the next attempt, or marks the job as failed after the last. False when the job is no longer this worker's. */
 export async function failJob(db: Db, worker: number, job: TakenJob, reason: string): Promise<boolean> {
   const count = await putBack(
     db,
     sql`id = ${job.id} and worker = ${worker} and attempt = ${job.attempt}`,
-    sql`last_error = ${reason}, run_at = now() + ${pause}, failed_at = ${failedAfterLastAttempt}`,
+    sql`last_error = ${reason}, run_at = now() + ${backoff}, failed_at = ${failedAfterLastAttempt}`,
   );
   return count === 1;
 }
 
-/** Gives up what this worker has held for so long, without the exceptions; the attempt does not count. */
-export async function handBackJobs(
+/** Releases jobs that this worker has held for so long, except those named; the attempt does not count. */
+export async function releaseJobs(
   db: Db,
   worker: number,
   { except, heldForMs }: { except: readonly bigint[]; heldForMs: number },
@@ -87,19 +86,19 @@ export async function handBackJobs(
 }
 
 /**
- * Puts back the jobs of workers that are dead. The attempt counts, or a job that ends its process would end them all; but
- * the first time it is repeated at once, because most processes die for other reasons.
+ * Releases jobs of dead workers. The attempt counts, so a job that kills its process cannot kill all of them; after the
+ * first attempt there is no backoff, because most processes end for other reasons.
  */
-export async function takeOverJobs(db: Db, workers: readonly number[]): Promise<number> {
+export async function recoverJobs(db: Db, workers: readonly number[]): Promise<number> {
   return putBack(
     db,
     sql`worker = any (${workers}::integer[])`,
     sql`last_error = 'The process that ran it ended.', failed_at = ${failedAfterLastAttempt},
-        run_at = case when attempt = 1 then now() else now() + ${pause} end`,
+        run_at = case when attempt = 1 then now() else now() + ${backoff} end`,
   );
 }
 
-/** Gives a failed job all its attempts again. False when there is no such failed job. */
+/** Gives a failed job all its attempts again. False when there is none. */
 export async function retryFailedJob(db: Db, id: string): Promise<boolean> {
   const count = await putBack(
     db,
@@ -114,7 +113,7 @@ async function wakeWorkers(db: Db): Promise<void> {
   await db.run(sql`select pg_notify(${WAKE_CHANNEL}, '')`);
 }
 
-/** Makes jobs wait again. One whose key a newer job has goes instead: the newer one does its work. */
+/** Makes jobs pending again. A job with the key of a newer one is deleted: the newer one does its work. */
 async function putBack(db: Db, which: Sql, changes: Sql): Promise<number> {
   const superseded = await db.run(sql`
     delete from jobs
@@ -125,16 +124,14 @@ async function putBack(db: Db, which: Sql, changes: Sql): Promise<number> {
   return superseded + (await db.run(sql`update jobs set worker = null, ${changes} where ${which}`));
 }
 
-/** How a task's jobs stand, for the metrics. */
 export interface TaskStats {
   readonly task: string;
-  /** Due and not yet begun. */
+  /** Due and not started. */
   readonly waiting: number;
   /** Due later: a time was given, or an attempt failed. */
   readonly scheduled: number;
   readonly running: number;
   readonly failed: number;
-  /** For how long the oldest waiting job has been due. */
   readonly oldestWaitingSeconds: number;
 }
 
@@ -166,10 +163,10 @@ export interface FailedJob {
   readonly failedAt: Date;
 }
 
-// A screenful for the operator; the count of all is in the statistics.
+// For reading by an operator; the metrics have the count.
 const MAX_FAILED_SHOWN = 100;
 
-/** The jobs that used up their attempts, newest first. */
+/** Jobs that used up their attempts, newest first. */
 export function failedJobs(db: Db, limit = MAX_FAILED_SHOWN): Promise<FailedJob[]> {
   return db.rows<FailedJob>(sql`
     select id::text, task, attempt as attempts, last_error as "lastError", created_at as "createdAt",

@@ -1,19 +1,15 @@
 import { type Db, sql } from '@svc/store';
 
-/** A job to be done, once or more often: after a crash it is repeated, so its handler must bear that. */
+/** Runs at least once: a crash repeats it, so its handler must be idempotent. */
 export interface NewJob {
   readonly task: string;
-  /** Becomes JSON. It names what to work on and holds no secret. */
+  /** JSON without secrets. */
   readonly payload: unknown;
-  /** Not before this time; at once when omitted. */
   readonly runAt?: Date;
-  /**
-   * One waiting job at most for each task and key: enqueueing another renews the waiting one, with the new payload and
-   * the earlier of both times. A job that runs already is no longer waiting.
-   */
+  /** At most one pending job for each task and key: another replaces its payload and keeps the earlier time. */
   readonly key?: string;
   readonly maxAttempts?: number;
-  /** Jobs of the same queue never run at the same time. */
+  /** Jobs of one queue never run at the same time. */
   readonly queue?: string;
 }
 
@@ -22,7 +18,7 @@ export interface JobContext {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly jobId: string;
-  /** Aborted when the job should end: it took too long, the process stops, or another worker may take the job over. */
+  /** Aborted when the job takes too long, the process stops, or another worker may recover the job. */
   readonly signal: AbortSignal;
 }
 
@@ -30,34 +26,32 @@ export type JobHandler<P> = (payload: P, context: JobContext) => Promise<void>;
 
 export type JobHandlers = Readonly<Record<string, JobHandler<never>>>;
 
-/** What the workers need of a logger; pino's fits. */
 export interface JobLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** PostgreSQL's channel on which idle workers wait. */
+/** NOTIFY channel that wakes idle workers. */
 export const WAKE_CHANNEL = 'svc_jobs';
 
-// With the pauses between them, about half a day: longer than most outages, short enough to look at the next morning.
+// About half a day with backoff: longer than most outages.
 const DEFAULT_MAX_ATTEMPTS = 25;
-// A job names rows; it does not carry them.
 const MAX_PAYLOAD_CHARACTERS = 65_536;
-// One statement stays within some megabytes.
+// Keeps one statement within some megabytes.
 const MAX_JOBS_AT_ONCE = 1_000;
 
-/** Stores a job with everything else that the transaction stores: both happen, or neither. */
+/** Stores a job in the caller's transaction. */
 export async function enqueue(tx: Db, job: NewJob): Promise<void> {
   await enqueueMany(tx, [job]);
 }
 
-/** Several at once; of two with the same task and key the later one counts. */
+/** Of two jobs with the same task and key the later one counts. */
 export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
   if (jobs.length > MAX_JOBS_AT_ONCE) throw new Error(`At most ${MAX_JOBS_AT_ONCE} jobs can be enqueued at once.`);
   const rows = JSON.stringify(withoutRepeatedKeys(jobs).map(toRow));
-  // The order is the same for everyone, so that two transactions with the same keys do not wait for each other.
+  // Always the same order, so that two transactions with the same keys do not deadlock.
   await tx.run(sql`
     with added as (
       insert into jobs (task, payload, key, queue, run_at, max_attempts)
@@ -87,16 +81,13 @@ function toRow({ task, payload, key, queue, runAt, maxAttempts = DEFAULT_MAX_ATT
   return { task, payload, key, queue, run_at: runAt, max_attempts: maxAttempts };
 }
 
-/** A task that runs every so many seconds, counted from midnight UTC, once over all processes. Its payload is {}. */
+/** Runs every so many seconds from midnight UTC, once over all processes, with the payload {}. */
 export interface RecurringJob {
   readonly task: string;
   readonly everySeconds: number;
 }
 
-/**
- * Enqueues what is due. Times that passed while no process ran are not made up for, and a run that is still waiting is
- * not added to.
- */
+/** Enqueues what is due. Missed runs are skipped; a run that is still pending is not repeated. */
 export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[]): Promise<void> {
   if (recurring.length === 0) return;
   await db.tx(async (tx) => {

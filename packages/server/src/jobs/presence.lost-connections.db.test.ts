@@ -12,7 +12,7 @@ const workerOf = async ({ db }: Queue) =>
   (await db.one<{ worker: number }>(sql`select worker from jobs where worker is not null`))?.worker;
 
 describe('when connections of the workers are cut', () => {
-  it('again and again, every job is still done and the process lives on', async () => {
+  it('repeatedly, every job is still done and the process continues', async () => {
     const queue = await createQueue();
     const done = new Set<number>();
     const note = async ({ n }: { n: number }) => {
@@ -38,7 +38,7 @@ describe('when connections of the workers are cut', () => {
     expect(done.size).toBe(1_000);
   });
 
-  it('a worker that loses only its presence comes back, and its job is not run by another', async () => {
+  it('a worker that loses only its lock reconnects, and its job is not run by another', async () => {
     const queue = await createQueue();
     const begun = Promise.withResolvers<JobContext>();
     const open = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ describe('when connections of the workers are cut', () => {
     expect(runs).toBe(1);
   });
 
-  it('a worker that cannot come back interrupts its jobs', async () => {
+  it('a worker that cannot reconnect interrupts its jobs', async () => {
     const queue = await createQueue();
     const begun = Promise.withResolvers<JobContext>();
     const hang = async (_payload: unknown, context: JobContext) => {
@@ -82,7 +82,7 @@ describe('when connections of the workers are cut', () => {
     await expect.poll(() => signal.aborted, BOUND).toBe(true);
   });
 
-  it('a job that was taken but never arrived is given back', async () => {
+  it('a job that was taken but never arrived is released', async () => {
     const queue = await createQueue();
     const begun = Promise.withResolvers<void>();
     const open = Promise.withResolvers<void>();

@@ -1,6 +1,8 @@
 import { sql } from '@svc/store';
-import { describe, expect, it } from 'vitest';
-import { BOUND, countOf, createQueue, QUICK, type Queue, start } from '../../testing/jobs.ts';
+import { pino } from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { BOUND, countOf, createQueue, QUICK, type Queue, silent, start } from '../../testing/jobs.ts';
+import { showError } from '../log.ts';
 import { enqueue, enqueueMany, type JobContext } from './job.ts';
 import { failedJobs } from './job-store.ts';
 
@@ -25,8 +27,8 @@ describe('workers', () => {
     const queue = await createQueue();
     const calls: unknown[][] = [];
     const note = async (...all: unknown[]) => void calls.push(all);
-    // They look by themselves once an hour, and depend on being told.
-    await start(queue, { handlers: { note }, timing: { ...QUICK, lookMs: 3_600_000 } });
+    // They poll once an hour, so only the notification wakes them.
+    await start(queue, { handlers: { note }, timing: { ...QUICK, pollMs: 3_600_000 } });
     for (let n = 1; n <= 5; n++) {
       await queue.db.tx((tx) => enqueue(tx, { task: 'note', payload: { n }, maxAttempts: 3 }));
       await expect.poll(() => jobsLeft(queue), BOUND).toBe(0);
@@ -38,9 +40,8 @@ describe('workers', () => {
 
   it('try a failing job again until its attempts are used up, and never log its payload', async () => {
     const queue = await createQueue();
-    const lines: unknown[] = [];
-    const write = (...line: unknown[]) => void lines.push(line);
-    const log = { info: write, warn: write, error: write };
+    const lines: string[] = [];
+    const log = pino({ serializers: { err: showError } }, { write: (line: string) => void lines.push(line) });
     let attempts = 0;
     const fail = async () => {
       attempts++;
@@ -56,8 +57,19 @@ describe('workers', () => {
     }
     expect(await failedJobs(queue.db)).toMatchObject([{ task: 'fail', attempts: 3, lastError: 'no luck' }]);
     expect(attempts).toBe(3);
-    expect(JSON.stringify(lines)).toContain('no luck');
-    expect(JSON.stringify(lines)).not.toContain('SECRET');
+    expect(lines.join()).toContain('no luck');
+    expect(lines.join()).not.toContain('SECRET');
+  });
+
+  it('log the failure of a job with its error, so that the stack is known', async () => {
+    const queue = await createQueue();
+    const warn = vi.fn();
+    const failure = new Error('no luck', { cause: new Error('no answer') });
+    await start(queue, { log: { ...silent, warn }, handlers: { fail: () => Promise.reject(failure) } });
+    await enqueue(queue.db, { task: 'fail', payload: {} });
+    await expect
+      .poll(() => warn.mock.calls, BOUND)
+      .toEqual([[{ task: 'fail', jobId: '1', attempt: 1, err: failure }, 'job failed']]);
   });
 
   it('do not run a job before its time, and find it when the time has come', async () => {

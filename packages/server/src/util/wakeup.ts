@@ -1,35 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Wakeup {
-  ring(): void;
-  /** Returns when the bell rings, has rung since the last wait, or the time is up. */
+  notify(): void;
+  /** Returns when notified, at once when notified since the last wait, or when the time is up. */
   wait(ms: number): Promise<void>;
 }
 
-/** Wakes the one who waits; a ring while nobody waits is not forgotten. */
+/** Wakes one waiter; an early signal is kept. */
 export function createWakeup(): Wakeup {
-  let rung = false;
-  let open: (() => void) | undefined;
+  let notified = false;
+  let wake: (() => void) | undefined;
   return {
-    ring() {
-      rung = true;
-      open?.();
+    notify() {
+      notified = true;
+      wake?.();
     },
     async wait(ms) {
-      if (!rung) {
-        const bell = Promise.withResolvers<void>();
-        const timer = setTimeout(bell.resolve, ms);
-        open = bell.resolve;
-        await bell.promise;
+      if (!notified) {
+        const woken = Promise.withResolvers<void>();
+        const timer = setTimeout(woken.resolve, ms);
+        wake = woken.resolve;
+        await woken.promise;
         clearTimeout(timer);
-        open = undefined;
+        wake = undefined;
       }
-      rung = false;
+      notified = false;
     },
   };
 }
 
-/** Waits, but not longer than until the signal is aborted. */
+/** Waits, at most until the signal is aborted. */
 export async function sleep(signal: AbortSignal, ms: number): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => {});
 }

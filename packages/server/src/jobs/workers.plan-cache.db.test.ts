@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createQueue } from '../../testing/jobs.ts';
 import { withoutPlanCache } from './workers.ts';
 
-it('the connections of the workers keep no plans, and keep the options of the address', async () => {
+it('connections of the workers cache no plans and keep the options of the URL', async () => {
   const { url } = await createQueue();
   const db = connect(withoutPlanCache(`${url}?options=-c%20work_mem%3D5MB`), { max: 1 });
   const settings = await db.one(
