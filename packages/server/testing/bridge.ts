@@ -1,14 +1,20 @@
 import { ApiError, type Environment } from '@svc/protocol';
+import { selector, toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import type { Bridge, BridgeProgress, Burn } from '../src/bridge/bridge.ts';
-import { type BridgingDeps, bridgeRedeem, burnOutcomes } from '../src/gifts/bridge-redeem.ts';
+import type { StarknetNetwork } from '../src/chains/networks.ts';
+import { padAddress } from '../src/chains/starknet/chain.ts';
+import type { Token } from '../src/chains/tokens.ts';
+import { type BridgeRedeemDeps, bridgeRedeem } from '../src/gifts/bridge-redeem.ts';
 import { type BridgedRedeem, findBridged } from '../src/gifts/bridge-store.ts';
+import { burnOutcomes } from '../src/gifts/burn.ts';
 import { BRIDGE_TASK } from '../src/gifts/redeem.ts';
 import type { Caller } from '../src/http/call.ts';
 import type { PayAnswer, Payer, PayOrder } from '../src/relayer/payer.ts';
 import type { StoreWithRelay } from '../src/relayer/relay.ts';
+import { writeCalls } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
-import { testLedger } from './database.ts';
+import { useDatabase } from './database.ts';
 import { BRIDGE, GiftFixture } from './gifts.ts';
 import { auditLedger } from './ledger.ts';
 
@@ -37,7 +43,8 @@ export class FakeBridge implements Bridge {
   }
 
   burnCalls(_: Environment, order: Burn['order']) {
-    return [{ to: 1n, selector: 2n, calldata: [order.amount, order.maxFee] }];
+    const approve = { to: USDC, selector: selector('approve'), calldata: [1n, order.amount, 0n] };
+    return [{ to: 1n, selector: 2n, calldata: [order.amount, order.maxFee] }, approve];
   }
 
   async progress(_: Environment, burn: Burn): Promise<BridgeProgress> {
@@ -86,14 +93,17 @@ export class FakePayer implements Payer {
     if (this.refusal !== undefined) return { ok: false, reason: this.refusal };
     const known = await this.#known(order.purpose);
     if (known) return known;
-    this.#nonce += 1n;
-    const [id, hash] = [`rly_${order.purpose}`, 0x1000n + this.#nonce];
-    await this.#db().tx(async (tx) => {
+    const id = `rly_${order.purpose}`;
+    const hash = await this.#db().tx(async (tx) => {
+      await tx.run(sql`select pg_advisory_xact_lock(1)`);
+      this.#nonce += 1n;
+      const hash = 0x1000n + this.#nonce;
       await tx.run(sql`
         insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content, hash)
-        values (${id}, ${order.environment}, '0x1', ${order.kind}, ${order.purpose}, '0x0', '0x3a3a', '9999-01-01T00:00:00Z', '0x3a3a',
-                ${this.#nonce}, '{}', ${`0x${hash.toString(16)}`})`);
+        values (${id}, ${order.environment}, '0x1', ${order.kind}, ${order.purpose}, '0x0', '0x3a3a', '9999-01-01T00:00:00Z',
+                ${padAddress(MANAGER)}, ${this.#nonce}, ${JSON.stringify(writeCalls(order.calls))}::jsonb, ${toHex(hash)})`);
       await store(tx, { id, hash });
+      return hash;
     });
     this.orders.push(order);
     return { ok: true, relayId: id, hash };
@@ -111,6 +121,7 @@ export const unavailable = (): ApiError => new ApiError('chain_unavailable');
 
 export const WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const USDC = 0x5dcn;
+const PLENTY = 1_000_000_000_000n;
 const TRANSFER = 0x99cd8bde557814842a3121e8ddfd433a539b8c9f14bf31ebf108d12e6196e9n;
 
 interface GiftWish {
@@ -126,6 +137,8 @@ export class BridgingFixture {
   payer: FakePayer;
   /** What was logged as a warning or worse. */
   readonly complaints: string[] = [];
+  /** What the manager has in USDC on Starknet. */
+  balance = PLENTY;
   #aheadMs = 0;
   readonly #db: () => Database;
 
@@ -139,11 +152,19 @@ export class BridgingFixture {
     return this.#db();
   }
 
-  deps(changes: Partial<BridgingDeps> = {}): BridgingDeps {
+  deps(changes: Partial<BridgeRedeemDeps> = {}): BridgeRedeemDeps {
     const complain = (_: object, message: string) => void this.complaints.push(message);
     const log = { info: () => {}, warn: complain, error: complain };
     const { db, bridge, payer } = this;
-    return { db, bridge, payer, log, now: () => Date.now() + this.#aheadMs, ...changes };
+    return { db, networks: this.#networks(), bridge, payer, log, now: () => Date.now() + this.#aheadMs, ...changes };
+  }
+
+  #networks(): BridgeRedeemDeps['networks'] {
+    const chain = { chainId: 1n, balanceOf: async () => this.balance };
+    return {
+      starknet: () => ({ chain }) as unknown as StarknetNetwork,
+      token: () => ({ address: toHex(USDC) }) as unknown as Token,
+    };
   }
 
   /** The present time, and a bridge and a payer that were told nothing. */
@@ -152,6 +173,7 @@ export class BridgingFixture {
     this.bridge = new FakeBridge();
     this.payer.refusal = undefined;
     this.payer.trouble = undefined;
+    this.balance = PLENTY;
   }
 
   wait(ms: number): void {
@@ -182,7 +204,7 @@ export class BridgingFixture {
     return id;
   }
 
-  step(id: string, changes: Partial<BridgingDeps> = {}): Promise<void> {
+  step(id: string, changes: Partial<BridgeRedeemDeps> = {}): Promise<void> {
     return bridgeRedeem(this.deps(changes), id);
   }
 
@@ -259,7 +281,7 @@ export class BridgingFixture {
 
 /** For the tests of one file. */
 export function bridgingHouse(): BridgingFixture {
-  return new BridgingFixture(testLedger().db);
+  return new BridgingFixture(useDatabase().db);
 }
 
 /** One fast redeem of 5 dollars: the amount, gas and the bridge. */

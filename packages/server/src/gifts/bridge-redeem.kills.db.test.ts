@@ -1,14 +1,14 @@
 import type { Database } from '@svc/store';
 import { expect, it } from 'vitest';
 import { type BridgingFixture, bridgingHouse, FAST_SHARE } from '../../testing/bridge.ts';
-import type { BridgingDeps } from './bridge-redeem.ts';
+import type { BridgeRedeemDeps } from './bridge-redeem.ts';
 
 const fixture = bridgingHouse();
 
 class Killed extends Error {}
 
 /** Lets so many things happen, then nothing more: the last one before or after it was done. */
-function dyingDeps(of: BridgingFixture, stepsLeft: number, when: 'before' | 'after'): Partial<BridgingDeps> {
+function dyingDeps(of: BridgingFixture, stepsLeft: number, when: 'before' | 'after'): Partial<BridgeRedeemDeps> {
   let left = stepsLeft;
   const mortal = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -43,7 +43,7 @@ async function killed(id: string, steps: number, when: 'before' | 'after'): Prom
 }
 
 /** More than any step has. */
-const MAX_STEPS = 12;
+const MAX_STEPS = 14;
 
 it.each(['before', 'after'] as const)(
   'a process that dies %s anything it does loses and doubles nothing',

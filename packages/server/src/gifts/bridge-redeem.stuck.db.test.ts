@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bridgingHouse, FAST_SHARE, NONCE, unavailable } from '../../testing/bridge.ts';
-import { RENEWAL_PAUSES_MS, sweepBridged } from './bridge-redeem.ts';
+import { REATTEST_DELAYS_MS, requeueStalledRedeems } from './bridge-redeem.ts';
 import { resumeRedeem } from './operator.ts';
 import { endRedeems } from './redeem.ts';
 
@@ -26,7 +26,7 @@ describe('after the burn', () => {
     expect(transactionHash).toMatch(/^0x/);
     expect(await fixture.places(giftId)).toEqual({ total: 1, redeemed: 0n });
     expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
-    expect(fixture.complaints.at(-1)).toBe('a redeem is burned and does not arrive on Solana');
+    expect(fixture.complaints.at(-1)).toBe('redeem burned but not minted on Solana');
   });
 
   it.each([
@@ -56,17 +56,17 @@ describe('after the burn', () => {
   it('a mint that failed is tried again with a new attestation, so many times', async () => {
     const { id } = await fixture.burned();
     fixture.bridge.attest('FAILED');
-    for (const pauseMs of RENEWAL_PAUSES_MS) {
+    for (const pauseMs of REATTEST_DELAYS_MS) {
       await fixture.forgetJobs();
       await fixture.step(id);
       expect(await fixture.nextLook(id)).toBe(pauseMs / 1_000);
       fixture.wait(pauseMs);
     }
-    expect(fixture.bridge.renewed).toEqual(RENEWAL_PAUSES_MS.map(() => NONCE));
+    expect(fixture.bridge.renewed).toEqual(REATTEST_DELAYS_MS.map(() => NONCE));
     expect((await fixture.row(id)).status).toBe('ATTESTED');
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('did not mint') });
-    expect(fixture.bridge.renewed).toHaveLength(RENEWAL_PAUSES_MS.length);
+    expect(fixture.bridge.renewed).toHaveLength(REATTEST_DELAYS_MS.length);
   });
 
   it('a mint that is not tried for an hour gets a new attestation, and then arrives', async () => {
@@ -102,11 +102,11 @@ describe('the operator', () => {
   it('resumes from the attestation where there is one, with all the time and renewals again', async () => {
     const { id } = await fixture.burned();
     fixture.bridge.attest('FAILED');
-    for (let looks = 0; looks <= RENEWAL_PAUSES_MS.length; looks += 1) await fixture.step(id);
+    for (let looks = 0; looks <= REATTEST_DELAYS_MS.length; looks += 1) await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('FAILED');
     expect(await resumeRedeem(fixture.db, id)).toMatchObject({ ok: true, status: 'ATTESTED' });
     await fixture.step(id);
-    expect(fixture.bridge.renewed).toHaveLength(RENEWAL_PAUSES_MS.length + 1);
+    expect(fixture.bridge.renewed).toHaveLength(REATTEST_DELAYS_MS.length + 1);
   });
 
   it('can resume while the gift is deleted: the rest goes back, and nothing is counted twice', async () => {
@@ -140,8 +140,8 @@ it('what nobody looks at any more is found again, once', async () => {
   const sent = await fixture.redeem();
   await fixture.step(sent.id);
   await fixture.forgetJobs();
-  await sweepBridged(fixture.db);
-  await sweepBridged(fixture.db);
+  await requeueStalledRedeems(fixture.db);
+  await requeueStalledRedeems(fixture.db);
   const rows = await fixture.db.rows<{ key: string }>(sql`
     select key from jobs where key = any (${[waiting.id, id, sent.id]})`);
   expect(rows.map(({ key }) => key).sort()).toEqual([waiting.id, id].sort());

@@ -1,31 +1,24 @@
-import { ApiError, type Environment, type ErrorCode } from '@svc/protocol';
-import { toHex } from '@svc/starknet';
-import { type Database, type Db, sql } from '@svc/store';
-import type { Attested, Bridge } from '../bridge/bridge.ts';
-import { isSolanaWallet } from '../bridge/solana-address.ts';
-import { transfersIn } from '../chains/starknet/chain.ts';
-import { enqueue, enqueueMany, type JobLog } from '../jobs/job.ts';
-import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
-import type { Payer } from '../relayer/payer.ts';
-import type { StoredRelay } from '../relayer/relay.ts';
-import { abandonRelay, databaseTime, reinstateRelay } from '../relayer/relay-store.ts';
-import { errorText } from '../util/text.ts';
-import {
-  addFacts,
-  type BridgedRedeem,
-  type BridgeFacts,
-  burnOf,
-  findBridged,
-  lockBridged,
-  ownerOf,
-} from './bridge-store.ts';
-import { BRIDGE_TASK, bridgeJob, endRedeems, failRedeem, REDEEMS_CHANNEL, succeedRedeem } from './redeem.ts';
+import { ApiError, type ErrorCode } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
+import type { Attested } from '../bridge/bridge.ts';
+import { enqueue, enqueueMany } from '../jobs/job.ts';
+import { databaseTime } from '../relayer/relay-store.ts';
+import { addFacts, type BridgedRedeem, burnOf, findBridged, lockBridged } from './bridge-store.ts';
+import { type BurnDeps, burn } from './burn.ts';
+import { BRIDGE_TASK, bridgeJob, endRedeems, succeedRedeem } from './redeem.ts';
+
+export interface BridgeRedeemDeps extends BurnDeps {
+  readonly now?: () => number;
+}
+
+/** Milliseconds until the next step; undefined where none is needed. */
+type NextStepMs = number | undefined;
 
 /**
- * One step of a redeem on its way to Solana: from PENDING it is burned, and the end of that transaction calls again; from then on the
- * bridge is asked until the mint is there. Where it comes twice, or again after a crash, it goes on from what is stored.
+ * One step of a redeem to Solana: a PENDING one is burned; a burned one is polled at the bridge until it is minted. Continues from
+ * what is stored, so running it twice, or again after a crash, is safe.
  */
-export async function bridgeRedeem(deps: BridgingDeps, redeemId: string): Promise<void> {
+export async function bridgeRedeem(deps: BridgeRedeemDeps, redeemId: string): Promise<void> {
   const redeem = await findBridged(deps.db, redeemId);
   if (!redeem) return;
   const next = await step(deps, redeem);
@@ -33,93 +26,43 @@ export async function bridgeRedeem(deps: BridgingDeps, redeemId: string): Promis
   await enqueue(deps.db, { ...bridgeJob(redeemId), runAt: new Date(Date.now() + next) });
 }
 
-async function step(deps: BridgingDeps, redeem: BridgedRedeem): Promise<NextLook> {
+async function step(deps: BridgeRedeemDeps, redeem: BridgedRedeem): Promise<NextStepMs> {
   const at = await databaseTime(deps.db.reads, deps.now);
+  const retryMs = pollDelayMs(redeem.fast, at.getTime() - redeem.updatedAt.getTime());
   try {
-    if (isFollowed(redeem)) return await followBurn(deps, redeem, at);
-    if (redeem.status === 'PENDING' && redeem.relayId === null) await burn(deps, redeem, at);
-    return undefined;
+    if (awaitsMint(redeem)) return await pollBridge(deps, redeem, at);
+    if (redeem.status !== 'PENDING' || redeem.relayId !== null) return undefined;
+    // The outcome of a burn enqueues the next step.
+    return (await burn(deps, redeem, at)) === 'WAITING' ? retryMs : undefined;
   } catch (error) {
-    if (!isPassing(error)) throw error;
-    deps.log.warn({ redeemId: redeem.id, reason: errorText(error) }, 'a redeem to Solana has to wait');
-    return nextLookMs(redeem.fast, at.getTime() - redeem.updatedAt.getTime());
+    if (!isTransient(error)) throw error;
+    deps.log.warn({ redeemId: redeem.id, err: error }, 'bridge step postponed');
+    return retryMs;
   }
 }
 
-/** A node, the bridge or the operator's configuration is away, or gas is too dear. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['chain_unavailable', 'chain_not_configured', 'fee_too_high']);
+/** A node, the bridge or the configuration is missing, or gas is above the limit. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['chain_unavailable', 'chain_not_configured', 'fee_too_high']);
 
-const isPassing = (error: unknown): boolean => error instanceof ApiError && PASSING.has(error.code);
+const isTransient = (error: unknown): boolean => error instanceof ApiError && TRANSIENT.has(error.code);
 
-/** One for ever: a redeem is burned by one transaction or by none, however often this is tried. */
-export const burnPurpose = (redeemId: string): string => `burn ${redeemId}`;
-
-/**
- * Burns a redeem's amount and what the gift has reserved for the bridge's fee, so that at least the amount arrives. It is BRIDGING from
- * the moment in which its transaction is stored. Before that, whatever speaks against it ends it and gives its share back.
- */
-export async function burn(deps: BridgingDeps, redeem: BridgedRedeem, at: Date): Promise<void> {
-  const { bridge, payer } = deps;
-  const { id, environment, amount, bridge: maxFee, fast } = redeem;
-  const against = await reasonAgainst(deps, redeem, at);
-  if (against !== undefined) return failBeforeBurn(deps, id, against);
-  const sender = payer.manager(environment);
-  const calls = bridge.burnCalls(environment, { amount: amount + maxFee, maxFee, owner: ownerOf(redeem), fast });
-  const facts: BridgeFacts = { sender: toHex(sender), maxFee: String(maxFee), fast };
-  const answer = await payer.pay({ environment, kind: 'burn', purpose: burnPurpose(id), calls }, (tx, relay) =>
-    storeBurn(tx, id, relay, facts),
-  );
-  if (!answer.ok) await failBeforeBurn(deps, id, `The burn would be reverted: ${answer.reason}`);
-}
-
-async function reasonAgainst(deps: BridgingDeps, redeem: BridgedRedeem, at: Date): Promise<string | undefined> {
-  const { environment, amount, bridge: maxFee, fast, createdAt } = redeem;
-  if (at.getTime() - createdAt.getTime() > BURNED_WITHIN_MS) return 'It could not be burned in time.';
-  if (!isSolanaWallet(ownerOf(redeem))) return 'Nobody can have the key of this address: it is no wallet.';
-  const fee = await deps.bridge.fee(environment, amount + maxFee, fast);
-  // The bridge would not mint what does not pay for it, and there would be no way back.
-  return fee > maxFee ? `The bridge takes ${fee} at present, and ${maxFee} is reserved for it.` : undefined;
-}
-
-async function storeBurn(tx: Db, id: string, { id: relayId, hash }: StoredRelay, facts: BridgeFacts): Promise<void> {
-  if (hash === undefined) throw new Error('A burn has no hash.');
-  const stored = await tx.run(sql`
-    update gift_redeems
-       set status = 'BRIDGING', relay_id = ${relayId}, transaction_hash = ${toHex(hash)},
-           bridge = ${JSON.stringify(facts)}::jsonb, updated_at = now()
-     where id = ${id} and status = 'PENDING' and relay_id is null`);
-  if (stored !== 1) throw new Error(`Redeem ${id} has ended or is burned already.`);
-  await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
-}
-
-async function failBeforeBurn({ db, log }: BridgingDeps, id: string, reason: string): Promise<void> {
-  const gaveUp = await db.tx(async (tx) => {
-    const redeem = await lockBridged(tx, sql`id = ${id}`);
-    if (redeem?.status !== 'PENDING' || redeem.relayId !== null) return false;
-    await failRedeem(tx, id, reason);
-    return true;
-  });
-  if (gaveUp) log.warn({ redeemId: id, reason }, 'a redeem to Solana was given back before anything was burned');
-}
-
-/** In how many milliseconds to look again; undefined when there is nothing left to do. */
-export type NextLook = number | undefined;
-
-/**
- * Takes a burned redeem a step further. There is no way back any more: it is minted, or it fails with its share spent and waits for
- * the operator.
- */
-export async function followBurn(deps: BridgingDeps, redeem: BridgedRedeem, at: Date): Promise<NextLook> {
+/** A burned redeem either is minted, or fails with its share spent and needs the operator. */
+async function pollBridge(deps: BridgeRedeemDeps, redeem: BridgedRedeem, at: Date): Promise<NextStepMs> {
   const progress = await deps.bridge.progress(redeem.environment, burnOf(redeem));
-  if (progress.state === 'ATTESTED') return forward(deps, redeem, progress, at);
-  if (progress.state === 'WRONG') return stop(deps, redeem, progress.reason);
+  if (progress.state === 'ATTESTED') return awaitForwarding(deps, redeem, progress, at);
+  if (progress.state === 'WRONG') return failBurned(deps, redeem, progress.reason);
   const ageMs = ageOf(redeem, at);
-  if (ageMs <= attestedWithinMs(redeem.fast)) return nextLookMs(redeem.fast, ageMs);
-  const seen = progress.state === 'PENDING' ? 'attest it' : 'see the burn';
-  return stop(deps, redeem, `The bridge did not ${seen} in time.`);
+  if (ageMs <= attestationTimeoutMs(redeem.fast)) return pollDelayMs(redeem.fast, ageMs);
+  const missing = progress.state === 'PENDING' ? 'attest it' : 'see the burn';
+  return failBurned(deps, redeem, `The bridge did not ${missing} in time.`);
 }
 
-async function forward(deps: BridgingDeps, redeem: BridgedRedeem, attested: Attested, at: Date): Promise<NextLook> {
+async function awaitForwarding(
+  deps: BridgeRedeemDeps,
+  redeem: BridgedRedeem,
+  attested: Attested,
+  at: Date,
+): Promise<NextStepMs> {
   const isNew = redeem.facts.message === undefined;
   if (isNew && !(await storeAttested(deps, redeem, attested, at))) return undefined;
   const { forwardState, receiveHash } = attested;
@@ -128,13 +71,13 @@ async function forward(deps: BridgingDeps, redeem: BridgedRedeem, attested: Atte
     return undefined;
   }
   const ageMs = isNew ? 0 : ageOf(redeem, at);
-  if (forwardState === 'FAILED' || ageMs > FORWARDED_WITHIN_MS) return renew(deps, redeem, attested.nonce, at);
-  return nextLookMs(true, ageMs);
+  if (forwardState === 'FAILED' || ageMs > FORWARD_TIMEOUT_MS) return reattest(deps, redeem, attested.nonce, at);
+  return pollDelayMs(true, ageMs);
 }
 
-/** The checked message is kept: with it anyone can mint, should the bridge ever forget it. */
+/** Keeps the message and its attestation: with both anyone can mint without the bridge's service. */
 async function storeAttested(
-  { db }: BridgingDeps,
+  { db }: BridgeRedeemDeps,
   { id, status, facts }: BridgedRedeem,
   { nonce, message, attestation, feeExecuted }: Attested,
   at: Date,
@@ -151,14 +94,11 @@ async function storeAttested(
 
 const stillLate = (late = false) => sql`coalesce((bridge ->> 'late')::boolean, false) = ${late}`;
 
-/**
- * The mint was tried and failed, or was not tried for long: the attestation may have expired, and is renewed. Each renewal is counted
- * before it is asked for.
- */
-async function renew(deps: BridgingDeps, redeem: BridgedRedeem, nonce: string, at: Date): Promise<NextLook> {
+/** The mint failed or is overdue, so the attestation may have expired. Each renewal is counted before it is requested. */
+async function reattest(deps: BridgeRedeemDeps, redeem: BridgedRedeem, nonce: string, at: Date): Promise<NextStepMs> {
   const done = redeem.facts.renewals ?? 0;
-  const pauseMs = RENEWAL_PAUSES_MS[done];
-  if (pauseMs === undefined) return stop(deps, redeem, 'The bridge attested the burn and did not mint.');
+  const delayMs = REATTEST_DELAYS_MS[done];
+  if (delayMs === undefined) return failBurned(deps, redeem, 'The bridge attested the burn and did not mint.');
   const counted = await deps.db.tx(async (tx) => {
     const now = await lockBridged(tx, sql`id = ${redeem.id}`);
     if (!now || (now.facts.renewals ?? 0) !== done) return false;
@@ -166,32 +106,31 @@ async function renew(deps: BridgingDeps, redeem: BridgedRedeem, nonce: string, a
     return true;
   });
   if (counted) {
-    deps.log.warn({ redeemId: redeem.id, renewals: done + 1 }, 'an attestation is renewed');
+    deps.log.warn({ redeemId: redeem.id, renewals: done + 1 }, 'attestation renewal requested');
     await deps.bridge.reattest(redeem.environment, nonce);
   }
-  return pauseMs;
+  return delayMs;
 }
 
-/** Fails it with its share spent. One that had failed before the burn stays as it is; only looking at it ends. */
-async function stop({ db, log }: BridgingDeps, redeem: BridgedRedeem, reason: string): Promise<undefined> {
+/** Fails it with its share spent. One that failed before its burn keeps its status; only polling ends. */
+async function failBurned({ db, log }: BridgeRedeemDeps, redeem: BridgedRedeem, reason: string): Promise<undefined> {
   const { id, transactionHash } = redeem;
   await db.tx(async (tx) => {
     const now = await lockBridged(tx, sql`id = ${id}`);
-    if (!now || !isFollowed(now)) return;
-    if (now.status === 'FAILED') await haltLate(tx, id, reason);
+    if (!now || !awaitsMint(now)) return;
+    if (now.status === 'FAILED') await stopLate(tx, id, reason);
     else await endRedeems(tx, [{ id, end: 'FAILED', reason, burned: true }], log);
   });
-  log.error({ redeemId: id, burn: transactionHash, reason }, 'a redeem is burned and does not arrive on Solana');
+  log.error({ redeemId: id, burn: transactionHash, reason }, 'redeem burned but not minted on Solana');
   return undefined;
 }
 
-async function haltLate(tx: Db, id: string, reason: string): Promise<void> {
+async function stopLate(tx: Db, id: string, reason: string): Promise<void> {
   await addFacts(tx, id, { late: false });
   await tx.run(sql`update gift_redeems set reason = ${reason} where id = ${id}`);
 }
 
-/** Whether the bridge is to be asked about it. */
-export function isFollowed({ status, facts }: Pick<BridgedRedeem, 'status' | 'facts'>): boolean {
+function awaitsMint({ status, facts }: Pick<BridgedRedeem, 'status' | 'facts'>): boolean {
   const isBurned = typeof facts.burnedAt === 'string';
   return isBurned && (status === 'BRIDGING' || status === 'ATTESTED' || (status === 'FAILED' && facts.late === true));
 }
@@ -201,120 +140,34 @@ function ageOf({ facts, updatedAt }: BridgedRedeem, at: Date): number {
   return Math.max(0, at.getTime() - since.getTime());
 }
 
-/** About what a mint takes on Solana. */
-const FIRST_LOOK_MS = 2_000;
-/** Fast ones take seconds; standard ones hours, and nobody waits in front of a page. */
-const SLOWEST_MS = { fast: 15_000, standard: 180_000 };
-/** The longer it takes already, the less a few seconds matter. */
-const SHARE_OF_AGE = 4;
+/** About the time of a mint on Solana. */
+const MIN_POLL_MS = 2_000;
+/** Fast transfers take seconds, standard ones hours. */
+const MAX_POLL_MS = { fast: 15_000, standard: 180_000 };
+const POLLS_PER_AGE = 4;
+
+/** Backoff in proportion to how long the step takes already. */
+export function pollDelayMs(fast: boolean, ageMs: number): number {
+  const longest = fast ? MAX_POLL_MS.fast : MAX_POLL_MS.standard;
+  return Math.min(Math.max(ageMs / POLLS_PER_AGE, MIN_POLL_MS), longest);
+}
 
 const HOUR_MS = 3_600_000;
-/** Circle says 20 seconds and 8 hours. Beyond these somebody has to look. */
-const ATTESTED_WITHIN_MS = { fast: HOUR_MS, standard: 24 * HOUR_MS };
-/** Forwarding takes seconds; an attestation that was not used for so long may have expired. */
-export const FORWARDED_WITHIN_MS = HOUR_MS;
-/** While nothing is burned the redeem can still be given back, and somebody waits for its place. */
-export const BURNED_WITHIN_MS = HOUR_MS;
-/** After each renewal of an attestation, how long the bridge gets before it is looked at again; so many renewals there are. */
-export const RENEWAL_PAUSES_MS: readonly number[] = [5_000, 30_000, 180_000, 900_000, HOUR_MS];
+/** Circle documents 20 seconds and 8 hours. */
+const ATTESTATION_TIMEOUT_MS = { fast: HOUR_MS, standard: 24 * HOUR_MS };
+/** Forwarding takes seconds; an attestation that is unused for so long may have expired. */
+const FORWARD_TIMEOUT_MS = HOUR_MS;
+/** The wait after each renewal of an attestation. Its length bounds the renewals. */
+export const REATTEST_DELAYS_MS: readonly number[] = [5_000, 30_000, 180_000, 900_000, HOUR_MS];
 
-/** When to look again at something that has been waited for so long. */
-export function nextLookMs(fast: boolean, ageMs: number): number {
-  const slowest = fast ? SLOWEST_MS.fast : SLOWEST_MS.standard;
-  return Math.min(Math.max(ageMs / SHARE_OF_AGE, FIRST_LOOK_MS), slowest);
-}
+const attestationTimeoutMs = (fast: boolean): number =>
+  fast ? ATTESTATION_TIMEOUT_MS.fast : ATTESTATION_TIMEOUT_MS.standard;
 
-export const attestedWithinMs = (fast: boolean): number =>
-  fast ? ATTESTED_WITHIN_MS.fast : ATTESTED_WITHIN_MS.standard;
+/** Jobs enqueued by one run; the next run continues. */
+const MAX_REQUEUED = 1_000;
 
-export interface BurnOutcomeDeps {
-  /** USDC on Starknet. */
-  readonly usdc: (environment: Environment) => bigint;
-  readonly log: JobLog;
-}
-
-/**
- * What the end of a burn's transaction means for its redeem. It can come again, also with another result, after a reorganisation. A
- * redeem has one burn for ever, so nothing here can burn twice.
- */
-export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn'> {
-  return {
-    burn: async (tx, outcome) => {
-      const redeem = await lockBridged(tx, sql`relay_id = ${outcome.relayId}`);
-      if (!redeem) return;
-      const reason = reasonNotBurned(deps, redeem, outcome);
-      if (reason === undefined) await burned(tx, redeem, outcome, deps.log);
-      else await notBurned(tx, redeem, { relayId: outcome.relayId, reason }, deps.log);
-    },
-  };
-}
-
-/** A transaction's own status is no proof that something was taken; the token's event is. */
-function reasonNotBurned({ usdc }: BurnOutcomeDeps, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
-  const { result, receipt, account, revertReason, environment } = outcome;
-  if (result === 'VOIDED') return 'The burn was never executed.';
-  if (result === 'REVERTED') return `The burn was reverted: ${revertReason ?? 'for no reason told'}`;
-  const amount = redeem.amount + BigInt(redeem.facts.maxFee ?? 0);
-  const token = usdc(environment);
-  const taken = (receipt ? transfersIn(receipt) : []).some(
-    (transfer) => transfer.token === token && transfer.from === account && transfer.amount === amount,
-  );
-  // What was burned is minted, whatever a receipt leaves out: the burn stays open, and its receipt is read again.
-  if (!taken) throw new Error(`The receipt of the burn of ${redeem.id} lacks its transfer.`);
-  return undefined;
-}
-
-async function burned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, log: JobLog): Promise<void> {
-  const { id, status, facts } = redeem;
-  const burnedAt = (outcome.confirmedAt ?? new Date()).toISOString();
-  // The fee may have been raised on the way, and then the hash is another one.
-  const hash = outcome.hash === undefined ? null : toHex(outcome.hash);
-  await tx.run(sql`update gift_redeems set transaction_hash = coalesce(${hash}, transaction_hash) where id = ${id}`);
-  const isLate = status === 'FAILED' && typeof facts.burnedAt !== 'string';
-  if (isLate) {
-    await reinstateRelay(tx, outcome.relayId);
-    log.error({ redeemId: id, burn: hash }, 'a redeem was burned after it had been given back; it goes on');
-  }
-  const row = await tx.one<{ now: Date }>(sql`select now() as now`);
-  const since = facts.since ?? (row?.now ?? new Date()).toISOString();
-  await addFacts(tx, id, { burnedAt, since, ...(isLate && { late: true }) });
-  if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id));
-}
-
-/** Nothing was burned, so the share goes back. What is attested already is minted whatever becomes of the burn. */
-async function notBurned(
-  tx: Db,
-  redeem: BridgedRedeem,
-  { relayId, reason }: { readonly relayId: string; readonly reason: string },
-  log: JobLog,
-): Promise<void> {
-  const { id, status, spent, facts } = redeem;
-  if (status === 'BRIDGING' && !spent) {
-    await failRedeem(tx, id, reason);
-    // Should a reorganisation open it again, nobody wants it burned any more.
-    await abandonRelay(tx, relayId);
-    await tx.run(sql`update gift_redeems set transaction_hash = null where id = ${id}`);
-    await addFacts(tx, id, { burnedAt: null });
-    log.warn({ redeemId: id, reason }, 'the burn of a redeem did not happen; it was given back');
-    return;
-  }
-  if (status === 'FAILED' && facts.late) await addFacts(tx, id, { burnedAt: null, late: false });
-  log.error({ redeemId: id, status, reason }, 'the burn of a redeem was taken off the chain');
-}
-
-export interface BridgingDeps {
-  readonly db: Database;
-  readonly bridge: Bridge;
-  readonly payer: Payer;
-  readonly log: JobLog;
-  readonly now?: () => number;
-}
-
-/** As many as are enqueued at once; what remains is for the next run. */
-const MAX_AT_ONCE = 1_000;
-
-/** Has redeems looked at that nobody looks at any more: a job that was set aside would leave its redeem on the way for ever. */
-export async function sweepBridged(db: Db): Promise<void> {
+/** Enqueues a job for each bridged redeem that has none, because its job failed for good. */
+export async function requeueStalledRedeems(db: Db): Promise<void> {
   await db.tx(async (tx) => {
     const redeems = await tx.rows<{ id: string }>(sql`
       select id from gift_redeems
@@ -322,7 +175,7 @@ export async function sweepBridged(db: Db): Promise<void> {
          and (relay_id is null or bridge ->> 'burnedAt' is not null)
          and not exists (
            select from jobs where task = ${BRIDGE_TASK} and key = gift_redeems.id and failed_at is null)
-       order by id limit ${MAX_AT_ONCE}`);
+       order by id limit ${MAX_REQUEUED}`);
     await enqueueMany(
       tx,
       redeems.map(({ id }) => bridgeJob(id)),

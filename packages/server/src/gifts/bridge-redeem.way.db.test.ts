@@ -1,3 +1,4 @@
+import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bridgingHouse, FAST_SHARE, MANAGER, MINT, NONCE, unavailable, WALLET } from '../../testing/bridge.ts';
 import { BRIDGE } from '../../testing/gifts.ts';
@@ -82,6 +83,7 @@ describe('before the burn', () => {
       { cctpFast: false },
     ],
     ['the burn would revert', () => (fixture.payer.refusal = 'ERC20: insufficient balance'), {}],
+    ['the balance is too low', () => (fixture.balance = 5_000_000n + BRIDGE - 1n), {}],
     ['it waited for an hour', () => fixture.wait(3_600_001), {}],
     ['nobody can have the key of the address', () => {}, { address: 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B' }],
   ])('it is given back when %s', async (_, arrange, wish) => {
@@ -97,6 +99,30 @@ describe('before the burn', () => {
     expect(fixture.payer.orders).toHaveLength(before);
     expect(await fixture.places(giftId)).toMatchObject({ total: 0 });
     expect(await fixture.books(caller)).toMatchObject({ spent: 0n });
+  });
+
+  it('it waits while other payments of the manager need the balance, and is burned once it covers both', async () => {
+    await fixture.db.run(sql`update relays set state = 'SUCCEEDED'`);
+    const [first, second] = [await fixture.redeem(), await fixture.redeem()];
+    const burned = 5_000_000n + BRIDGE;
+    fixture.balance = 2n * burned - 1n;
+    await fixture.step(first.id);
+    await fixture.step(second.id);
+    expect((await fixture.row(first.id)).status).toBe('BRIDGING');
+    expect(await fixture.row(second.id)).toMatchObject({ status: 'PENDING', reason: null });
+    expect(await fixture.nextLook(second.id)).toBe(2);
+    fixture.balance = 2n * burned;
+    await fixture.step(second.id);
+    expect((await fixture.row(second.id)).status).toBe('BRIDGING');
+  });
+
+  it('of several that begin at once it is burned only as often as the balance covers', async () => {
+    await fixture.db.run(sql`update relays set state = 'SUCCEEDED'`);
+    const redeems = [await fixture.redeem(), await fixture.redeem(), await fixture.redeem()];
+    fixture.balance = 2n * (5_000_000n + BRIDGE);
+    await Promise.all(redeems.map(({ id }) => fixture.step(id)));
+    const rows = await Promise.all(redeems.map(({ id }) => fixture.row(id)));
+    expect(rows.map(({ status }) => status).sort()).toEqual(['BRIDGING', 'BRIDGING', 'PENDING']);
   });
 
   it.each(['bridge', 'payer'] as const)('it waits while the %s does not answer', async (who) => {

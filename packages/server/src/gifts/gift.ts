@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Environment, formatUsd, type Gift, type UsdMicros, usdToNumber } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
 import { type LedgerOwner, release } from '../ledger/ledger.ts';
 
 /** A gift as it is kept. */
@@ -164,4 +165,11 @@ export function refusalOf(gift: State | undefined, nowMs: number): Refusal | und
   // A process with a clock ahead of ours released it already.
   if (gift.holdId === null) return 'gift_expired';
   return undefined;
+}
+
+/** USDC has six decimals, as credits have. */
+export function usdcOf(networks: Pick<Networks, 'token'>, environment: Environment): bigint {
+  const address = networks.token(environment, 'STARKNET', 'USDC')?.address;
+  if (!address) throw new Error(`There is no USDC on the Starknet of ${environment}.`);
+  return BigInt(address);
 }

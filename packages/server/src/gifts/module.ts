@@ -6,9 +6,11 @@ import { type Jobs, type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers } from '../relayer/outcome.ts';
-import { type BridgingDeps, bridgeRedeem, burnOutcomes, sweepBridged } from './bridge-redeem.ts';
+import { type BridgeRedeemDeps, bridgeRedeem, requeueStalledRedeems } from './bridge-redeem.ts';
+import { burnOutcomes } from './burn.ts';
 import { type ClaimDeps, claimGift, redeemGift, redeemStatus } from './claim.ts';
 import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
+import { usdcOf } from './gift.ts';
 import {
   deleteGift,
   getGift,
@@ -20,7 +22,7 @@ import {
   updateGift,
 } from './manage-gifts.ts';
 import { countWaiting, type Waiting } from './payout-store.ts';
-import { type PayoutJobDeps, payoutJobs, payoutOutcomes, usdcOf } from './payouts.ts';
+import { type PayoutJobDeps, payoutJobs, payoutOutcomes } from './payouts.ts';
 import { BRIDGE_TASK } from './redeem.ts';
 
 export interface OutcomeDeps {
@@ -41,7 +43,7 @@ type GiftOperation =
 
 type ClaimOperation = 'claimGift' | 'redeemGift' | 'getRedeemStatus';
 
-export type GiftModuleDeps = GiftDeps & ClaimDeps & PayoutJobDeps & BridgingDeps;
+export type GiftModuleDeps = GiftDeps & ClaimDeps & PayoutJobDeps & BridgeRedeemDeps;
 
 export function create(deps: GiftModuleDeps): Module<GiftOperation | ClaimOperation> {
   return {
@@ -91,11 +93,11 @@ function giftJobs({ db, now = Date.now }: Pick<GiftDeps, 'db' | 'now'>): Jobs {
 
 const SWEEP_TASK = 'sweep-bridged-redeems';
 
-function bridgingJobs(deps: BridgingDeps): Jobs {
+function bridgingJobs(deps: BridgeRedeemDeps): Jobs {
   return {
     handlers: {
       [BRIDGE_TASK]: ({ redeemId }: { redeemId: string }) => bridgeRedeem(deps, redeemId),
-      [SWEEP_TASK]: () => sweepBridged(deps.db),
+      [SWEEP_TASK]: () => requeueStalledRedeems(deps.db),
     },
     recurring: [{ task: SWEEP_TASK, everySeconds: 60 }],
   };

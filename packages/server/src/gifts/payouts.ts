@@ -15,6 +15,7 @@ import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { Payer } from '../relayer/payer.ts';
 import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
 import { newId } from '../util/ids.ts';
+import { usdcOf } from './gift.ts';
 import {
   affordableRedeems,
   type DueRedeem,
@@ -285,11 +286,4 @@ async function sweepPayouts(deps: PayoutJobDeps, environment: Environment): Prom
   await requeueFailedPayouts(deps, environment);
   const [waiting] = await waitingRedeems(deps.db, environment, 1);
   if (waiting) await enqueue(deps.db, payoutJob(environment));
-}
-
-/** USDC has six decimals, as credits have. */
-export function usdcOf(networks: PayoutDeps['networks'], environment: Environment): bigint {
-  const address = networks.token(environment, 'STARKNET', 'USDC')?.address;
-  if (!address) throw new Error(`There is no USDC on the Starknet of ${environment}.`);
-  return BigInt(address);
 }

@@ -12,16 +12,21 @@ export interface ManagerFundsDeps {
   readonly payer: Payer;
 }
 
+interface Account {
+  readonly chainId: string;
+  readonly address: string;
+}
+
 /** The manager's balance of a token at one moment, and the stored payments that may not be deducted from it yet. */
 export interface ManagerFunds {
   readonly environment: Environment;
+  readonly account: Account;
   readonly token: bigint;
   readonly balance: bigint;
-  /** Sum of payouts, burns with their fee, and refunds. Negative `balance - pending` is possible: see `readManagerFunds`. */
+  /** Sum of payouts, burns with their fee, and refunds. */
   readonly pending: bigint;
-  /** The relays that `pending` sums up. */
-  readonly relayIds: readonly string[];
-  /** Relays stored after this moment have this nonce or a higher one. */
+  readonly pendingRelays: readonly string[];
+  /** Payments that are stored after this moment have this nonce or a higher one. */
   readonly nextNonce: bigint;
 }
 
@@ -42,9 +47,9 @@ export async function readManagerFunds(
   const manager = payer.manager(environment);
   const account = { chainId: toHex(chain.chainId), address: padAddress(manager) };
   const nextNonce = await readNextNonce(db, account);
-  const { amount: pending, relayIds } = await sumSpending(db, token, openRelays(account));
+  const open = await readSpending(db, token, openRelays(account));
   const balance = await chain.balanceOf(token, manager, 'pre_confirmed');
-  return { environment, token, balance, pending, relayIds, nextNonce };
+  return { environment, account, token, balance, pending: open.amount, pendingRelays: open.relays, nextNonce };
 }
 
 export const availableFunds = ({ balance, pending }: ManagerFunds): bigint => balance - pending;
@@ -61,7 +66,7 @@ export async function payFromFunds(
 ): Promise<FundedPayAnswer> {
   try {
     const answer = await deps.payer.pay(order, async (tx, relay) => {
-      const missing = (await spendingSince(deps, tx, funds)) - funds.balance;
+      const missing = (await spendingSince(tx, funds)) - funds.balance;
       if (missing > 0n) throw new InsufficientFundsError(`The manager lacks ${missing} units for it.`);
       await store(tx, relay);
     });
@@ -85,29 +90,18 @@ class InsufficientFundsError extends Error {
  */
 async function isCovered(deps: ManagerFundsDeps, funds: ManagerFunds, calls: readonly Call[]): Promise<boolean> {
   const amount = spendingOf(calls, funds.token);
-  if ((await spendingSince(deps, deps.db, funds)) + amount > funds.balance) return false;
+  if ((await spendingSince(deps.db, funds)) + amount > funds.balance) return false;
   return availableFunds(await readManagerFunds(deps, funds.environment, funds.token)) >= amount;
 }
 
-/** All that `funds.balance` may still contain and that is spent already, whatever has become of it since. */
-async function spendingSince({ networks, payer }: ManagerFundsDeps, db: Db, funds: ManagerFunds): Promise<bigint> {
-  const { chainId } = networks.starknet(funds.environment).chain;
-  const account = { chainId: toHex(chainId), address: padAddress(payer.manager(funds.environment)) };
-  const { amount } = await sumSpending(
-    db,
-    funds.token,
-    sql`
-      select id from relays where id = any (${funds.relayIds})
-      union ${openRelays(account)}
-      union select id from relays
-       where chain_id = ${account.chainId} and account = ${account.address} and nonce >= ${funds.nextNonce}::bigint`,
-  );
-  return amount;
-}
-
-interface Account {
-  readonly chainId: string;
-  readonly address: string;
+/** Everything that `funds.balance` may still contain although it is spent, whatever its state is by now. */
+async function spendingSince(db: Db, { account, token, pendingRelays, nextNonce }: ManagerFunds): Promise<bigint> {
+  const since = sql`
+    select id from relays where id = any (${pendingRelays})
+    union ${openRelays(account)}
+    union select id from relays
+     where chain_id = ${account.chainId} and account = ${account.address} and nonce >= ${nextNonce}::bigint`;
+  return (await readSpending(db, token, since)).amount;
 }
 
 /** Open relays number at most `MAX_OPEN_RELAYS`. */
@@ -137,7 +131,7 @@ interface SpendingRow {
 }
 
 /** Summed up here: PostgreSQL 15 reads no hexadecimal numbers of this size. */
-async function sumSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amount: bigint; relayIds: string[] }> {
+async function readSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amount: bigint; relays: string[] }> {
   const rows = await db.rows<SpendingRow>(sql`
     select relays.id, call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high
       from relays
@@ -145,5 +139,5 @@ async function sumSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amou
         on call ->> 'to' = ${toHex(token)} and call ->> 'selector' = any (${SPENDING_SELECTORS.map(toHex)})
      where relays.id in (${relayIds})`);
   const amount = rows.reduce((sum, { low, high }) => sum + BigInt(low ?? 0) + (BigInt(high ?? 0) << WORD_BITS), 0n);
-  return { amount, relayIds: [...new Set(rows.map(({ id }) => id))] };
+  return { amount, relays: [...new Set(rows.map(({ id }) => id))] };
 }

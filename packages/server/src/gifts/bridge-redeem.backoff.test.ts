@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextLookMs } from './bridge-redeem.ts';
+import { pollDelayMs } from './bridge-redeem.ts';
 
 it.each([
   [true, 0, 2_000],
@@ -10,5 +10,5 @@ it.each([
   [false, 60_000, 15_000],
   [false, 28_800_000, 180_000],
 ])('fast %s, after %d ms: again in %d', (fast, ageMs, next) => {
-  expect(nextLookMs(fast, ageMs)).toBe(next);
+  expect(pollDelayMs(fast, ageMs)).toBe(next);
 });

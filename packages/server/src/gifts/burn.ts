@@ -1,0 +1,169 @@
+import type { Environment } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Database, type Db, sql } from '@svc/store';
+import type { Bridge } from '../bridge/bridge.ts';
+import { isSolanaWallet } from '../bridge/solana-address.ts';
+import type { Networks } from '../chains/networks.ts';
+import { transfersIn } from '../chains/starknet/chain.ts';
+import { enqueue, type JobLog } from '../jobs/job.ts';
+import { availableFunds, payFromFunds, readManagerFunds } from '../relayer/manager-funds.ts';
+import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
+import type { Payer } from '../relayer/payer.ts';
+import type { StoredRelay } from '../relayer/relay.ts';
+import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
+import { addFacts, type BridgedRedeem, type BridgeFacts, lockBridged, ownerOf } from './bridge-store.ts';
+import { usdcOf } from './gift.ts';
+import { bridgeJob, failRedeem, REDEEMS_CHANNEL } from './redeem.ts';
+
+export interface BurnDeps {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'token'>;
+  readonly bridge: Bridge;
+  readonly payer: Payer;
+  readonly log: JobLog;
+}
+
+/** Until it is burned a redeem can be given back, and its user waits. */
+const BURN_TIMEOUT_MS = 3_600_000;
+
+/** The same for every attempt: a redeem is burned by one transaction at most. */
+const burnPurpose = (redeemId: string): string => `burn ${redeemId}`;
+
+/** `WAITING`: pending payments of the manager need the balance; nothing has changed. */
+type BurnResult = 'BURNED' | 'GIVEN_BACK' | 'WAITING';
+
+/**
+ * Burns a redeem's amount and the bridge fee that the gift reserves, so that at least the amount arrives. The redeem is BRIDGING once
+ * its transaction is stored. A reason against the burn ends the redeem and gives its share back.
+ */
+export async function burn(deps: BurnDeps, redeem: BridgedRedeem, at: Date): Promise<BurnResult> {
+  const { bridge, payer, networks } = deps;
+  const { id, environment, amount, bridge: maxFee, fast } = redeem;
+  const against = await reasonAgainst(deps, redeem, at);
+  if (against !== undefined) return failBeforeBurn(deps, id, against);
+  const burned = amount + maxFee;
+  const funds = await readManagerFunds(deps, environment, usdcOf(networks, environment));
+  if (funds.balance < burned) {
+    const reason = `The burn would be reverted: the manager holds ${funds.balance} of ${burned} units.`;
+    return failBeforeBurn(deps, id, reason);
+  }
+  if (availableFunds(funds) < burned) return waitForFunds(deps, redeem);
+  const calls = bridge.burnCalls(environment, { amount: burned, maxFee, owner: ownerOf(redeem), fast });
+  const facts: BridgeFacts = { sender: toHex(payer.manager(environment)), maxFee: String(maxFee), fast };
+  const order = { environment, kind: 'burn', purpose: burnPurpose(id), calls } as const;
+  const answer = await payFromFunds(deps, funds, order, (tx, relay) => storeBurn(tx, id, relay, facts));
+  if (answer.ok) return 'BURNED';
+  if (answer.cause === 'INSUFFICIENT_FUNDS') return waitForFunds(deps, redeem);
+  return failBeforeBurn(deps, id, `The burn would be reverted: ${answer.reason}`);
+}
+
+function waitForFunds({ log }: BurnDeps, { id, environment }: BridgedRedeem): BurnResult {
+  log.warn({ redeemId: id, environment }, 'burn waits for pending payments of the manager');
+  return 'WAITING';
+}
+
+async function reasonAgainst(deps: BurnDeps, redeem: BridgedRedeem, at: Date): Promise<string | undefined> {
+  const { environment, amount, bridge: maxFee, fast, createdAt } = redeem;
+  if (at.getTime() - createdAt.getTime() > BURN_TIMEOUT_MS) return 'It could not be burned in time.';
+  if (!isSolanaWallet(ownerOf(redeem))) return 'Nobody can have the key of this address: it is no wallet.';
+  const fee = await deps.bridge.fee(environment, amount + maxFee, fast);
+  // The bridge mints nothing that does not pay its fee, and a burn cannot be undone.
+  return fee > maxFee ? `The bridge takes ${fee} at present, and ${maxFee} is reserved for it.` : undefined;
+}
+
+async function storeBurn(tx: Db, id: string, { id: relayId, hash }: StoredRelay, facts: BridgeFacts): Promise<void> {
+  if (hash === undefined) throw new Error('A burn has no hash.');
+  const stored = await tx.run(sql`
+    update gift_redeems
+       set status = 'BRIDGING', relay_id = ${relayId}, transaction_hash = ${toHex(hash)},
+           bridge = ${JSON.stringify(facts)}::jsonb, updated_at = now()
+     where id = ${id} and status = 'PENDING' and relay_id is null`);
+  if (stored !== 1) throw new Error(`Redeem ${id} has ended or is burned already.`);
+  await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
+}
+
+async function failBeforeBurn({ db, log }: BurnDeps, id: string, reason: string): Promise<BurnResult> {
+  const failed = await db.tx(async (tx) => {
+    const redeem = await lockBridged(tx, sql`id = ${id}`);
+    if (redeem?.status !== 'PENDING' || redeem.relayId !== null) return false;
+    await failRedeem(tx, id, reason);
+    return true;
+  });
+  if (failed) log.warn({ redeemId: id, reason }, 'redeem given back before its burn');
+  return 'GIVEN_BACK';
+}
+
+export interface BurnOutcomeDeps {
+  /** The address of USDC on Starknet. */
+  readonly usdc: (environment: Environment) => bigint;
+  readonly log: JobLog;
+}
+
+/**
+ * An outcome can be delivered again, also with another result, after a reorganisation. A redeem has one burn transaction, so nothing
+ * here can burn twice.
+ */
+export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn'> {
+  return {
+    burn: async (tx, outcome) => {
+      const redeem = await lockBridged(tx, sql`relay_id = ${outcome.relayId}`);
+      if (!redeem) return;
+      const reason = reasonNotBurned(deps, redeem, outcome);
+      if (reason === undefined) await markBurned(tx, redeem, outcome, deps.log);
+      else await markNotBurned(tx, redeem, { relayId: outcome.relayId, reason }, deps.log);
+    },
+  };
+}
+
+/** Only the token's transfer event proves the burn; the status of the transaction does not. */
+function reasonNotBurned({ usdc }: BurnOutcomeDeps, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
+  const { result, receipt, account, revertReason, environment } = outcome;
+  if (result === 'VOIDED') return 'The burn was never executed.';
+  if (result === 'REVERTED') return `The burn was reverted: ${revertReason ?? 'for no reason told'}`;
+  const amount = redeem.amount + BigInt(redeem.facts.maxFee ?? 0);
+  const token = usdc(environment);
+  const isBurned = (receipt ? transfersIn(receipt) : []).some(
+    (transfer) => transfer.token === token && transfer.from === account && transfer.amount === amount,
+  );
+  // An incomplete receipt: the relay stays open, and its receipt is read again.
+  if (!isBurned) throw new Error(`The receipt of the burn of ${redeem.id} lacks its transfer.`);
+  return undefined;
+}
+
+async function markBurned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, log: JobLog): Promise<void> {
+  const { id, status, facts } = redeem;
+  const burnedAt = (outcome.confirmedAt ?? new Date()).toISOString();
+  // A fee bump changes the hash.
+  const hash = outcome.hash === undefined ? null : toHex(outcome.hash);
+  await tx.run(sql`update gift_redeems set transaction_hash = coalesce(${hash}, transaction_hash) where id = ${id}`);
+  const isLate = status === 'FAILED' && typeof facts.burnedAt !== 'string';
+  if (isLate) {
+    await reinstateRelay(tx, outcome.relayId);
+    log.error({ redeemId: id, burn: hash }, 'redeem burned after its share was released, continuing');
+  }
+  const row = await tx.one<{ now: Date }>(sql`select now() as now`);
+  const since = facts.since ?? (row?.now ?? new Date()).toISOString();
+  await addFacts(tx, id, { burnedAt, since, ...(isLate && { late: true }) });
+  if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id));
+}
+
+/** Gives the share back, unless the burn is attested: then the bridge mints it in any case. */
+async function markNotBurned(
+  tx: Db,
+  redeem: BridgedRedeem,
+  { relayId, reason }: { readonly relayId: string; readonly reason: string },
+  log: JobLog,
+): Promise<void> {
+  const { id, status, spent, facts } = redeem;
+  if (status === 'BRIDGING' && !spent) {
+    await failRedeem(tx, id, reason);
+    // A reorganisation may reopen the relay; it must not burn any more.
+    await abandonRelay(tx, relayId);
+    await tx.run(sql`update gift_redeems set transaction_hash = null where id = ${id}`);
+    await addFacts(tx, id, { burnedAt: null });
+    log.warn({ redeemId: id, reason }, 'burn failed, redeem given back');
+    return;
+  }
+  if (status === 'FAILED' && facts.late) await addFacts(tx, id, { burnedAt: null, late: false });
+  log.error({ redeemId: id, status, reason }, 'burn removed from the chain');
+}
