@@ -3,7 +3,7 @@ import { contractAddress, type Deployment } from './addresses.ts';
 
 export const classes = {
   /** The contract of `contracts/`; a test computes it from the compiled class. */
-  svc: 0x00a58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186n,
+  svc: 0x047d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88n,
   svcPolicies: 0x0484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1n,
   svcSessions: 0x053f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2an,
   ready: 0x036078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927fn,

@@ -6,7 +6,7 @@ const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b
 const RECIPIENT = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';
 const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
 // As the service answers them: the current class of SVC, the two before it, and READY's.
-const CLASS_HASH = '0xa58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186';
+const CLASS_HASH = '0x47d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88';
 const EARLIER_CLASS_HASH = '0x484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1';
 const FIRST_CLASS_HASH = '0x53f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2a';
 const READY_CLASS_HASH = '0x36078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927f';

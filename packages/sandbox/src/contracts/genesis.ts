@@ -21,6 +21,7 @@ import {
   svcAccountWithPolicies,
   svcAccountWithSessions,
   uncompiledSvcAccount,
+  unrepairedSvcAccount,
 } from './svc-account.ts';
 import { universalDeployer } from './universal-deployer.ts';
 
@@ -114,6 +115,7 @@ export const contracts: readonly Contract[] = [
   universalDeployer,
   plainAccount,
   currentSvcAccount,
+  unrepairedSvcAccount,
   uncompiledSvcAccount,
   svcAccountWithPolicies,
   svcAccountWithSessions,

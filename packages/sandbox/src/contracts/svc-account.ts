@@ -231,6 +231,11 @@ function known(classHash: bigint): WalletClass {
 
 /** The class that new wallets get. */
 export const currentSvcAccount = svcAccount('SvcAccount', known(classes.svc));
+/** The same program with branch targets that no node takes: wallets on chains of that time still have it. */
+export const unrepairedSvcAccount = svcAccount('SvcAccount', {
+  ...known(classes.svc),
+  classHash: 0x00a58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186n,
+});
 /** The name that the current class had before the contract was compiled: wallets on chains of that time still have it. */
 export const uncompiledSvcAccount = svcAccount('SvcAccount', {
   ...known(classes.svc),

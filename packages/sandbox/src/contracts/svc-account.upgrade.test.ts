@@ -5,7 +5,7 @@ import { call, STRK, TestChain, transfer, USDC } from '../../testing/test-chain.
 import { BOB, OWNER_KEY, SESSION, TestWallet } from '../../testing/wallet.ts';
 import type { Executed } from '../execution/types.ts';
 import { erc20 } from './erc20.ts';
-import { uncompiledSvcAccount } from './svc-account.ts';
+import { uncompiledSvcAccount, unrepairedSvcAccount } from './svc-account.ts';
 
 const pay = (amount = 1n) => transfer(USDC, BOB, amount);
 const PUBLIC_KEY = starkKey(OWNER_KEY);
@@ -14,6 +14,7 @@ const readyCalldata = constructorCalldata('READY', PUBLIC_KEY);
 describe.each([
   ['with policies', classes.svcPolicies],
   ['with sessions', classes.svcSessions],
+  ['whose branches no node takes', unrepairedSvcAccount.classHash],
   ['of the time before the contract was compiled', uncompiledSvcAccount.classHash],
 ])('an upgrade from the earlier class %s', (_name, classHash) => {
   it('keeps address, owner, balance, sessions and spent nonces, and makes multicalls atomic', async () => {
