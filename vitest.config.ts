@@ -22,6 +22,7 @@ export default defineConfig({
           include: [
             'packages/*/src/**/*.test.ts',
             'contracts/build/**/*.test.ts',
+            'scripts/**/*.test.ts',
             'tests/architecture.test.ts',
             'tests/sdk/size.test.ts',
           ],
