@@ -71,7 +71,7 @@ export async function recordOutcome(
     const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
       block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
       revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null,
-      refused_since = null, looked_at = null`;
+      refused_since = null, looked_at = null, outcome_failures = 0`;
     await changeState(tx, relay.id, { from, to: outcome.result, set });
     if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
     return true;

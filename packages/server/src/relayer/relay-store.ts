@@ -211,7 +211,8 @@ export async function reopen(tx: Db, chainId: bigint, which: Sql): Promise<Reope
   const rows = await tx.rows<{ id: string; environment: Environment; account: string | null }>(sql`
     update relays
        set state = 'SENT', block_number = null, block_hash = null, revert_reason = null, first_since = null,
-           missing_since = null, refused_since = null, looked_at = null, updated_at = now()
+           missing_since = null, refused_since = null, looked_at = null, outcome_failures = 0,
+           updated_at = now()
      where chain_id = ${toHex(chainId)} and (state in ('SUCCEEDED', 'REVERTED', 'VOIDED') or looked_at is not null) and ${which}
     returning id, environment, account`);
   const accounts = new Map(rows.flatMap(({ account, environment }) => (account ? [[account, environment]] : [])));

@@ -92,16 +92,34 @@ interface Row {
   }[];
 }
 
-/** Looking for a transaction that cannot be told takes dozens of questions, and the answer hardly ever changes. */
-const LOOK_AGAIN_MS = 60_000;
+/**
+ * Delay until a relay is tried again. Searching for a third party's transaction takes dozens of calls and is repeated once a minute;
+ * an outcome that could not be recorded is retried after 1, 2, 4, … seconds, up to the same minute.
+ */
+const retryDelay = sql`(case outcome_failures when 0 then 60 else least(60, 2 ^ least(outcome_failures - 1, 6)) end
+  * interval '1 second')`;
 
-const openOf = ({ chain, account, at }: AccountContext) => sql`
-  chain_id = ${toHex(chain.chainId)} and account = ${account} and state in ('STORED', 'SENT')
-    and (looked_at is null or looked_at < ${new Date(at.getTime() - LOOK_AGAIN_MS)})`;
+const openOf = ({ chain, account }: AccountContext) => sql`
+  chain_id = ${toHex(chain.chainId)} and account = ${account} and state in ('STORED', 'SENT')`;
+const dueOf = (context: AccountContext) => sql`
+  ${openOf(context)} and (looked_at is null or looked_at + ${retryDelay} <= ${context.at})`;
 
-/** Whether something needs looking after now. */
-export async function hasOpenRelays(view: AccountContext): Promise<boolean> {
-  return (await view.db.one(sql`select from relays where ${openOf(view)} limit 1`)) !== undefined;
+export async function hasDueRelays(context: AccountContext): Promise<boolean> {
+  return (await context.db.one(sql`select from relays where ${dueOf(context)} limit 1`)) !== undefined;
+}
+
+/** Milliseconds until the first postponed relay is due; undefined when there is none. */
+export async function nextDueMs(context: AccountContext): Promise<number | undefined> {
+  const row = await context.db.one<{ at: Date | null }>(sql`
+    select min(looked_at + ${retryDelay}) as at from relays where ${openOf(context)}`);
+  return row?.at ? Math.max(0, row.at.getTime() - context.at.getTime()) : undefined;
+}
+
+/** Postpones the relay: the delay doubles with every failure in a row. */
+export async function countFailure({ db, at }: AccountContext, id: string): Promise<void> {
+  await db.run(sql`
+    update relays set outcome_failures = outcome_failures + 1, looked_at = ${at}
+     where id = ${id} and state in ('STORED', 'SENT')`);
 }
 
 /** Of which nonces; without a bound, from the first or to the last. */
@@ -121,7 +139,7 @@ export async function openRelays(view: AccountContext, { from, below, limit }: R
                              order by created_at desc)
                from relay_attempts where relay_id = relays.id and kind <> 'OTHER') as attempts
       from relays
-     where ${openOf(view)} ${atLeast} ${lessThan}
+     where ${dueOf(view)} ${atLeast} ${lessThan}
      order by nonce limit ${limit}`);
   return rows.map(openRelayOf);
 }

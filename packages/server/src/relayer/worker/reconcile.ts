@@ -14,7 +14,7 @@ import {
 import { type Included, recordOutcome } from '../outcome.ts';
 import type { Relay } from '../relay.ts';
 import { insertOther, reopen } from '../relay-store.ts';
-import { type AccountContext, ageMs, markSince, type OpenRelay, type TenderDeps } from './context.ts';
+import { type AccountContext, ageMs, countFailure, markSince, type OpenRelay, type TenderDeps } from './context.ts';
 
 /** Reads of one look at the same time: enough to keep a node busy, few enough to be polite. */
 const AT_ONCE = 8;
@@ -72,8 +72,9 @@ async function end(view: AccountContext, relay: OpenRelay, found: Found): Promis
     if (other === 'UNIDENTIFIED') return false;
     return await recordOutcome(db, outcomes, relay, other === 'NONE' ? own : other);
   } catch (error) {
-    // One that cannot be stored must not hold up the others.
-    log.error({ relayId: relay.id, reason: errorText(error) }, 'the end of a relay could not be stored');
+    // A relay that cannot be recorded does not hold up the others.
+    log.error({ relayId: relay.id, err: error }, 'relay outcome not recorded, retrying');
+    await countFailure(view, relay.id);
     return false;
   }
 }

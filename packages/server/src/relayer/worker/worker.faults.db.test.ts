@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
 import { ChainUnavailableError } from '../../chains/node-fetch.ts';
+import type { OutcomeHandler } from '../outcome.ts';
 import { findRelay } from '../relay-store.ts';
 
 const SEND = 'starknet_addInvokeTransaction';
@@ -120,15 +121,47 @@ describe('when a contract chooses odd words for its revert', () => {
   });
 });
 
-describe('when the end of a relay cannot be stored', () => {
+describe('when the outcome of a relay cannot be recorded', () => {
+  const failing = () => ({ ...relayers.deps.outcomes, calls: () => Promise.reject(new Error('no transfers')) });
+
   it('it stays open until it can be', async () => {
     const [payer, bob] = [await relayers.begin(), relayers.someone()];
     const { sponsor } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
-    const failing = { ...relayers.deps.outcomes, calls: () => Promise.reject(new Error('no')) };
-    await relayers.look({}, { outcomes: failing });
+    await relayers.look({}, { outcomes: failing() });
     expect(await relayers.states()).toEqual(['SENT']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
+  });
+
+  it('it is retried, and logged, less and less often, at most once a minute', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, complaints } = relayers;
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const delays: number[] = [];
+    for (let tries = 0; tries < 9; tries += 1) {
+      const [pass] = await relayers.look({}, { outcomes: failing() });
+      // A pass before its time leaves it alone.
+      await relayers.look({}, { outcomes: failing() });
+      delays.push(pass?.nextPassMs ?? 0);
+      relayers.wait(pass?.nextPassMs ?? 0);
+    }
+    expect(delays).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000));
+    expect(complaints).toEqual(Array(9).fill('relay outcome not recorded, retrying'));
+    await relayers.look();
+    expect(await relayers.states()).toEqual(['SUCCEEDED']);
+  });
+
+  it('the other relays of its account end all the same', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { sponsor, deps } = relayers;
+    const first = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    const calls: OutcomeHandler = async (tx, outcome) => {
+      if (outcome.relayId === first.id) throw new Error('no transfers');
+      await deps.outcomes.calls(tx, outcome);
+    };
+    await relayers.look({}, { outcomes: { ...deps.outcomes, calls } });
+    expect(await relayers.states()).toEqual(['SENT', 'SUCCEEDED']);
   });
 });

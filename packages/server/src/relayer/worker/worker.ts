@@ -5,20 +5,22 @@ import { enqueue, enqueueMany, type JobHandler, type JobHandlers, type Recurring
 import { errorText } from '../../util/text.ts';
 import { nextNonces, raiseNextNonce, readBalances } from '../accounts.ts';
 import { type TenderPayload, tenderJob, tenderTask } from '../relay-store.ts';
-import { type AccountContext, hasOpenRelays, openContext, openRelays, type TenderDeps } from './context.ts';
+import { type AccountContext, hasDueRelays, nextDueMs, openContext, openRelays, type TenderDeps } from './context.ts';
 import { recheckUnexecuted, recordIncluded } from './reconcile.ts';
 import { submitPending } from './submit.ts';
 
+/** Shorter than a block time: callers wait for the outcome. */
+const POLL_MS = 1_000;
 /** What one look settles; the next one goes on. */
 const MAX_SETTLED = 200;
 /** More than a node lets wait, so that nothing that could be sent is overlooked. */
 const MAX_WAITING = 200;
 
 export interface PassResult {
-  /** Whether there is more to look at later. */
+  /** Whether a relay has not ended. */
   readonly open: boolean;
-  /** Whether something went forward, so that looking again at once is worth it. */
-  readonly progressed: boolean;
+  /** Delay until the next pass; 0 after progress. */
+  readonly nextPassMs: number;
 }
 
 /**
@@ -26,11 +28,12 @@ export interface PassResult {
  * may be repeated, and run beside requests that send the same. Nodes that fail change nothing.
  */
 export async function processAccount(deps: TenderDeps, environment: Environment, account: string): Promise<PassResult> {
-  const view = await openContext(deps, environment, account);
-  const isOpen = () => hasOpenRelays(view);
-  if (!(await isOpen())) return { open: false, progressed: false };
-  const progressed = await runPass(view).catch((error: unknown) => complain(view, error));
-  return { open: await isOpen(), progressed };
+  const context = await openContext(deps, environment, account);
+  const progressed =
+    (await hasDueRelays(context)) && (await runPass(context).catch((error: unknown) => complain(context, error)));
+  if (await hasDueRelays(context)) return { open: true, nextPassMs: progressed ? 0 : POLL_MS };
+  const dueMs = await nextDueMs(context);
+  return dueMs === undefined ? { open: false, nextPassMs: 0 } : { open: true, nextPassMs: dueMs };
 }
 
 /** Answers whether something went forward. */
@@ -69,8 +72,6 @@ async function syncNextNonce({ db, chain, account, log }: AccountContext, sealed
   await raiseNextNonce(db, chain.chainId, account, sealed);
 }
 
-/** Blocks come every few seconds, and somebody waits for what has become of theirs. */
-const LOOK_AGAIN_MS = 1_000;
 const SWEEP_SECONDS = 15;
 const BALANCE_SECONDS = 60;
 const WATCH_SECONDS = 60;
@@ -107,10 +108,9 @@ export function relayerJobs(deps: RelayerJobDeps): { handlers: JobHandlers; recu
 function tendAccount(deps: RelayerJobDeps, environment: Environment): JobHandler<TenderPayload> {
   return async ({ account }) => {
     const { chain } = deps.networks.starknet(environment);
-    const { open, progressed } = await processAccount(deps, environment, account);
+    const { open, nextPassMs } = await processAccount(deps, environment, account);
     if (!open) return;
-    const again = new Date(Date.now() + (progressed ? 0 : LOOK_AGAIN_MS));
-    await enqueue(deps.db, tenderJob(environment, chain.chainId, account, again));
+    await enqueue(deps.db, tenderJob(environment, chain.chainId, account, new Date(Date.now() + nextPassMs)));
   };
 }
 
