@@ -3,7 +3,7 @@ import type { Database, Db } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { type EmittedEvent, TRANSFER_SELECTOR, type Transfer } from '../chains/starknet/chain.ts';
 import type { Token } from '../chains/tokens.ts';
-import { createSemaphore } from '../util/semaphore.ts';
+import { createSemaphore, QueueFullError } from '../util/semaphore.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
 import { type FollowedChain, followedChain, holdCursor, keptBlocks } from './cursor.ts';
 import {
@@ -116,26 +116,26 @@ async function stillFollowed(tx: Db, chainId: string, timed: readonly TimedTrans
   return timed.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
-/** Each may read a hundred pages: with more of them, a node would have no time for anything else. */
-const AT_ONCE = 2;
-/** Longer lines take longer than anybody waits for an answer. */
-const MAX_WALLETS = 100;
+/** Each may read a hundred pages; more at once would take the node's whole capacity. */
+const SYNCS_AT_ONCE = 2;
+/** More would wait longer than their callers do. */
+const MAX_QUEUED_SYNCS = 98;
 
-const takeTurn = createSemaphore(AT_ONCE);
-/** Those that run or wait, by the wallet's id. */
-const wanted = new Map<string, Promise<Synced>>();
+const queued = createSemaphore({ limit: SYNCS_AT_ONCE, maxQueued: MAX_QUEUED_SYNCS });
+/** Running or queued, by wallet id. */
+const syncs = new Map<string, Promise<Synced>>();
 
-/** A few wallets at a time in this process, and each once: whoever asks meanwhile for the same one shares the answer. */
+/** Callers that ask for the same wallet at once share one sync. */
 export function syncWalletQueued(deps: SyncDeps, wallet: WalletRecord): Promise<Synced> {
-  const shared = wanted.get(wallet.id);
+  const shared = syncs.get(wallet.id);
   if (shared) return shared;
-  if (wanted.size >= MAX_WALLETS) {
-    return Promise.reject(
-      new ApiError('rate_limited', 'Too many wallets are being looked for on the chain. Try later.'),
-    );
-  }
-  const synced = takeTurn(() => syncWallet(deps, wallet)).finally(() => wanted.delete(wallet.id));
-  wanted.set(wallet.id, synced);
+  const synced = queued(() => syncWallet(deps, wallet))
+    .catch((error: unknown) => {
+      if (!(error instanceof QueueFullError)) throw error;
+      throw new ApiError('rate_limited', 'Too many wallets are being looked for on the chain. Try later.');
+    })
+    .finally(() => syncs.delete(wallet.id));
+  syncs.set(wallet.id, synced);
   return synced;
 }
 

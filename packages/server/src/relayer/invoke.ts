@@ -279,7 +279,7 @@ async function storeIn(tx: Db, deps: StoreDeps, order: RelayOrder, store: StoreW
   return { id, account: taken.account, signed };
 }
 
-function accountsBusy(): ApiError {
+export function accountsBusy(): ApiError {
   return new ApiError(
     'chain_unavailable',
     'The accounts that pay for gas have too much under way. Nothing was stored or sent. Try again later.',

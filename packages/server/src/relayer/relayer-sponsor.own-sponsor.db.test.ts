@@ -229,4 +229,51 @@ describe('a sponsored execution', () => {
       expect(nonces).toEqual(nonces.map((_, index) => next - BigInt(nonces.length - index)));
     }
   });
+
+  it('is refused before anything is stored when too many requests wait for the node', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { chain } = relayers;
+    const gate = Promise.withResolvers<void>();
+    const estimate: typeof chain.estimate = (...args) => gate.promise.then(() => chain.estimate(...args));
+    const sponsor = relayers.sponsorWith({ maxQueued: 2 }, { estimate });
+    const signed = await Promise.all(
+      Array.from({ length: 19 }, () => payer.prepared(sponsor, [transferCall('USDC', bob, 1n)])),
+    );
+    const answers = signed.map((each) => sponsor.sponsor(each, nothing));
+    await expect(Promise.race(answers)).rejects.toMatchObject({
+      code: 'chain_unavailable',
+      message: expect.stringContaining('Nothing was stored or sent'),
+    });
+    gate.resolve();
+    const settled = await Promise.allSettled(answers);
+    await relayers.finish();
+    // Fewer than were admitted here: the next stage has a queue of its own.
+    const taken = settled.filter(({ status }) => status === 'fulfilled').length;
+    expect(await relayers.states()).toEqual(Array(taken).fill('SUCCEEDED'));
+    expect(await relayers.balance(bob)).toBe(BigInt(taken));
+  });
+
+  it('is sent by the worker when too many requests wait to send theirs', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const { chain } = relayers;
+    const gate = Promise.withResolvers<void>();
+    let sending = 0;
+    const send: typeof chain.send = (signed) => {
+      sending += 1;
+      return gate.promise.then(() => chain.send(signed));
+    };
+    const sponsor = relayers.sponsorWith({ maxQueued: 0 }, { send });
+    const relay = async () => sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    const answers: Promise<unknown>[] = [];
+    for (let count = 1; count <= 16; count += 1) {
+      answers.push(relay());
+      await expect.poll(() => sending).toBe(count);
+    }
+    expect(await relay()).toMatchObject({ hash: expect.any(BigInt) });
+    expect(sending).toBe(16);
+    gate.resolve();
+    await Promise.all(answers);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(17n);
+  });
 });

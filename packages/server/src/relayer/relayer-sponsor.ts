@@ -2,9 +2,10 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import { ApiError, type Environment } from '@svc/protocol';
 import type { OutsideExecution } from '@svc/starknet';
 import { enqueue } from '../jobs/job.ts';
-import { createSemaphore, type Semaphore } from '../util/semaphore.ts';
+import { createSemaphore, QueueFullError, type Semaphore } from '../util/semaphore.ts';
 import { createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
 import {
+  accountsBusy,
   type CreatedRelay,
   createRelay,
   estimateOrRefuse,
@@ -30,10 +31,14 @@ export interface OwnSponsorDeps extends RelayerDeps {
   /** The nonce of an outside execution: a felt. */
   readonly random?: () => bigint;
   readonly pause?: (ms: number) => Promise<unknown>;
+  /** Requests that wait for each stage, per environment. */
+  readonly maxQueued?: number;
 }
 
 /** What this process has at a node at the same time: more would only wait there, until it counts as not answered. */
 const MAX_AT_NODE = 16;
+/** Some seconds of work: a later request would be given up by its caller before its turn. */
+const MAX_QUEUED = 2_000;
 /** The last second that a date can name; executions are bound to an hour by whoever checks them. */
 const MAX_SECONDS = 8_640_000_000_000n;
 
@@ -110,27 +115,34 @@ class RelayerSponsor implements Sponsor {
     const calls = relayedCalls(sponsorship);
     requireCalldataLimit(calls);
     const ready = await this.#accounts.ready(db, chain, keys);
-    const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls }));
+    const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls })).catch(asBusy);
     requireFeeLimit(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
     const order = { ...place, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
-    return gates.store(() => createRelay(this.#deps, order, store));
+    return gates.store(() => createRelay(this.#deps, order, store)).catch(asBusy);
   }
 
   async #send(environment: Environment, { id, account, signed }: CreatedRelay): Promise<Relayed> {
     const { db, networks, pause = pauseFor } = this.#deps;
     const { chain } = networks.starknet(environment);
     const { send } = this.#gatesOf(environment);
-    const { outcome } = await send(() => sendAttempt(db, chain, id, signed));
+    const isSent = await send(async () => (await sendAttempt(db, chain, id, signed)).outcome === 'sent').catch(
+      (error: unknown) => {
+        // It is stored: the worker sends it.
+        if (error instanceof QueueFullError) return false;
+        throw error;
+      },
+    );
     await enqueue(db, tenderJob(environment, chain.chainId, account));
-    return outcome === 'sent' ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
+    return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }
 
   #gatesOf(environment: Environment): StageLimits {
+    const { maxQueued = MAX_QUEUED } = this.#deps;
     const gates = this.#gates.get(environment) ?? {
-      estimate: createSemaphore(MAX_AT_NODE),
-      store: createSemaphore(this.#requireKeys(environment).length),
-      send: createSemaphore(MAX_AT_NODE),
+      estimate: createSemaphore({ limit: MAX_AT_NODE, maxQueued }),
+      store: createSemaphore({ limit: this.#requireKeys(environment).length, maxQueued }),
+      send: createSemaphore({ limit: MAX_AT_NODE, maxQueued }),
     };
     this.#gates.set(environment, gates);
     return gates;
@@ -142,6 +154,11 @@ class RelayerSponsor implements Sponsor {
     const message = `No account of this deployment pays for gas in ${environment}. Its operator sets RELAYER_ACCOUNTS.`;
     throw new ApiError('chain_not_configured', message);
   }
+}
+
+/** Before anything is stored. */
+function asBusy(error: unknown): never {
+  throw error instanceof QueueFullError ? accountsBusy() : error;
 }
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,29 +1,41 @@
-export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** Lets so many pieces of work run at the same time; the others wait in the order in which they came. */
-export function createSemaphore(most: number): Semaphore {
-  const waiting: (() => void)[] = [];
+export interface SemaphoreLimits {
+  /** Tasks that run at once. */
+  readonly limit: number;
+  /** Tasks that wait; one more is refused with a `QueueFullError`. */
+  readonly maxQueued: number;
+}
+
+/** The task was not started. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError';
+}
+
+/** FIFO semaphore with a bounded queue. */
+export function createSemaphore({ limit, maxQueued }: SemaphoreLimits): Semaphore {
+  const queue: (() => void)[] = [];
   let running = 0;
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
+  return async (task) => {
+    if (running < limit) running += 1;
+    else if (queue.length < maxQueued) await new Promise<void>((resolve) => queue.push(resolve));
+    else throw new QueueFullError(`${limit} tasks run and ${queue.length} wait already`);
     try {
-      return await work();
+      return await task();
     } finally {
-      // The place goes to the next one directly, so nobody who comes later slips in between.
-      const next = waiting.shift();
+      // The slot passes to the next task directly, so a later one cannot overtake it.
+      const next = queue.shift();
       if (next) next();
       else running -= 1;
     }
   };
 }
 
-/** Enough to hide a node's distance, few enough not to be taken for an attack. */
-const AT_ONCE = 8;
+/** Enough to hide a node's latency without looking like an attack. */
+const BATCH_SIZE = 8;
 
-/** Does the work for all items, a few at a time. */
 export async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let start = 0; start < items.length; start += AT_ONCE) {
-    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
+  for (let start = 0; start < items.length; start += BATCH_SIZE) {
+    await Promise.all(items.slice(start, start + BATCH_SIZE).map(work));
   }
 }

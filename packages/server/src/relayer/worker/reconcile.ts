@@ -149,7 +149,7 @@ export async function recheckUnexecuted(deps: TenderDeps, environment: Environme
   const { networks, log } = deps;
   const { chain, time } = networks.starknet(environment);
   const rows = await toWatch(deps.db, chain.chainId, new Date((await time()).getTime() - WATCHED_LONGER_MS));
-  const turns = createSemaphore(RECHECKS_AT_ONCE);
+  const turns = createSemaphore({ limit: RECHECKS_AT_ONCE, maxQueued: MAX_WATCHED });
   const look = (row: Row) =>
     reopenExecuted(deps, chain, row).catch((error: unknown) =>
       log.warn({ relayId: row.id, reason: errorText(error) }, 'a wallet could not be asked what it has executed'),
