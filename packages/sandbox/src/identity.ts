@@ -4,11 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 
 const DEFAULT_SECONDS = 3_600;
-/** A development token for longer than a day is a mistake. */
 const MAX_SECONDS = 86_400;
 const MAX_SUBJECT_LENGTH = 256;
 
-/** An identity provider for development: a key set, and tokens for whoever asks. */
+/** An identity provider for development: a key set, and tokens for any subject. */
 export function registerIdentity(app: FastifyInstance, db: Db): void {
   let key: Promise<SigningKey> | undefined;
   const cachedKey = () => {
@@ -59,7 +58,7 @@ export interface SigningKey {
   readonly kid: string;
 }
 
-/** The one signing key of the deployment. The first process makes it; the others find it. */
+/** One signing key per deployment: the first process creates it. */
 export async function signingKey(db: Db): Promise<SigningKey> {
   const fresh = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(fresh.privateKey);

@@ -14,38 +14,32 @@ import { freePort, NodeThread } from './worker/node-thread.ts';
 
 export { type PredeployedAccount, predeployed } from './contracts/predeployed.ts';
 
-/** Everything that exists in development only: mounted below `/sandbox`, absent where the sandbox is off. */
+/** Exists in development only, below `/sandbox`. Paths are relative to that. */
 export const sandbox = {
   migrations: { name: 'sandbox', folder: path.resolve(import.meta.dirname, '../migrations') },
-  /** Below the mount, where the development identity provider shows its keys. */
   keySetPath: '/identity/jwks.json',
-  /** Below the mount, where the attestation service of the bridge to Solana is. */
   bridgePath: '/bridge',
-  /** Below the mount, where mail of development goes. */
   mailboxPath: '/mailbox',
-  /** Below the mount, where orders of development go. */
   providerPath: '/provider/orders',
-  /** Where payments go in development: the manager's account. */
   paymentAddress: predeployed.manager.address,
-  /** They pay for others' gas in development. */
   relayers: predeployed.relayers,
-  /** It pays gifts out in development. */
+  /** Pays out gifts and receives payments. */
   manager: predeployed.manager,
   start: startSandboxNode,
 };
 
 export interface SandboxNode {
-  /** The Starknet node's own address, for this process alone. */
+  /** For this process only: loopback, bypassing the application. */
   readonly rpcUrl: string;
-  /** Registers the sandbox's routes. Errors are left to the application. The provider delivers for `client`, where there is one. */
+  /** Registers the sandbox's routes. Errors are left to the application. Without `client` there is no provider. */
   mount(app: FastifyInstance, client?: ProviderClient): void;
   stop(): Promise<void>;
 }
 
-/** A thread takes under a second; one that dies again and again must not hold up the service. */
+/** A thread starts in under a second; one that keeps dying must not block the service. */
 const NODE_START_LIMIT_MS = 10_000;
 
-/** Starts the Starknet node in its thread, with database connections of its own, and waits until it listens. */
+/** Starts the Starknet node in its thread and waits until it listens. */
 async function startSandboxNode(db: Database, reportError: (message: string) => void): Promise<SandboxNode> {
   const port = await freePort();
   const node = new NodeThread({ url: db.url, port }, reportError);

@@ -5,7 +5,7 @@ import { type Command, runCommand } from './controls/commands.ts';
 import type { SpecVersion } from './rpc/context.ts';
 import { answerRpc, type RpcAnswer } from './rpc/rpc.ts';
 
-/** One writes, the others read; the service's own pool is another one. */
+/** One writer, the others read; separate from the service's pool. */
 const POOL_SIZE = 3;
 
 export interface StarknetNode {
@@ -21,7 +21,7 @@ export interface NodeOptions {
   readonly now?: () => number;
 }
 
-/** A Starknet node over a PostgreSQL, which it may share with others like it. */
+/** A Starknet node on a database that it may share with other nodes. */
 export async function startNode({ url, report, now = Date.now }: NodeOptions): Promise<StarknetNode> {
   const db = connect(url, { max: POOL_SIZE, applicationName: 'svc sandbox' });
   try {

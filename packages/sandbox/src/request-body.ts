@@ -22,7 +22,7 @@ export function readOptionalWhole(body: Body, field: string, min: number, max: n
 export function readText(body: Body, field: string, maxLength: number): string {
   const value = body[field];
   const fits = typeof value === 'string' && value.length > 0 && value.length <= maxLength;
-  // What no database column can hold is refused here.
+  // PostgreSQL text cannot hold lone surrogates or NUL.
   if (fits && value.isWellFormed() && !value.includes('\0')) return value;
   throw new ApiError('invalid_request', `body.${field} must be a text of 1 to ${maxLength} characters.`);
 }

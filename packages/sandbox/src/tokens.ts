@@ -8,7 +8,7 @@ export interface Token {
   readonly decimals: number;
 }
 
-/** Tokens on Starknet, where they stand on mainnet. */
+/** Tokens on Starknet, at their mainnet addresses. */
 // biome-ignore format: a table
 export const starknetTokens: readonly Token[] = [
   { token: 'USDC',    name: 'USD Coin',         symbol: 'USDC',    decimals: 6,  address: 0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fbn },

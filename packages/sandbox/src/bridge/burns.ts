@@ -11,15 +11,14 @@ import { encodeBase58, slotAt, usdcTokenAccount } from './solana-address.ts';
 
 export type ForwardState = 'PENDING' | 'CONFIRMED' | 'COMPLETE' | 'FAILED';
 
-/** A burn that stands in the chain, and how far the service has come with it. */
+/** A burn on the current chain and its progress. */
 export interface Burn {
   /** `0x` and 64 digits. */
   readonly nonce: string;
   readonly transactionHash: string;
-  /** As it was sent. */
   readonly message: Uint8Array;
   readonly sent: BurnFields;
-  /** When its block was made, in seconds of the chain's time. */
+  /** Seconds of chain time. */
   readonly burnedAt: number;
   readonly fault: BurnFault | undefined;
   readonly attestation: Attestation | undefined;
@@ -27,7 +26,6 @@ export interface Burn {
   readonly forwardTxHash: string | undefined;
 }
 
-/** What the service decided when it attested a burn. */
 export interface Attestation {
   readonly completedAt: number;
   readonly feeExecuted: bigint;
@@ -48,7 +46,7 @@ interface Row {
   readonly signature: string | null;
 }
 
-/** The join with the chain leaves out what was reorganised away. */
+/** The join leaves out burns that a reorg removed. */
 export async function findBurns(tx: Db, which: Sql): Promise<Burn[]> {
   const rows = await tx.rows<Row>(sql`
     select m.nonce, m.transaction_hash, m.message, b.timestamp as burned_at, m.fault, m.completed_at, m.fee_executed,
@@ -70,7 +68,7 @@ export async function saveBurn(tx: Db, burn: Burn): Promise<void> {
      where nonce = ${nonce}`);
 }
 
-/** Whether the sandbox's Solana has the money; from then on nothing takes it back. */
+/** A mint is never undone. */
 export function isMinted({ forwardState }: Burn): boolean {
   return forwardState === 'CONFIRMED' || forwardState === 'COMPLETE';
 }
@@ -100,7 +98,7 @@ function attestationOf({ completed_at, fee_executed, expiration_block }: Row): A
   };
 }
 
-/** More than the largest transaction can send, so that a page never ends within its first one. */
+/** More than one transaction can send, so a full page always contains a whole transaction. */
 const PAGE = 10_000;
 const MESSAGE_SENT = toHex(selector('MessageSent'));
 
@@ -110,7 +108,7 @@ interface SentMessage {
   readonly data: readonly string[];
 }
 
-/** Takes up the burns of sealed blocks that the service has not heard of. The caller holds the lock of the settings. */
+/** Stores the burns of newly sealed blocks. The caller holds the lock on the settings. */
 export async function discoverBurns(tx: Db): Promise<void> {
   for (;;) {
     const cursor = await tx.one<{ seen: number; sealed: number }>(sql`
@@ -118,7 +116,7 @@ export async function discoverBurns(tx: Db): Promise<void> {
     if (!cursor || cursor.sealed <= cursor.seen) return;
     const page = await messagesBetween(tx, cursor.seen, cursor.sealed);
     const full = page.length === PAGE;
-    // The last transaction of a full page may go on behind it.
+    // The last transaction of a full page may continue on the next one.
     const last = full ? (page.at(-1)?.version ?? cursor.sealed) - 1 : cursor.sealed;
     await storeBurns(
       tx,
@@ -143,7 +141,7 @@ async function storeBurns(tx: Db, page: readonly SentMessage[]): Promise<void> {
   for (const sent of page) {
     const message = byteArray.read(new Reader(sent.data.map(BigInt)));
     const fields = decodeMessage(message);
-    // Anyone may send messages; only what the token messenger sends stands for burned tokens.
+    // Anyone can send messages; only those of the token messenger stand for burned tokens.
     if (fields?.sender !== TOKEN_MESSENGER_ADDRESS) continue;
     const ordinal = counts.get(sent.transaction_hash) ?? 0;
     counts.set(sent.transaction_hash, ordinal + 1);
@@ -157,7 +155,7 @@ interface FoundBurn {
   readonly mintRecipient: bigint;
 }
 
-/** A burn that comes back after a reorganisation has the same nonce, so it is still minted once. */
+/** The nonce survives a reorg, so a burn that returns is still minted once. */
 async function insertBurn(tx: Db, { transaction_hash, version }: SentMessage, found: FoundBurn): Promise<void> {
   const nonce = nonceOf(transaction_hash, found.ordinal);
   const recipient = encodeBase58(toBytes(found.mintRecipient, 32) ?? new Uint8Array());
@@ -172,14 +170,14 @@ async function insertBurn(tx: Db, { transaction_hash, version }: SentMessage, fo
       ${fault ? JSON.stringify(fault) : null}::json)`);
 }
 
-/** Follows from the burn alone, so that every process gives it the same. */
+/** Deterministic: every process derives the same nonce. */
 export function nonceOf(transactionHash: string, ordinal: number): string {
   return `0x${createHash('sha256').update(`svc sandbox burn ${transactionHash} ${ordinal}`).digest('hex')}`;
 }
 
 /**
- * Brings the burns in question to where they stand at this second of the chain's time, and answers those that the service
- * knows of. Nothing happens between questions, and nobody can tell: whoever looks moves things on first.
+ * Advances the selected burns to `now` (seconds of chain time) and returns the indexed ones. There is no background job: every
+ * read advances first.
  */
 export function advanceBurns(db: Db, which: Sql, now: number): Promise<Burn[]> {
   return db.tx(async (tx) => {
@@ -191,7 +189,7 @@ export function advanceBurns(db: Db, which: Sql, now: number): Promise<Burn[]> {
   });
 }
 
-/** Renews the attestation of a burn where that is needed. Answers undefined where the service knows no such nonce. */
+/** Undefined where the nonce is unknown. */
 export function reattest(db: Db, nonce: string, now: number): Promise<Burn | undefined> {
   return db.tx(async (tx) => {
     const settings = await lockSettings(tx);
@@ -210,7 +208,6 @@ async function advance(tx: Db, found: Burn, settings: BridgeSettings, now: numbe
 }
 
 async function storeProgress(tx: Db, before: Burn, after: Burn): Promise<Burn> {
-  // Most questions find nothing new, and those should cost no write.
   if (isDeepStrictEqual(before, after)) return after;
   await saveBurn(tx, after);
   const { attestation } = after;
@@ -218,16 +215,15 @@ async function storeProgress(tx: Db, before: Burn, after: Burn): Promise<Burn> {
   return { ...after, forwardTxHash: await mint(tx, after, attestation) };
 }
 
-/** A day of slots, as long as a fast attestation is good for. */
+/** One day: lifetime of a fast attestation. */
 const LIFETIME_SLOTS = 216_000n;
 
-/** Whether the service knows of the burn at all. */
 export function isIndexed({ fault, attestation, burnedAt }: Burn, settings: BridgeSettings, now: number): boolean {
   if (fault?.kind === 'never-indexed') return false;
   return attestation !== undefined || now >= burnedAt + settings.indexedSeconds;
 }
 
-/** How far a burn has come at a time. What was reached stays, also when settings change or the clock is set back. */
+/** The state of a burn at `now`. Never moves backwards, even if settings change or the clock is set back. */
 export function progress(burn: Burn, settings: BridgeSettings, now: number): Burn {
   if (burn.fault?.kind === 'never-indexed') return burn;
   const attestation = burn.attestation ?? attestationAt(burn, settings, now);
@@ -236,7 +232,7 @@ export function progress(burn: Burn, settings: BridgeSettings, now: number): Bur
   return { ...attested, forwardState: forwardStateAt(attested, attested.attestation, settings, now) };
 }
 
-/** Attests anew what was too old or not forwarded; anything else stays as it is. */
+/** Renews an attestation that has expired or was not forwarded. */
 export function renew(burn: Burn, now: number): Burn {
   const { attestation, fault } = burn;
   if (!attestation || isMinted(burn)) return burn;
@@ -285,7 +281,7 @@ function forwardStateAt(
   if (burn.forwardState === 'CONFIRMED') return passed >= forwardSeconds ? 'COMPLETE' : 'CONFIRMED';
   const hook = readForwardHook(burn.sent.hookData);
   if (hook.kind === 'none') return undefined;
-  // The forwarder sets out at once, so what counts is whether the attestation was good then.
+  // The forwarder acts immediately, so the attestation must have been valid when it was issued.
   const refused =
     hook.kind === 'malformed' || !canMint(burn, hook.owner) || isExpired(attestation, attestation.completedAt);
   if (refused || burn.fault?.kind === 'forward-failed') return 'FAILED';
@@ -293,14 +289,14 @@ function forwardStateAt(
   return passed * 2 >= forwardSeconds ? 'CONFIRMED' : 'PENDING';
 }
 
-/** The money goes to the account of the owner that the hook names, or nowhere. */
+/** Mints only to the token account of the owner named in the hook. */
 function canMint({ sent }: Burn, owner: Uint8Array): boolean {
   if (sent.destinationDomain !== SOLANA_DOMAIN || sent.destinationCaller !== 0n) return false;
   const recipient = toBytes(sent.mintRecipient, 32);
   return recipient !== undefined && Buffer.compare(usdcTokenAccount(owner), recipient) === 0;
 }
 
-/** Credits the recipient on the sandbox's Solana with what is left after the fee. Answers the signature. */
+/** Credits the recipient with the amount minus the fee. Returns the signature. */
 export async function mint(tx: Db, burn: Burn, { feeExecuted, completedAt }: Attestation): Promise<string> {
   const hook = readForwardHook(burn.sent.hookData);
   if (hook.kind !== 'owner') throw new Error(`Burn ${burn.nonce} names no owner to mint for.`);
@@ -311,14 +307,13 @@ export async function mint(tx: Db, burn: Burn, { feeExecuted, completedAt }: Att
     insert into sandbox.solana_accounts (token_account, owner, balance)
     values (${account}, ${encodeBase58(hook.owner)}, ${amount})
     on conflict (token_account) do update set balance = sandbox.solana_accounts.balance + excluded.balance`);
-  // A second mint of one nonce fails here and takes the credit above back with it.
+  // A second mint of the same nonce fails here and rolls the credit back.
   await tx.run(sql`
     insert into sandbox.solana_transactions (signature, nonce, token_account, amount, slot, block_time)
     values (${signature}, ${burn.nonce}, ${account}, ${amount}, ${slotAt(completedAt)}, ${completedAt})`);
   return signature;
 }
 
-/** 64 bytes, as long as a signature of Solana, that follow from the nonce. */
 function signatureOf(nonce: string): string {
   return encodeBase58(createHash('sha512').update(`svc sandbox mint ${nonce}`).digest());
 }

@@ -2,7 +2,7 @@ import { toBytes, toInteger } from '../contracts/codec.ts';
 import type { TamperedField } from './faults.ts';
 import type { BridgeSettings } from './settings.ts';
 
-/** Where the fields of a message begin and how long they are; those of a burn lie in its body. */
+/** Offset and length of each field; those of the burn are in the message body. */
 const BODY_START = 148;
 const fields = {
   version: [0, 4],
@@ -32,7 +32,7 @@ export type BurnFields = Readonly<Record<MessageField, bigint>> & {
   readonly hookData: Uint8Array;
 };
 
-/** Undefined where the bytes are too few for a burn. */
+/** Undefined if the message is too short to be a burn. */
 export function decodeMessage(message: Uint8Array): BurnFields | undefined {
   if (message.length < HOOK_START) return undefined;
   const entries = Object.entries(fields).map(([name, [start, length]]) => [
@@ -46,7 +46,6 @@ export function decodeMessage(message: Uint8Array): BurnFields | undefined {
   };
 }
 
-/** The same message with other values in some of its fields. */
 export function changeMessage(message: Uint8Array, changes: MessageChanges): Uint8Array {
   const changed = Uint8Array.from(message);
   for (const [name, [start, length]] of Object.entries(fields)) {
@@ -62,19 +61,15 @@ export function changeMessage(message: Uint8Array, changes: MessageChanges): Uin
 const MAGIC = new TextEncoder().encode('cctp-forward');
 const MAGIC_BYTES = 24;
 const VERSION = 0n;
-/** One byte that asks for the token account, and the owner's key. */
+/** One flag byte (create the token account) and the owner's key. */
 const PAYLOAD_BYTES = 33;
 const CREATE_ACCOUNT = 1;
 const PAYLOAD_START = MAGIC_BYTES + 8;
 
 export type ForwardHook =
-  /** Whoever burned wants to mint for themselves. */
-  | { readonly kind: 'none' }
-  /** Forwarding is asked for in a way that cannot be followed. */
-  | { readonly kind: 'malformed' }
-  | { readonly kind: 'owner'; readonly owner: Uint8Array };
+  /** The burner mints on its own. */
+  { readonly kind: 'none' } | { readonly kind: 'malformed' } | { readonly kind: 'owner'; readonly owner: Uint8Array };
 
-/** Reads whether a burn asks to be minted by the service, and for whom. */
 export function readForwardHook(hook: Uint8Array): ForwardHook {
   if (!startsWithMagic(hook)) return { kind: 'none' };
   const version = toInteger(hook.subarray(MAGIC_BYTES, MAGIC_BYTES + 4));
@@ -96,7 +91,7 @@ const fieldOf: Readonly<Record<TamperedField, MessageField>> = {
   token: 'burnToken',
 };
 
-/** The message with one bit of a field turned: as close to the true one as a forgery can come. */
+/** Flips one bit of a field. */
 export function tamper(message: Uint8Array, field: TamperedField): Uint8Array {
   const name = fieldOf[field];
   const value = decodeMessage(message)?.[name];
@@ -120,14 +115,14 @@ export interface FeeInput {
   readonly forwarded: boolean;
 }
 
-/** Rounded up, and never more than was agreed to. */
+/** Rounded up, and at most `maxFee`. */
 export function feeOf({ amount, maxFee, fast, forwarded }: FeeInput, settings: BridgeSettings): bigint {
   const share = fast ? (amount * BigInt(settings.fastFeePerMillion) + MILLION - 1n) / MILLION : 0n;
   const fee = share + (forwarded ? BigInt(settings.forwardFee) : 0n);
   return fee < maxFee ? fee : maxFee;
 }
 
-/** What the service shows: fees in basis points, which may be decimal. Here forwarding costs the same at any time. */
+/** Fees in basis points, possibly fractional. */
 export function showFees({ fastFeePerMillion, forwardFee }: BridgeSettings, forward: boolean) {
   const forwarding = forward ? { forwardFee: { low: forwardFee, med: forwardFee, high: forwardFee } } : {};
   return [

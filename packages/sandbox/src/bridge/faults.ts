@@ -1,17 +1,15 @@
 import { type Db, type Sql, sql } from '@svc/store';
 
 /**
- * What can be ordered to go wrong with a burn: `never-indexed` (the service does not hear of it), `delayed` (the attestation
- * comes `delaySeconds` later), `expired` (attested, but too old to be minted until it is attested anew), `tampered-message`
- * (the answer shows another `field`), `forward-failed` (the service does not mint).
+ * Faults of a burn: `never-indexed`, `delayed` (attested `delaySeconds` later), `expired` (attested but not mintable until
+ * re-attested), `tampered-message` (the answer shows another `field`), `forward-failed` (not minted).
  */
 export const burnFaultKinds = ['never-indexed', 'delayed', 'expired', 'tampered-message', 'forward-failed'] as const;
-/** And with a request: `unavailable` (HTTP 500), `rate-limited` (HTTP 429), `no-answer` (the connection closes). */
+/** Faults of a request: `unavailable` (HTTP 500), `rate-limited` (HTTP 429), `no-answer` (the connection closes). */
 export const requestFaultKinds = ['unavailable', 'rate-limited', 'no-answer'] as const;
 export type BurnFaultKind = (typeof burnFaultKinds)[number];
 export type RequestFaultKind = (typeof requestFaultKinds)[number];
 
-/** The requests of the attestation service. */
 export const bridgeRequests = ['messages', 'fees', 'reattest'] as const;
 export type BridgeRequest = (typeof bridgeRequests)[number];
 
@@ -29,11 +27,10 @@ export interface BurnFault extends FaultParameters {
 
 export interface NewBridgeFault extends FaultParameters {
   readonly kind: BurnFaultKind | RequestFaultKind;
-  /** Only for burns of this transaction, or requests that name it. */
+  /** Restricts the fault to burns of, or requests for, this transaction. */
   readonly transactionHash?: string;
-  /** Only for this request of the service. */
   readonly request?: BridgeRequest;
-  /** How many times; without it, as often as it fits until the time is over. */
+  /** Without it, the fault applies until it expires. */
   readonly count?: number;
   readonly seconds: number;
 }
@@ -47,7 +44,7 @@ export interface BridgeFault extends FaultParameters {
   readonly expiresAt: string;
 }
 
-/** A list that a person made by hand; more is a program gone wild. */
+/** Faults are added by hand; more is a runaway program. */
 const MAX_FAULTS = 1_000;
 
 interface Row {
@@ -63,7 +60,7 @@ interface Row {
 const columns = sql`id, kind, transaction_hash, request, remaining, expires_at, parameters`;
 const inForce = sql`(remaining is null or remaining > 0) and expires_at > clock_timestamp()`;
 
-/** Answers undefined when there are too many already. */
+/** Undefined if there are too many. */
 export async function addBridgeFault(db: Db, fault: NewBridgeFault): Promise<BridgeFault | undefined> {
   const { kind, transactionHash, request, count, seconds, ...parameters } = fault;
   return db.tx(async (tx) => {
@@ -86,7 +83,7 @@ export async function listBridgeFaults(db: Db): Promise<BridgeFault[]> {
   );
 }
 
-/** Burns that suffer already are relieved, too; only what has expired stays so until it is attested anew. */
+/** Also clears faults of known burns. An expired attestation stays expired until it is renewed. */
 export async function clearBridgeFaults(db: Db): Promise<void> {
   await db.tx(async (tx) => {
     await tx.run(sql`select from sandbox.bridge for update`);
@@ -95,7 +92,7 @@ export async function clearBridgeFaults(db: Db): Promise<void> {
   });
 }
 
-/** For a request: uses up one turn of the oldest order that fits. */
+/** Uses the oldest matching fault once. */
 export async function takeRequestFault(
   db: Db,
   request: BridgeRequest,
@@ -106,14 +103,14 @@ export async function takeRequestFault(
   return (await take(db, requestFaultKinds, fitting))?.kind as RequestFaultKind | undefined;
 }
 
-/** For a burn that the service just heard of: an order made before it, or one that names its transaction. */
+/** Matches faults added before the burn, or those that name its transaction. */
 export async function takeFaultOfNewBurn(tx: Db, transactionHash: string, version: number) {
   const fitting = sql`(transaction_hash = ${transactionHash}
     or (transaction_hash is null and after_version < ${version}))`;
   return burnFault(await take(tx, burnFaultKinds, fitting));
 }
 
-/** For a burn that is known: only what names its transaction. */
+/** Matches only faults that name the transaction. */
 export async function takeFaultOfBurn(tx: Db, transactionHash: string): Promise<BurnFault | undefined> {
   return burnFault(await take(tx, burnFaultKinds, sql`transaction_hash = ${transactionHash}`));
 }

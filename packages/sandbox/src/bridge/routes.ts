@@ -12,7 +12,7 @@ export interface BridgeOptions {
   readonly now?: () => number;
 }
 
-/** The attestation service, the Solana on which it mints, and what people and tests may do to both. */
+/** The attestation service, the simulated Solana, and their controls. */
 export function registerBridge(app: FastifyInstance, db: Database, { now = Date.now }: BridgeOptions = {}): void {
   const seconds = () => chainSeconds(db.reads, now);
   registerAttestation(app, { db, seconds });
@@ -56,10 +56,10 @@ function registerBridgeControls(app: FastifyInstance, db: Database, seconds: () 
 }
 
 export interface SolanaAccount {
-  /** Unknown where the address is a token account that nothing was ever minted to. */
+  /** Unknown for a token account that never received a mint. */
   readonly owner?: string;
   readonly tokenAccount: string;
-  /** In the smallest unit of USDC. */
+  /** Smallest unit of USDC. */
   readonly balance: string;
 }
 
@@ -69,7 +69,7 @@ interface Row {
   readonly balance: string;
 }
 
-/** The USDC of an owner or of a token account, with everything that is due by now. */
+/** The USDC of an owner or a token account, after minting what is due. */
 export async function readAccount(db: Db, address: SolanaAddress, now: number): Promise<SolanaAccount> {
   const bytes = solanaAddressBytes(address);
   const derived = encodeBase58(usdcTokenAccount(bytes));
@@ -78,7 +78,7 @@ export async function readAccount(db: Db, address: SolanaAddress, now: number): 
   const row = await db.one<Row>(sql`
     select owner, token_account, balance from sandbox.solana_accounts where token_account = any(${candidates})`);
   if (row) return { owner: row.owner, tokenAccount: row.token_account, balance: row.balance };
-  // Nothing was minted for it yet, so its form must tell: token accounts are addresses that no key can sign for.
+  // Without a mint, the form decides: token accounts are off the curve.
   return isOnCurve(bytes)
     ? { owner: address, tokenAccount: derived, balance: '0' }
     : { tokenAccount: address, balance: '0' };
@@ -91,11 +91,11 @@ export interface SolanaTransaction {
   readonly tokenAccount: string;
   readonly amount: string;
   readonly slot: string;
-  /** Unix seconds of the chain's time. */
+  /** Unix seconds of chain time. */
   readonly blockTime: number;
 }
 
-/** A mint; there are no other transactions here. */
+/** Mints are the only transactions. */
 export async function readSolanaTransaction(db: Db, signature: string): Promise<SolanaTransaction | undefined> {
   const row = await db.one<Omit<SolanaTransaction, 'blockTime'> & { blockTime: bigint }>(sql`
     select t.signature, t.nonce, a.owner, t.token_account as "tokenAccount", t.amount, t.slot::text as slot,

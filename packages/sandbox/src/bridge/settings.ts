@@ -12,16 +12,16 @@ import {
 } from './faults.ts';
 
 export interface BridgeSettings {
-  /** From the burn's block until the service has heard of it. */
+  /** From the burn's block until the service knows it. */
   readonly indexedSeconds: number;
-  /** From the burn's block until a fast, or a standard, attestation. */
+  /** From the burn's block until the attestation. */
   readonly fastSeconds: number;
   readonly standardSeconds: number;
   /** From the attestation until the forwarded mint is final. */
   readonly forwardSeconds: number;
-  /** Hundred of these are a basis point. */
+  /** 100 of these are a basis point. */
   readonly fastFeePerMillion: number;
-  /** In the smallest unit of USDC. */
+  /** Smallest unit of USDC. */
   readonly forwardFee: number;
   readonly requestsPerSecond: number;
 }
@@ -43,12 +43,11 @@ export async function readSettings(reads: Reads): Promise<BridgeSettings> {
   return settingsOf(await reads.one<Row>(sql`select ${columns} from sandbox.bridge`));
 }
 
-/** Makes the caller the only one who moves burns on until its transaction ends. */
+/** Locks all burns until the transaction ends. */
 export async function lockSettings(tx: Db): Promise<BridgeSettings> {
   return settingsOf(await tx.one<Row>(sql`select ${columns} from sandbox.bridge for update`));
 }
 
-/** What is not given stays as it is. */
 export async function changeSettings(db: Db, changes: Partial<BridgeSettings>): Promise<BridgeSettings> {
   return db.tx(async (tx) => {
     const next = { ...(await lockSettings(tx)), ...changes };
@@ -74,19 +73,17 @@ function settingsOf(row: Row | undefined): BridgeSettings {
   };
 }
 
-/** Nobody means to break a bridge for longer than a day. */
 const MAX_FAULT_SECONDS = 86_400;
 const DEFAULT_FAULT_SECONDS = 3_600;
 const MAX_FAULT_COUNT = 10_000;
-/** A hash in any spelling is shorter. */
+/** Longer than a hash in any notation. */
 const MAX_HASH_LENGTH = 80;
-/** Longer than any bridge takes, short enough to be added to any time. */
+/** Longer than any bridge takes. */
 const MAX_SECONDS = 30 * 86_400;
-/** A tenth of the amount: no bridge takes more. */
+/** A tenth of the amount. */
 const MAX_FEE_PER_MILLION = 100_000;
-/** In the smallest unit: 100 USDC. */
+/** 100 USDC. */
 const MAX_FORWARD_FEE = 100_000_000;
-/** Far more than the machine answers. */
 const MAX_REQUESTS_PER_SECOND = 1_000_000;
 
 const limits = {
@@ -99,7 +96,7 @@ const limits = {
   requestsPerSecond: [1, MAX_REQUESTS_PER_SECOND],
 } as const satisfies Record<keyof BridgeSettings, readonly [number, number]>;
 
-/** `POST /bridge/settings`: any of the settings; the others stay. */
+/** `POST /bridge/settings`: any of the settings. */
 export function readSettingsChange(value: unknown): Partial<BridgeSettings> {
   const body = readBody(value);
   const unknown = Object.keys(body).find((name) => !Object.hasOwn(limits, name));
@@ -109,8 +106,8 @@ export function readSettingsChange(value: unknown): Partial<BridgeSettings> {
 }
 
 /**
- * `POST /bridge/faults` `{kind, transactionHash?, count?, seconds?}`, for requests also `request`, and what the kind takes:
- * `delaySeconds` or `field`. Without count and seconds it happens once, within an hour.
+ * `POST /bridge/faults` `{kind, transactionHash?, count?, seconds?, request?}` and, by kind, `delaySeconds` or `field`. Without
+ * count and seconds: once, within an hour.
  */
 export function readBridgeFault(value: unknown): NewBridgeFault {
   const body = readBody(value);
@@ -132,7 +129,7 @@ export function readBridgeFault(value: unknown): NewBridgeFault {
   };
 }
 
-/** A transaction hash as the chain writes it, from any spelling; undefined where it is none. */
+/** A transaction hash in canonical form; undefined if it is not one. */
 export function normalHash(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   const hash = parseFelt(text.replace(/^0X/, '0x'));

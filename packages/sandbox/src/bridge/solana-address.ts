@@ -6,14 +6,14 @@ import { type Reads, sql } from '@svc/store';
 const TOKEN_PROGRAM = addressBytes('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const ASSOCIATED_TOKEN_PROGRAM = addressBytes('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 const MARKER = new TextEncoder().encode('ProgramDerivedAddress');
-/** The first bump that is tried; about every second one fits. */
+/** About every second bump is off the curve. */
 const FIRST_BUMP = 255;
 
-/** USDC on Solana's mainnet, and here. */
+/** As on Solana's mainnet. */
 export const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const USDC_MINT_BYTES = addressBytes(USDC_MINT);
 
-/** The place of an owner's USDC: an address that follows from the owner's and that no key can sign for. */
+/** The owner's associated token account, a program-derived address. */
 export function usdcTokenAccount(owner: Uint8Array): Uint8Array {
   for (let bump = FIRST_BUMP; bump >= 0; bump--) {
     const hash = createHash('sha256');
@@ -24,7 +24,7 @@ export function usdcTokenAccount(owner: Uint8Array): Uint8Array {
   throw new Error('This owner has no associated token account.');
 }
 
-/** Whether the bytes are a public key, as those of people are. Addresses that programs derive are not. */
+/** Public keys are on the curve, program-derived addresses are not. */
 export function isOnCurve(address: Uint8Array): boolean {
   try {
     ed25519.ExtendedPoint.fromHex(address);
@@ -42,7 +42,7 @@ function addressBytes(text: string): Uint8Array {
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** As Solana writes keys and signatures: a leading zero byte is a `1`. */
+/** A leading zero byte becomes `1`. */
 export function encodeBase58(bytes: Uint8Array): string {
   let value = 0n;
   for (const byte of bytes) value = (value << 8n) | BigInt(byte);
@@ -52,21 +52,20 @@ export function encodeBase58(bytes: Uint8Array): string {
   return '1'.repeat(firstNonZero < 0 ? bytes.length : firstNonZero) + digits;
 }
 
-/** Solana makes five slots in two seconds. */
+/** Five slots every two seconds. */
 const SLOTS = 5;
 const SLOT_SECONDS = 2;
-/** When slots began to be counted here, so that their numbers have the size of live ones. */
+/** Gives slot numbers the magnitude of live ones. */
 const FIRST_SLOT_TIME = 1_600_000_000;
 /** Slot 0 would mean that an attestation never expires. */
 const FIRST_SLOT = 2;
 
-/** The chain's time in whole seconds: the real one, moved by time travel. */
+/** Real time plus the offset of time travel, in whole seconds. */
 export async function chainSeconds(reads: Reads, now: () => number): Promise<number> {
   const row = await reads.one<{ time_offset_seconds: bigint }>(sql`select time_offset_seconds from sandbox.chain`);
   return Math.floor(now() / 1_000) + Number(row?.time_offset_seconds ?? 0n);
 }
 
-/** The height of the sandbox's Solana at a second of the chain's time. */
 export function slotAt(seconds: number): bigint {
   const slot = Math.floor(((seconds - FIRST_SLOT_TIME) * SLOTS) / SLOT_SECONDS);
   return BigInt(Math.max(slot, FIRST_SLOT));

@@ -25,7 +25,7 @@ import {
   showTransaction,
 } from './transaction.ts';
 
-/** Keeps what a client has to read for one block within reason; a full block is sealed early. */
+/** Bounds what a client reads per block; a full block is sealed early. */
 export const MAX_BLOCK_TRANSACTIONS = 1_000;
 
 export interface ClassRow {
@@ -33,7 +33,7 @@ export interface ClassRow {
   readonly definition: ContractClass;
 }
 
-/** What the one writer is about to store: the chain as it will be, if its database transaction commits. */
+/** The chain as it will be once the writer's database transaction commits. */
 export class Draft {
   readonly tx: Db;
   readonly blocks: BlockRow[] = [];
@@ -66,14 +66,13 @@ export class Draft {
     this.#head = { ...this.#head, ...changes };
   }
 
-  /** Goes on from another head, after whatever was drafted has been stored. */
+  /** Continues from another head. Drafted rows must be stored before. */
   restartFrom(head: Head): void {
     for (const rows of [this.blocks, this.transactions, this.events, this.state, this.classes]) rows.length = 0;
     this.#head = head;
     this.#overlay = new Overlay(stateAt(this.tx, this.#cache, head.version));
   }
 
-  /** The block that the next transaction enters. */
   context(): BlockContext {
     return {
       number: BigInt(this.#head.number + 1),
@@ -83,7 +82,7 @@ export class Draft {
     };
   }
 
-  /** Takes a transaction into the open block, opening one where there is none. */
+  /** Adds a transaction to the open block, opening one if necessary. */
   include(tx: Transaction, executed: Executed, definition?: ContractClass): void {
     const open = this.#head.open ?? { timestamp: this.#openTimestamp(), transactions: 0, openedAt: this.#now() };
     const version = this.#head.version + 1;
@@ -100,12 +99,12 @@ export class Draft {
     if (open.transactions + 1 >= MAX_BLOCK_TRANSACTIONS) this.seal();
   }
 
-  /** Where blocks are instant, no transaction stays without one. */
+  /** With instant blocks, seals the block of each transaction. */
   sealIfInstant(): void {
     if (this.#head.blockSeconds === 0 && this.#head.open) this.seal();
   }
 
-  /** Ends the block, an empty one too; where blocks come at an interval the next one opens. */
+  /** Ends the block, even an empty one; with interval blocks the next one opens. */
   seal(): void {
     const { number, hash, version, blockSeconds } = this.#head;
     const block = { number: number + 1, timestamp: this.#openTimestamp(), version, parent: hash };
@@ -131,7 +130,7 @@ export class Draft {
   }
 }
 
-/** Stores a draft in one statement: one way to the database, whatever the number of transactions. */
+/** One statement, so one round trip, for any number of transactions. */
 export async function save(tx: Db, draft: Draft): Promise<void> {
   const { head } = draft;
   await tx.run(sql`
@@ -174,13 +173,13 @@ export async function save(tx: Db, draft: Draft): Promise<void> {
       open_timestamp = ${head.open?.timestamp ?? null}, open_transactions = ${head.open?.transactions ?? 0}`);
 }
 
-/** What became of a transaction. Only the first two are acknowledged to the sender. */
+/** Only INCLUDED and QUEUED are acknowledged to the sender. */
 export type Submitted =
   | { readonly outcome: 'INCLUDED' | 'QUEUED' }
   | { readonly outcome: 'DUPLICATE' | 'UNDERPRICED' | 'FULL' }
   | { readonly outcome: 'REFUSED'; readonly refusal: Refused };
 
-/** Executes a transaction into the block that is being made, or lets it wait where its account is not there yet. */
+/** Executes a transaction into the open block, or queues it while its nonce is ahead of the account's. */
 export async function submit(draft: Draft, sent: ReadTransaction): Promise<Submitted> {
   const { tx, definition } = sent;
   if (tx.type !== 'DEPLOY_ACCOUNT' && tx.nonce > (await draft.overlay.nonceAt(tx.sender))) {
@@ -192,11 +191,10 @@ export async function submit(draft: Draft, sent: ReadTransaction): Promise<Submi
     await includeQueued(draft, tx);
     return { outcome: 'INCLUDED' };
   }
-  // A transaction sent again meets the nonce that it used itself.
+  // A resent transaction fails on the nonce that it consumed itself.
   return (await isKnown(draft, tx.hash)) ? { outcome: 'DUPLICATE' } : { outcome: 'REFUSED', refusal };
 }
 
-/** Executes a transaction and takes it into the open block, unless it is refused. */
 export async function include(
   draft: Draft,
   { tx, definition }: ReadTransaction,
@@ -208,7 +206,7 @@ export async function include(
   return undefined;
 }
 
-/** As `include`, obeying an order to revert; a transaction that is refused leaves the order to the next one. */
+/** As `include`, applying a `revert` fault. A refused transaction leaves the fault to the next one. */
 async function includeOrRevert(draft: Draft, sent: ReadTransaction): Promise<Refused | undefined> {
   const fault = draft.head.faultsActive ? await findFault(draft.tx, 'revert', methodFor[sent.tx.type]) : undefined;
   const refusal = await include(draft, sent, fault ? { forceRevert: fault.reason ?? 'Reverted by order' } : {});
@@ -217,7 +215,7 @@ async function includeOrRevert(draft: Draft, sent: ReadTransaction): Promise<Ref
   return refusal;
 }
 
-/** Transactions of the same account that waited for this one; one that is refused now is forgotten, as on a live node. */
+/** Includes queued transactions of the account with the next nonces. A refused one is dropped, as on a live node. */
 async function includeQueued(draft: Draft, first: Transaction): Promise<void> {
   const sender = first.type === 'DEPLOY_ACCOUNT' ? first.address : first.sender;
   for (let nonce = first.nonce + 1n; nonce <= first.nonce + MAX_NONCE_GAP; nonce++) {
@@ -238,14 +236,14 @@ async function isKnown(draft: Draft, hash: bigint): Promise<boolean> {
   return (await draft.tx.one(sql`select from sandbox.transactions where hash = ${text}`)) !== undefined;
 }
 
-/** How far ahead of its account a transaction may be: what the public sequencer allows. */
+/** As the public sequencer allows. */
 export const MAX_NONCE_GAP = 200n;
-/** Of all accounts together: a few busy relayers at their limit. */
+/** Over all accounts: a few busy relayers at their limit. */
 const MAX_QUEUED = 10_000;
 
 export type Queued = 'QUEUED' | 'DUPLICATE' | 'UNDERPRICED' | 'FULL';
 
-/** Lets a transaction wait for the ones before it. Another one of the same nonce is replaced only by a better paid one. */
+/** Queues a transaction behind a nonce gap. Replaces one of the same nonce only with higher tip and price. */
 export async function enqueue(draft: Draft, tx: Transaction, definition: ContractClass | undefined): Promise<Queued> {
   const sender = senderOf(tx);
   const there = await draft.tx.one<{ hash: string; tip: string; price: string }>(sql`
@@ -265,7 +263,6 @@ export async function enqueue(draft: Draft, tx: Transaction, definition: Contrac
   return 'QUEUED';
 }
 
-/** Takes the transaction that waits for exactly this nonce. */
 export async function dequeue(draft: Draft, sender: bigint, nonce: bigint): Promise<ReadTransaction | undefined> {
   if (draft.head.queued === 0) return undefined;
   const row = await draft.tx.one<{ transaction: ShownTransaction; definition: ContractClass | null }>(sql`

@@ -1,11 +1,9 @@
 import { type Db, type Sql, sql } from '@svc/store';
 
 /**
- * What can be ordered to go wrong.
- * Of transactions: `revert` (executed, with `reason`), `reject` (refused by validation, with `reason`), `forget` (its hash
- * is answered, nothing else happens), `lose-answer` (executed, and the connection closes without an answer).
- * Of the node: `slow` (answers after `delayMs`), `error` (a JSON-RPC error with `code` and `message`), `unavailable`
- * (HTTP 503), `stale` (sees the chain as it was `blocks` blocks ago).
+ * Faults of transactions: `revert` (executed, with `reason`), `reject` (fails validation, with `reason`), `forget` (acknowledged,
+ * then dropped), `lose-answer` (executed, then the connection closes). Faults of any call: `slow` (by `delayMs`), `error`
+ * (JSON-RPC error with `code` and `message`), `unavailable` (HTTP 503), `stale` (answers from `blocks` blocks ago).
  */
 export const faultKinds = [
   'revert',
@@ -29,9 +27,9 @@ export interface FaultParameters {
 
 export interface NewFault extends FaultParameters {
   readonly kind: FaultKind;
-  /** Only for this JSON-RPC method. */
+  /** Restricts the fault to one JSON-RPC method. */
   readonly method?: string;
-  /** How many times; without it, as often as it fits until the time is over. */
+  /** Without it, the fault applies until it expires. */
   readonly count?: number;
   readonly seconds: number;
 }
@@ -44,7 +42,7 @@ export interface Fault extends FaultParameters {
   readonly expiresAt: string;
 }
 
-/** A list that a person made by hand; more is a program gone wild. */
+/** Faults are added by hand; more is a runaway program. */
 export const MAX_FAULTS = 1_000;
 
 interface Row {
@@ -56,11 +54,11 @@ interface Row {
   readonly parameters: FaultParameters;
 }
 
-/** Answers undefined when there are too many already. */
+/** Undefined if there are too many. */
 export async function addFault(db: Db, fault: NewFault): Promise<Fault | undefined> {
   const { kind, method, count, seconds, ...parameters } = fault;
   return db.tx(async (tx) => {
-    // The head first, as every writer does, so that two never wait for each other.
+    // Locks the head first, like every writer, which prevents deadlocks.
     await tx.run(sql`
       update sandbox.chain set orders_until =
         greatest(orders_until, clock_timestamp() + make_interval(secs => ${seconds}))`);
@@ -89,7 +87,7 @@ export async function clearFaults(db: Db): Promise<void> {
   });
 }
 
-/** Uses up one turn of the oldest order that fits. Whoever asks at the same moment in another process gets another turn. */
+/** Uses the oldest matching fault once; concurrent callers get different uses. */
 export async function takeFault(db: Db, kinds: readonly FaultKind[], method: string): Promise<Fault | undefined> {
   const row = await db.one<Row>(sql`
     update sandbox.faults set remaining = remaining - 1
@@ -98,7 +96,7 @@ export async function takeFault(db: Db, kinds: readonly FaultKind[], method: str
   return row && faultOf(row);
 }
 
-/** Looks without using a turn up: whether one is used is known only afterwards. */
+/** Does not use the fault: whether it applies is known only after execution. */
 export async function findFault(db: Db, kind: FaultKind, method: string): Promise<Fault | undefined> {
   const row = await db.one<Row>(sql`
     select id, kind, method, remaining, expires_at, parameters from sandbox.faults

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import { type Db, type Reads, sql } from '@svc/store';
 
-/** The end of the chain and its settings, as one row of the database holds them. */
+/** The end of the chain and its settings: one row. */
 export interface Head {
-  /** The latest sealed block. */
+  /** Latest sealed block. */
   readonly number: number;
   readonly hash: string;
   /** Unix seconds. */
   readonly timestamp: number;
-  /** The state at the latest sealed block. */
+  /** State version at the latest sealed block. */
   readonly sealedVersion: number;
-  /** The state after the last transaction, sealed or not. */
+  /** State version after the last transaction, sealed or not. */
   readonly version: number;
   readonly reorganisations: number;
-  /** 0: every transaction gets its block at once. */
+  /** 0: instant blocks, one per transaction. */
   readonly blockSeconds: number;
   readonly timeOffsetSeconds: number;
   readonly l1AfterBlocks: number;
-  /** The block that is being filled, where blocks come at an interval. */
+  /** The block being filled, with interval blocks. */
   readonly open: OpenBlock | undefined;
-  /** Transactions that wait in the mempool. */
+  /** Transactions in the mempool. */
   readonly queued: number;
-  /** Whether an order of faults may be in force. */
+  /** Lets calls skip the query for faults. */
   readonly faultsActive: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function readHead(reads: Reads): Promise<Head> {
   return headOf(await reads.one<Row>(sql`select ${columns} from sandbox.chain`));
 }
 
-/** Makes the caller the only writer until its transaction ends. */
+/** Locks out other writers until the transaction ends. */
 export async function lockHead(tx: Db): Promise<Head> {
   return headOf(await tx.one<Row>(sql`select ${columns} from sandbox.chain for update`));
 }
@@ -85,12 +85,12 @@ function headOf(row: Row | undefined): Head {
   };
 }
 
-/** Whole bytes of a digest that always fit a felt. */
+/** Whole bytes that always fit a felt. */
 const HEX_DIGITS = 62;
 
 /**
- * Unique for a block and the chain before it. Not the hash of the protocol, whose commitments nobody checks in
- * development and which would cost more than the transactions do.
+ * Unique per block and history. Not the protocol's block hash: its commitments would cost more than the transactions, and nothing
+ * in development verifies them.
  */
 export function blockHash(block: {
   readonly parent: string;

@@ -13,10 +13,10 @@ export type Finality = 'PRE_CONFIRMED' | 'ACCEPTED_ON_L2' | 'ACCEPTED_ON_L1';
 
 export interface Block {
   readonly number: number;
-  /** The open block has none yet. */
+  /** Undefined for the open block. */
   readonly hash: string | undefined;
   readonly timestamp: number;
-  /** The state after its last transaction. */
+  /** State version after its last transaction. */
   readonly version: number;
   readonly finality: Finality;
 }
@@ -28,7 +28,7 @@ interface Row {
   readonly version: number;
 }
 
-/** The block that an id means, as seen from a head. The two that are asked for most are known without the database. */
+/** The block of an id as seen from a head. The latest and the open block need no query. */
 export async function findBlock(reads: Reads, head: Head, id: BlockId, now: number): Promise<Block | undefined> {
   if (id === 'pre_confirmed') return openBlock(head, now);
   const number = numberOf(head, id);
@@ -45,7 +45,7 @@ export function finalityOf(head: Head, number: number): Finality {
   return number <= l1Number(head) ? 'ACCEPTED_ON_L1' : 'ACCEPTED_ON_L2';
 }
 
-/** The block that would come next: where none is being filled, an empty one of this moment. */
+/** The next block; where none is being filled, an empty one with the current time. */
 export function openBlock(head: Head, now: number): Block {
   return {
     number: head.number + 1,
@@ -56,7 +56,7 @@ export function openBlock(head: Head, now: number): Block {
   };
 }
 
-/** The head as someone sees it who is this many blocks behind. */
+/** The head as a node sees it that lags by this many blocks. */
 export async function headBefore(reads: Reads, head: Head, blocks: number): Promise<Head> {
   const row = await reads.one<Row>(sql`
     select number, hash, timestamp, version from sandbox.blocks where number = ${Math.max(0, head.number - blocks)}`);
@@ -66,7 +66,7 @@ export async function headBefore(reads: Reads, head: Head, blocks: number): Prom
   return { ...head, number, hash, timestamp, version, sealedVersion: version, open: undefined, queued: 0 };
 }
 
-/** The version that a block starts from; before block 0 there is nothing. */
+/** The version that a block starts from; -1 before block 0. */
 export async function versionBefore(reads: Reads, block: Block): Promise<number> {
   const row = await reads.one<{ version: number }>(sql`
     select version from sandbox.blocks where number = ${block.number - 1}`);
@@ -87,7 +87,7 @@ function numberOf(head: Head, id: Exclude<BlockId, 'pre_confirmed'>): number | u
   return id === 'latest' ? head.number : l1Number(head);
 }
 
-/** A transaction as it stands in a block; the hash of an open block is not known yet. */
+/** `block_hash` is null in the open block. */
 export type StoredTransaction = TransactionRow & { readonly block_hash: string | null };
 
 type FoundRow = Omit<StoredTransaction, 'l1_gas' | 'l1_data_gas' | 'l2_gas'> & {
@@ -109,12 +109,11 @@ export async function transactionAt(
   return (await find(reads, head, sql`t.block_number = ${block} and t.index = ${index}`))[0];
 }
 
-/** Bounded by what a block may hold. */
+/** Bounded by the size of a block. */
 export function transactionsOf(reads: Reads, head: Head, block: number): Promise<StoredTransaction[]> {
   return find(reads, head, sql`t.block_number = ${block}`);
 }
 
-/** The events of the transactions with these versions, in order. */
 export function eventsOf(reads: Reads, versions: readonly number[]): Promise<EventRow[]> {
   return reads.rows<EventRow>(sql`
     select version, index, from_address, keys, data from sandbox.events
@@ -139,9 +138,9 @@ export interface EventFilter {
   /** Above the first version, up to the last one. */
   readonly versions: { readonly above: number; readonly upTo: number };
   readonly addresses: readonly string[];
-  /** For each position the keys that fit; none means any. */
+  /** Accepted keys by position; an empty list accepts any. */
   readonly keys: readonly (readonly string[])[];
-  /** The place of the last event of the page before. */
+  /** Position of the last event of the previous page. */
   readonly after: { readonly version: number; readonly index: number } | undefined;
   readonly limit: number;
 }
@@ -170,7 +169,7 @@ export function findEvents(db: Db, filter: EventFilter): Promise<FoundEvent[]> {
      where ${where} order by e.version, e.index limit ${filter.limit}`);
 }
 
-/** The positions that have an index are written out, so that the database recognises them. */
+/** Indexed positions are literals, so that the planner uses the index. */
 function keyAt(position: number): Sql {
   if (position === 1) return sql`e.keys[2]`;
   if (position === 2) return sql`e.keys[3]`;
@@ -194,7 +193,6 @@ export interface Change {
   readonly existed: boolean;
 }
 
-/** What changed between two versions of the state. */
 export async function changesBetween(db: Db, above: number, upTo: number): Promise<Change[]> {
   return db.rows<Change>(sql`
     select distinct on (s.contract, s.slot) s.contract, s.slot, s.value,
@@ -234,7 +232,7 @@ export interface BlockDetails {
   readonly parentHash: string;
   readonly transactions: number;
   readonly events: number;
-  /** Cells of the state that changed. */
+  /** Changed storage cells. */
   readonly changes: number;
 }
 

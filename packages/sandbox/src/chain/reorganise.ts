@@ -3,9 +3,8 @@ import { type Draft, include, save } from './draft.ts';
 import { type ContractClass, readTransaction, type ShownTransaction } from './transaction.ts';
 
 export interface Reorganised {
-  /** Hashes of transactions that are gone. */
   readonly dropped: readonly string[];
-  /** Hashes of transactions that stand in another block now. */
+  /** Now in another block. */
   readonly requeued: readonly string[];
 }
 
@@ -16,8 +15,8 @@ interface Row {
 }
 
 /**
- * Takes the last blocks away, the open one included. With `requeue` their transactions are executed again in their
- * order, in one new block; those that are no longer valid are gone.
+ * Removes the last blocks, the open one included. With `requeue` their transactions run again in order in one new block; those no
+ * longer valid are dropped.
  */
 export async function reorganise(draft: Draft, blocks: number, what: 'drop' | 'requeue'): Promise<Reorganised> {
   await save(draft.tx, draft);
@@ -28,7 +27,7 @@ export async function reorganise(draft: Draft, blocks: number, what: 'drop' | 'r
   const taken = await transactionsAbove(draft.tx, number);
   await deleteAbove(draft.tx, number, block.version);
   const { head } = draft;
-  // A version of its own: the state of this block may differ from what others remember under the number it had.
+  // A new version: caches hold other values under the block's former version.
   const version = head.version + 1;
   draft.restartFrom({
     ...head,

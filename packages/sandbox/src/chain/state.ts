@@ -4,7 +4,7 @@ import type { Executed, StateDiff, StateReader, Transaction } from '../execution
 import type { Head } from './head.ts';
 import { type ShownTransaction, showTransaction } from './transaction.ts';
 
-/** The state as it was at a version: from memory where it holds that version, else from the database. */
+/** The state at a version, from the cache or the database. */
 export function stateAt(reads: Reads, cache: StateCache, version: number): StateReader {
   const read = async (contract: string, slot: string): Promise<bigint> => {
     const known = cache.get(version, contract, slot);
@@ -24,15 +24,12 @@ export function stateAt(reads: Reads, cache: StateCache, version: number): State
   };
 }
 
-/** About 30 MB. A development chain that touches more reads the rest from the database. */
+/** About 30 MB; the rest is read from the database. */
 const MAX_ENTRIES = 100_000;
-/** Beyond this, reading what others wrote costs more than starting afresh. */
+/** Beyond this, reading the changes costs more than an empty cache. */
 const MAX_VERSIONS_BEHIND = 1_000;
 
-/**
- * Values of one version of the state. A value is found only by whoever names that version, so a reader never mixes
- * two, whatever is written meanwhile.
- */
+/** Values of exactly one version of the state, so a reader never mixes two versions. */
 export class StateCache {
   readonly #values = new Map<string, bigint>();
   readonly #maxEntries: number;
@@ -55,10 +52,10 @@ export class StateCache {
     if (version === this.#version) this.#set(`${contract} ${slot}`, value);
   }
 
-  /** After a block of ours: `rows` are all that lies between the cached version and the head's. */
+  /** After a write of this process: `rows` are all changes between the cached version and the head's. */
   advance(from: number, head: Head, rows: readonly StateRow[]): void {
     const same = head.reorganisations === this.#reorganisations;
-    // A reader of ours may have caught up with it already.
+    // A reader may have synced already.
     if (same && head.version <= this.#version) return;
     if (!same || from !== this.#version) {
       this.#restart(head);
@@ -68,7 +65,7 @@ export class StateCache {
     for (const { contract, slot, value } of rows) this.#set(`${contract} ${slot}`, BigInt(value));
   }
 
-  /** Takes over what other processes wrote. */
+  /** Loads what other processes wrote. */
   async sync(reads: Reads, head: Head): Promise<void> {
     const from = this.#version;
     const behind = head.version - from;
@@ -81,19 +78,19 @@ export class StateCache {
     const rows = await reads.rows<StateRow>(sql`
       select contract, slot, version, value from sandbox.state
        where version > ${from} and version <= ${head.version} order by version`);
-    // Someone else may have moved on while the rows were read.
+    // Another call may have synced meanwhile.
     if (this.#version === from) this.advance(from, head, rows);
   }
 
   #restart(head: Head): void {
-    // A reader that started before the latest reorganisation must not turn the clock back.
+    // A reader from before the latest reorg must not move the cache back.
     if (head.version < this.#version) return;
     this.#values.clear();
     this.#version = head.version;
     this.#reorganisations = head.reorganisations;
   }
 
-  /** The oldest entries make room: what is used again is soon back. */
+  /** Evicts the oldest entry. */
   #set(key: string, value: bigint): void {
     if (this.#values.size >= this.#maxEntries && !this.#values.has(key)) {
       for (const oldest of this.#values.keys()) {
@@ -105,7 +102,7 @@ export class StateCache {
   }
 }
 
-/** A state with changes on top of it: what the next transaction of a block, or of a simulation, sees. */
+/** A state with pending changes on top. */
 export class Overlay implements StateReader {
   readonly #base: StateReader;
   readonly #storage = new Map<bigint, Map<bigint, bigint>>();
@@ -145,7 +142,7 @@ export class Overlay implements StateReader {
   }
 }
 
-/** The slots of a contract that are not storage, and the place of declared classes. */
+/** Slots of a contract beside its storage, and the pseudo-contract of declared classes. */
 export const NONCE = 'nonce';
 export const CLASS = 'class';
 export const CLASSES = 'classes';
@@ -202,7 +199,7 @@ export function transactionRow(position: Position, tx: Transaction, executed: Ex
     index: position.index,
     transaction: showTransaction(tx),
     execution_status: executed.status,
-    // PostgreSQL has no place for this character.
+    // PostgreSQL text cannot hold NUL.
     revert_reason: executed.revertReason?.replaceAll('\0', '') ?? null,
     actual_fee: toHex(executed.fee),
     l1_gas: Number(executed.gas.l1Gas),

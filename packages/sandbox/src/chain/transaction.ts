@@ -21,11 +21,11 @@ import type {
 
 export interface ReadTransaction {
   readonly tx: Transaction;
-  /** Of a declare transaction that brings its class. */
+  /** Of a declare transaction that carries its class. */
   readonly definition?: ContractClass;
 }
 
-/** Reads a transaction as JSON-RPC spells it, with its hash, and its address or class hash where it has one. */
+/** Parses a JSON-RPC transaction and derives its hash, and its address or class hash. */
 export function readTransaction(value: unknown, name: string): ReadTransaction {
   const fields = readObject(value, name);
   switch (readChoice(fields.type, `${name}.type`, ['INVOKE', 'DEPLOY_ACCOUNT', 'DECLARE'])) {
@@ -58,7 +58,7 @@ function readDeployAccount(fields: Fields, name: string): DeployAccountTransacti
   return withHash({ type: 'DEPLOY_ACCOUNT', ...own }, () => deployAccountHash(own));
 }
 
-/** A broadcast transaction carries the class, a stored one only the class's hash. */
+/** A broadcast transaction carries the class, a stored one only its hash. */
 function readDeclare(fields: Fields, name: string): ReadTransaction {
   const definition =
     fields.contract_class === undefined
@@ -76,7 +76,7 @@ function readDeclare(fields: Fields, name: string): ReadTransaction {
   return definition ? { tx, definition } : { tx };
 }
 
-/** Computed when it is first asked for: it costs more than the rest, and an estimate without validation does without. */
+/** Lazy: the hash is expensive, and an estimate without validation does not need it. */
 function withHash<Own extends object>(own: Own, compute: () => bigint): Own & { readonly hash: bigint } {
   let hash: bigint | undefined;
   return {
@@ -119,7 +119,7 @@ function readMode(value: unknown, name: string): 0 | 1 {
   return readChoice(value, name, ['L1', 'L2']) === 'L1' ? 0 : 1;
 }
 
-/** A transaction as JSON-RPC spells it, without its hash. */
+/** JSON-RPC form, without the hash. */
 export interface ShownTransaction {
   readonly type: Transaction['type'];
   readonly [field: string]: unknown;
@@ -174,7 +174,7 @@ function showBounds({ maxAmount, maxPricePerUnit }: ResourceBounds) {
 const VERSION = '0.1.0';
 const MAX_FUNCTION_INDEX = 2 ** 32 - 1;
 
-/** A Sierra class as JSON-RPC spells it. */
+/** Sierra class in JSON-RPC form. */
 export interface ContractClass {
   readonly sierra_program: readonly string[];
   readonly contract_class_version: string;
@@ -221,7 +221,7 @@ function readEntryPoints(value: unknown, name: string): EntryPoint[] {
   });
 }
 
-/** As the network computes it: half a second for a large class, so it runs once for each declare transaction. */
+/** Half a second for a large class, so it runs once per declare transaction. */
 export function classHashOf(definition: ContractClass): bigint {
   const { CONSTRUCTOR, EXTERNAL, L1_HANDLER } = definition.entry_points_by_type;
   return poseidonMany([
@@ -238,7 +238,7 @@ function entryPointsHash(points: readonly EntryPoint[]): bigint {
   return poseidonMany(points.flatMap((point) => [BigInt(point.selector), BigInt(point.function_idx)]));
 }
 
-/** A value of a request that is not what it should be; the message names it. */
+/** An invalid field of a request; the message names it. */
 export class FieldError extends Error {
   override readonly name = 'FieldError';
 }
@@ -250,7 +250,7 @@ export function readObject(value: unknown, name: string): Fields {
   throw new FieldError(`${name} must be an object`);
 }
 
-/** Felts travel as hex; a decimal would pass here and fail on a live node. */
+/** Hex only: a live node refuses decimals. */
 export function readFelt(value: unknown, name: string): bigint {
   if (typeof value !== 'string' || !value.startsWith('0x')) throw new FieldError(`${name} must be a felt in hex (0x…)`);
   const felt = parseFelt(value);

@@ -6,14 +6,14 @@ import { Draft, save } from './draft.ts';
 import { blockHash, type Head, lockHead, readHead } from './head.ts';
 import { type StateCache, stateRows } from './state.ts';
 
-/** What arrives together is stored together, but nobody waits longer than this for others. */
+/** Group commit: jobs that arrive together share a database transaction. */
 const MAX_BATCH_MS = 25;
 const MAX_BATCH = 64;
-/** Beyond this a client would wait for many seconds; it is told at once. */
+/** Beyond this a client would wait for many seconds. */
 const MAX_WAITING = 2_000;
 
 interface WriteJob {
-  /** Runs on the draft; the outcome is kept until the draft is stored. */
+  /** The outcome is held back until the draft is stored. */
   run(draft: Draft): Promise<void>;
   stored(): void;
   failed(error: unknown): void;
@@ -24,8 +24,7 @@ export class BusyError extends Error {
 }
 
 /**
- * The only way to change the chain. Work queues here, gets the draft under the lock that makes this process the one
- * writer, and is answered after the commit.
+ * The only way to change the chain: jobs queue, run on the draft under the lock on the head, and are answered after the commit.
  */
 export class Writer {
   readonly #db: Database;
@@ -63,7 +62,6 @@ export class Writer {
     });
   }
 
-  /** Returns once nothing is waiting. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -75,7 +73,7 @@ export class Writer {
         await this.#store(batch);
         for (const job of batch) job.stored();
       } catch (error) {
-        // The lock may not even have been had: then nobody was taken from the queue, and the first one is told.
+        // Without the lock no job was taken from the queue: fail the first one.
         if (batch.length === 0) batch.push(...this.#waiting.splice(0, 1));
         for (const job of batch) job.failed(error);
       }
@@ -101,12 +99,12 @@ export class Writer {
   }
 }
 
-/** How soon a process notices that another one has changed the block time. */
+/** How soon a process notices a block time set by another. */
 const POLL_MS = 1_000;
-/** A block may be this much late. */
+/** A block may be late by this much. */
 const PRECISION_MS = 50;
 
-/** Seals blocks at their interval, in whichever process notices first. */
+/** Seals blocks at their interval; any process may do it. */
 export class BlockTimer {
   readonly #stopped = new AbortController();
   #wake = new AbortController();
@@ -116,7 +114,7 @@ export class BlockTimer {
     this.#done = this.#run(db, writer, now);
   }
 
-  /** Looks at once, because the block time has changed. */
+  /** Rereads the block time now. */
   wake(): void {
     this.#wake.abort();
   }
@@ -129,14 +127,14 @@ export class BlockTimer {
   async #run(db: Database, writer: Writer, now: () => number): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       this.#wake = new AbortController();
-      // A database that is away for a moment is back at the next look.
+      // A failure, such as a lost database connection, is retried at the next poll.
       const wait = await this.#sealIfDue(db, writer, now).catch(() => POLL_MS);
       const signal = AbortSignal.any([this.#stopped.signal, this.#wake.signal]);
       await pause(wait, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** Answers after how many milliseconds to look again. */
+  /** Returns the milliseconds until the next poll. */
   async #sealIfDue(db: Database, writer: Writer, now: () => number): Promise<number> {
     const head = await readHead(db);
     if (!head.open) return POLL_MS;
@@ -146,12 +144,11 @@ export class BlockTimer {
   }
 }
 
-/** Ends the open block, or adds empty ones. */
 export function mine(draft: Draft, blocks: number): void {
   for (let count = 0; count < blocks; count++) draft.seal();
 }
 
-/** Sets the chain's clock apart from the real one. A block of the new time follows at once, so that every reader sees it. */
+/** Moves the chain's clock. A block with the new time follows at once, so that every reader sees it. */
 export function setTimeOffset(draft: Draft, seconds: number): void {
   if (draft.head.open && draft.head.open.transactions > 0) draft.seal();
   draft.change({ timeOffsetSeconds: seconds });
@@ -159,14 +156,14 @@ export function setTimeOffset(draft: Draft, seconds: number): void {
   draft.seal();
 }
 
-/** With 0 every transaction gets its block at once. What is open is sealed either way. */
+/** 0: instant blocks. An open block is sealed first. */
 export function setBlockTime(draft: Draft, seconds: number, l1AfterBlocks: number | undefined): void {
   if (draft.head.open && draft.head.open.transactions > 0) draft.seal();
   draft.change({ blockSeconds: seconds, ...(l1AfterBlocks !== undefined && { l1AfterBlocks }) });
   draft.change({ open: seconds === 0 ? undefined : draft.newBlock() });
 }
 
-/** Seals the open block when its time has come. Every process asks; only the first one finds it due. */
+/** Every process tries; the first one seals. */
 export function sealWhenDue(draft: Draft, now: number): void {
   if (isDue(draft.head, now)) draft.seal();
 }
@@ -175,12 +172,11 @@ export function isDue(head: Head, now: number): boolean {
   return head.open !== undefined && now >= head.open.openedAt + head.blockSeconds * 1000;
 }
 
-/** The live network takes hours for it; here it is a number of blocks that tests can reach. */
+/** The live network takes hours; tests can reach this many blocks. */
 const DEFAULT_L1_AFTER_BLOCKS = 100;
 
 /**
- * Makes block 0 where there is none. Contracts that a newer program brings are added to it, and what is there already
- * stays as it is, so that a chain outlives upgrades.
+ * Creates block 0 if there is none. Contracts of a newer version are added; existing state stays, so a chain survives upgrades.
  */
 export async function ensureGenesis(db: Database, now: () => number): Promise<void> {
   const rows = stateRows(0, genesis(), () => 0n);

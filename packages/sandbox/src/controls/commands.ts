@@ -9,7 +9,7 @@ import { gasPrices } from '../execution/fees.ts';
 import type { InvokeTransaction } from '../execution/types.ts';
 import type { NodeDeps } from '../rpc/context.ts';
 
-/** What people and tests may ask of the chain beside JSON-RPC. */
+/** Controls of the chain beside JSON-RPC. */
 export type Command =
   | { readonly do: 'show' }
   | { readonly do: 'mine'; readonly blocks: number }
@@ -22,7 +22,7 @@ export type Command =
   | { readonly do: 'list-faults' }
   | { readonly do: 'clear-faults' };
 
-/** Answers what the HTTP answer shows. */
+/** Returns the body of the HTTP answer. */
 export async function runCommand(node: NodeDeps, command: Command): Promise<unknown> {
   const { db, writer } = node;
   switch (command.do) {
@@ -68,7 +68,7 @@ function showHead({ now }: NodeDeps, head: Head) {
     blockNumber: head.number,
     blockHash: head.hash,
     blockTimestamp: head.timestamp,
-    /** What a block made now would say. */
+    /** Timestamp of a block sealed now. */
     timestamp: Math.floor(now() / 1000) + head.timeOffsetSeconds,
     offsetSeconds: head.timeOffsetSeconds,
     blockSeconds: head.blockSeconds,
@@ -77,7 +77,6 @@ function showHead({ now }: NodeDeps, head: Head) {
   };
 }
 
-/** Accounts that exist from the first block on, for those who want to send transactions of their own. */
 function showAccounts() {
   const { relayers, manager, faucet } = predeployed;
   return [...relayers, manager, faucet].map(({ label, address, publicKey, privateKey }) => ({
@@ -88,7 +87,7 @@ function showAccounts() {
   }));
 }
 
-/** Far more than minting takes; only what is used is paid. */
+/** Far more than minting takes; only what is used is charged. */
 const MAX_L2_GAS = 1_000_000_000n;
 const MAX_L1_DATA_GAS = 100_000n;
 const LOW_HALF = 2n ** 128n - 1n;
@@ -96,11 +95,11 @@ const LOW_HALF = 2n ** 128n - 1n;
 export interface Funding {
   readonly token: bigint;
   readonly to: bigint;
-  /** In the token's smallest unit. */
+  /** Smallest unit. */
   readonly amount: bigint;
 }
 
-/** Mints tokens with a transaction of the faucet's account, which no ordered fault touches. Answers its hash. */
+/** Mints with a transaction of the faucet account. Faults do not apply. Returns its hash. */
 export async function fund(draft: Draft, { token, to, amount }: Funding): Promise<string> {
   const nonce = await draft.overlay.nonceAt(predeployed.faucet.address);
   const calldata = [to, amount & LOW_HALF, amount >> 128n];
@@ -108,7 +107,7 @@ export async function fund(draft: Draft, { token, to, amount }: Funding): Promis
   const refusal = await include(draft, { tx });
   if (refusal) throw new Error(`The faucet was refused: ${refusal.reason}`);
   const { status, reason } = outcomeOf(draft, tx.hash);
-  // Where blocks come at an interval this one comes early: the tokens are there when the faucet answers.
+  // The tokens are there when the faucet answers, also with interval blocks.
   draft.seal();
   if (status === 'REVERTED') throw new Error(`The faucet's transaction reverted: ${reason}`);
   return toHex(tx.hash);
@@ -144,7 +143,6 @@ function signedByFaucet(calldata: readonly bigint[], nonce: bigint): InvokeTrans
   return { type: 'INVOKE', ...fields, hash, signature: [r, s] };
 }
 
-/** A person or a test asks for a handful; hours of blocks are better skipped by time travel. */
+/** For longer spans, use time travel. */
 export const MAX_MINED_BLOCKS = 1_000;
-/** A live chain loses a handful at worst; enough for any test. */
 export const MAX_REORGANISED_BLOCKS = 100;

@@ -16,7 +16,6 @@ import { starknetTokens } from '../tokens.ts';
 import { NodeGoneError, type NodeThread } from '../worker/node-thread.ts';
 import { type Command, type Funding, MAX_MINED_BLOCKS, MAX_REORGANISED_BLOCKS } from './commands.ts';
 
-/** Everything beside JSON-RPC that people and tests may do to the chain. */
 export function registerControls(app: FastifyInstance, node: NodeThread, evm: EvmChains): void {
   const command = (one: Command) => node.command(one).catch(toApiError);
 
@@ -47,20 +46,19 @@ function toApiError(error: unknown): never {
   throw error;
 }
 
-/** A century either way; beyond it times no longer fit what contracts keep them in. */
+/** A century; later timestamps would not fit the contracts' types. */
 const MAX_OFFSET_SECONDS = 100 * 366 * 86_400;
-/** Longer blocks are better made by hand, with mine. */
+/** For longer intervals, mine by hand. */
 const MAX_BLOCK_SECONDS = 3_600;
 const MAX_L1_AFTER_BLOCKS = 1_000_000;
 
-/** Nobody means to break a chain for longer than a day. */
 const MAX_FAULT_SECONDS = 86_400;
 const DEFAULT_FAULT_SECONDS = 3_600;
 const MAX_FAULT_COUNT = 10_000;
-/** Shorter than what clients wait for an answer. */
+/** Below the usual client timeout. */
 const MAX_DELAY_MS = 60_000;
 const MAX_TEXT = 1_000;
-/** As far as JSON-RPC error codes go. */
+/** Range of JSON-RPC error codes. */
 const MAX_CODE = 2 ** 31 - 1;
 
 /** `POST /starknet/mine` `{blocks?}`, 1 by default. */
@@ -78,7 +76,7 @@ export function readTime(value: unknown): Command {
   throw new ApiError('invalid_request', 'The body must have either offsetSeconds or increaseSeconds.');
 }
 
-/** `POST /starknet/block-time` `{seconds, l1AfterBlocks?}`; 0 seconds: a block for every transaction, at once. */
+/** `POST /starknet/block-time` `{seconds, l1AfterBlocks?}`; 0 seconds: instant blocks. */
 export function readBlockTime(value: unknown): Command {
   const body = readBody(value);
   const seconds = readWhole(body, 'seconds', 0, MAX_BLOCK_SECONDS);
@@ -97,8 +95,8 @@ export function readReorganisation(value: unknown): Command {
 }
 
 /**
- * `POST /starknet/faults` `{kind, method?, count?, seconds?}` and what the kind takes: `reason`, `delayMs`, `code` and
- * `message`, `blocks`. Without count and seconds it happens once, within an hour.
+ * `POST /starknet/faults` `{kind, method?, count?, seconds?}` and, by kind, `reason`, `delayMs`, `code` and `message`, or
+ * `blocks`. Without count and seconds: once, within an hour.
  */
 export function readFault(value: unknown): NewFault {
   const body = readBody(value);
@@ -137,9 +135,9 @@ function readParameters(kind: NewFault['kind'], body: Body): Partial<NewFault> {
   }
 }
 
-/** In whole tokens: more than any test needs, and no balance comes near its limit. */
+/** Whole tokens; far below any balance limit. */
 const MAX_WHOLE = 1_000_000_000n;
-/** As long as the longest decimal that is read. */
+/** Longest decimal that the parser accepts. */
 const MAX_LENGTH = 98;
 const NATIVE_DECIMALS = 18;
 

@@ -7,15 +7,15 @@ import type { SpecVersion } from '../rpc/context.ts';
 import type { RpcAnswer } from '../rpc/rpc.ts';
 
 const ENTRY = new URL('./thread-entry.ts', import.meta.url);
-/** What waits in the thread holds a connection and a body each. */
+/** Each pending request holds a connection and a body. */
 const MAX_PENDING = 2_000;
-/** So that a few large bodies do not count like small ones. */
+/** Bounds the memory of large bodies. */
 const MAX_PENDING_CHARS = 64 * 1024 * 1024;
-/** A node that runs away is ended by this, and starts again; the service goes on. */
+/** A runaway node is killed and restarted; the service continues. */
 const MAX_MEMORY_MB = 512;
-/** A thread that dies at once, again and again, must not take a whole core. */
+/** Limits the CPU time of a thread that keeps dying. */
 const RESTART_MS = 500;
-/** What is left to store takes milliseconds. */
+/** Storing the last batch takes milliseconds. */
 const STOP_MS = 5_000;
 
 interface Pending {
@@ -28,7 +28,7 @@ export class NodeGoneError extends Error {
   override readonly name = 'NodeGoneError';
 }
 
-/** The node in its own thread, started again when it dies. */
+/** The node in its own thread, restarted when it dies. */
 export class NodeThread {
   readonly #settings: NodeSettings;
   readonly #report: (message: string) => void;
@@ -47,7 +47,7 @@ export class NodeThread {
     this.#start();
   }
 
-  /** Waits until the thread answers on its own port, or for the time given. */
+  /** Waits until the thread listens on its own port, at most for `limitMs`. */
   async listening(limitMs: number): Promise<void> {
     await Promise.race([this.#firstListening.promise, pause(limitMs, undefined, { ref: false })]);
   }
@@ -60,7 +60,6 @@ export class NodeThread {
     return this.#send((id) => ({ id, kind: 'command', command }), 0);
   }
 
-  /** After the last request. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const worker = this.#worker;
@@ -88,7 +87,7 @@ export class NodeThread {
   #start(): void {
     const worker = new Worker(this.#entry, {
       workerData: this.#settings,
-      // The flags of the process that starts it (a test runner's, say) are not meant for it.
+      // The flags of the parent process, such as a test runner's, do not apply to the thread.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     });
@@ -134,28 +133,26 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** From the thread that serves HTTP to the node's. */
 export type NodeRequest =
   | { readonly id: number; readonly kind: 'rpc'; readonly body: string; readonly spec: SpecVersion }
   | { readonly id: number; readonly kind: 'command'; readonly command: Command }
   | { readonly kind: 'stop' };
 
-/** And back. */
 export type NodeReply =
   | { readonly id: number; readonly kind: 'rpc'; readonly answer: RpcAnswer }
   | { readonly id: number; readonly kind: 'command'; readonly answer: unknown }
   | { readonly id: number; readonly kind: 'failed'; readonly code?: ErrorCode; readonly message: string }
   | { readonly kind: 'fault'; readonly message: string }
-  /** On the port of its own. */
+  /** On its own port. */
   | { readonly kind: 'listening' };
 
 export interface NodeSettings {
   readonly url: string;
-  /** Where the thread listens for the process that it runs in; undefined: nowhere. */
+  /** Loopback port of the thread; undefined: none. */
   readonly port?: number;
 }
 
-/** A port of loopback that nobody listens on at the moment. */
+/** A loopback port that is free now. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

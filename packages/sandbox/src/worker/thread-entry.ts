@@ -8,26 +8,23 @@ import { rpcErrors, showError } from '../rpc/context.ts';
 import type { RpcAnswer } from '../rpc/rpc.ts';
 import type { NodeReply, NodeRequest, NodeSettings } from './node-thread.ts';
 
-/** As of the public address. */
+/** As at the public address. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Its one client keeps connections open; closing them under it would make sends unclear. */
+/** Closing an idle connection could break a request in flight. */
 const KEEP_ALIVE_MS = 3_600_000;
 
-/**
- * The node behind a port of its own, on loopback, for the process that it runs in: what the service asks of the chain then costs
- * the thread that serves everyone else nothing.
- */
+/** Serves the service's own requests to the node, so that they do not burden the thread that serves HTTP. */
 export function listenOnLoopback(
   port: number,
   rpc: (body: string) => Promise<RpcAnswer>,
   onListening: () => void,
+  onError: (error: Error) => void,
 ): { close(): void } {
   const server = createServer((request, response) => {
     answerRequest(request, response, rpc).catch(() => response.destroy());
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // Whoever else took the port: the service falls back to the public address.
-  server.on('error', () => {});
+  server.on('error', onError);
   server.listen(port, '127.0.0.1', onListening);
   return {
     close: () => {
@@ -85,7 +82,7 @@ function lowerPriority(): void {
   }
 }
 
-// The node's own thread: parsing, hashing, signatures and execution would otherwise hold up every other request.
+// Parsing, hashing, signatures and execution would block every other request.
 const port = parentPort;
 if (!port) throw new Error('This file is started as a worker thread.');
 const post = (message: NodeReply) => port.postMessage(message);
@@ -94,7 +91,8 @@ const report = (error: unknown) => post({ kind: 'fault', message: textOf(error) 
 const { url, port: ownPort } = workerData as NodeSettings;
 const node = startNode({ url, report });
 const ownRpc = async (body: string) => (await node).rpc(body, '0.10.0');
-const own = ownPort === undefined ? undefined : listenOnLoopback(ownPort, ownRpc, () => post({ kind: 'listening' }));
+const own =
+  ownPort === undefined ? undefined : listenOnLoopback(ownPort, ownRpc, () => post({ kind: 'listening' }), report);
 lowerPriority();
 
 port.on('message', (ask: NodeRequest) => {
