@@ -4,7 +4,7 @@ import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import type { Module } from '../http/module.ts';
-import type { Checks, GaugeSource } from '../http/monitoring.ts';
+import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
 import { EMPTY_BALANCE, LOW_BALANCE, type RelayerKey } from './accounts.ts';
 import type { OutcomeHandlers } from './outcome.ts';
@@ -46,7 +46,7 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
   const keys = (environment: Environment) => deps.relayers[environment];
   const own = { db, networks, crypto, outcomes, log, maxFeeFri, managerKey, keys };
   const environments = networks.environments();
-  const monitoring = { gauges: relayerGauges(db.reads), checks: relayerChecks(db.reads) };
+  const monitoring = { gauges: relayerGauges(db.lists), checks: relayerChecks(db.lists) };
   const module = { handlers: {}, payer: createPayer(own), ...monitoring };
   const sponsor = createRelayerSponsor(own);
   const jobs = relayerJobs({ ...own, environments });
@@ -70,11 +70,12 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
 
 const FRI_PER_STRK = 1e18;
 const UNITS_PER_USDC = 1e6;
-/** Some dozens of gifts: time for the operator to send more. */
+/** Some dozens of gifts: leaves the operator time to send more. */
 const LOW_USDC = 100_000_000n;
 
-/** Alarms can be set on these: an account that runs dry, a relay that does not end. */
+/** For alarms: an account that runs out of STRK, a relay that does not end. */
 export function relayerGauges(reads: Reads): GaugeSource[] {
+  const readStatus = shareRead(() => relayerStatus(reads));
   const gauge = (
     name: string,
     help: string,
@@ -84,7 +85,7 @@ export function relayerGauges(reads: Reads): GaugeSource[] {
     help,
     labelNames: ['account'],
     read: async () =>
-      (await relayerStatus(reads)).flatMap((status) => {
+      (await readStatus()).flatMap((status) => {
         const found = value(status);
         return found === undefined ? [] : [{ labels: { account: status.address }, value: found }];
       }),
@@ -106,16 +107,17 @@ export function relayerGauges(reads: Reads): GaugeSource[] {
   ];
 }
 
-/** No reason to send requests elsewhere: reading works, and every other process has the same accounts. */
+/** Not a reason for another replica: all replicas share these accounts. */
 export function relayerChecks(reads: Reads): Checks {
+  const readStatus = shareRead(() => relayerStatus(reads));
   return {
     relayers: async () => {
-      const accounts = (await relayerStatus(reads)).filter(({ usdc }) => usdc === undefined);
+      const accounts = (await readStatus()).filter(({ usdc }) => usdc === undefined);
       if (accounts.length > 0 && accounts.every(({ empty }) => empty)) return 'empty';
       return accounts.some(({ low }) => low) ? 'low' : 'ok';
     },
     manager: async () => {
-      const managers = (await relayerStatus(reads)).filter(({ usdc }) => usdc !== undefined);
+      const managers = (await readStatus()).filter(({ usdc }) => usdc !== undefined);
       if (managers.some(({ empty, usdc }) => empty || usdc === 0n)) return 'empty';
       return managers.some(({ low, usdc = 0n }) => low || usdc < LOW_USDC) ? 'low' : 'ok';
     },
@@ -125,16 +127,15 @@ export function relayerChecks(reads: Reads): Checks {
 export interface RelayerAccountStatus {
   readonly chainId: bigint;
   readonly address: string;
-  /** In FRI; undefined until it was read. */
+  /** In FRI; undefined until first read. */
   readonly balance: bigint | undefined;
-  /** Of the account that pays out, in the smallest unit; undefined of those that only pay for gas. */
+  /** Of the manager, in the smallest unit; undefined for accounts that only pay for gas. */
   readonly usdc: bigint | undefined;
-  /** Time to send more STRK. */
   readonly low: boolean;
-  /** It is given nothing to pay for any more. */
+  /** Gets no new relays. */
   readonly empty: boolean;
   readonly openRelays: number;
-  /** Of the oldest open relay; 0 when there is none. */
+  /** 0 without open relays. */
   readonly oldestOpenSeconds: number;
 }
 
@@ -147,7 +148,7 @@ interface Row {
   readonly oldest: number | null;
 }
 
-/** The accounts that are in use: their balance was read lately, or something of theirs is under way. */
+/** Accounts in use: their balance was read lately, or they have open relays. */
 export async function relayerStatus(reads: Reads): Promise<RelayerAccountStatus[]> {
   const rows = await reads.rows<Row>(sql`
     select own.chain_id, own.address, own.balance, own.usdc, under_way.open, under_way.oldest

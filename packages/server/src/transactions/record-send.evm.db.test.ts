@@ -155,7 +155,7 @@ describe('recording a transfer on an EVM chain', () => {
   });
 
   it('is refused where the chain is not configured', async () => {
-    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, () => undefined);
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refusal(record({}, fixture.caller(), networks), 'chain_not_configured');
   });
 });

@@ -1,0 +1,34 @@
+import type { Reads } from '@svc/store';
+import { expect, it } from 'vitest';
+import { relayerChecks, relayerGauges } from './module.ts';
+
+const row = { chain_id: '0x1', address: '0xa', balance: '0', usdc: null, open: 3n, oldest: 7.5 };
+
+function countingReads(): { reads: Reads; queries: () => number } {
+  let count = 0;
+  const rows = async () => {
+    count += 1;
+    return [row];
+  };
+  return { reads: { rows, one: async () => undefined } as unknown as Reads, queries: () => count };
+}
+
+it('reads the accounts once for all gauges of a scrape, and anew for the next scrape', async () => {
+  const { reads, queries } = countingReads();
+  const gauges = relayerGauges(reads);
+  const scrape = () => Promise.all(gauges.map(async ({ name, read }) => [name, await read()] as const));
+  const values = new Map(await scrape());
+  expect(queries()).toBe(1);
+  expect(values.get('svc_relays_open')).toEqual([{ labels: { account: '0xa' }, value: 3 }]);
+  expect(values.get('svc_relays_oldest_open_seconds')).toEqual([{ labels: { account: '0xa' }, value: 7.5 }]);
+  expect(values.get('svc_manager_balance_usdc')).toEqual([]);
+  await scrape();
+  expect(queries()).toBe(2);
+});
+
+it('reads the accounts once for all checks of a readiness probe', async () => {
+  const { reads, queries } = countingReads();
+  const { relayers, manager } = relayerChecks(reads);
+  expect(await Promise.all([relayers?.(), manager?.()])).toEqual(['empty', 'ok']);
+  expect(queries()).toBe(1);
+});
