@@ -6,35 +6,39 @@ import { transfersIn } from '../chains/starknet/chain.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import { abandonRelay, findRelayByHash, reinstateRelay } from '../relayer/relay-store.ts';
-import { errorText } from '../util/text.ts';
 import { lockPurchaseOfRefund, type Purchase } from './purchase.ts';
-import { changeRefund, changeRefundHash, type RefundDeps, unpaidRefunds, useTransfer } from './refunds.ts';
+import { changeRefund, changeRefundHash, failedRefunds, markTransferUsed, type RefundDeps } from './refunds.ts';
 
-interface Deps {
+interface RefundOutcomeDeps {
   readonly networks: Pick<Networks, 'starknet'>;
   readonly log: JobLog;
 }
 
-/** What the end of a refund's transaction means for its purchase. It can come again, also with another result, after a reorganisation. */
-export function refundOutcomes(deps: Deps): Pick<OutcomeHandlers, 'refund'> {
+/** An outcome can be delivered again, also with another result, after a reorganisation. */
+export function refundOutcomes(deps: RefundOutcomeDeps): Pick<OutcomeHandlers, 'refund'> {
   return {
     refund: async (tx, outcome) => {
       const purchase = await lockPurchaseOfRefund(tx, outcome.relayId);
-      if (!purchase) complain(deps, outcome);
-      else if (outcome.result === 'SUCCEEDED') await endPaid(tx, deps, outcome, purchase);
-      else await keepUnpaid(tx, deps, outcome, purchase);
+      if (!purchase) logReplaced(deps, outcome);
+      else if (outcome.result === 'SUCCEEDED') await markRefunded(tx, deps, outcome, purchase);
+      else await markUnpaid(tx, deps, outcome, purchase);
     },
   };
 }
 
-/** Only of one that was given up long before, and then only on a chain that goes back behind its finality. */
-function complain({ log }: Deps, { relayId, result, hash }: RelayOutcome): void {
+/** Reached only by an abandoned refund on a chain that is reorganised beyond its finality. */
+function logReplaced({ log }: RefundOutcomeDeps, { relayId, result, hash }: RelayOutcome): void {
   if (result !== 'SUCCEEDED') return;
-  log.error({ relayId, hash: hash && toHex(hash) }, 'a refund was executed after another one had taken its place');
+  log.error({ relayId, hash: hash && toHex(hash) }, 'refund executed after it was replaced');
 }
 
-/** The event says that it was paid, and nothing else does. What throws leaves the transaction open, and its receipt is read again. */
-async function endPaid(tx: Db, { networks, log }: Deps, outcome: RelayOutcome, purchase: Purchase): Promise<void> {
+/** Only the transfer event proves the refund. An error leaves the relay open, and its receipt is read again. */
+async function markRefunded(
+  tx: Db,
+  { networks, log }: RefundOutcomeDeps,
+  outcome: RelayOutcome,
+  purchase: Purchase,
+): Promise<void> {
   const { relayId, hash, receipt, account, environment } = outcome;
   const { record, payment, refund } = purchase;
   const { id, organizationId } = record;
@@ -44,57 +48,62 @@ async function endPaid(tx: Db, { networks, log }: Deps, outcome: RelayOutcome, p
   );
   if (!isPaid || hash === undefined) throw new Error(`The receipt of the refund of ${id} lacks its transfer.`);
   const { chainId } = networks.starknet(environment).chain;
-  await useTransfer(tx, { chainId, hash, organizationId, environment, purchaseId: id });
+  await markTransferUsed(tx, { chainId, hash, organizationId, environment, purchaseId: id });
   if (refund.status !== 'REFUNDED') {
     await reinstateRelay(tx, relayId);
     return changeRefund(tx, id, 'REFUNDED', hash);
   }
-  // After a reorganisation it may stand there with a higher fee, and so with another hash.
-  if (await isOf(tx, chainId, purchase, relayId)) return changeRefundHash(tx, id, hash);
-  log.error({ purchaseId: id, hashes: [refund.hash, toHex(hash)] }, 'a payment was given back twice');
+  // After a reorganisation a fee bump may have changed the hash.
+  if (await isRefundOf(tx, chainId, purchase, relayId)) return changeRefundHash(tx, id, hash);
+  log.error({ purchaseId: id, hashes: [refund.hash, toHex(hash)] }, 'payment refunded twice');
 }
 
-/** Nothing was given back, and nothing is sent anew: until it is over for good, a reorganisation may have it executed. */
-async function keepUnpaid(tx: Db, { networks, log }: Deps, outcome: RelayOutcome, purchase: Purchase): Promise<void> {
+/** Nothing is sent anew before the failure is final: a reorganisation may still execute the refund. */
+async function markUnpaid(
+  tx: Db,
+  { networks, log }: RefundOutcomeDeps,
+  outcome: RelayOutcome,
+  purchase: Purchase,
+): Promise<void> {
   const { relayId, result, revertReason, environment } = outcome;
   const { record, refund } = purchase;
-  log.warn({ purchaseId: record.id, relayId, result, reason: revertReason }, 'a refund was not made');
+  log.warn({ purchaseId: record.id, relayId, result, reason: revertReason }, 'refund failed');
   const { chainId } = networks.starknet(environment).chain;
-  const wasThis = refund.status === 'REFUNDED' && (await isOf(tx, chainId, purchase, relayId));
+  const wasThis = refund.status === 'REFUNDED' && (await isRefundOf(tx, chainId, purchase, relayId));
   if (wasThis) await changeRefund(tx, record.id, 'REFUNDING');
 }
 
-/** Whether this transaction of ours gave the payment back, or another one, such as the organisation's own. */
-async function isOf(tx: Db, chainId: bigint, { refund }: Purchase, relayId: string): Promise<boolean> {
+/** False where another transaction refunded it, such as the organisation's own. */
+async function isRefundOf(tx: Db, chainId: bigint, { refund }: Purchase, relayId: string): Promise<boolean> {
   const known = await findRelayByHash(tx, chainId, BigInt(refund.hash ?? 0));
   return known?.id === relayId;
 }
 
-/** At one look, a few questions each; the next one goes on. */
-const MAX_LOOKED_AT = 100;
+/** A few RPC requests for each; the next run continues. */
+const MAX_CHECKED = 100;
 
 /**
- * Refunds whose transaction reverted or was never executed are due again, once that is over for good: before, a reorganisation could
- * have it executed besides the next one. Answers how many there were.
+ * Makes failed refunds DUE again once the failure is final: before that a reorganisation could execute the old transfer besides a new
+ * one. Returns how many.
  */
 export async function requeueFailedRefunds(
   { db, networks, payer, log }: Omit<RefundDeps, 'pause'>,
   environment: Environment,
 ): Promise<number> {
   const { chainId } = networks.starknet(environment).chain;
-  let freed = 0;
-  for (const relayId of await unpaidRefunds(db, chainId, MAX_LOOKED_AT)) {
+  let requeued = 0;
+  for (const relayId of await failedRefunds(db, chainId, MAX_CHECKED)) {
     try {
       if (!(await payer.isOverForGood(environment, relayId))) continue;
-      freed += await db.tx((tx) => free(tx, relayId));
+      requeued += await db.tx((tx) => requeueRefund(tx, relayId));
     } catch (error) {
-      log.warn({ relayId, reason: errorText(error) }, 'the end of a refund could not be read');
+      log.warn({ relayId, err: error }, 'refund finality check failed');
     }
   }
-  return freed;
+  return requeued;
 }
 
-async function free(tx: Db, relayId: string): Promise<number> {
+async function requeueRefund(tx: Db, relayId: string): Promise<number> {
   if (!(await abandonRelay(tx, relayId))) return 0;
   const purchase = await lockPurchaseOfRefund(tx, relayId);
   if (purchase?.refund.status !== 'REFUNDING') return 0;

@@ -1,12 +1,13 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { manager } from '../../testing/chain.ts';
+import { manager, transfer } from '../../testing/chain.ts';
 import { FulfilmentFixture, PAID, refund } from '../../testing/fulfilment.ts';
 import type { ChainChanges } from '../../testing/relayer.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import { createPayer } from '../relayer/payer.ts';
+import { newId } from '../util/ids.ts';
 import { refundJobs } from './module.ts';
 import { requeueFailedRefunds } from './refund-outcome.ts';
 
@@ -97,6 +98,28 @@ describe('a refund by the manager', () => {
       await refusal(refund(fixture, 'txn_none'), 'purchase_not_found'),
     );
     expect(await relays(id)).toEqual([]);
+  });
+
+  it('is not sent while pending payments of the manager need the balance', async () => {
+    const id = await fixture.due();
+    const other = { environment: 'development', kind: 'payout', purpose: newId('pay') } as const;
+    const calls = [transfer('USDC', 0xb0bn, 5n)];
+    await fixture.deps().payer.pay({ ...other, calls }, async () => {});
+    await refusal(refund(fixture, id, { chain: { balanceOf: async () => PAID + 4n } }), 'refund_failed');
+    expect([await fixture.seen(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
+    expect(await refund(fixture, id, { chain: { balanceOf: async () => PAID + 5n } })).toMatchObject({
+      refundStatus: 'REFUNDING',
+    });
+    await fixture.finish();
+  });
+
+  it('is sent for one of two purchases where the balance covers one', async () => {
+    const ids = [await fixture.due(), await fixture.due()];
+    const chain = { balanceOf: async () => 2n * PAID - 1n };
+    const results = await Promise.allSettled(ids.map((id) => refund(fixture, id, { chain })));
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await Promise.all(ids.map(relays))).flat()).toHaveLength(1);
+    await fixture.finish();
   });
 
   it('stores nothing where the manager has too little, no node answers, gas is too dear, or there is no manager', async () => {

@@ -1,22 +1,32 @@
 import { ApiError, type Environment, type endpoints, type RefundStatus, refundStatuses } from '@svc/protocol';
-import { type Call as ContractCall, selector, toHex } from '@svc/starknet';
+import { type Call as ContractCall, encodeU256, selector, toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
 import type { JobLog } from '../jobs/job.ts';
-import type { PayAnswer, Payer } from '../relayer/payer.ts';
-import { executesForOthers } from '../relayer/relay.ts';
+import { payFromFunds, readManagerFunds } from '../relayer/manager-funds.ts';
+import type { Payer } from '../relayer/payer.ts';
+import { executesForOthers, type StoredRelay } from '../relayer/relay.ts';
 import { findRelayByHash } from '../relayer/relay-store.ts';
 import { awaitExecuted, type ChainTransaction, parseStarknetHash } from '../transactions/chain-transaction.ts';
 import { toTransaction } from '../transactions/record.ts';
 import { observePayment, type PaymentObservation, storePaid } from './confirm-payment.ts';
 import { lockPurchase, ownPurchase, type Payment, type Purchase } from './purchase.ts';
 
+export interface RefundDeps {
+  readonly db: Database;
+  readonly networks: Networks;
+  readonly payer: Payer;
+  readonly log: JobLog;
+  /** Between two polls of the chain. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
 type RefundSkuPurchase = typeof endpoints.refundSkuPurchase;
 
-/** Gives a payment back, once: by a transaction of the manager's, or by one that the organisation made itself. */
+/** Pays a purchase back once: by a transfer of the manager, or by one that the organisation made itself. */
 export async function refundSkuPurchase(
   deps: RefundDeps,
   call: Call<RefundSkuPurchase>,
@@ -26,7 +36,7 @@ export async function refundSkuPurchase(
   if (!purchase.refund.status) throw new ApiError('purchase_not_refundable');
   if (body.transactionHash !== undefined) return acknowledgeTransfer(deps, call, purchase, body.transactionHash);
   if (purchase.refund.status === 'DUE') {
-    // Not being configured is no lack of an answer, and throws here.
+    // Throws `chain_not_configured`, which `observePayment` would report as unanswered.
     deps.networks.starknet(caller.environment);
     requirePaymentOnChain(await observePayment(deps.networks, purchase));
     await sendRefund(deps, caller, purchase);
@@ -34,51 +44,52 @@ export async function refundSkuPurchase(
   return toTransaction((await ownPurchase(deps.db, caller, params.id)).record);
 }
 
-/** A payment that came after its purchase had ended is found when it is asked for. */
+/** Records a payment that arrived after its purchase had ended. */
 async function withLatePayment({ db, networks }: RefundDeps, purchase: Purchase): Promise<Purchase> {
   const { record, paidAt } = purchase;
   if (paidAt || (record.status !== 'FAILED' && record.status !== 'CANCELLED')) return purchase;
-  const sight = await observePayment(networks, purchase);
-  if (sight.state !== 'paid') return purchase;
+  const observation = await observePayment(networks, purchase);
+  if (observation.state !== 'paid') return purchase;
   return db.tx(async (tx) => {
-    await storePaid(tx, record.id, sight);
+    await storePaid(tx, record.id, observation);
     return ownPurchase(tx, record, record.id);
   });
 }
 
-const WORD = 128n;
-
-/** Rolls back what was to be stored: somebody else was faster, and what is stored says what became of it. */
+/** Rolls the transaction back: another request has started the refund. */
 class NotDueError extends Error {
   override readonly name = 'NotDueError';
 }
 
 /**
- * Has the manager send what was paid back to the payer. A refund is REFUNDING from the moment in which its transaction is stored; the
- * row says which one is next, so of several that begin at once one is stored, and the others find it.
+ * Sends the payment back from the manager's account. The refund is REFUNDING once its transaction is stored. The row numbers refunds,
+ * so of several concurrent requests one stores its transaction, and the others find it.
  */
-export async function sendRefund({ payer }: RefundDeps, caller: Caller, purchase: Purchase): Promise<void> {
+async function sendRefund(deps: RefundDeps, caller: Caller, purchase: Purchase): Promise<void> {
   const { id, environment } = purchase.record;
+  const funds = await readManagerFunds(deps, environment, purchase.payment.token);
   const number = purchase.refund.begun + 1;
   const purpose = `refund ${id} ${number}`;
   const order = { environment, kind: 'refund', purpose, calls: [transferBack(purchase.payment)] } as const;
-  const answer = await payer
-    .pay(order, (tx, relay) => begin(tx, caller, { id, number, relayId: relay.id }))
-    .catch((error: unknown): PayAnswer | undefined => {
-      if (error instanceof NotDueError) return undefined;
-      if (error instanceof ApiError && error.code === 'fee_too_high') return { ok: false, reason: error.message };
-      throw error;
-    });
-  if (!answer || answer.ok) return;
-  throw new ApiError('refund_failed', undefined, { cause: new Error(`The refund of ${id}: ${answer.reason}`) });
+  try {
+    const store = (tx: Db, relay: StoredRelay) => startRefund(tx, caller, { id, number, relayId: relay.id });
+    const answer = await payFromFunds(deps, funds, order, store);
+    if (!answer.ok) throw refundFailed(id, answer.reason);
+  } catch (error) {
+    if (error instanceof NotDueError) return;
+    if (error instanceof ApiError && error.code === 'fee_too_high') throw refundFailed(id, error.message);
+    throw error;
+  }
 }
+
+const refundFailed = (id: string, reason: string): ApiError =>
+  new ApiError('refund_failed', undefined, { cause: new Error(`The refund of ${id}: ${reason}`) });
 
 function transferBack({ token, payer, amount }: Payment): ContractCall {
-  const calldata = [payer, BigInt.asUintN(Number(WORD), amount), amount >> WORD];
-  return { to: token, selector: selector('transfer'), calldata };
+  return { to: token, selector: selector('transfer'), calldata: [payer, ...encodeU256(amount)] };
 }
 
-async function begin(
+async function startRefund(
   tx: Db,
   caller: Caller,
   { id, number, relayId }: { readonly id: string; readonly number: number; readonly relayId: string },
@@ -86,20 +97,18 @@ async function begin(
   const purchase = await lockPurchase(tx, id);
   if (purchase?.refund.status !== 'DUE' || purchase.refund.begun !== number - 1) throw new NotDueError();
   await changeRefund(tx, id, 'REFUNDING');
-  await keepRefundRelay(tx, id, relayId);
+  await storeRefundRelay(tx, id, relayId);
   const changes = { refundStatus: 'REFUNDING' };
   await recordChange(tx, caller, { action: 'sku-purchase.refund-begun', target: id, changes });
 }
 
-type RefundEndpoint = typeof endpoints.refundSkuPurchase;
-
-/** Verifies a transfer that the organisation made itself, and counts it as the refund. A transfer is the refund of one purchase. */
-export async function acknowledgeTransfer(
+/** Verifies a transfer that the organisation made itself and records it as the refund. A transfer refunds one purchase. */
+async function acknowledgeTransfer(
   deps: RefundDeps,
-  { caller, transact }: Call<RefundEndpoint>,
+  { caller, transact }: Call<RefundSkuPurchase>,
   purchase: Purchase,
   transactionHash: string,
-): Promise<Answer<RefundEndpoint>> {
+): Promise<Answer<RefundSkuPurchase>> {
   const { id, environment } = purchase.record;
   const parsed = parseStarknetHash(transactionHash);
   const hash = parsed.ok ? parsed.value : refuse('body.transactionHash', parsed.reason);
@@ -107,23 +116,27 @@ export async function acknowledgeTransfer(
   requireDue(purchase);
   const { chainId } = deps.networks.starknet(environment).chain;
   await refuseOwnPayments(deps, chainId, hash);
-  const seen = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash: toHex(hash), accepted: true });
-  requireRefundTransfer(purchase, seen);
+  const transaction = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash: toHex(hash), accepted: true });
+  requireRefundTransfer(purchase, transaction);
   return transact(async (tx) => {
     const locked = await lockPurchase(tx, id);
-    if (!locked || !isRefundedBy(locked, hash)) await store(tx, locked, { chainId, hash, caller });
+    if (!locked || !isRefundedBy(locked, hash)) await storeAcknowledged(tx, locked, { chainId, hash, caller });
     return toTransaction((await ownPurchase(tx, caller, id)).record);
   });
 }
 
-interface Given extends Pick<Call<RefundEndpoint>, 'caller'> {
+interface RefundTransfer extends Pick<Call<RefundSkuPurchase>, 'caller'> {
   readonly chainId: bigint;
   readonly hash: bigint;
 }
 
-async function store(tx: Db, purchase: Purchase | undefined, { chainId, hash, caller }: Given): Promise<void> {
+async function storeAcknowledged(
+  tx: Db,
+  purchase: Purchase | undefined,
+  { chainId, hash, caller }: RefundTransfer,
+): Promise<void> {
   const { id, organizationId, environment } = requireDue(purchase).record;
-  const isNew = await useTransfer(tx, { chainId, hash, organizationId, environment, purchaseId: id });
+  const isNew = await markTransferUsed(tx, { chainId, hash, organizationId, environment, purchaseId: id });
   if (!isNew) throw new ApiError('transaction_already_used');
   await changeRefund(tx, id, 'REFUNDED', hash);
   const changes = { refundStatus: 'REFUNDED', refundTransactionHash: toHex(hash) };
@@ -139,24 +152,25 @@ function requireDue(purchase: Purchase | undefined): Purchase {
 const isRefundedBy = ({ refund }: Purchase, hash: bigint): boolean =>
   refund.status === 'REFUNDED' && refund.hash !== undefined && BigInt(refund.hash) === hash;
 
-/** What the manager sends is a gift, a burn or the refund of another purchase, and is no second thing besides. */
+/** A transaction of the manager is a payout, a burn or another purchase's refund already. */
 async function refuseOwnPayments({ db }: RefundDeps, chainId: bigint, hash: bigint): Promise<void> {
   const relay = await findRelayByHash(db.reads, chainId, hash);
   if (relay && !executesForOthers(relay.kind)) throw new ApiError('transaction_already_used');
 }
 
-/** A `transaction_mismatch` unless the transaction left the payer with at least what was paid, after it was paid. */
-export function requireRefundTransfer(
+/** The payer's balance must have grown by at least the payment, after the payment. */
+function requireRefundTransfer(
   { payment, blockTime }: Pick<Purchase, 'payment' | 'blockTime'>,
   { transfers, time }: Pick<ChainTransaction, 'transfers' | 'time'>,
 ): void {
   if (blockTime && time && time < blockTime) throw mismatch('it was made before the payment');
   const { token, payer, amount } = payment;
   const ofToken = transfers.filter((transfer) => transfer.token === token);
-  // What the payer sends to itself, or on to somebody in the same transaction, was not given back.
-  const got = sumOf(ofToken.filter(({ to }) => to === payer)) - sumOf(ofToken.filter(({ from }) => from === payer));
-  if (got <= 0n) throw mismatch('it moves nothing of the token to the payer');
-  if (got < amount) throw mismatch(`it gives ${got} of the ${amount} units back that were paid`);
+  // Net of what the payer sends in the same transaction, to itself or on.
+  const received =
+    sumOf(ofToken.filter(({ to }) => to === payer)) - sumOf(ofToken.filter(({ from }) => from === payer));
+  if (received <= 0n) throw mismatch('it moves nothing of the token to the payer');
+  if (received < amount) throw mismatch(`it gives ${received} of the ${amount} units back that were paid`);
 }
 
 const sumOf = (transfers: ChainTransaction['transfers']): bigint =>
@@ -165,9 +179,9 @@ const sumOf = (transfers: ChainTransaction['transfers']): bigint =>
 const mismatch = (found: string): ApiError =>
   new ApiError('transaction_mismatch', `The transaction is no refund of this purchase: ${found}.`);
 
-/** What a reorganisation took back from us is not given back: the payer has it already. */
-export function requirePaymentOnChain(sight: PaymentObservation): void {
-  switch (sight.state) {
+/** A payment that a reorganisation removed is with its payer already. */
+function requirePaymentOnChain(observation: PaymentObservation): void {
+  switch (observation.state) {
     case 'paid':
       return;
     case 'unanswered':
@@ -179,14 +193,14 @@ export function requirePaymentOnChain(sight: PaymentObservation): void {
     case 'less':
       throw new ApiError(
         'purchase_not_refundable',
-        `The chain shows ${sight.amount} units of the payment at the moment, less than were recorded.`,
+        `The chain shows ${observation.amount} units of the payment at the moment, less than were recorded.`,
       );
     case 'unpaid':
-      throw new ApiError('purchase_not_refundable', sight.reason);
+      throw new ApiError('purchase_not_refundable', observation.reason);
   }
 }
 
-/** Throws, and so ends the transaction, where the refund's status does not lead to the new one. */
+/** Throws where the transition is not allowed. */
 export async function changeRefund(tx: Db, id: string, to: RefundStatus, hash?: bigint): Promise<void> {
   const changed = await tx.run(sql`
     update transactions
@@ -196,19 +210,18 @@ export async function changeRefund(tx: Db, id: string, to: RefundStatus, hash?: 
   if (changed !== 1) throw new Error(`The refund of ${id} cannot be ${to}.`);
 }
 
-/** The transaction on the chain is another one than before, because a fee had to be raised. */
+/** A fee bump changes the hash. */
 export async function changeRefundHash(tx: Db, id: string, hash: bigint): Promise<void> {
   await tx.run(sql`
     update transactions set refund_transaction_hash = ${toHex(hash)} where id = ${id} and refund_status = 'REFUNDED'`);
 }
 
-/** The transaction of ours that gives the payment back from now on. */
-export async function keepRefundRelay(tx: Db, id: string, relayId: string): Promise<void> {
+async function storeRefundRelay(tx: Db, id: string, relayId: string): Promise<void> {
   await tx.run(sql`
     update sku_purchases set refund_relay_id = ${relayId}, refunds_begun = refunds_begun + 1 where id = ${id}`);
 }
 
-export interface UsedTransfer {
+interface UsedTransfer {
   readonly chainId: bigint;
   readonly hash: bigint;
   readonly organizationId: string;
@@ -216,8 +229,8 @@ export interface UsedTransfer {
   readonly purchaseId: string;
 }
 
-/** A transfer gives back one payment. False when it was used for something before. */
-export async function useTransfer(tx: Db, used: UsedTransfer): Promise<boolean> {
+/** False where the transfer was used for something before. */
+export async function markTransferUsed(tx: Db, used: UsedTransfer): Promise<boolean> {
   const count = await tx.run(sql`
     insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
     values (${toHex(used.chainId)}, ${toHex(used.hash)}, ${used.organizationId}, ${used.environment}, 'refund',
@@ -226,8 +239,8 @@ export async function useTransfer(tx: Db, used: UsedTransfer): Promise<boolean> 
   return count === 1;
 }
 
-/** Transactions of ours that ended without giving anything back, and were not given up, the oldest first. */
-export async function unpaidRefunds(reads: Reads, chainId: bigint, limit: number): Promise<string[]> {
+/** Refunds that ended without paying and are not abandoned, the oldest first. */
+export async function failedRefunds(reads: Reads, chainId: bigint, limit: number): Promise<string[]> {
   const rows = await reads.rows<{ id: string }>(sql`
     select id from relays
      where chain_id = ${toHex(chainId)} and state in ('REVERTED', 'VOIDED') and account is not null and kind = 'refund'
@@ -237,9 +250,8 @@ export async function unpaidRefunds(reads: Reads, chainId: bigint, limit: number
 }
 
 /**
- * What may follow what, once a refund is due. A transfer that the organisation made itself leads from DUE to REFUNDED. A transaction of
- * ours that did not give the payment back leads back to DUE, when it is over for good; one that a reorganisation took away is under
- * way again.
+ * DUE to REFUNDED: the organisation's own transfer. REFUNDING to DUE: the failure of the manager's transfer is final. REFUNDED to
+ * REFUNDING: a reorganisation removed it.
  */
 export const refundTransitions: Readonly<Record<RefundStatus, readonly RefundStatus[]>> = {
   DUE: ['REFUNDING', 'REFUNDED'],
@@ -249,13 +261,4 @@ export const refundTransitions: Readonly<Record<RefundStatus, readonly RefundSta
 
 export function refundStatusesBefore(status: RefundStatus): readonly RefundStatus[] {
   return refundStatuses.filter((from) => refundTransitions[from].includes(status));
-}
-
-export interface RefundDeps {
-  readonly db: Database;
-  readonly networks: Networks;
-  readonly payer: Payer;
-  readonly log: JobLog;
-  /** Waits between two looks at the chain. */
-  readonly pause?: (ms: number) => Promise<void>;
 }
