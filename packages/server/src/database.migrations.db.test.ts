@@ -1,6 +1,6 @@
 import { sandbox } from '@svc/sandbox';
 import { migrate, sql } from '@svc/store';
-import { createTestDatabase, everyPrefix, schemaOf } from '@svc/store/testing';
+import { everyPrefix, schemaOf, TestDatabase } from '@svc/store/testing';
 import { describe, expect, it } from 'vitest';
 import { serverMigrations } from './database.ts';
 
@@ -15,8 +15,8 @@ describe('the migrations', () => {
   it.each(everyPrefix(serverMigrations))(
     'lead from state %i, with its rows, to the same schema as from nothing',
     async (upTo) => {
-      const fresh = await createTestDatabase(sets);
-      const old = await createTestDatabase([]);
+      const fresh = await TestDatabase.create(sets);
+      const old = await TestDatabase.create([]);
       try {
         await migrate(old.url, [serverMigrations], { upTo: { [serverMigrations.name]: upTo } });
         if (upTo >= 1) await old.db.run(earlierRows);

@@ -1,19 +1,19 @@
 import type { Environment } from '@svc/protocol';
 import { sandbox } from '@svc/sandbox';
 import { type Database, type Db, sql } from '@svc/store';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { serverMigrations } from '../src/database.ts';
 import { credit, type LedgerOwner } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
 
-/** A database of its own for a test file, with everything that the service keeps in one. */
+/** A database with the schema of the service and of the sandbox. */
 export function serverDatabase(): Promise<TestDatabase> {
-  return createTestDatabase([serverMigrations, sandbox.migrations]);
+  return TestDatabase.create([serverMigrations, sandbox.migrations]);
 }
 
-/** A database for the tests of one file; `db()` answers it once they run. */
-export function testLedger(): { db: () => Database } {
+/** A database for the tests of one file. */
+export function useDatabase(): { db: () => Database } {
   let database: TestDatabase | undefined;
   beforeAll(async () => {
     database = await serverDatabase();
@@ -21,7 +21,7 @@ export function testLedger(): { db: () => Database } {
   afterAll(() => database?.drop());
   return {
     db: () => {
-      if (!database) throw new Error('The database of the tests is not there yet.');
+      if (!database) throw new Error('The database is created in beforeAll.');
       return database.db;
     },
   };
@@ -42,7 +42,7 @@ export async function newOwner(
   return owner;
 }
 
-/** All that is kept for an organisation, to see that a refused statement changed nothing. */
+/** Every ledger row of an organisation: equal before and after a refused statement. */
 export function everythingOf(db: Db, { organizationId }: LedgerOwner): Promise<unknown[]> {
   return db.rows(sql`
     select to_jsonb(b) as kept from ledger_balances b where organization_id = ${organizationId}
@@ -51,8 +51,8 @@ export function everythingOf(db: Db, { organizationId }: LedgerOwner): Promise<u
     order by 1`);
 }
 
-// A statement that has to wait does so within milliseconds; this many questions take seconds.
-const MAX_QUESTIONS = 5_000;
+// A statement blocks within milliseconds; this many polls take seconds.
+const MAX_POLLS = 5_000;
 
 /** Starts `later` while the transaction of `first` is open and ends that transaction once `later` waits for it. */
 export async function whileOpen<T>(db: Db, first: (tx: Db) => Promise<unknown>, later: () => Promise<T>): Promise<T> {
@@ -60,13 +60,13 @@ export async function whileOpen<T>(db: Db, first: (tx: Db) => Promise<unknown>, 
     await first(tx);
     const started = later();
     started.catch(() => {});
-    for (let i = 0; i < MAX_QUESTIONS && !(await someoneWaits(tx)); i++);
+    for (let i = 0; i < MAX_POLLS && !(await isBlocked(tx)); i++);
     return { started };
   });
   return started;
 }
 
-async function someoneWaits(db: Db): Promise<boolean> {
+async function isBlocked(db: Db): Promise<boolean> {
   const row = await db.one(sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);
   return row !== undefined;

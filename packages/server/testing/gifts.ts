@@ -25,7 +25,7 @@ import { replyWithError } from '../src/http/error-reply.ts';
 import { RateLimiter } from '../src/http/rate-limit.ts';
 import { balance, type CreditBalance, type LedgerOwner, release, settle } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
-import { newOwner, testLedger } from './database.ts';
+import { newOwner, useDatabase } from './database.ts';
 
 type CreateBody = BodyOf<typeof endpoints.createGift>;
 type BulkBody = BodyOf<typeof endpoints.createGiftsBulk>;
@@ -137,7 +137,7 @@ export class GiftFixture {
 
 /** For the tests of one file. */
 export function giftHouse(): GiftFixture {
-  return new GiftFixture(testLedger().db);
+  return new GiftFixture(useDatabase().db);
 }
 
 /** No chain is configured. */

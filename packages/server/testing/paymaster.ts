@@ -53,7 +53,8 @@ export interface PaymasterFixture {
 
 /** The service's side, a paymaster behind HTTP, and a sandbox, on a database of their own. */
 export async function startPaymasterFixture(): Promise<PaymasterFixture> {
-  const { db, url, drop } = await serverDatabase();
+  const database = await serverDatabase();
+  const { db, url } = database;
   const sandbox = await startSandbox({ databaseUrl: url });
   const server = await startSnip29({ rpcUrl: sandbox.rpcUrl, apiKey: API_KEY, account: relayer(2) });
   const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
@@ -114,7 +115,7 @@ export async function startPaymasterFixture(): Promise<PaymasterFixture> {
     stop: async () => {
       await server.stop();
       await sandbox.stop();
-      await drop();
+      await database.drop();
     },
   };
 }

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BodyOf, endpoints, StarknetAddress, TxStatus } from '@svc/protocol';
 import { type Call, classes, toHex } from '@svc/starknet';
-import { type Database, type Db, type Reads, sql } from '@svc/store';
-import type { TestDatabase } from '@svc/store/testing';
-import { afterAll, beforeAll } from 'vitest';
+import { type Reads, sql } from '@svc/store';
 import type { StarknetChain } from '../src/chains/starknet/chain.ts';
 import { findToken } from '../src/chains/tokens.ts';
 import type { Caller, Call as HttpCall } from '../src/http/call.ts';
@@ -12,10 +10,8 @@ import { executeSponsored, prepareTypedData } from '../src/transactions/execute.
 import type { NewRecord, TransactionRecord } from '../src/transactions/record.ts';
 import { type RecordOwner, recordsByHash } from '../src/transactions/record-store.ts';
 import { transactionOutcomes } from '../src/transactions/relay-outcome.ts';
-import { newId } from '../src/util/ids.ts';
 import { createWallet } from '../src/wallets/create-wallet.ts';
 import { relayer, signed } from './chain.ts';
-import { serverDatabase } from './database.ts';
 import { Owner, openWalletFixture, type WalletFixture } from './wallets.ts';
 
 export const environment = 'development' as const;
@@ -135,31 +131,6 @@ export function stranger(): StarknetAddress {
 
 function addressOfToken(token: 'USDC' | 'STRK'): string {
   return findToken('sandbox', 'STARKNET', token)?.address ?? '';
-}
-
-/** A database for the tests of one file; `db()` answers it once they run. */
-export function testRecords(): { db: () => Database } {
-  let database: TestDatabase | undefined;
-  beforeAll(async () => {
-    database = await serverDatabase();
-  });
-  afterAll(() => database?.drop());
-  return {
-    db: () => {
-      if (!database) throw new Error('The database of the tests is not there yet.');
-      return database.db;
-    },
-  };
-}
-
-/** A new organisation with both of its environments; answers one of them. */
-export async function newOwner(db: Db, environment: RecordOwner['environment'] = 'development'): Promise<RecordOwner> {
-  const organizationId = newId('org');
-  await db.run(sql`insert into organizations (id, name) values (${organizationId}, 'Test')`);
-  await db.run(sql`
-    insert into environments (organization_id, environment)
-    values (${organizationId}, 'production'), (${organizationId}, 'development')`);
-  return { organizationId, environment };
 }
 
 /** A new address or hash in its normal form. */

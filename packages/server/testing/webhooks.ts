@@ -7,7 +7,7 @@ import { replayWebhook, testWebhook } from '../src/events/deliveries.ts';
 import { publishEvent } from '../src/events/events.ts';
 import { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } from '../src/events/webhooks.ts';
 import type { Call, Caller } from '../src/http/call.ts';
-import { newOwner, testLedger } from './database.ts';
+import { newOwner, useDatabase } from './database.ts';
 import { type Behaviour, openReceiver, type Receiver, status } from './receiver.ts';
 
 type CreateBody = BodyOf<typeof endpoints.createWebhook>;
@@ -125,7 +125,7 @@ export class WebhookFixture {
 
 /** For the tests of one file. */
 export function webhookHouse(): WebhookFixture {
-  return new WebhookFixture(testLedger().db);
+  return new WebhookFixture(useDatabase().db);
 }
 
 /** A receiver of webhooks that ends with the test. */

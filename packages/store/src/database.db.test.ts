@@ -2,13 +2,13 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Database, type Db } from './database.ts';
 import { type Sql, sql } from './sql.ts';
-import { createTestDatabase, type TestDatabase } from './testing/index.ts';
+import { TestDatabase } from './testing/index.ts';
 
 let test: TestDatabase;
 let db: Database;
 
 beforeAll(async () => {
-  test = await createTestDatabase([]);
+  test = await TestDatabase.create([]);
   db = test.db;
   await db.run(sql`create table note (id int primary key, text text not null)`);
 });

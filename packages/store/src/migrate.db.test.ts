@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from './migrate.ts';
 import type { MigrationSet } from './migration-files.ts';
 import { sql } from './sql.ts';
-import { createTestDatabase, everyPrefix, schemaOf, type TestDatabase } from './testing/index.ts';
+import { everyPrefix, schemaOf, TestDatabase } from './testing/index.ts';
 
 const folders = mkdtempSync(path.join(tmpdir(), 'svc-migrations-'));
 let test: TestDatabase;
 beforeEach(async () => {
-  test = await createTestDatabase([]);
+  test = await TestDatabase.create([]);
 });
 afterEach(() => test.drop());
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
@@ -64,7 +64,7 @@ describe('migrate', () => {
     expect(wanted).toContain('index CREATE INDEX note_text ON public.note USING btree (text)');
     expect(everyPrefix(set)).toEqual([0, 1, 2]);
     for (const number of everyPrefix(set)) {
-      const earlier = await createTestDatabase([]);
+      const earlier = await TestDatabase.create([]);
       await migrate(earlier.url, [set], { upTo: { core: number } });
       expect(await schemaOf(earlier.db)).not.toEqual(wanted);
       expect((await migrate(earlier.url, [set])).applied).toHaveLength(3 - number);

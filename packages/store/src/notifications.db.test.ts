@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { listen } from './notifications.ts';
 import { sql } from './sql.ts';
-import { createTestDatabase, type TestDatabase } from './testing/index.ts';
+import { TestDatabase } from './testing/index.ts';
 
 let test: TestDatabase;
 beforeAll(async () => {
-  test = await createTestDatabase([]);
+  test = await TestDatabase.create([]);
 });
 afterAll(() => test.drop());
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Database } from './database.ts';
 import type { Reads } from './reads.ts';
 import { sql } from './sql.ts';
-import { createTestDatabase, type TestDatabase } from './testing/index.ts';
+import { TestDatabase } from './testing/index.ts';
 
 let test: TestDatabase;
 let database: Database;
 beforeAll(async () => {
-  test = await createTestDatabase([]);
+  test = await TestDatabase.create([]);
   database = connect(test.url, { applicationName: 'reads test' });
   await database.run(sql`create table numbers as select n, n * n as square from generate_series(1, 1000) n`);
 });

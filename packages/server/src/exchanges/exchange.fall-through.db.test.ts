@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answeringBody as answering, samples, startRateServer } from '../../testing/servers.ts';
 import { createExchange, fixedRates } from './exchange.ts';
@@ -10,7 +10,7 @@ import { sourcesInOrder } from './rate-sources.ts';
 let database: TestDatabase;
 beforeAll(async () => {
   const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
-  database = await createTestDatabase([{ name: 'svc', folder }]);
+  database = await TestDatabase.create([{ name: 'svc', folder }]);
 });
 afterAll(() => database?.drop());
 

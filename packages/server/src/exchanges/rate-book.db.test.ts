@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { sql } from '@svc/store';
-import { createTestDatabase, type TestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RateSource, RateSourceError } from './exchange.ts';
 import { RateBook } from './rate-book.ts';
@@ -24,7 +24,7 @@ let failures: RateFailure[];
 
 beforeAll(async () => {
   const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
-  database = await createTestDatabase([{ name: 'svc', folder }]);
+  database = await TestDatabase.create([{ name: 'svc', folder }]);
 });
 afterAll(() => database?.drop());
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { testLedger } from '../../testing/database.ts';
-import { forgetEndedWindows } from '../http/rate-limit.ts';
+import { useDatabase } from '../../testing/database.ts';
+import { deleteEndedWindows } from '../http/rate-limit.ts';
 import { CodeLookup } from './claim.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 const KNOWN = sql`select 'gift_1' as id, 5::bigint as amount`;
 const UNKNOWN = sql`select 'gift_1' as id, 5::bigint as amount where false`;
 const refused = { code: 'rate_limited', status: 429 };
@@ -88,7 +88,7 @@ describe('looking up a code', () => {
     const client = newClient();
     await guess(lookup(), client, 1);
     await endWindow(client);
-    expect(await forgetEndedWindows(ledger.db())).toBeGreaterThanOrEqual(1);
+    expect(await deleteEndedWindows(ledger.db())).toBeGreaterThanOrEqual(1);
     const key = `codes ${client}`;
     expect(await ledger.db().rows(sql`select from rate_windows where key_id = ${key}`)).toEqual([]);
   });

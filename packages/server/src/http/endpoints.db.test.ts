@@ -3,11 +3,12 @@ import type { TestDatabase } from '@svc/store/testing';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
+import { type Authenticator, createAuthenticate } from '../auth/authenticate.ts';
 import { AdmissionControl } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import { replyWithError } from './error-reply.ts';
+import { KeyWaiters } from './idempotency.ts';
 import { RateLimiter } from './rate-limit.ts';
 
 let database: TestDatabase;
@@ -26,10 +27,11 @@ beforeAll(async () => {
   const handlers = Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, handler]));
   registerEndpoints(app, {
     db: database.db,
-    authenticator: {} as Authenticator,
+    authenticate: createAuthenticate({} as Authenticator),
     rateLimiter: {} as RateLimiter,
     clientLimiter: new RateLimiter(database.db, 1_000),
-    governor: new AdmissionControl({ perSecond: 1 }),
+    admission: new AdmissionControl({ perSecond: 1 }),
+    keyWaiters: new KeyWaiters(),
     handlers: handlers as unknown as Handlers,
   });
 });

@@ -4,10 +4,11 @@ import type { TestDatabase } from '@svc/store/testing';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
+import { type Authenticator, createAuthenticate } from '../auth/authenticate.ts';
 import { AdmissionControl } from './admission.ts';
 import type { Call, Handlers } from './call.ts';
 import { registerEndpoints, withoutShownOnce } from './endpoints.ts';
+import { KeyWaiters } from './idempotency.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 const SECRET = `sk_dev_${'b'.repeat(36)}`;
@@ -35,12 +36,13 @@ beforeAll(async () => {
   const handler = (call: Call<never>) => (inTransaction ? call.transact(async () => created as never) : created);
   registerEndpoints(app, {
     db: database.db,
-    authenticator: {
+    authenticate: createAuthenticate({
       credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
-    } as unknown as Authenticator,
+    } as unknown as Authenticator),
     rateLimiter: unlimited,
     clientLimiter: unlimited,
-    governor: new AdmissionControl({ perSecond: 1 }),
+    admission: new AdmissionControl({ perSecond: 1 }),
+    keyWaiters: new KeyWaiters(),
     handlers: Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, handler])) as unknown as Handlers,
   });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/database.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { beginning, OWNERS, operation, perform } from '../../testing/ledger-model.ts';
 import { balance, findHold, type Hold, hold, listEntries, settle } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 const RUNS = 30;
 const MAX_OPERATIONS = 60;
 

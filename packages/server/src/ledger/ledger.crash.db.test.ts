@@ -1,10 +1,10 @@
 import { connect, type Db, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { balance, credit, findHold, hold, type LedgerOwner, release, settle } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 async function scene(): Promise<{ owner: LedgerOwner; holdId: string }> {
   const owner = await newOwner(ledger.db(), { credits: 100n });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
 import { balance, credit, listEntries } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 describe('credit', () => {
   it('adds a deposit to the available credits and answers its entry', async () => {

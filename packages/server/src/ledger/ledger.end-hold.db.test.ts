@@ -1,11 +1,11 @@
 import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase, whileOpen } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { balance, findHold, hold, type LedgerOwner, release, settle } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 async function openHold(amount: bigint): Promise<{ owner: LedgerOwner; holdId: string }> {
   const owner = await newOwner(ledger.db(), { credits: 1_000n });

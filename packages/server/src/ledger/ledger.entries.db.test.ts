@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/database.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
 import { credit, hold, listEntries, release } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 describe('listEntries', () => {
   it('answers the newest first with the balances after each', async () => {

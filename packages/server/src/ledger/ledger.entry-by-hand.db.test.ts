@@ -1,10 +1,10 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { balance, hold, release } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 describe('an entry that is written by hand', () => {
   it('moves the balances like one of the service, whatever figures it claims', async () => {

@@ -1,9 +1,9 @@
 import { type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
 import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 interface Scene {
   readonly us: LedgerOwner;

@@ -1,10 +1,10 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase, whileOpen } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { balance, findHold, holdMany, listEntries, release } from './ledger.ts';
 
-const { db } = testLedger();
+const { db } = useDatabase();
 const wanted = (...amounts: bigint[]) => amounts.map((amount, place) => ({ amount, reference: `gift ${place}` }));
 
 describe('holds that are taken together', () => {

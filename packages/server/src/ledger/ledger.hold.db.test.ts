@@ -1,11 +1,11 @@
 import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, newOwner, testLedger, whileOpen } from '../../testing/database.ts';
+import { everythingOf, newOwner, useDatabase, whileOpen } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { balance, findHold, hold, listEntries } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 
 describe('hold', () => {
   it('moves credits from available to held under the id of its entry', async () => {

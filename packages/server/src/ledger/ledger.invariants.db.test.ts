@@ -1,10 +1,10 @@
 import { type Db, type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/database.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
 import { auditLedger, type Violation } from '../../testing/ledger.ts';
 import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 let owner: LedgerOwner;
 let holdId: string;
 

@@ -1,5 +1,5 @@
 import { connect, migrate, sql } from '@svc/store';
-import { createTestDatabase } from '@svc/store/testing';
+import { TestDatabase } from '@svc/store/testing';
 import { expect, it } from 'vitest';
 import { serverMigrations } from '../database.ts';
 import { balance, credit } from './ledger.ts';
@@ -7,7 +7,8 @@ import { balance, credit } from './ledger.ts';
 const LAST_BEFORE_THE_LEDGER = 2;
 
 it('organisations that are older than the ledger have balances too', async () => {
-  const { url, drop } = await createTestDatabase([]);
+  const database = await TestDatabase.create([]);
+  const { url } = database;
   try {
     await migrate(url, [serverMigrations], { upTo: { svc: LAST_BEFORE_THE_LEDGER } });
     const db = connect(url);
@@ -20,6 +21,6 @@ it('organisations that are older than the ledger have balances too', async () =>
     expect((await balance(db, owner)).total).toBe(5n);
     await db.close();
   } finally {
-    await drop();
+    await database.drop();
   }
 });

@@ -1,12 +1,12 @@
 import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newOwner, testLedger } from '../../testing/database.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
 import { auditLedger } from '../../testing/ledger.ts';
 import { beginning, Model, OWNERS, operation, perform } from '../../testing/ledger-model.ts';
 import { balance, findHold, type Hold, listEntries } from './ledger.ts';
 
-const ledger = testLedger();
+const ledger = useDatabase();
 const RUNS = 60;
 const MAX_OPERATIONS = 40;
 

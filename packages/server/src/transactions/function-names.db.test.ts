@@ -1,10 +1,10 @@
 import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { newOwner, testRecords } from '../../testing/transactions.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
 import { forgetUnusedNames, namesOf, rememberNames, wellKnownName } from './function-names.ts';
 
-const records = testRecords();
+const records = useDatabase();
 const named = (...names: string[]) => names.map((name) => ({ selector: selector(name), name }));
 const newOrganization = async () => (await newOwner(records.db())).organizationId;
 const find = async (organizationId: string, ...names: string[]) =>

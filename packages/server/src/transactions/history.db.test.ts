@@ -1,12 +1,13 @@
 import { type Database, sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newFelt, newOwner, testRecords, wrongCounts } from '../../testing/transactions.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
+import { aRecord, newFelt, wrongCounts } from '../../testing/transactions.ts';
 import { ALWAYS, countHistory, type Period, readHistory } from './history.ts';
 import type { TransactionRecord } from './record.ts';
 import { changeRecord, insertRecords, type RecordOwner } from './record-store.ts';
 
-const records = testRecords();
+const records = useDatabase();
 const RUNS = 30;
 const SIZES = { batch: 7, entriesAPlace: 4 };
 

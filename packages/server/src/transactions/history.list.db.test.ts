@@ -1,11 +1,12 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newFelt, newOwner, testRecords } from '../../testing/transactions.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
+import { aRecord, newFelt } from '../../testing/transactions.ts';
 import { countHistory, type ListQuery, listTransactions, readPeriod } from './history.ts';
 import type { NewRecord } from './record.ts';
 import { changeRecord, insertRecords, type RecordOwner } from './record-store.ts';
 
-const records = testRecords();
+const records = useDatabase();
 
 async function wallet() {
   const db = records.db();

@@ -1,13 +1,14 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
+import { newOwner, useDatabase } from '../../testing/database.ts';
 import { silent } from '../../testing/jobs.ts';
-import { aRecord, newOwner, testRecords, wrongCounts } from '../../testing/transactions.ts';
+import { aRecord, wrongCounts } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { enqueue } from '../jobs/job.ts';
 import { transactionJobs } from './module.ts';
 import { insertRecords } from './record-store.ts';
 
-const records = testRecords();
+const records = useDatabase();
 const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
 const jobs = () => transactionJobs({ db: records.db(), networks, log: silent });
 const run = (task: string, payload: unknown = {}) => {

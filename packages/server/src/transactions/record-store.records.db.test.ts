@@ -1,11 +1,12 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newFelt, newOwner, purchaseOf, testRecords } from '../../testing/transactions.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
+import { aRecord, newFelt, purchaseOf } from '../../testing/transactions.ts';
 import { newId } from '../util/ids.ts';
 import * as store from './record-store.ts';
 import { recordsByHashes } from './record-store.ts';
 
-const records = testRecords();
+const records = useDatabase();
 // Storing them takes long enough for callers to meet.
 const EVENTS = 1_000;
 
@@ -185,7 +186,7 @@ describe('records', () => {
 
   it('above a block are found, lowest first, on its chain and in its environment', async () => {
     const db = records.db();
-    const owner = await newOwner(db, 'production');
+    const owner = await newOwner(db, { environment: 'production' });
     const at = (blockNumber: number | undefined, given = {}) => aRecord(owner, { blockNumber, ...given });
     await store.insertRecords(db, [at(12), at(10), at(11), at(undefined), at(13, { chain: 'BASE' })]);
     const found = await store.recordsAbove(db, 'production', 'STARKNET', 10);

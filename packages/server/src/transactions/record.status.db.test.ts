@@ -1,10 +1,11 @@
 import { txStatuses } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { aRecord, newOwner, testRecords } from '../../testing/transactions.ts';
+import { newOwner, useDatabase } from '../../testing/database.ts';
+import { aRecord } from '../../testing/transactions.ts';
 import { statusesBefore } from './record.ts';
 import { changeRecord, insertRecords, recordById } from './record-store.ts';
 
-const records = testRecords();
+const records = useDatabase();
 
 const ALLOWED = new Set([
   'PENDING → PROCESSING',

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startEmbedded } from '../embedded/start.ts';
-import { CLUSTER_VARIABLE } from './cluster-url.ts';
+import { CLUSTER_VARIABLE } from './test-database.ts';
 
 const PREFIX = 'svc-test-cluster-';
 // A run this old has ended; if it has not, the owner's lock protects its folder.

@@ -1,2 +1,2 @@
 export { everyPrefix, schemaOf } from './migrations.ts';
-export { createTestDatabase, type TestDatabase } from './test-database.ts';
+export { TestDatabase } from './test-database.ts';

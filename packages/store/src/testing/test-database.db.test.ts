@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sql } from '../sql.ts';
-import { createTestDatabase } from './index.ts';
+import { TestDatabase } from './index.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'svc-template-'));
 const set = { name: 'template-test', folder };
@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a test database', () => {
   it('is migrated, and apart from every other one made at the same time', async () => {
-    const all = await Promise.all(Array.from({ length: 6 }, () => createTestDatabase([set])));
+    const all = await Promise.all(Array.from({ length: 6 }, () => TestDatabase.create([set])));
     await Promise.all(all.map(({ db }, index) => db.run(sql`insert into note values (${index})`)));
     const found = await Promise.all(all.map(({ db }) => db.rows(sql`select id from note`)));
     expect(found).toEqual(all.map((_, id) => [{ id }]));
@@ -20,7 +20,7 @@ describe('a test database', () => {
   });
 
   it('is gone after drop, also when someone is still connected', async () => {
-    const [kept, dropped] = await Promise.all([createTestDatabase([set]), createTestDatabase([set])]);
+    const [kept, dropped] = await Promise.all([TestDatabase.create([set]), TestDatabase.create([set])]);
     const name = new URL(dropped.url).pathname.slice(1);
     await dropped.drop();
     expect(await kept.db.rows(sql`select from pg_database where datname = ${name}`)).toEqual([]);
@@ -29,8 +29,8 @@ describe('a test database', () => {
 
   it('follows its migrations: a changed file makes another template', async () => {
     writeFileSync(path.join(folder, '0002_text.sql'), 'alter table note add column text text;');
-    const { db, drop } = await createTestDatabase([set]);
-    expect(await db.rows(sql`select id, text from note`)).toEqual([]);
-    await drop();
+    const database = await TestDatabase.create([set]);
+    expect(await database.db.rows(sql`select id, text from note`)).toEqual([]);
+    await database.drop();
   });
 });

@@ -5,31 +5,38 @@ import { withClient } from '../client.ts';
 import { connect, type Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 import { type MigrationSet, readMigrations } from '../migration-files.ts';
-import { clusterUrl } from './cluster-url.ts';
+
+/** Names the PostgreSQL of the tests: set by hand for a server of your own, else by the global set-up. */
+export const CLUSTER_VARIABLE = 'SVC_TEST_DATABASE_URL';
 
 const TIMEOUT_MS = 60_000;
 const ADMIN = { application_name: 'svc tests', lock_timeout: TIMEOUT_MS, statement_timeout: TIMEOUT_MS };
 
-export interface TestDatabase {
+/** A database of its own with migrations applied: a clone of a template that is made once for all tests. */
+export class TestDatabase {
   readonly url: string;
   readonly db: Database;
-  drop(): Promise<void>;
-}
 
-/** A database of its own with these migrations applied: a clone of a template that is made once for all tests. */
-export async function createTestDatabase(sets: readonly MigrationSet[]): Promise<TestDatabase> {
-  const name = `svc_test_${randomBytes(8).toString('hex')}`;
-  await withClient(clusterUrl(), ADMIN, async (client) => {
-    const template = await ensureTemplate(client, sets);
-    await client.query(`create database ${name} template ${template}`);
-  });
-  const url = urlFor(name);
-  const db = connect(url, { applicationName: 'svc test' });
-  const drop = async () => {
-    await db.close();
+  static async create(sets: readonly MigrationSet[]): Promise<TestDatabase> {
+    const name = `svc_test_${randomBytes(8).toString('hex')}`;
+    await withClient(clusterUrl(), ADMIN, async (client) => {
+      const template = await ensureTemplate(client, sets);
+      await client.query(`create database ${name} template ${template}`);
+    });
+    return new TestDatabase(urlFor(name));
+  }
+
+  /** One that exists, by its address. */
+  constructor(url: string) {
+    this.url = url;
+    this.db = connect(url, { applicationName: 'svc test' });
+  }
+
+  async drop(): Promise<void> {
+    await this.db.close();
+    const name = new URL(this.url).pathname.slice(1);
     await withClient(clusterUrl(), ADMIN, (client) => client.query(`drop database if exists ${name} with (force)`));
-  };
-  return { url, db, drop };
+  }
 }
 
 async function ensureTemplate(client: pg.Client, sets: readonly MigrationSet[]): Promise<string> {
@@ -64,4 +71,12 @@ function urlFor(database: string): string {
   const url = new URL(clusterUrl());
   url.pathname = `/${database}`;
   return url.href;
+}
+
+function clusterUrl(): string {
+  const url = process.env[CLUSTER_VARIABLE];
+  if (url) return url;
+  throw new Error(
+    `No PostgreSQL for the tests: set ${CLUSTER_VARIABLE}, or name testing/global-setup.ts in vitest's globalSetup.`,
+  );
 }
