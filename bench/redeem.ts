@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import type { LedgerOwner } from '../packages/server/src/ledger/ledger.ts';
-import { auditLedger } from '../packages/server/testing/ledger.ts';
+import { findBrokenInvariants } from '../packages/server/testing/ledger.ts';
 import { caller } from '../tests/support/client.ts';
 import { giftBody } from '../tests/support/gifts.ts';
 import { newDataDir, type RunningServer, startServer } from '../tests/support/server.ts';
@@ -155,7 +155,7 @@ async function latencies({ server, db, owner }: Side): Promise<void> {
 /** What was measured counts only if every row is right: at the service as in the yardstick. */
 async function audit(): Promise<void> {
   for (const db of [...sides.map((side) => side.db), yardstick.db]) {
-    const violations = await auditLedger(db);
+    const violations = await findBrokenInvariants(db);
     if (violations.length > 0) throw new Error(JSON.stringify(violations));
   }
   console.log('every ledger is right');

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger.ts';
+import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { openWire, pick, random, seedCount } from '../support/faults.ts';
 import { newSolanaWallet, type RedeemEnd as Row, GiftFixture as SolanaGifts } from '../support/gifts.ts';
@@ -62,7 +62,7 @@ async function expectExact(giftId: string, managerBefore: bigint, spentBefore: b
   const shares = paid.reduce((sum, row) => sum + row.share, 0n);
   expect(managerBefore - (await gifts.ofManager())).toBe(burned);
   expect((await spent()) - spentBefore).toBe(shares);
-  expect(await auditLedger(service.database.db)).toEqual([]);
+  expect(await findBrokenInvariants(service.database.db)).toEqual([]);
   await auditRelays(service.database.db, gifts.sandbox);
   return rows;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger.ts';
+import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, type Send, send } from '../support/client.ts';
 import { giftBody } from '../support/gifts.ts';
@@ -73,7 +73,7 @@ describe('a gift code', () => {
     );
     expect(balance.body).toMatchObject({ balance: '1500000' });
     expect((await ask(code)).body).toEqual({ valid: false, reason: 'Gift redemption limit reached' });
-    expect(await auditLedger(service.database.db)).toEqual([]);
+    expect(await findBrokenInvariants(service.database.db)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger.ts';
+import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { giftBody, newCode } from '../support/gifts.ts';
@@ -179,5 +179,5 @@ it('a deposit counts once on two processes at once', async () => {
   for (const reply of replies) expectAnswer(reply, endpoints.createDeposit);
   expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   expect(replies[0]?.body).toMatchObject({ type: 'DEPOSIT', amountUsd: 12.5 });
-  expect(await auditLedger(service.database.db)).toEqual([]);
+  expect(await findBrokenInvariants(service.database.db)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { selector } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger.ts';
+import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { auditRelays } from '../support/audit.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -90,7 +90,7 @@ describe('sixty people who redeem at once', () => {
     expect(await Promise.all(rows.map(({ address }) => paidTo(address)))).toEqual(Array(60).fill(1_250_000n));
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['SUCCESS']));
     expect(new Set(rows.map(({ relay }) => relay)).size).toBeLessThan(20);
-    expect(await auditLedger(service.database.db)).toEqual([]);
+    expect(await findBrokenInvariants(service.database.db)).toEqual([]);
   });
 });
 
@@ -160,7 +160,7 @@ describe('whatever a node does wrong', () => {
       expect(rows).toHaveLength(replies.length);
       const seen = await Promise.all(rows.map(async (row) => ({ ...row, paid: await paidTo(row.address) })));
       expect(seen).toEqual(rows.map((row) => ({ ...row, paid: row.status === 'SUCCESS' ? row.amount : 0n })));
-      expect(await auditLedger(service.database.db)).toEqual([]);
+      expect(await findBrokenInvariants(service.database.db)).toEqual([]);
       await auditRelays(service.database.db, sandbox);
     },
     SETTLE_MS + 60_000 + SEEDS * EACH_MS,

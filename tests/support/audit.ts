@@ -1,7 +1,7 @@
 import { selector, toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import { expect } from 'vitest';
-import { auditLedger } from '../../packages/server/testing/ledger.ts';
+import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import type { Receiver } from '../../packages/server/testing/receiver.ts';
 import { eventually } from './eventually.ts';
 import type { GiftFixture, RedeemChain } from './gifts.ts';
@@ -179,7 +179,7 @@ export async function auditGifts(gifts: GiftFixture, managerBefore: bigint): Pro
   expect(managerBefore - (await gifts.ofManager())).toBe(sumOf(paid.map(({ amount }) => amount)));
   await expectPlaces(db, rows);
   await expectShares(db, rows);
-  expect(await auditLedger(db)).toEqual([]);
+  expect(await findBrokenInvariants(db)).toEqual([]);
   await auditRelays(db, gifts.sandbox);
 }
 

@@ -16,7 +16,7 @@ import { writeCalls } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
 import { useDatabase } from './database.ts';
 import { BRIDGE, GiftFixture } from './gifts.ts';
-import { auditLedger } from './ledger.ts';
+import { findBrokenInvariants } from './ledger.ts';
 
 export const MANAGER = 0x3a3an;
 export const NONCE = `0x${'ab'.repeat(32)}`;
@@ -264,7 +264,7 @@ export class BridgingFixture {
 
   /** What was settled and what is left for the organisation, in millionths; the books are in order. */
   async books(caller: Caller): Promise<{ spent: bigint; held: bigint; available: bigint }> {
-    const violations = (await auditLedger(this.db)).map(({ invariant }) => invariant);
+    const violations = (await findBrokenInvariants(this.db)).map(({ invariant }) => invariant);
     if (violations.length > 0) throw new Error(violations.join(' '));
     const row = await this.db.one<{ spent: bigint; held: bigint; available: bigint }>(sql`
       select spent, held, available from ledger_balances

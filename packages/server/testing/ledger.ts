@@ -96,7 +96,7 @@ const invariants: Readonly<Record<string, Sql>> = {
 };
 
 /** Reads the whole ledger at one moment and answers every broken promise; a sound ledger answers none. */
-export function auditLedger(db: Db): Promise<Violation[]> {
+export function findBrokenInvariants(db: Db): Promise<Violation[]> {
   const checks = Object.entries(invariants).map(
     ([invariant, query]) => sql`
       (select ${invariant}::text as invariant, found.*

@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { transfer } from '../../testing/chain.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { openTransactionFixture, outsider, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { type Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
@@ -54,7 +54,7 @@ describe('a deposit', () => {
     });
     expect(await total(caller)).toBe(2_500_001n);
     expect(await uses(hash)).toEqual([{ purpose: 'deposit' }]);
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('can come from a wallet of the organisation', async () => {
@@ -92,7 +92,7 @@ describe('a deposit', () => {
     }
     const totals = await Promise.all(callers.map(total));
     expect(totals.reduce((sum, one) => sum + one, 0n)).toBe(11n);
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('waits until the block of the transfer is sealed', async () => {

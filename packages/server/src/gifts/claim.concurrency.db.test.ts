@@ -2,7 +2,7 @@ import { connect, type Database, listen, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimApp, claimDeps, DOLLAR, GAS, giftHouse, payMeanwhile } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './redeem.ts';
 
 const fixture = giftHouse();
@@ -76,7 +76,7 @@ describe('50 clients that redeem one code of 10 at the same time over two proces
         total_redeems: paid.length,
       });
       expect(await fixture.balance(caller)).toMatchObject({ total: 1_000n * DOLLAR - BigInt(paid.length) * SHARE });
-      expect(await auditLedger(fixture.db)).toEqual([]);
+      expect(await findBrokenInvariants(fixture.db)).toEqual([]);
     },
   );
 });

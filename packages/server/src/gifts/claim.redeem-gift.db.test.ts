@@ -12,7 +12,7 @@ import {
   putStatus,
   SOLANA_WALLET,
 } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { redeemGift } from './claim.ts';
 import { RedeemWaiters } from './redeem.ts';
@@ -232,6 +232,6 @@ describe('a request with an Idempotency-Key', () => {
     await fixture.db.run(sql`update gift_redeems set created_at = now() - interval '25 hours' where gift_id = ${id}`);
     await redeem(code, { requestKey: 'one' });
     expect(await redeemsOf(id)).toHaveLength(2);
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { BRIDGE, DOLLAR, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listGifts } from './manage-gifts.ts';
 
@@ -27,7 +27,7 @@ describe('gifts for many', () => {
         from gifts where organization_id = ${caller.organizationId}`);
     expect(counts).toEqual({ holds: 500n, gifts: 500n, transactions: 1n });
     expect(await fixture.balance(caller)).toMatchObject({ held: 500n * SHARE });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('start now, last for ever, are redeemed once and belong to a campaign', async () => {

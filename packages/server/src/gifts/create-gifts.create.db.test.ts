@@ -1,7 +1,7 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse, notConfigured } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { findHold } from '../ledger/ledger.ts';
 
@@ -40,7 +40,7 @@ describe('a new gift', () => {
     const held = 3n * (2_000_001n + GAS + BRIDGE);
     expect(await findHold(fixture.db, gift.holdLedgerEntryId ?? '')).toMatchObject({ amount: held, status: 'OPEN' });
     expect(await fixture.balance(caller)).toMatchObject({ held, available: 1_000n * DOLLAR - held });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it.each([

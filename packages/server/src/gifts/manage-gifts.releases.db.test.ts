@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { lockGift } from './gift.ts';
@@ -25,7 +25,7 @@ describe('what a gift holds', () => {
     await end(fixture.db, paid, 'SUCCESS');
     await end(fixture.db, failed, 'FAILED');
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: TOTAL - 5n * DOLLAR - GAS });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('returns when it is exhausted: what the bridge was not paid', async () => {
@@ -60,7 +60,7 @@ describe('what a gift holds', () => {
     await Promise.all([releaseExpired(fixture.db, WEEK_LATER), releaseExpired(fixture.db, WEEK_LATER)]);
     await releaseExpired(fixture.db, WEEK_LATER);
     expect(await Promise.all(callers.map(held))).toEqual([0n, 0n]);
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('of a gift that somebody is changing is left for the next run', async () => {

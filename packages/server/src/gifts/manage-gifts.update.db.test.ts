@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
@@ -134,6 +134,6 @@ describe('moving the expiry of an expired gift forward', () => {
     await end(fixture.db, first, 'FAILED');
     await end(fixture.db, await fixture.redeem(caller, gift.id, 'solana'), 'SUCCESS');
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: TOTAL - SHARE });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { type Call, selector } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tokenAddress, transfer } from '../../testing/chain.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { AMOUNT, PayoutFixture } from '../../testing/payouts.ts';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import { newId } from '../util/ids.ts';
@@ -34,7 +34,7 @@ describe('redeems that wait', () => {
       new Set([JSON.stringify(PAID)]),
     );
     expect(await payouts.shares(gift)).toEqual({ spent: BigInt(MAX_IN_PAYOUT + 5), held: 0n });
-    expect(await auditLedger(payouts.db)).toEqual([]);
+    expect(await findBrokenInvariants(payouts.db)).toEqual([]);
   });
 
   it('are paid as often as they are, when the same address has several', async () => {

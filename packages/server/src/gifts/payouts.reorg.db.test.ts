@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { PayoutFixture, type TestGift } from '../../testing/payouts.ts';
 
 const PAID = { status: 'SUCCESS', paid: 1 };
@@ -107,7 +107,7 @@ describe('a payout of one that reverted', () => {
     await payouts.reorganise(1, 'drop');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual([PAID]);
-    expect(await auditLedger(payouts.db)).toEqual([]);
+    expect(await findBrokenInvariants(payouts.db)).toEqual([]);
   });
 });
 

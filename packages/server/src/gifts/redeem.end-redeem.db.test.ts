@@ -1,7 +1,7 @@
 import { listen, sql } from '@svc/store';
 import { describe, expect, it, vi } from 'vitest';
 import { at, BRIDGE, DOLLAR, GAS, giftHouse } from '../../testing/gifts.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
 import { endRedeems, failRedeem, findRedeem, REDEEMS_CHANNEL, succeedRedeem, UNCOVERED } from './redeem.ts';
@@ -38,7 +38,7 @@ describe('a redeem that was paid', () => {
     await succeed(id);
     expect(await fixture.balance(caller)).toMatchObject({ total: 100n * DOLLAR - SHARE, held: 2n * WHOLE - SHARE });
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 5n * DOLLAR, isHeld: true });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('keeps the hash that the chain says last', async () => {
@@ -98,7 +98,7 @@ describe('a redeem that failed', () => {
     expect(await fixture.balance(caller)).toMatchObject({ held: SHARE });
     await fail(id);
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('gives its share back to the organisation where the gift has a new hold', async () => {
@@ -156,7 +156,7 @@ describe('a redeem that was paid after it had failed', () => {
     await succeed(other);
     expect(await countsOf(giftId)).toEqual({ total: 1, redeemed: 10n * DOLLAR, isHeld: false });
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 100n * DOLLAR - 2n * SHARE });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
   it('is paid from available credits where the gift is deleted', async () => {
@@ -183,7 +183,7 @@ describe('a redeem that was paid after it had failed', () => {
     expect(await findRedeem(fixture.db, id)).toMatchObject({ reason: UNCOVERED });
     await succeed(other);
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, total: 6n * DOLLAR - SHARE });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 });
 
@@ -213,7 +213,7 @@ describe('several redeems that end together', () => {
     });
     await ended;
     expect(await fixture.balance(caller)).toMatchObject({ total: 100n * DOLLAR - 2n * SHARE });
-    expect(await auditLedger(fixture.db)).toEqual([]);
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { connect, type Db, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { balance, credit, findHold, hold, type LedgerOwner, release, settle } from './ledger.ts';
 
 const ledger = useDatabase();
@@ -44,7 +44,7 @@ describe('a crash in the middle of a transaction', () => {
     });
     await expect(work).rejects.toThrow();
     expect(await everythingOf(ledger.db(), owner)).toEqual(before);
-    expect(await auditLedger(ledger.db())).toEqual([]);
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
   });
 
   it('leaves nothing when one statement fails and the work goes on regardless', async () => {

@@ -2,7 +2,7 @@ import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, newOwner, useDatabase, whileOpen } from '../../testing/database.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { balance, findHold, hold, type LedgerOwner, release, settle } from './ledger.ts';
 
 const ledger = useDatabase();
@@ -97,7 +97,7 @@ describe('settle', () => {
     expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(30);
     expect(await findHold(ledger.db(), holdId)).toMatchObject({ settled: 30n, status: 'CLOSED' });
     expect(await balance(ledger.db(), owner)).toEqual({ available: 970n, held: 0n, total: 970n });
-    expect(await auditLedger(ledger.db())).toEqual([]);
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
   });
 });
 

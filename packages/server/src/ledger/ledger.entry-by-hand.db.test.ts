@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { balance, hold, release } from './ledger.ts';
 
 const ledger = useDatabase();
@@ -15,7 +15,7 @@ describe('an entry that is written by hand', () => {
       values ('led_by_hand', ${owner.organizationId}, ${owner.environment}, 'DEPOSIT', 5, 'by hand',
               77, 1000000, 1000000, '1970-01-01')`);
     expect(await balance(ledger.db(), owner)).toEqual({ available: 15n, held: 0n, total: 15n });
-    expect(await auditLedger(ledger.db())).toEqual([]);
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
   });
 
   it('and dropped because it exists already moves nothing', async () => {

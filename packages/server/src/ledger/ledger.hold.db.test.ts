@@ -2,7 +2,7 @@ import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, newOwner, useDatabase, whileOpen } from '../../testing/database.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { balance, findHold, hold, listEntries } from './ledger.ts';
 
 const ledger = useDatabase();
@@ -95,6 +95,6 @@ describe('hold', () => {
     const refusals = attempts.filter((attempt) => attempt.status === 'rejected').map(({ reason }) => reason.code);
     expect(refusals).toEqual(Array(27).fill('insufficient_credits'));
     expect(await balance(ledger.db(), owner)).toEqual({ available: 3n, held: 27n, total: 30n });
-    expect(await auditLedger(ledger.db())).toEqual([]);
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '@svc/store';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newOwner, useDatabase } from '../../testing/database.ts';
-import { auditLedger, type Violation } from '../../testing/ledger.ts';
+import { findBrokenInvariants, type Violation } from '../../testing/ledger.ts';
 import { hold, type LedgerOwner, release, settle } from './ledger.ts';
 
 const ledger = useDatabase();
@@ -30,7 +30,7 @@ async function auditAfter(...damage: Sql[]): Promise<Violation[]> {
   const work = ledger.db().tx(async (tx: Db): Promise<never> => {
     for (const table of ['ledger_balances', 'ledger_entries', 'ledger_holds']) await unguard(tx, table);
     for (const statement of damage) await tx.run(statement);
-    throw new Undo(await auditLedger(tx));
+    throw new Undo(await findBrokenInvariants(tx));
   });
   return work.catch((error: unknown) => {
     if (error instanceof Undo) return error.violations;
@@ -57,9 +57,9 @@ const mine = () => sql`organization_id = ${owner.organizationId} and environment
 
 const broken = (violations: Violation[]) => violations.map(({ invariant, subject }) => [invariant, subject]);
 
-describe('auditLedger', () => {
+describe('findBrokenInvariants', () => {
   it('finds nothing in a sound ledger', async () => {
-    expect(await auditLedger(ledger.db())).toEqual([]);
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
     expect(await auditAfter()).toEqual([]);
   });
 

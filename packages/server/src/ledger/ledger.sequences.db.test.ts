@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newOwner, useDatabase } from '../../testing/database.ts';
-import { auditLedger } from '../../testing/ledger.ts';
+import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { beginning, Model, OWNERS, operation, perform } from '../../testing/ledger-model.ts';
 import { balance, findHold, type Hold, listEntries } from './ledger.ts';
 
@@ -39,7 +39,7 @@ describe('any sequence of credits, holds, settlements and releases', () => {
       );
     });
     await fc.assert(property, { numRuns: RUNS });
-    expect(await auditLedger(ledger.db())).toEqual([]);
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
     const { total } = (await ledger.db().one<{ total: string }>(sql`
       select coalesce(sum(amount_micros), 0) as total from ledger_postings`)) ?? { total: undefined };
     expect(total).toBe('0');
