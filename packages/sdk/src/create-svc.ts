@@ -25,8 +25,8 @@ import * as webhooks from './webhooks.ts';
 export type Svc = ReturnType<typeof createSvc>;
 
 /**
- * Everything the service does, with one set of keys. It holds no user's key and remembers nothing of any user. Apps that count bytes take
- * `createClient` and the single operations instead.
+ * Every operation of the service, bound to one set of keys. It holds no user keys and no user data. For small bundles
+ * import `createClient` and single operations instead.
  *
  * @example
  * const svc = createSvc({ baseUrl, publicKey, bearerToken });
@@ -163,7 +163,7 @@ const webhookOperations = (on: Bind) => ({
   events: on(webhooks.events),
 });
 
-/** Makes operations of `client` into functions that need not be told of it. */
+/** Binds an operation to its client. */
 export type Bind = <Args extends unknown[], Result>(
   operation: (client: Client, ...args: Args) => Result,
 ) => (...args: Args) => Result;

@@ -8,7 +8,7 @@ export interface GetUsdAmountParams {
 }
 
 /**
- * Converts an amount to USD at the current rate, with at most 6 decimals. Two calls may differ.
+ * Converts an amount to USD at the current rate, with at most 6 decimals. The rate may change between two calls.
  *
  * @example
  * const usd = await svc.getUsdAmount({ currencyAmount: 100, currency: 'MXN' });

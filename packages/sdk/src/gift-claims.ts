@@ -16,13 +16,15 @@ export interface ClaimGiftParams {
 
 type ClaimAnswer = AnswerOf<typeof endpoints.claimGift>;
 
-/** What a code gives, or why it gives nothing: `Gift not found`, `Gift has expired`, `Gift redemption limit reached`, … */
+/**
+ * The gift of a valid code, or the reason: `Gift not found`, `Gift has expired`, `Gift redemption limit reached`, …
+ */
 export type Claim =
   | { readonly valid: true; readonly gift: NonNullable<ClaimAnswer['gift']>; readonly orgName: string }
   | { readonly valid: false; readonly reason: string };
 
 /**
- * Looks whether a gift code is valid and what it gives. Nothing is redeemed; the code is the only credential.
+ * Checks whether a gift code is valid and what it is worth. Redeems nothing; the code is the only credential.
  *
  * @example
  * const claim = await svc.gifts.claimGift({ code: gift.code });
@@ -41,25 +43,25 @@ export async function claimGift(client: Client, { code }: ClaimGiftParams): Prom
 
 export interface RedeemGiftParams<C extends RedeemChain = RedeemChain> {
   readonly code: string;
-  /** Where the USDC goes: an address of the chain that `chain` names. */
+  /** Receives the USDC: an address on `chain`. */
   readonly walletAddress: string;
   readonly chain: C;
-  /** Store one before you call, and the same call again within 24 hours redeems once. Default: a new one. */
+  /** Store one before the call: repeating the call within 24 hours redeems once. Default: a new one. */
   readonly idempotencyKey?: string | undefined;
 }
 
 type Answer = AnswerOf<typeof endpoints.redeemGift>;
-/** Paid, or (`PENDING`) about to be: `waitForRedeem` with its `id`. */
+/** Paid, or `PENDING`: then pass its `id` to `waitForRedeem`. */
 export type RedeemedOnStarknet = Extract<Answer, { giftRedeem: unknown }>;
-/** On its way over the bridge: `waitForRedeem` with its `redeemId`. */
+/** On the bridge: pass its `redeemId` to `waitForRedeem`. */
 export type RedeemStarted = Extract<Answer, { redeemId: unknown }>;
 export type Redeemed<C extends RedeemChain> = C extends 'starknet' ? RedeemedOnStarknet : RedeemStarted;
 
 /**
- * Sends a gift to a wallet on Starknet, in seconds, or on Solana, over a bridge. The code is the only credential.
+ * Pays a gift out to a wallet on Starknet, in seconds, or on Solana, over a bridge. The code is the only credential.
  *
- * After a `SvcConnectionError` the gift may have been redeemed. Where a wallet may redeem a code more than once, pass an
- * `idempotencyKey` that you have stored, and call again with the same.
+ * After a `SvcConnectionError` the gift may have been redeemed. If a wallet may redeem the code more than once, pass
+ * a stored `idempotencyKey` and repeat the call with the same key.
  *
  * @example
  * const { giftRedeem } = await svc.gifts.redeemGift({ code: gift.code, walletAddress: wallet.publicKey, chain: 'starknet' });
@@ -88,7 +90,7 @@ export interface GetRedeemStatusParams {
 export type RedeemState = AnswerOf<typeof endpoints.getRedeemStatus>;
 
 /**
- * Reads how far a redeem is. `waitForRedeem` waits for its end.
+ * Reads the status of a redeem. `waitForRedeem` waits until it is final.
  *
  * @example
  * const { status } = await svc.gifts.getRedeemStatus({ code: gift.code, redeemId });
@@ -104,10 +106,10 @@ export function getRedeemStatus(client: Client, { code, redeemId }: GetRedeemSta
 export interface WaitForRedeemParams extends GetRedeemStatusParams, PollOptions {}
 
 /**
- * Waits until a redeem is `SUCCESS` or `FAILED`; both are answers. Redeems on Solana in standard mode take hours: wait for those with a
- * longer `timeoutMs`, or ask `getRedeemStatus` now and then.
+ * Waits until a redeem is `SUCCESS` or `FAILED`; both are results. Standard redeems on Solana take hours: pass a
+ * longer `timeoutMs`, or call `getRedeemStatus` at intervals.
  *
- * @throws SvcConnectionError with code `timeout` when it is not final in time: it goes on, and can be waited for again
+ * @throws SvcConnectionError with code `timeout` if it is not final in time; it continues, so wait again
  * @example
  * const { status, receiveChainTxHash } = await svc.gifts.waitForRedeem({ code: gift.code, redeemId });
  */
@@ -120,7 +122,7 @@ export function waitForRedeem(client: Client, params: WaitForRedeemParams): Prom
   });
 }
 
-/** What is sent to an address of another chain is lost. */
+/** Funds sent to an address of another chain are lost. */
 function requireAddress(text: string, chain: RedeemChain): void {
   if (chain !== 'starknet' && chain !== 'solana') {
     throw new SvcInputError('invalid_input', 'chain must be starknet or solana.');

@@ -9,15 +9,18 @@ import { subtle } from './keys/cipher.ts';
 export interface CreateGiftsBulkParams {
   /** Also the `campaignName` of the gifts. */
   readonly name: string;
-  /** USDC for each: above 0, at most 10,000, at most 6 decimals. */
+  /** USDC per gift: above 0, at most 10,000, at most 6 decimals. */
   readonly amount: string | number;
   readonly token?: 'USDC' | undefined;
   readonly chain?: 'STARKNET' | undefined;
   readonly type?: GiftType | undefined;
   readonly cctpFast?: boolean | undefined;
-  /** Each gets a mail with a claim link. Without a `code` the service makes one up. */
+  /** Each gets a mail with a claim link. Without a `code` the service generates one. */
   readonly recipients: readonly { readonly email: string; readonly code?: string | undefined }[];
-  /** Store what it is given, and pass it as `resume` after a crash. It is awaited before each batch is sent and after it was created. */
+  /**
+   * Store the state and pass it as `resume` after a crash. Awaited before each batch is sent and after it was
+   * created.
+   */
   readonly onProgress?: ((state: GiftsBulkState) => void | Promise<void>) | undefined;
   readonly resume?: GiftsBulkState | undefined;
 }
@@ -26,18 +29,18 @@ export type GiftsCreated = AnswerOf<typeof endpoints.createGiftsBulk>;
 
 export type BulkGift = AnswerOf<typeof endpoints.createGiftsBulk>['gifts'][number];
 
-/** How far a bulk creation is, as plain JSON. It holds gift codes: store it as you would store those. */
+/** Progress of a bulk creation, as plain JSON. It contains gift codes: protect it like those. */
 export interface GiftsBulkState {
   readonly version: 1;
-  /** What is created and for whom, so that a run is gone on with as it was begun. */
+  /** Identifies the gifts and recipients: a state resumes only its own order. */
   readonly order: string;
   readonly created: readonly BulkGift[];
   readonly totalHeldUsd: number;
-  /** A batch that was sent, or is about to be, and whose answer has not come. */
+  /** A batch that was sent, or is about to be, and has no answer yet. */
   readonly pending?: { readonly idempotencyKey: string; readonly sinceMs: number } | undefined;
 }
 
-/** A bulk creation stopped on its way. `state` goes on where it stopped: pass it as `resume`. */
+/** A bulk creation stopped. Pass `state` as `resume` to continue it. */
 export class SvcGiftsBulkError extends SvcError {
   override readonly name = 'SvcGiftsBulkError';
   declare readonly code: 'gifts_bulk_stopped' | 'gifts_bulk_unclear';
@@ -54,23 +57,24 @@ export class SvcGiftsBulkError extends SvcError {
   }
 }
 
-/** What the service takes at once. */
+/** The API's limit for one request. */
 const BATCH_SIZE = 500;
-/** Two hundred batches: more at once is rather a mistake, and the state would no longer be small. */
+/** 200 batches: more is most likely a mistake, and the state would grow too large. */
 const MAX_RECIPIENTS = 100_000;
-/** The service remembers an idempotency key for 24 hours; an hour is left for clocks that differ. */
+/** The service stores an idempotency key for 24 hours; one hour is left for clock differences. */
 const KEY_LIFE_MS = 23 * 3_600_000;
 const KEY_BYTES = 16;
-/** After these a batch is known not to be created. */
+/** After these errors the batch was not created. */
 const REFUSALS: readonly string[] = ['invalid_request', 'insufficient_credits', 'gift_code_taken'];
 
 /**
- * Creates one gift for each recipient and mails the claim links, in batches of 500: each is created whole or not at all.
+ * Creates one gift for each recipient and mails the claim links, in batches of 500. A batch is created whole or not
+ * at all.
  *
- * No recipient gets two gifts when a run is resumed: a batch whose answer was lost is sent again with the same idempotency key. One run at
- * a time may go on with a state.
+ * Resuming never gives a recipient two gifts: a batch without an answer is sent again with the same idempotency key.
+ * Only one run at a time may use a state.
  *
- * @throws SvcGiftsBulkError when it stopped on the way; call again with `resume: error.state`
+ * @throws SvcGiftsBulkError if it stopped; call again with `resume: error.state`
  * @example
  * const { created, gifts } = await svc.gifts.createGiftsBulk({
  *   name: 'Navidad',
@@ -109,7 +113,7 @@ function orderOf({ name, amount, token, chain, type, cctpFast }: CreateGiftsBulk
   return { name, amount: readGiftAmount(amount), token, chain, type, cctpFast };
 }
 
-/** What is created and for whom, by the list that was passed in: the service may spell an address in another way. */
+/** Digest of the list as passed in: the service may normalise mail addresses. */
 async function describeOrder(
   order: ReturnType<typeof orderOf>,
   recipients: CreateGiftsBulkParams['recipients'],
@@ -130,18 +134,18 @@ async function sendBatch(
 ): Promise<GiftsCreated> {
   const idempotencyKey = state.pending?.idempotencyKey;
   try {
-    const asked = { route: 'POST /gifts/bulk', access: 'either', body, idempotencyKey } as const;
-    return await request<typeof endpoints.createGiftsBulk>(client, asked);
+    const spec = { route: 'POST /gifts/bulk', access: 'either', body, idempotencyKey } as const;
+    return await request<typeof endpoints.createGiftsBulk>(client, spec);
   } catch (cause) {
     if (!(cause instanceof SvcApiError && REFUSALS.includes(cause.code))) throw stopped(state, cause);
-    // The service keeps a refusal with its key, so that the next try needs a new one.
+    // The service stores a refusal with its key, so the next attempt needs a new key.
     const { pending: _, ...refused } = state;
     await onProgress?.(refused);
     throw refused.created.length === 0 ? cause : stopped(refused, cause);
   }
 }
 
-/** Another number would leave open who has a gift, and to go on could give somebody two. */
+/** With another number it is unknown who has a gift, and continuing could give a recipient two. */
 function requireWhole({ gifts }: GiftsCreated, expected: number, state: GiftsBulkState): void {
   if (Array.isArray(gifts) && gifts.length === expected) return;
   throw new SvcGiftsBulkError(
@@ -181,7 +185,7 @@ function stopped(state: GiftsBulkState, cause: unknown): SvcGiftsBulkError {
   return new SvcGiftsBulkError('gifts_bulk_stopped', message, state, { cause });
 }
 
-/** The state that a run begins with: a new one, or the one that was stored, if it belongs to the same order. */
+/** A new state, or the stored one if it belongs to the same order. */
 function beginBulk(order: string, stored?: GiftsBulkState): GiftsBulkState {
   if (stored === undefined) return { version: 1, order, created: [], totalHeldUsd: 0 };
   if (stored.version === 1 && stored.order === order && Array.isArray(stored.created)) return stored;

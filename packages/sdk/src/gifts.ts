@@ -5,32 +5,32 @@ import { eachItem, type List, type Page, type PageOptions, toList } from './clie
 import { request } from './client/request.ts';
 
 export interface CreateGiftParams {
-  /** 4 to 64 letters, digits, `_` and `-`. Whoever knows it can redeem it. */
+  /** 4 to 64 letters, digits, `_` and `-`. The code is the only credential: anyone who knows it can redeem it. */
   readonly code: string;
   readonly name: string;
-  /** USDC for each redemption: above 0, at most 10,000, at most 6 decimals. */
+  /** USDC per redeem: above 0, at most 10,000, at most 6 decimals. */
   readonly amount: string | number;
   readonly token?: 'USDC' | undefined;
   readonly chain?: 'STARKNET' | undefined;
   /** Default: `GIFT_CARD`. */
   readonly type?: GiftType | undefined;
-  /** By everyone together. */
+  /** In total. */
   readonly maxRedeems: number;
-  /** By one wallet. */
+  /** Per wallet. */
   readonly maxRedeemsPerUser: number;
-  /** ISO 8601, as `expiresAt`. */
+  /** ISO 8601, like `expiresAt`. */
   readonly startsAt: string;
   /** Default: never. */
   readonly expiresAt?: string | null | undefined;
   readonly isActive: boolean;
-  /** Redeems on Solana take seconds for a small fee (true, the default) or hours for none. */
+  /** Redeems on Solana: true (default) takes seconds and a small fee, false takes hours and no fee. */
   readonly cctpFast?: boolean | undefined;
-  /** Store one before you call, and the same call again within 24 hours answers the same gift. Default: a new one. */
+  /** Store one before the call: repeating the call within 24 hours returns the same gift. Default: a new one. */
   readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * Creates a gift code and holds its credits: `amount` times `maxRedeems`, and an allowance for gas.
+ * Creates a gift code and holds its credits: `amount` times `maxRedeems`, plus an allowance for gas.
  *
  * @example
  * const gift = await svc.gifts.createGift({
@@ -70,7 +70,7 @@ export function getGift(client: Client, { id }: GetGiftParams): Promise<Gift> {
 export interface GiftFilters {
   readonly isActive?: boolean | undefined;
   readonly type?: GiftType | undefined;
-  /** The `name` of a bulk creation. */
+  /** The `name` of the bulk creation. */
   readonly campaignName?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface ListGiftsParams extends GiftFilters {
 }
 
 /**
- * Reads one page of your gifts, newest first. `gifts` goes through all pages.
+ * Reads one page of your gifts, newest first. `gifts` iterates over all pages.
  *
  * @example
  * const { items, total } = await svc.gifts.listGifts({ isActive: true, limit: 20 });
@@ -94,26 +94,26 @@ export async function listGifts(client: Client, params: ListGiftsParams = {}): P
 export interface GiftsParams extends GiftFilters, PageOptions {}
 
 /**
- * Goes through all your gifts, newest first, reading page after page as they are needed.
+ * Iterates over all your gifts, newest first. Pages are read on demand.
  *
  * @example
  * for await (const gift of svc.gifts.gifts({ campaignName: 'Navidad' })) console.log(gift.code, gift.totalRedeems);
  */
 export function gifts(client: Client, params: GiftsParams = {}): AsyncGenerator<Gift, void, undefined> {
   const { isActive, type, campaignName } = params;
-  return eachItem((asked) => readGiftPage(client, { isActive, type, campaignName, ...asked }), params);
+  return eachItem((query) => readGiftPage(client, { isActive, type, campaignName, ...query }), params);
 }
 
 export interface UpdateGiftParams {
   readonly id: string;
   readonly isActive?: boolean | undefined;
   readonly name?: string | undefined;
-  /** ISO 8601; null: never. Moving it forward after it has passed holds the credits again. */
+  /** ISO 8601; null: never. Extending an expired gift holds its credits again. */
   readonly expiresAt?: string | null | undefined;
 }
 
 /**
- * Switches a gift on or off, renames it, or moves its expiry. What is left out stays.
+ * Activates, deactivates or renames a gift, or changes its expiry. Omitted fields stay.
  *
  * @example
  * const paused = await svc.gifts.updateGift({ id: gift.id, isActive: false });
@@ -135,11 +135,11 @@ export interface DeleteGiftParams {
   readonly id: string;
 }
 
-/** `releasedUsd` are the credits that came back. */
+/** `releasedUsd`: the released credits. */
 export type GiftDeleted = AnswerOf<typeof endpoints.deleteGift>;
 
 /**
- * Deletes a gift and releases the credits that it still holds. Past redemptions stay readable.
+ * Deletes a gift and releases the credits that it still holds. Past redeems stay readable.
  *
  * @example
  * const { releasedUsd } = await svc.gifts.deleteGift({ id: gift.id });
@@ -155,7 +155,7 @@ export function deleteGift(client: Client, { id }: DeleteGiftParams): Promise<Gi
 export type GiftUsage = AnswerOf<typeof endpoints.getGiftUsage>;
 
 /**
- * Reads totals over all your gifts.
+ * Reads totals of all your gifts.
  *
  * @example
  * const { activeGifts, totalHeldUsd, totalRedeemedUsd } = await svc.gifts.getGiftUsage();
@@ -172,7 +172,7 @@ export interface ListGiftRedeemsParams {
 }
 
 /**
- * Reads one page of the redemptions of your gifts, newest first. `giftRedeems` goes through all pages.
+ * Reads one page of the redeems of your gifts, newest first. `giftRedeems` iterates over all pages.
  *
  * @example
  * const { items, total } = await svc.gifts.listGiftRedeems({ limit: 20 });
@@ -182,24 +182,24 @@ export async function listGiftRedeems(client: Client, params: ListGiftRedeemsPar
 }
 
 /**
- * Goes through all redemptions of your gifts, newest first, reading page after page as they are needed.
+ * Iterates over all redeems of your gifts, newest first. Pages are read on demand.
  *
  * @example
  * for await (const { code, amount, status } of svc.gifts.giftRedeems()) console.log(code, amount, status);
  */
 export function giftRedeems(client: Client, params: PageOptions = {}): AsyncGenerator<GiftRedeem, void, undefined> {
-  return eachItem((asked) => readGiftRedeemPage(client, asked), params);
+  return eachItem((query) => readGiftRedeemPage(client, query), params);
 }
 
 export interface GetGiftRedeemParams {
   readonly id: string;
 }
 
-/** A redemption as its gift's owner sees it. */
+/** A redeem as the gift's owner sees it. */
 export type GiftRedeem = AnswerOf<typeof endpoints.getGiftRedeem>;
 
 /**
- * Reads one redemption of your gifts.
+ * Reads one redeem of your gifts.
  *
  * @example
  * const { status, walletAddress } = await svc.gifts.getGiftRedeem({ id: redeemId });
@@ -212,10 +212,10 @@ export function getGiftRedeem(client: Client, { id }: GetGiftRedeemParams): Prom
   });
 }
 
-/** The most that one redemption may give, in millionths of a dollar. */
+/** Of one redeem, in millionths of a dollar. */
 const MAX_AMOUNT = 10_000_000_000n;
 
-/** The amount as the JSON number that the service takes: exact, because ten thousand dollars have at most eleven digits. */
+/** The JSON number that the API takes: exact, because ten thousand dollars in micros have eleven digits. */
 export function readGiftAmount(amount: string | number): number {
   const micros = parseUsd(amount);
   if (!micros.ok) throw new SvcInputError('invalid_input', `amount ${micros.reason}.`);

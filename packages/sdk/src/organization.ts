@@ -4,7 +4,7 @@ import { eachItem, type List, type Page, type PageOptions, toList } from './clie
 import { request } from './client/request.ts';
 
 /**
- * Reads your organisation and its credits. On a server only: needs the secret key.
+ * Reads your organisation and its credits. Server only: needs the secret key.
  *
  * @example
  * const { name, balance } = await svc.getOrganization();
@@ -21,7 +21,8 @@ export interface ListLedgerParams {
 }
 
 /**
- * Reads one page of the changes of your credits, newest first. On a server only: needs the secret key. `ledger` goes through all pages.
+ * Reads one page of the changes of your credits, newest first. `ledger` iterates over all pages. Server only: needs
+ * the secret key.
  *
  * @example
  * const { items } = await svc.listLedger({ limit: 50 });
@@ -31,23 +32,23 @@ export async function listLedger(client: Client, params: ListLedgerParams = {}):
 }
 
 /**
- * Goes through every change of your credits, newest first. On a server only: needs the secret key.
+ * Iterates over all changes of your credits, newest first. Server only: needs the secret key.
  *
  * @example
  * for await (const { type, amountUsd } of svc.ledger()) console.log(type, amountUsd);
  */
 export function ledger(client: Client, params: PageOptions = {}): AsyncGenerator<LedgerEntry, void, undefined> {
-  return eachItem((asked) => readLedgerPage(client, asked), params);
+  return eachItem((query) => readLedgerPage(client, query), params);
 }
 
 export interface CreateDepositParams {
-  /** Of a USDC transfer to the payment address that `getConfig` names. */
+  /** Of a USDC transfer to the `paymentAddress` of `getConfig`. */
   readonly transactionHash: string;
   readonly chain: Chain;
 }
 
 /**
- * Turns a USDC transfer to the service's payment address into credits, once. On a server only: needs the secret key.
+ * Turns a USDC transfer to the service's payment address into credits, once. Server only: needs the secret key.
  *
  * @example
  * const { paymentAddress } = await svc.getConfig();

@@ -4,16 +4,15 @@ import { SvcInputError } from './client/errors.ts';
 import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
 import { request } from './client/request.ts';
 
-/** What describes a service to those who buy it. */
 export interface OwnSkuFields {
-  /** Whom your fulfilment service orders it from. */
+  /** The provider from which your fulfilment service orders it. */
   readonly providerId: string;
   readonly name: string;
   readonly category: SkuCategory;
-  /** What references must match, in the syntax of RE2. */
+  /** References must match this pattern, in RE2 syntax. */
   readonly referenceRegexValidation: string;
   readonly referenceLabel: string;
-  /** What amounts must match, `fixedAmount` too. */
+  /** Amounts must match this pattern, `fixedAmount` too. */
   readonly amountRegexValidation: string;
   readonly amountLabel: string;
   readonly currency: Currency;
@@ -21,19 +20,19 @@ export interface OwnSkuFields {
 }
 
 export interface CreateOwnSkuParams extends OwnSkuFields {
-  /** At most 31 printable ASCII characters, a letter among them. */
+  /** At most 31 printable ASCII characters, at least one letter. */
   readonly id: string;
   readonly description?: string | undefined;
-  /** Left out: the buyer chooses the amount. */
+  /** Omitted: the buyer chooses the amount. */
   readonly fixedAmount?: number | undefined;
-  /** An https address. */
+  /** An https URL. */
   readonly logoUrl?: string | undefined;
   /** Default: true. */
   readonly isOffered?: boolean | undefined;
 }
 
 /**
- * Adds a service of your own to those that your users see. On a server only: needs the secret key.
+ * Adds a SKU of your own to those that your users see. Server only: needs the secret key.
  *
  * @example
  * const sku = await svc.settings.createOwnSku({
@@ -61,17 +60,17 @@ type Changes = { readonly [Name in keyof OwnSkuFields]?: OwnSkuFields[Name] | un
 
 export interface UpdateOwnSkuParams extends Changes {
   readonly id: string;
-  /** null takes it away, as below. */
+  /** null removes it, as in the next two fields. */
   readonly description?: string | null | undefined;
   readonly fixedAmount?: number | null | undefined;
   readonly logoUrl?: string | null | undefined;
-  /** Whether your users see it and can buy it: all that can be changed of the deployment's services. */
+  /** Whether your users see it and can buy it. The only field that can be changed of the deployment's SKUs. */
   readonly isOffered?: boolean | undefined;
 }
 
 /**
- * Changes a service of your own, or offers a service or not. What is left out stays, and so do purchases that were
- * made. On a server only: needs the secret key.
+ * Changes a SKU of your own, or whether a SKU is offered. Omitted fields and past purchases stay. Server only: needs
+ * the secret key.
  *
  * @example
  * await svc.settings.updateOwnSku({ id: ownSku.id, name: 'Agua del Centro' });
@@ -96,7 +95,7 @@ export interface DeleteOwnSkuParams {
 export type OwnSkuDeleted = AnswerOf<typeof endpoints.deleteOwnSku>;
 
 /**
- * Removes a service of your own. Purchases of it stay. On a server only: needs the secret key.
+ * Deletes a SKU of your own. Its purchases stay. Server only: needs the secret key.
  *
  * @example
  * await svc.settings.deleteOwnSku({ id: ownSku.id });
@@ -117,8 +116,8 @@ export interface ListOfferedSkusParams {
 }
 
 /**
- * Reads one page of the deployment's services and your own, offered or not. On a server only: needs the secret key.
- * `offeredSkus` goes through all pages.
+ * Reads one page of the deployment's SKUs and your own, offered or not. `offeredSkus` iterates over all pages. Server
+ * only: needs the secret key.
  *
  * @example
  * const { items } = await svc.settings.listOfferedSkus({ limit: 50 });
@@ -128,14 +127,13 @@ export async function listOfferedSkus(client: Client, params: ListOfferedSkusPar
 }
 
 /**
- * Goes through the deployment's services and your own, offered or not, page after page. On a server only: needs the
- * secret key.
+ * Iterates over the deployment's SKUs and your own, offered or not. Server only: needs the secret key.
  *
  * @example
  * for await (const { id, isOwn, isOffered } of svc.settings.offeredSkus()) console.log(id, isOwn, isOffered);
  */
 export function offeredSkus(client: Client, params: PageOptions = {}): AsyncGenerator<OfferedSku, void, undefined> {
-  return eachItem((asked) => readOfferedSkuPage(client, asked), params);
+  return eachItem((query) => readOfferedSkuPage(client, query), params);
 }
 
 function readOfferedSkuPage(client: Client, params: ListOfferedSkusParams): Promise<Page<OfferedSku>> {

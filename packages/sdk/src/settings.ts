@@ -5,7 +5,7 @@ import { eachItem, type List, type Page, type PageOptions, toList } from './clie
 import { request } from './client/request.ts';
 
 /**
- * Reads the settings of your environment. On a server only: needs the secret key.
+ * Reads the settings of your environment. Server only: needs the secret key.
  *
  * @example
  * const { notificationEmail, jwksUrl } = await svc.settings.getSettings();
@@ -15,23 +15,23 @@ export function getSettings(client: Client): Promise<Settings> {
 }
 
 export interface UpdateSettingsParams {
-  /** Hears of purchases that have ended. null: nobody does. */
+  /** Gets a mail when a purchase ends. null: no mails. */
   readonly notificationEmail?: string | null | undefined;
-  /** Where the keys of your users' tokens are: a public https address, or in development `sandbox`. */
+  /** Key set of your users' tokens: a public https URL, or `sandbox` in development. */
   readonly jwksUrl?: string | null | undefined;
-  /** What `iss` must be. null: anything. */
+  /** Required `iss`. null: any. */
   readonly jwtIssuer?: string | null | undefined;
-  /** What `aud` must contain. null: anything. */
+  /** Required in `aud`. null: any. */
   readonly jwtAudience?: string | null | undefined;
-  /** The claim that is the `externalUserId`. At first: `sub`. */
+  /** The claim that holds the `externalUserId`. Initially `sub`. */
   readonly jwtUserClaim?: string | undefined;
-  /** Whether gifts are managed with the secret key only. */
+  /** Whether managing gifts requires the secret key. */
   readonly giftsNeedSecretKey?: boolean | undefined;
 }
 
 /**
- * Changes settings of your environment, all of them or none, and answers what then holds. What is left out stays. On a
- * server only: needs the secret key.
+ * Changes settings of your environment, all of them or none, and returns the result. Omitted fields stay. Server
+ * only: needs the secret key.
  *
  * @example
  * await svc.settings.updateSettings({ notificationEmail: 'avisos@tienda.example' });
@@ -57,8 +57,8 @@ export interface ListApiKeysParams {
 }
 
 /**
- * Reads one page of the keys of your environment, newest first, secret ones masked. On a server only: needs the secret
- * key. `apiKeys` goes through all pages.
+ * Reads one page of the API keys of your environment, newest first. Secret keys are masked. `apiKeys` iterates over
+ * all pages. Server only: needs the secret key.
  *
  * @example
  * const { items } = await svc.settings.listApiKeys({ limit: 50 });
@@ -68,27 +68,27 @@ export async function listApiKeys(client: Client, params: ListApiKeysParams = {}
 }
 
 /**
- * Goes through the keys of your environment, newest first, secret ones masked, page after page. On a server only: needs
- * the secret key.
+ * Iterates over the API keys of your environment, newest first. Secret keys are masked. Server only: needs the secret
+ * key.
  *
  * @example
  * for await (const { kind, key, revokedAt } of svc.settings.apiKeys()) console.log(kind, key, revokedAt);
  */
 export function apiKeys(client: Client, params: PageOptions = {}): AsyncGenerator<ApiKey, void, undefined> {
-  return eachItem((asked) => readApiKeyPage(client, asked), params);
+  return eachItem((query) => readApiKeyPage(client, query), params);
 }
 
 export interface CreateApiKeyParams {
   readonly kind: 'public' | 'secret';
 }
 
-/** `secretKey` is the whole key, in this one answer. It is null of a public key, whose `key` is whole. */
+/** `secretKey` is the whole secret key; only this answer has it. null for a public key, whose `key` is whole. */
 export type CreatedApiKey = AnswerOf<typeof endpoints.createApiKey>;
 
 /**
- * Makes a key for your environment. To rotate one: make a new one, use it everywhere, then revoke the old one. Should
- * the answer get lost on the
- * way, `secretKey` of a secret key is null: revoke it and make another. On a server only: needs the secret key.
+ * Creates an API key for your environment. To rotate: create a new key, deploy it, then revoke the old one.
+ * `secretKey` of a secret key is null if the first answer was lost and the request repeated: revoke that key and
+ * create another. Server only: needs the secret key.
  *
  * @example
  * const { id, secretKey } = await svc.settings.createApiKey({ kind: 'secret' });
@@ -108,8 +108,8 @@ export interface RevokeApiKeyParams {
 export type ApiKeyRevoked = AnswerOf<typeof endpoints.revokeApiKey>;
 
 /**
- * Revokes a key, at once and everywhere. The keys of this client are refused (`key_in_use`): revoke them with others.
- * On a server only: needs the secret key.
+ * Revokes an API key at once. The keys of this client are refused (`key_in_use`): revoke them with another key.
+ * Server only: needs the secret key.
  *
  * @example
  * const { id } = await svc.settings.createApiKey({ kind: 'public' });
@@ -131,8 +131,8 @@ export interface ListAuditLogParams {
 }
 
 /**
- * Reads one page of what was changed with your keys or by the operator, newest first. On a server only: needs the
- * secret key. `auditLog` goes through all pages.
+ * Reads one page of the audit log: changes made with your keys or by the operator, newest first. `auditLog` iterates
+ * over all pages. Server only: needs the secret key.
  *
  * @example
  * const { items } = await svc.settings.listAuditLog({ limit: 50 });
@@ -142,14 +142,14 @@ export async function listAuditLog(client: Client, params: ListAuditLogParams = 
 }
 
 /**
- * Goes through what was changed with your keys or by the operator, newest first, page after page. On a server only:
- * needs the secret key.
+ * Iterates over the audit log: changes made with your keys or by the operator, newest first. Server only: needs the
+ * secret key.
  *
  * @example
  * for await (const { action, actor, createdAt } of svc.settings.auditLog()) console.log(createdAt, action, actor);
  */
 export function auditLog(client: Client, params: PageOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
-  return eachItem((asked) => readAuditPage(client, asked), params);
+  return eachItem((query) => readAuditPage(client, query), params);
 }
 
 function readApiKeyPage(client: Client, params: ListApiKeysParams): Promise<Page<ApiKey>> {

@@ -5,7 +5,6 @@ import { request } from './client/request.ts';
 
 export interface SkuFilters {
   readonly category?: QueryOf<typeof endpoints.listSkus>['category'] | undefined;
-  /** The provider's id. */
   readonly provider?: string | undefined;
 }
 
@@ -14,12 +13,12 @@ export interface ListSkusParams extends SkuFilters {
   readonly page?: number | undefined;
   /** Items on a page, at most 100. Default: 10. */
   readonly limit?: number | undefined;
-  /** Items to skip; wins over `page`. */
+  /** Items to skip; overrides `page`. */
   readonly offset?: number | undefined;
 }
 
 /**
- * Reads one page of the services that can be bought. `skus` goes through all pages.
+ * Reads one page of the SKUs on offer. `skus` iterates over all pages.
  *
  * @example
  * const { items, total } = await svc.listSkus({ category: 'LUZ' });
@@ -35,7 +34,7 @@ export async function listSkus(
 export interface SkusParams extends SkuFilters, PageOptions {}
 
 /**
- * Goes through all services that can be bought, reading page after page as they are needed.
+ * Iterates over all SKUs on offer. Pages are read on demand.
  *
  * @example
  * for await (const sku of svc.skus({ category: 'STREAMING' })) console.log(sku.name, sku.fixedAmount);
@@ -46,7 +45,7 @@ export function skus(
   bearerToken?: BearerToken,
 ): AsyncGenerator<Sku, void, undefined> {
   const { category, provider } = params;
-  return eachItem((asked) => readSkuPage(client, { category, provider, ...asked }, bearerToken), params);
+  return eachItem((query) => readSkuPage(client, { category, provider, ...query }, bearerToken), params);
 }
 
 export interface GetSkuParams {
@@ -54,7 +53,7 @@ export interface GetSkuParams {
 }
 
 /**
- * Reads one service that can be bought.
+ * Reads one SKU.
  *
  * @example
  * const { name, referenceLabel } = await svc.getSku({ id: 'cfe-recibo-hogar' });
@@ -69,13 +68,13 @@ export function getSku(client: Client, { id }: GetSkuParams, bearerToken?: Beare
 }
 
 export interface CheckSkuReferenceParams {
-  /** The service's id; one with `canCheckSkuReference`. */
+  /** Of a SKU with `canCheckSkuReference`. */
   readonly id: string;
-  /** Such as a phone or account number. */
+  /** For example a phone or account number. */
   readonly reference: string;
 }
 
-/** `reason` says why not. */
+/** `reason` is set when `valid` is false. */
 export type ReferenceChecked = AnswerOf<typeof endpoints.checkSkuReference>;
 
 /**

@@ -4,7 +4,7 @@ import { eachItem, type List, type Page, type PageOptions, toList } from './clie
 import { request } from './client/request.ts';
 
 export interface GetTransactionParams {
-  /** The hash on the chain, or the service's own id. */
+  /** The hash on the chain, or the service's id. */
   readonly hashOrId: string;
 }
 
@@ -28,11 +28,11 @@ export function getTransaction(
 }
 
 export interface TransactionFilters {
-  /** Whose transactions, sent and received. */
+  /** Sender or recipient. */
   readonly walletAddress: string;
   /** Only calls of this function. */
   readonly calledFunction?: string | undefined;
-  /** 1 to 31, with `month` and `year`. Days are UTC. */
+  /** 1 to 31, with `month` and `year`, in UTC. */
   readonly day?: number | undefined;
   /** 1 to 12, with `year`. */
   readonly month?: number | undefined;
@@ -47,7 +47,7 @@ export interface GetTransactionListParams extends TransactionFilters {
 }
 
 /**
- * Reads one page of a wallet's transactions, newest first. `transactions` goes through all pages.
+ * Reads one page of a wallet's transactions, newest first. `transactions` iterates over all pages.
  *
  * @example
  * const { items, total } = await svc.getTransactionList({ walletAddress: wallet.publicKey, limit: 20 });
@@ -64,11 +64,11 @@ export interface GetTransactionStatusParams {
   readonly hash: string;
 }
 
-/** `revertReason` is there when `status` is `REVERTED`. */
+/** `revertReason` is set when `status` is `REVERTED`. */
 export type TransactionStatus = AnswerOf<typeof endpoints.getTransactionStatus>;
 
 /**
- * Reads what the chain says of a transaction now. `waitForTransaction` waits for the end.
+ * Reads the current status of a transaction on the chain. `waitForTransaction` waits until it is final.
  *
  * @example
  * const { status, blockNumber } = await svc.getTransactionStatus({ hash: transactionHash });
@@ -97,7 +97,8 @@ export interface RecordSendParams {
 }
 
 /**
- * Puts a transfer that was executed elsewhere into the history. The service compares it with the chain; recorded again it answers the same record.
+ * Records a transfer that was executed elsewhere. The service verifies it on the chain. Recording it again returns
+ * the same record.
  *
  * @example
  * const { status } = await svc.recordSend({
@@ -123,11 +124,12 @@ export interface SyncOnChainParams {
   readonly walletAddress: string;
 }
 
-/** `synced`: how many were new to the history; `total`: how many the chain has. */
+/** `synced`: transfers added to the history; `total`: transfers on the chain. */
 export type SyncedOnChain = AnswerOf<typeof endpoints.syncOnChain>;
 
 /**
- * Looks on the chain for a wallet's transfers that the history does not have, such as those from before the service knew the wallet.
+ * Adds a wallet's transfers on the chain that the history lacks, for example those from before the service knew the
+ * wallet.
  *
  * @example
  * const { synced, total } = await svc.syncOnChain({ walletAddress: wallet.publicKey });
@@ -148,7 +150,7 @@ export function syncOnChain(
 export interface TransactionsParams extends TransactionFilters, PageOptions {}
 
 /**
- * Goes through all of a wallet's transactions, newest first, reading page after page as they are needed.
+ * Iterates over all transactions of a wallet, newest first. Pages are read on demand.
  *
  * @example
  * for await (const transaction of svc.transactions({ walletAddress: wallet.publicKey, year: 2026 })) {
@@ -160,7 +162,7 @@ export function transactions(
   params: TransactionsParams,
   bearerToken?: BearerToken,
 ): AsyncGenerator<Transaction, void, undefined> {
-  return eachItem((asked) => readTransactionPage(client, { ...params, ...asked }, bearerToken), params);
+  return eachItem((query) => readTransactionPage(client, { ...params, ...query }, bearerToken), params);
 }
 
 function readTransactionPage(

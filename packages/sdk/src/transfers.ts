@@ -10,20 +10,20 @@ import { type CallsToSign, type ContractCall, executeCalls } from './signing/cal
 export interface TransferParams {
   readonly encryptKey: string;
   readonly wallet: SvcWallet;
-  /** In whole tokens, exact: `'0.5'`. Digits beyond the token's decimals are refused, never rounded. */
+  /** In whole tokens, exact: `'0.5'`. More digits than the token's decimals are refused, never rounded. */
   readonly amount: string | number;
   readonly token: ChainToken;
   readonly recipient: string;
-  /** The service knows its tokens' decimals; given, they must be those. Required for `OTHER`. */
+  /** Required for `OTHER`; for any other token it must match the service's value. */
   readonly decimals?: number | undefined;
-  /** Required for `OTHER`; given for another token, it must be that token's. */
+  /** Required for `OTHER`; for any other token it must match the service's value. */
   readonly tokenAddress?: string | undefined;
 }
 
 /**
- * Sends tokens from the user's wallet without gas.
+ * Sends tokens from the user's wallet. The service pays the gas.
  *
- * After a `SvcConnectionError` the tokens may have been sent: look at `getTransactionList` before you call again.
+ * After a `SvcConnectionError` the tokens may have been sent: check `getTransactionList` before calling again.
  *
  * @returns the transaction's hash
  * @example
@@ -37,10 +37,10 @@ export async function transfer(client: Client, params: TransferParams, bearerTok
 export type CallAnyContractParams = CallsToSign;
 
 /**
- * Executes one or more calls in one transaction without gas, signed by the wallet's owner. Wallets of the current class do all of
- * them or none; earlier `SVC` classes skip a call that fails.
+ * Executes one or more calls in one transaction, signed by the wallet's owner. The service pays the gas. Wallets of
+ * the current class execute all calls or none; earlier `SVC` classes skip a call that fails.
  *
- * After a `SvcConnectionError` the calls may have been executed: look at `getTransactionList` before you call again.
+ * After a `SvcConnectionError` the calls may have been executed: check `getTransactionList` before calling again.
  *
  * @returns the transaction's hash
  * @example
@@ -58,14 +58,14 @@ export function callAnyContract(
   return executeCalls(client, params, bearerToken);
 }
 
-/** The token's own function, with everything checked that can be known before a signature. */
+/** The ERC-20 call, validated as far as possible before signing. */
 export async function transferCall(
   client: Client,
   params: Pick<TransferParams, 'amount' | 'token' | 'recipient' | 'decimals' | 'tokenAddress'>,
 ): Promise<ContractCall> {
   const recipient = readAddress(params.recipient, 'recipient');
   const token = await tokenOf(client, params);
-  // Tokens that arrive at their own contract are lost.
+  // Tokens sent to their own contract are lost.
   if (recipient === token.address) {
     throw new SvcInputError('invalid_input', "recipient is the token's contract, which cannot spend what it is sent.");
   }
@@ -77,10 +77,10 @@ export async function transferCall(
   };
 }
 
-/** A human amount in the token's smallest units, exactly; more than zero. */
+/** In the token's smallest units, exact, above zero. */
 function readAmount(amount: string | number, decimals: number): bigint {
   if (typeof amount === 'number' && !isExact(amount)) refuse('is a number that is not exact: pass it as text');
-  // A number stands for its shortest printed form, which is what was typed.
+  // A number stands for its shortest decimal form, as it was typed.
   const raw = parseTokenAmount(String(amount), decimals);
   if (!raw.ok) refuse(raw.reason);
   if (raw.value === 0n) refuse('must be more than zero');
@@ -104,12 +104,12 @@ export interface Token {
   readonly decimals: number;
 }
 
-/** ERC-20 keeps decimals in a byte. */
+/** ERC-20 stores decimals in a byte. */
 const MAX_DECIMALS = 255;
 
 /**
- * Where the token stands and what a whole one is, as the service says. What the caller says as well must agree: a wrong number of
- * decimals moves the point, and with it the money.
+ * Address and decimals as the service states them. Values from the caller must match: a wrong number of decimals
+ * changes the amount.
  */
 export async function tokenOf(client: Client, named: NamedToken): Promise<Token> {
   const { token, tokenAddress, decimals } = named;
@@ -125,16 +125,16 @@ export async function tokenOf(client: Client, named: NamedToken): Promise<Token>
 }
 
 function knownTokens({ tokens }: Config) {
-  if (!Array.isArray(tokens) || !tokens.every(isObject)) throw notAsAgreed();
+  if (!Array.isArray(tokens) || !tokens.every(isObject)) throw invalidAnswer();
   return (tokens as Config['tokens']).flatMap(({ chain, token, address, decimals }) => {
     if (chain !== 'STARKNET' || address === null) return [];
     const value = parseStarknetAddress(String(address));
-    if (!value.ok || !isDecimals(decimals)) throw notAsAgreed();
+    if (!value.ok || !isDecimals(decimals)) throw invalidAnswer();
     return [{ token, address: BigInt(value.value), decimals }];
   });
 }
 
-const notAsAgreed = () =>
+const invalidAnswer = () =>
   new SvcConnectionError('invalid_answer', 'The service does not name its tokens as agreed. Is baseUrl its address?');
 
 function otherToken({ token, decimals }: NamedToken, address: bigint | undefined): Token {

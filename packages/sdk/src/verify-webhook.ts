@@ -6,21 +6,21 @@ import { isObject, readBase64 } from './client/values.ts';
 interface EventOf<Type, Data> {
   readonly id: string;
   readonly type: Type;
-  /** When it happened, ISO 8601. */
+  /** ISO 8601. */
   readonly timestamp: string;
   readonly data: Data;
 }
 
 /**
- * What happened: with a purchase, or nothing but that you asked for a test. Webhooks come at least once: remember `id`, and let a
- * second one with the same go. A later service may know more types: let those go, too.
+ * An event of a purchase, or a test. Webhooks are delivered at least once: store `id` and ignore repetitions. Ignore
+ * unknown types too: a later service may send more.
  */
 export type WebhookEvent =
   | EventOf<Exclude<EventType, 'webhook.test'>, Transaction>
   | EventOf<'webhook.test', { readonly webhookId: string; readonly message: string }>;
 
 export interface VerifyWebhookOptions {
-  /** How far the sender's clock and yours may be apart. Default: 300. */
+  /** Allowed difference between the sender's clock and yours. Default: 300. */
   readonly toleranceSeconds?: number | undefined;
   readonly runtime?: Runtime | undefined;
 }
@@ -28,10 +28,10 @@ export interface VerifyWebhookOptions {
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Proves that a webhook comes from the service, and answers its event. `payload` must be the body as it arrived, not parsed and written
- * again. While a secret is being replaced, pass the old and the new one.
+ * Verifies the signature of a webhook and returns its event. `payload` must be the raw body, not parsed and
+ * serialised again. During a rotation pass the old and the new secret.
  *
- * @throws SvcWebhookError answer such a request with 400 and do nothing
+ * @throws SvcWebhookError respond with 400 and ignore the request
  * @example
  * const event = await verifyWebhook(payload, headers, 'whsec_c3ZjLWV4YW1wbGUtc2VjcmV0LWZvci1kb2Nz');
  * if (event.type === 'sku-purchase.completed') console.log(event.data.skuFileNumber);
@@ -51,18 +51,18 @@ export async function verifyWebhook(
   throw new SvcWebhookError('no_matching_signature', 'No signature of the webhook was made with your secret.');
 }
 
-/** By its name, since bytes may come from another realm, as in some test runners. */
+/** By its tag: bytes may come from another realm, as in some test runners. */
 function readBody(payload: string | Uint8Array): Uint8Array {
   if (typeof payload === 'string') return new TextEncoder().encode(payload);
   if (Object.prototype.toString.call(payload) === '[object Uint8Array]') return payload;
   throw new SvcWebhookError('invalid_payload', 'payload must be the raw body, before anything parsed it.');
 }
 
-/** An old webhook may be one that somebody has kept to send it again. */
+/** Rejects replays of old webhooks. */
 function requireRecent(timestamp: string, toleranceSeconds: number, nowMs: number): void {
   const ageSeconds = Math.floor(nowMs / 1_000) - Number(timestamp);
   const within = `within ${toleranceSeconds} seconds of this clock`;
-  // Written so that a tolerance that is not a number lets nothing pass.
+  // Negated, so that a NaN tolerance rejects everything.
   if (!(ageSeconds <= toleranceSeconds)) throw new SvcWebhookError('too_old', `The webhook was not sent ${within}.`);
   if (!(-ageSeconds <= toleranceSeconds)) throw new SvcWebhookError('too_new', `The webhook was not sent ${within}.`);
 }
@@ -74,7 +74,7 @@ function concat(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   return both;
 }
 
-/** The event in a body that is proven to be the service's. The id is the header's, which was signed with it. */
+/** The id comes from the header, which is signed with the body. */
 function readEvent(id: string, body: Uint8Array): WebhookEvent {
   const event = parse(body);
   if (
@@ -97,7 +97,7 @@ function parse(body: Uint8Array): unknown {
 }
 
 const PREFIX = 'whsec_';
-/** The least that Standard Webhooks allows. It also refuses a setting that was left empty, with which anybody could sign. */
+/** Minimum of Standard Webhooks. It also rejects an empty setting, with which anyone could sign. */
 const MIN_BYTES = 24;
 
 function readSecret(secret: string): Uint8Array<ArrayBuffer> {
@@ -110,12 +110,12 @@ function readSecret(secret: string): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** The request's headers: a `Headers` object, or a plain one as Node has it, with names in any case. */
+/** A `Headers` object, or a plain object as in Node, with names in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Whose request is this long is not ours: an identifier and a few signatures are far shorter. */
+/** An id and a few signatures are far shorter. */
 const MAX_LENGTH = 4_096;
 
 function readWebhookHeaders(headers: WebhookHeaders): { id: string; timestamp: string; signatures: string[] } {
@@ -140,11 +140,11 @@ function find(headers: WebhookHeaders, name: string): unknown {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A sender signs with its old and its new secret while it changes them; many more signatures are an attempt to keep us busy. */
+/** A sender signs with two secrets during a rotation; the bound limits the work of a forged request. */
 const MAX_SIGNATURES = 16;
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
 
-/** Whether one of the signatures was made with one of the keys. WebCrypto compares in constant time. */
+/** WebCrypto compares in constant time. */
 async function isSigned(message: Bytes, signatures: readonly string[], secrets: readonly Bytes[]): Promise<boolean> {
   const candidates = signatures.slice(0, MAX_SIGNATURES).flatMap((text) => readSignature(text) ?? []);
   let matches = false;
@@ -157,7 +157,7 @@ async function isSigned(message: Bytes, signatures: readonly string[], secrets: 
   return matches;
 }
 
-/** `v1,` and base64. Signatures of other versions stand beside it for receivers that know them. */
+/** `v1,` and base64. Other versions are ignored. */
 function readSignature(text: string): Bytes | undefined {
   return text.startsWith('v1,') ? readBase64(text.slice('v1,'.length)) : undefined;
 }

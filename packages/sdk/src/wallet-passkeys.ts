@@ -19,10 +19,10 @@ export interface UnlockParams extends Omit<UnlockWithPasskeyParams, 'credentialI
 }
 
 /**
- * Asks the service which passkey opens the user's newest wallet, has the user confirm with it, and answers the `encryptKey`. A service
- * that names another passkey gains nothing: the key of that one does not open the wallet.
+ * Asks the service which passkey opens the user's newest wallet, has the user confirm with it, and returns the
+ * `encryptKey`. If the service names a wrong passkey, its key does not open the wallet.
  *
- * The newest wallet only: for an earlier one of the same user keep its `credentialId`, and call `unlockWithPasskey` with it.
+ * For an earlier wallet of the same user, store its `credentialId` and call `unlockWithPasskey`.
  *
  * @example
  * const encryptKey = await svc.passkeys.unlock({ externalUserId });
@@ -45,23 +45,24 @@ export async function unlock(
 export interface ChangeToPasskeyParams<W extends SvcWallet = SvcWallet> {
   readonly externalUserId: string;
   readonly wallet: W;
-  /** Opens the wallet now, and no longer afterwards, unless it is the backup too. */
+  /** Opens the wallet now; no longer afterwards, unless it is also the backup. */
   readonly encryptKey: string;
-  /** Opens the wallet beside the passkey. Without one, who loses the passkey has lost the wallet. */
+  /** Opens the wallet beside the passkey. Without it, losing the passkey means losing the wallet. */
   readonly backupEncryptKey?: string | undefined;
   readonly passkey?: PasskeyOptions | undefined;
 }
 
 export interface ChangedToPasskey<W extends SvcWallet = SvcWallet> {
-  /** With its new ciphertext. */
+  /** With the new ciphertext. */
   readonly wallet: W;
   readonly credentialId: string;
 }
 
 /**
- * Makes a passkey and encrypts a wallet's private key for it, in place of all that opened the wallet before. Also the way from one
- * passkey to another. The user confirms twice: to make the passkey, and to use it. The service is asked only after the new ciphertext was
- * decrypted once with what that use gave, and once with the backup; after an error the wallet opens as before.
+ * Creates a passkey and encrypts a wallet's private key for it, replacing everything that opened the wallet before.
+ * Also changes one passkey to another. The user confirms twice: to create the passkey, and to use it. The new
+ * ciphertext is stored only after it was decrypted with the passkey and with the backup; after an error the wallet
+ * opens as before.
  *
  * @example
  * const { wallet: changed } = await svc.passkeys.changeTo({ externalUserId, wallet, encryptKey, backupEncryptKey: 'a long passphrase' });
@@ -73,7 +74,7 @@ export async function changeToPasskey<W extends SvcWallet>(
 ): Promise<ChangedToPasskey<W>> {
   if (wallet.walletType === 'READY') throw new SvcInputError('invalid_input', 'READY wallets have no passkeys.');
   if (backupEncryptKey !== undefined) readEncryptKey(backupEncryptKey);
-  // First of all: with a wrong encryptKey no passkey must come into being.
+  // First: a wrong encryptKey must not leave a passkey behind.
   const privateKey = await openWalletKey({ wallet, encryptKey });
   const made = await createProvenPasskey(withDefaults(passkey, externalUserId), client.runtime);
   const encryptKeys = [made.encryptKey, ...(backupEncryptKey === undefined ? [] : [backupEncryptKey])];

@@ -16,8 +16,9 @@ export interface UpgradeWalletParams {
 }
 
 /**
- * Upgrades a wallet to another class, without gas: prepares, checks, signs as the owner and executes. On a server only: needs
- * the secret key. The address, the money and the history stay. Where the user's key is in a browser, that signs with `signWalletUpgrade`.
+ * Upgrades a wallet to another class: prepares, checks, signs as the owner and executes. The service pays the gas.
+ * Address, balances and history stay. Server only: needs the secret key. If the user's key is in a browser, sign
+ * there with `signWalletUpgrade`.
  *
  * @example
  * const { newWalletType } = await svc.upgradeWallet({ encryptKey, wallet: earlierWallet });
@@ -31,8 +32,8 @@ export async function upgradeWallet(
   const prepared = await prepareWalletUpgrade(client, { walletAddress, targetClassHash: toHex(target) });
   requireClass(prepared.targetClassHash, target);
   const { typedData, currentWalletType } = prepared;
-  const asked = { encryptKey, wallet, typedData, targetClassHash: toHex(target), currentWalletType };
-  const signature = await signWalletUpgrade(client, asked);
+  const upgrade = { encryptKey, wallet, typedData, targetClassHash: toHex(target), currentWalletType };
+  const signature = await signWalletUpgrade(client, upgrade);
   return executeWalletUpgrade(client, { walletAddress, typedData, signature });
 }
 
@@ -45,8 +46,8 @@ export interface PrepareWalletUpgradeParams {
 export type PreparedWalletUpgrade = AnswerOf<typeof endpoints.prepareWalletUpgrade>;
 
 /**
- * Asks for the typed data that a wallet's owner signs to give the wallet another class. On a server only: needs the secret key. The owner
- * signs it with `signWalletUpgrade`, which checks it first; `upgradeWallet` does all of it in one call.
+ * Prepares the typed data that a wallet's owner signs to upgrade the wallet. `signWalletUpgrade` checks and signs it;
+ * `upgradeWallet` does both and executes. Server only: needs the secret key.
  *
  * @example
  * const { typedData, targetClassHash } = await svc.prepareWalletUpgrade({ walletAddress: earlierWallet.publicKey });
@@ -67,17 +68,18 @@ export function prepareWalletUpgrade(
 export interface SignWalletUpgradeParams {
   readonly encryptKey: string;
   readonly wallet: SvcWallet;
-  /** As `prepareWalletUpgrade` answered it on your server. */
+  /** From `prepareWalletUpgrade` on your server. */
   readonly typedData: Record<string, unknown>;
-  /** The class that the wallet is to have, as your app knows it. Default: the current `SVC` class, as the service names it. */
+  /** The class that your app expects. Default: the service's current `SVC` class. */
   readonly targetClassHash?: string | undefined;
-  /** As `prepareWalletUpgrade` answered it. Default: the wallet's own `walletType`, or else `SVC`. */
+  /** From `prepareWalletUpgrade`. Default: the wallet's `walletType`, or else `SVC`. */
   readonly currentWalletType?: WalletType | undefined;
 }
 
 /**
- * Signs an upgrade as the wallet's owner, where the key is: in the user's browser, while your server prepares and executes it with the
- * secret key. Typed data that is anything else than this upgrade of this wallet is refused. Answers what `executeWalletUpgrade` takes.
+ * Signs an upgrade as the wallet's owner, in the user's browser, while your server prepares and executes it with the
+ * secret key. Refuses typed data that is not exactly this upgrade of this wallet. Returns the signature for
+ * `executeWalletUpgrade`.
  *
  * @example
  * // On your server:
@@ -101,16 +103,17 @@ export async function signWalletUpgrade(
 
 export interface ExecuteWalletUpgradeParams {
   readonly walletAddress: string;
-  /** As `prepareWalletUpgrade` answered it. */
+  /** From `prepareWalletUpgrade`. */
   readonly typedData: Record<string, unknown>;
-  /** The owner's, over the typed data, as `signWalletUpgrade` gives it: `[r, s]`. */
+  /** From `signWalletUpgrade`: `[r, s]`. */
   readonly signature: readonly string[];
 }
 
 export type WalletUpgraded = AnswerOf<typeof endpoints.executeWalletUpgrade>;
 
 /**
- * Has a signed upgrade executed, without gas. On a server only: needs the secret key. The address, the money and the history stay.
+ * Executes a signed upgrade. The service pays the gas. Address, balances and history stay. Server only: needs the
+ * secret key.
  *
  * @example
  * const walletAddress = earlierWallet.publicKey;

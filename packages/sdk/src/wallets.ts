@@ -13,32 +13,34 @@ import { signExecution } from './signing/calls.ts';
 import { checkForSigning } from './signing/check.ts';
 
 export interface CreateWalletParams {
-  /** The user's PIN or passphrase. It never leaves this device; without it nobody can open the wallet. */
+  /** The user's PIN or passphrase. It never leaves this device; without it the wallet cannot be opened. */
   readonly encryptKey: string;
-  /** Your own name for the user. */
+  /** Your id of the user. */
   readonly externalUserId: string;
   readonly chain: Chain;
   readonly walletType?: WalletType | undefined;
-  /** A class of your own, or the one that you expect, so that the service cannot choose another. */
+  /** A class of your own, or the expected one, so that the service cannot choose another. */
   readonly classHash?: string | undefined;
-  /** A passkey opens the wallet from then on; `encryptKey` stays as the backup. */
+  /** Makes a passkey open the wallet; `encryptKey` stays as the backup. */
   readonly usePasskey?: boolean | undefined;
-  /** How the passkey is made, with `usePasskey`. */
+  /** With `usePasskey`. */
   readonly passkey?: PasskeyOptions | undefined;
 }
 
 export interface CreatedWallet extends SvcWallet {
   readonly walletType: WalletType;
   readonly classHash: string;
-  /** Of the deployment; `waitForTransaction` tells when it is done. */
+  /** Of the deployment; pass it to `waitForTransaction`. */
   readonly transactionHash: string;
 }
 
 /**
- * Gives the user a new wallet, without gas. The key is made and encrypted here; the service gets the ciphertext alone.
+ * Creates a wallet for the user. The service pays the gas. The key is generated and encrypted here; the service gets
+ * only the ciphertext.
  *
- * Called again, for the same user too, it makes another wallet: ask `getWallet` first. That holds after a crash or a
- * `SvcConnectionError` as well: either the service has the wallet, with its ciphertext, or there is none and nothing is lost.
+ * Every call creates another wallet, also for the same user: call `getWallet` first. After a crash or a
+ * `SvcConnectionError` the service either has the wallet with its ciphertext, or there is no wallet and nothing is
+ * lost.
  *
  * @example
  * const wallet = await svc.createWallet({ encryptKey: '481516', externalUserId: 'ana', chain: 'STARKNET' });
@@ -53,14 +55,14 @@ export async function createWallet(
   if (params.usePasskey && walletType === 'READY') {
     throw new SvcInputError('invalid_input', 'A READY wallet has no passkeys: leave usePasskey out, or take SVC.');
   }
-  // First of all: a browser makes a passkey only right after the user's click.
+  // First: browsers create a passkey only right after a user gesture.
   const { encryptKeys, details } = await newWalletSecrets(client, params);
   const classHash = await walletClassOf(client, walletType, params.classHash);
   const account = newAccount(classHash, walletType, client.runtime);
   const signed = await signCreation(client, { chain, walletType, account, classHash: params.classHash }, bearerToken);
   const { privateKey, address } = account;
   const encryptedPrivateKey = await sealProven({ privateKey, boundTo: address, encryptKeys }, client.runtime);
-  const wallet = { publicKey: padded(address), encryptedPrivateKey, walletType };
+  const wallet = { publicKey: padAddress(address), encryptedPrivateKey, walletType };
   const { txHash } = await request<typeof endpoints.createWallet>(client, {
     route: 'POST /svc-wallets',
     access: 'both',
@@ -71,12 +73,13 @@ export async function createWallet(
 }
 
 export interface GetWalletParams {
-  /** Your own name for the user. */
+  /** Your id of the user. */
   readonly externalUserId: string;
 }
 
 /**
- * Reads a user's newest wallet, its private key encrypted. A user without one: SvcApiError `wallet_not_found`.
+ * Reads a user's newest wallet, with its encrypted private key. Throws SvcApiError `wallet_not_found` for a user
+ * without a wallet.
  *
  * @example
  * const { publicKey, encryptedPrivateKey } = await svc.getWallet({ externalUserId: 'ana' });
@@ -102,7 +105,7 @@ export type GetTokenBalanceParams = {
   | { readonly externalUserId: string; readonly walletPublicKey?: undefined }
 );
 
-/** `balance` is a whole number of the token's smallest units; `decimals` says how small. */
+/** `balance` is a whole number of the token's smallest units, of which 10^`decimals` make one token. */
 export type TokenBalance = AnswerOf<typeof endpoints.getTokenBalance>;
 
 /**
@@ -131,11 +134,11 @@ export interface RecoverCredentialParams {
   readonly externalUserId: string;
 }
 
-/** What is known of the passkey that opens a user's wallet; each `null` where the wallet has none. */
+/** The passkey that opens a user's wallet; fields are `null` where the wallet has none. */
 export type RecoveredCredential = AnswerOf<typeof endpoints.recoverCredential>;
 
 /**
- * Reads which passkey opens a user's newest wallet, for a device that does not remember it. It opens nothing by itself.
+ * Reads which passkey opens a user's newest wallet, for a device that has not stored it. Opens nothing.
  *
  * @example
  * const { credentialId } = await svc.recoverCredential({ externalUserId: 'ana' });
@@ -157,11 +160,11 @@ interface Creation {
   readonly chain: Chain;
   readonly walletType: WalletType;
   readonly account: NewAccount;
-  /** The service finds the classes that it names itself by the address. */
+  /** Undefined for the service's own classes, which it finds by the address. */
   readonly classHash: string | undefined;
 }
 
-/** What the owner signs is an execution of nothing: it proves the key, and could do no more in other hands. */
+/** The owner signs an empty execution: it proves the key and allows nothing else. */
 async function signCreation(
   client: Client,
   { chain, walletType, account, classHash }: Creation,
@@ -171,13 +174,13 @@ async function signCreation(
   const { typedData, accountClassHash } = await request<typeof endpoints.prepareWalletCreation>(client, {
     route: 'POST /svc-wallets/prepare-creation',
     access: 'both',
-    body: { chain, publicKey: padded(address), walletType, starkKeyPubAX: toHex(publicKey), classHash },
+    body: { chain, publicKey: padAddress(address), walletType, starkKeyPubAX: toHex(publicKey), classHash },
     bearerToken,
   });
   requireClass(accountClassHash, account.classHash);
   const { execution, chainId } = await checkForSigning(client, typedData, { account: address, calls: [] });
   const signature = signExecution(execution, { account: address, chainId, privateKey });
-  // The interface wants a recovery bit; accounts check by the x coordinate alone and nobody reads it.
+  // The API requires a recovery bit; accounts verify by the x coordinate and ignore it.
   return { typedData, userSignature: { ...signature, recovery: 0 } };
 }
 
@@ -185,7 +188,7 @@ function deployment({ classHash, publicKey, calldata }: NewAccount) {
   return { class_hash: toHex(classHash), salt: toHex(publicKey), unique: '0x0', calldata: calldata.map(toHex) };
 }
 
-const padded = (address: bigint) => `0x${hex64(address)}`;
+const padAddress = (address: bigint) => `0x${hex64(address)}`;
 
 interface NewAccount {
   readonly classHash: bigint;
@@ -195,7 +198,7 @@ interface NewAccount {
   readonly calldata: readonly bigint[];
 }
 
-/** A new key and where its account comes to stand: calculated here, so that nobody else can name the address. */
+/** A new key and the address of its account, computed here so that the service cannot choose it. */
 function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
   const privateKey = newPrivateKey(runtime);
   const publicKey = starkKey(privateKey);
@@ -204,17 +207,17 @@ function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime)
   return { classHash, privateKey, publicKey, address, calldata };
 }
 
-/** The class that is asked for, or else the current one of the type, as the service names it. */
+/** The given class, or the current one of the type according to the service. */
 export async function walletClassOf(client: Client, walletType: WalletType, classHash?: string): Promise<bigint> {
   if (classHash !== undefined) return readClassHash(classHash);
   const { walletClasses } = await getConfig(client);
-  if (!Array.isArray(walletClasses) || !walletClasses.every(isObject)) throw notAsAgreed();
+  if (!Array.isArray(walletClasses) || !walletClasses.every(isObject)) throw invalidAnswer();
   const current = (walletClasses as Config['walletClasses']).find(
     (known) => known.walletType === walletType && known.current,
   );
   const named = current && parseClassHash(current.classHash);
   if (named !== undefined) return named;
-  if (current) throw notAsAgreed();
+  if (current) throw invalidAnswer();
   throw new SvcInputError('invalid_input', `This service has no class for wallets of the type ${walletType}.`);
 }
 
@@ -229,16 +232,16 @@ function parseClassHash(text: string): bigint | undefined {
   return value?.ok && value.value > 0n && value.value < ADDRESS_BOUND ? value.value : undefined;
 }
 
-const notAsAgreed = () =>
+const invalidAnswer = () =>
   new SvcConnectionError(
     'invalid_answer',
     'The service does not name its wallet classes as agreed. Is baseUrl its address?',
   );
 
-/** What the service says it will do must be what it was asked to do. */
-export function requireClass(said: string, asked: bigint): void {
-  const value = parseFelt(String(said));
-  if (value.ok && value.value === asked) return;
+/** The service must prepare the requested class. */
+export function requireClass(prepared: string, requested: bigint): void {
+  const value = parseFelt(String(prepared));
+  if (value.ok && value.value === requested) return;
   throw new SvcTypedDataError(
     'typed_data_mismatch',
     'The service prepared another wallet class than was asked for, and nothing was signed.',

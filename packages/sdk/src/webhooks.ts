@@ -5,19 +5,19 @@ import { eachItem, type List, type Page, type PageOptions, toList } from './clie
 import { request } from './client/request.ts';
 
 export interface CreateWebhookParams {
-  /** A public https address. */
+  /** A public https URL. */
   readonly url: string;
   readonly description?: string | null | undefined;
-  /** null, the default: all. */
+  /** Default: null, all types. */
   readonly eventTypes?: EventType[] | null | undefined;
 }
 
-/** `secret` is what `verifyWebhook` wants, in this one answer. */
+/** `secret` is for `verifyWebhook`; only this answer has it. */
 export type WebhookWithSecret = AnswerOf<typeof endpoints.createWebhook>;
 
 /**
- * Has events sent to an address of yours. Should the answer get lost on the way, `secret` is null: rotate it. On a
- * server only: needs the secret key.
+ * Creates a webhook: events are sent to your URL. `secret` is null if the first answer was lost and the request
+ * repeated: rotate it then. Server only: needs the secret key.
  *
  * @example
  * const { id, secret } = await svc.webhooks.createWebhook({ url: 'https://app.tienda.example/webhooks' });
@@ -39,8 +39,8 @@ export interface ListWebhooksParams {
 }
 
 /**
- * Reads one page of your webhooks, newest first. On a server only: needs the secret key. `webhooks` goes through all
- * pages.
+ * Reads one page of your webhooks, newest first. `webhooks` iterates over all pages. Server only: needs the secret
+ * key.
  *
  * @example
  * const { items } = await svc.webhooks.listWebhooks();
@@ -50,13 +50,13 @@ export async function listWebhooks(client: Client, params: ListWebhooksParams = 
 }
 
 /**
- * Goes through your webhooks, newest first, page after page. On a server only: needs the secret key.
+ * Iterates over your webhooks, newest first. Server only: needs the secret key.
  *
  * @example
  * for await (const { url, isEnabled } of svc.webhooks.webhooks()) console.log(url, isEnabled);
  */
 export function webhooks(client: Client, params: PageOptions = {}): AsyncGenerator<Webhook, void, undefined> {
-  return eachItem((asked) => readWebhookPage(client, asked), params);
+  return eachItem((query) => readWebhookPage(client, query), params);
 }
 
 export interface GetWebhookParams {
@@ -64,7 +64,7 @@ export interface GetWebhookParams {
 }
 
 /**
- * Reads a webhook. On a server only: needs the secret key.
+ * Reads a webhook. Server only: needs the secret key.
  *
  * @example
  * const { url, isEnabled, disabledReason } = await svc.webhooks.getWebhook({ id: webhook.id });
@@ -81,14 +81,14 @@ export interface UpdateWebhookParams {
   readonly id: string;
   readonly url?: string | undefined;
   readonly description?: string | null | undefined;
-  /** null: all. */
+  /** null: all types. */
   readonly eventTypes?: EventType[] | null | undefined;
   readonly isEnabled?: boolean | undefined;
 }
 
 /**
- * Changes a webhook, or switches it off and on. What happened while it was off is not sent by itself: replay it. On a
- * server only: needs the secret key.
+ * Changes, enables or disables a webhook. Events of the time while it was disabled are not sent: use `replayWebhook`.
+ * Server only: needs the secret key.
  *
  * @example
  * await svc.webhooks.updateWebhook({ id: webhook.id, eventTypes: ['sku-purchase.completed', 'sku-purchase.failed'] });
@@ -114,7 +114,7 @@ export interface DeleteWebhookParams {
 export type WebhookDeleted = AnswerOf<typeof endpoints.deleteWebhook>;
 
 /**
- * Deletes a webhook. Nothing more is sent to it. On a server only: needs the secret key.
+ * Deletes a webhook. Nothing more is sent to it. Server only: needs the secret key.
  *
  * @example
  * await svc.webhooks.deleteWebhook({ id: webhook.id });
@@ -129,14 +129,14 @@ export function deleteWebhook(client: Client, { id }: DeleteWebhookParams): Prom
 
 export interface RotateWebhookSecretParams {
   readonly id: string;
-  /** How long the old secret signs as well: at most a week. Default: a day. */
+  /** How long the old secret still signs: at most a week. Default: a day. */
   readonly overlapSeconds?: number | undefined;
 }
 
 /**
- * Gives a webhook a new secret. For a while its events are signed with both, so that none is lost. `secret` is null where the first
- * answer was lost on the way and the request repeated: call this again then. Up to three older secrets sign until their own time is
- * over, so the one that is deployed still does. On a server only: needs the secret key.
+ * Gives a webhook a new secret. Until the overlap ends, events are signed with both. `secret` is null if the first
+ * answer was lost and the request repeated: call this again. Up to three older secrets sign until their own overlap
+ * ends, so the deployed one stays valid. Server only: needs the secret key.
  *
  * @example
  * const { secret } = await svc.webhooks.rotateWebhookSecret({ id: webhook.id, overlapSeconds: 3600 });
@@ -158,7 +158,7 @@ export interface TestWebhookParams {
 }
 
 /**
- * Sends a `webhook.test` event to one webhook alone, and answers its delivery. On a server only: needs the secret key.
+ * Sends a `webhook.test` event to one webhook and returns its delivery. Server only: needs the secret key.
  *
  * @example
  * const { id, state } = await svc.webhooks.testWebhook({ id: webhook.id });
@@ -173,19 +173,18 @@ export function testWebhook(client: Client, { id }: TestWebhookParams): Promise<
 
 export interface ReplayWebhookParams {
   readonly id: string;
-  /** One event. */
   readonly eventId?: string | undefined;
-  /** In place of `eventId`: all events from this moment on, ISO 8601, … */
+  /** Instead of `eventId`: events from this time on, ISO 8601. */
   readonly from?: string | undefined;
-  /** … and before this one. */
+  /** Exclusive, ISO 8601. */
   readonly to?: string | undefined;
 }
 
 export type ReplayedEvents = AnswerOf<typeof endpoints.replayWebhook>;
 
 /**
- * Delivers one event, or all events of a time, once more to one webhook: the oldest first, at most 10,000 at a time. `nextFrom` is
- * where the rest begins, null when there is none. On a server only: needs the secret key.
+ * Delivers one event, or all events of a period, again to one webhook: oldest first, at most 10,000 per call.
+ * `nextFrom` is the start of the rest, or null. Server only: needs the secret key.
  *
  * @example
  * const { replayed, nextFrom } = await svc.webhooks.replayWebhook({ id: webhook.id, from: '2026-11-02T18:00:00Z' });
@@ -203,7 +202,6 @@ export interface DeliveryFilters {
   /** Of the webhook. */
   readonly id: string;
   readonly state?: DeliveryState | undefined;
-  /** Only of this event. */
   readonly eventId?: string | undefined;
 }
 
@@ -215,8 +213,8 @@ export interface ListDeliveriesParams extends DeliveryFilters {
 }
 
 /**
- * Reads one page of the deliveries of a webhook, newest first. On a server only: needs the secret key. `deliveries`
- * goes through all pages.
+ * Reads one page of the deliveries of a webhook, newest first. `deliveries` iterates over all pages. Server only:
+ * needs the secret key.
  *
  * @example
  * const { items } = await svc.webhooks.listDeliveries({ id: webhook.id, state: 'FAILED' });
@@ -228,14 +226,14 @@ export async function listDeliveries(client: Client, params: ListDeliveriesParam
 export interface DeliveriesParams extends DeliveryFilters, PageOptions {}
 
 /**
- * Goes through the deliveries of a webhook, newest first, page after page. On a server only: needs the secret key.
+ * Iterates over the deliveries of a webhook, newest first. Server only: needs the secret key.
  *
  * @example
  * for await (const { eventType, state } of svc.webhooks.deliveries({ id: webhook.id })) console.log(eventType, state);
  */
 export function deliveries(client: Client, params: DeliveriesParams): AsyncGenerator<Delivery, void, undefined> {
   const { id, state, eventId } = params;
-  return eachItem((asked) => readDeliveryPage(client, { id, state, eventId, ...asked }), params);
+  return eachItem((query) => readDeliveryPage(client, { id, state, eventId, ...query }), params);
 }
 
 export interface GetDeliveryParams {
@@ -247,7 +245,7 @@ export interface GetDeliveryParams {
 export type DeliveryWithAttempts = AnswerOf<typeof endpoints.getDelivery>;
 
 /**
- * Reads a delivery and every attempt of it. On a server only: needs the secret key.
+ * Reads a delivery and its attempts. Server only: needs the secret key.
  *
  * @example
  * const delivery = await svc.webhooks.testWebhook({ id: webhook.id });
@@ -273,8 +271,8 @@ export interface ListEventsParams extends EventFilters {
 }
 
 /**
- * Reads one page of what happened in your environment, newest first. On a server only: needs the secret key. `events`
- * goes through all pages.
+ * Reads one page of the events of your environment, newest first. `events` iterates over all pages. Server only:
+ * needs the secret key.
  *
  * @example
  * const { items } = await svc.webhooks.listEvents({ type: 'sku-purchase.failed' });
@@ -286,15 +284,14 @@ export async function listEvents(client: Client, params: ListEventsParams = {}):
 export interface EventsParams extends EventFilters, PageOptions {}
 
 /**
- * Goes through what happened in your environment, newest first, page after page. On a server only: needs the secret
- * key.
+ * Iterates over the events of your environment, newest first. Server only: needs the secret key.
  *
  * @example
  * for await (const { type, timestamp } of svc.webhooks.events()) console.log(timestamp, type);
  */
 export function events(client: Client, params: EventsParams = {}): AsyncGenerator<Event, void, undefined> {
   const { type } = params;
-  return eachItem((asked) => readEventPage(client, { type, ...asked }), params);
+  return eachItem((query) => readEventPage(client, { type, ...query }), params);
 }
 
 function readWebhookPage(client: Client, params: ListWebhooksParams): Promise<Page<Webhook>> {

@@ -1,29 +1,29 @@
 import { SvcInputError } from './errors.ts';
 import { readUrl } from './input.ts';
 
-/** A user's token, or what gives a fresh one each time. */
+/** A user's token, or a function that returns a fresh one for each request. */
 export type BearerToken = string | (() => string | Promise<string>);
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
 export interface SvcOptions {
-  /** The service's address, ending in `/v1`. */
+  /** The service's URL, ending in `/v1`. */
   readonly baseUrl: string;
-  /** `pk_…`: names your app, and may be shown to anyone. */
+  /** `pk_…`: identifies your app; may be public. */
   readonly publicKey: string;
-  /** `sk_…`: for servers alone; refused in a browser. */
+  /** `sk_…`: for servers only; refused in a browser. */
   readonly secretKey?: string | undefined;
-  /** The user's token, where an operation is not given one of its own. */
+  /** The user's token; a token passed to an operation takes precedence. */
   readonly bearerToken?: BearerToken | undefined;
-  /** Starknet nodes to read from, the preferred one first. Default: the one that the service names. */
+  /** Starknet nodes to read from, preferred first. Default: the service's node. */
   readonly nodeUrl?: string | readonly string[] | undefined;
   readonly fetch?: Fetch | undefined;
-  /** How often a request that failed on the way is sent again. */
+  /** Retries after a connection error or a transient status. Default: 2. */
   readonly maxRetries?: number | undefined;
-  /** For one try of one request. */
+  /** Per attempt. Default: 60000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What every operation needs. Made by `createClient`; holds no key of any user. */
+/** Created by `createClient`. Holds no user keys. */
 export interface Client {
   readonly baseUrl: string;
   readonly publicKey: string;
@@ -37,14 +37,15 @@ export interface Client {
 }
 
 const MAX_RETRIES = 2;
-/** Ten tries with doubling pauses take more than two minutes: longer than anyone waits for one call. */
+/** Ten retries with doubling pauses take more than two minutes. */
 const MOST_RETRIES = 10;
-/** A redeem waits up to half a minute for the chain; twice that leaves room for a slow way there and back. */
+/** A redeem waits up to 30 seconds for the chain; the rest is for slow connections. */
 const TIMEOUT_MS = 60_000;
 const LONGEST_TIMEOUT_MS = 600_000;
 
 /**
- * The client that single operations take, for apps that want only what they import in their bundle. `createSvc` has all of them.
+ * Creates the client that single operations take, so that a bundle contains only what the app imports. `createSvc`
+ * has all operations.
  *
  * @example
  * const client = createClient({ baseUrl, publicKey, secretKey });
@@ -58,7 +59,7 @@ export function createClient(options: SvcOptions, runtime: Runtime = defaultRunt
     secretKey: options.secretKey === undefined ? undefined : readKey('secretKey', options.secretKey, 'sk_'),
     bearerToken: options.bearerToken,
     nodeUrls: [options.nodeUrl ?? []].flat().map(readNodeUrl),
-    // Called as a plain function: browsers refuse `fetch` as a method of another object.
+    // Browsers refuse `fetch` as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     maxRetries: readWhole('maxRetries', options.maxRetries ?? MAX_RETRIES, 0, MOST_RETRIES),
     timeoutMs: readWhole('timeoutMs', options.timeoutMs ?? TIMEOUT_MS, 1, LONGEST_TIMEOUT_MS),
@@ -83,7 +84,7 @@ const isLoopback = (host: string) => /^(localhost|(.+\.)?localhost|127(\.\d+){3}
 
 const readNodeUrl = (text: string): string => readUrl('nodeUrl', text).href;
 
-/** Never repeats the key. The characters are those that fit a header: `fetch` would print others in its own error. */
+/** Never repeats the key. Only header-safe characters: `fetch` would print others in its own error. */
 function readKey(name: string, key: string, prefix: string): string {
   if (typeof key === 'string' && key.startsWith(prefix) && /^\w+$/.test(key)) return key;
   throw new SvcInputError('invalid_options', `${name} must begin with ${prefix} and have letters and digits only.`);
@@ -94,7 +95,7 @@ function readWhole(name: string, value: number, least: number, most: number): nu
   throw new SvcInputError('invalid_options', `${name} must be a whole number from ${least} to ${most}.`);
 }
 
-/** Time and chance, from one place, so that tests turn them. */
+/** Clock and randomness, replaceable in tests. */
 export interface Runtime {
   now(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -120,9 +121,8 @@ export const defaultRuntime: Runtime = {
 };
 
 /**
- * Whoever opens a page can read what is in it, so a secret key there is a secret key given away. Pages have a document,
- * whatever an app that shows them calls itself; browsers and their workers say `Mozilla/`; servers (Node, Deno, Bun, workers at the
- * edge) say their own name or nothing.
+ * A secret key in a page is public. Pages have a document; browsers and their workers identify as `Mozilla/`; servers
+ * (Node, Deno, Bun, edge workers) do not.
  */
 export function refuseSecretInBrowser(scope: BrowserScope = globalThis): void {
   const { navigator, document } = scope;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@svc/protocol';
 
-/** Codes of the session operations, as the interface spells them. */
+/** As documented in the interface. */
 export type SessionErrorCode =
   | 'INVALID_WALLET_TYPE_FOR_SESSION'
   | 'SESSION_EXPIRED'
@@ -11,15 +11,15 @@ export type SessionErrorCode =
   | 'SESSION_DECRYPTION_FAILED'
   | 'SESSION_CREATION_FAILED';
 
-/** Causes of causes end somewhere; a circle of them must not. */
+/** Bound for circular causes. */
 const MAX_CAUSES = 32;
 
 /**
- * Everything that the library throws on purpose. `code` is stable and made to be compared; the message says what to do.
+ * Base class of the library's errors. `code` is stable; compare it instead of the message.
  *
  * @example
  * try {
- *   await svc.getWallet({ externalUserId: 'nobody' });
+ *   await svc.getWallet({ externalUserId: 'unknown-user' });
  * } catch (error) {
  *   if (error instanceof SvcError && error.code === 'wallet_not_found') console.log('no wallet yet');
  *   else throw error;
@@ -34,7 +34,7 @@ export class SvcError extends Error {
     this.code = code;
   }
 
-  /** The first error along the causes, this one included, that `is` accepts; without `is`, the last one. */
+  /** The first error in the chain of causes, this one included, that `is` accepts; without `is`, the last one. */
   walk(is?: (error: unknown) => boolean): unknown {
     let error: unknown = this;
     for (let depth = 0; depth < MAX_CAUSES; depth++) {
@@ -53,13 +53,13 @@ export interface AnswerDetails {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The service answered with an error. `requestId` finds the request in its log. */
+/** The service answered with an error. `requestId` identifies the request in its log. */
 export class SvcApiError extends SvcError {
   override readonly name = 'SvcApiError';
   declare readonly code: ErrorCode | (string & {});
   readonly status: number;
   readonly requestId: string | undefined;
-  /** How long the service asks to wait before the next try. */
+  /** From the service's `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: string, message: string, details: AnswerDetails, options?: ErrorOptions) {
@@ -70,19 +70,19 @@ export class SvcApiError extends SvcError {
   }
 }
 
-/** The service, or a node, could not be reached or did not answer in time. What became of a write is not known. */
+/** The service, or a node, could not be reached or did not answer in time. The outcome of a write is unknown. */
 export class SvcConnectionError extends SvcError {
   override readonly name = 'SvcConnectionError';
   declare readonly code: 'connection_failed' | 'timeout' | 'invalid_answer';
 }
 
-/** A contract was asked and said no. */
+/** A contract call failed. */
 export class SvcChainError extends SvcError {
   override readonly name = 'SvcChainError';
   declare readonly code: 'contract_not_found' | 'entrypoint_not_found' | 'call_failed';
 }
 
-/** What was passed in cannot be used; nothing was sent. */
+/** Invalid arguments; nothing was sent. */
 export class SvcInputError extends SvcError {
   override readonly name = 'SvcInputError';
   declare readonly code:
@@ -93,7 +93,7 @@ export class SvcInputError extends SvcError {
     | 'missing_bearer_token';
 }
 
-/** A private key could not be sealed or opened. */
+/** A private key could not be encrypted or decrypted. */
 export class SvcKeyError extends SvcError {
   override readonly name = 'SvcKeyError';
   declare readonly code:
@@ -104,13 +104,13 @@ export class SvcKeyError extends SvcError {
     | 'crypto_unavailable';
 }
 
-/** The typed data that the service handed over is not what was asked for. Nothing was signed. */
+/** The service's typed data differs from the request. Nothing was signed. */
 export class SvcTypedDataError extends SvcError {
   override readonly name = 'SvcTypedDataError';
   declare readonly code: 'typed_data_mismatch';
 }
 
-/** A passkey could not be made or used. */
+/** A passkey could not be created or used. */
 export class SvcPasskeyError extends SvcError {
   override readonly name = 'SvcPasskeyError';
   declare readonly code: 'passkey_unavailable' | 'passkey_prf_unsupported' | 'passkey_cancelled' | 'passkey_not_found';
@@ -121,7 +121,7 @@ export class SvcSessionError extends SvcError {
   declare readonly code: SessionErrorCode | 'SPENDING_POLICIES_UNSUPPORTED';
 }
 
-/** A webhook is not the service's, or cannot be shown to be. */
+/** A webhook could not be verified. */
 export class SvcWebhookError extends SvcError {
   override readonly name = 'SvcWebhookError';
   declare readonly code:

@@ -1,7 +1,7 @@
 import { parseStarknetAddress, type WalletType } from '@svc/protocol';
 import { SvcInputError } from './errors.ts';
 
-/** Does not repeat what it was given: node addresses carry keys. */
+/** Never repeats the text: node URLs contain keys. */
 export function readUrl(
   name: string,
   text: string,
@@ -13,14 +13,14 @@ export function readUrl(
   return url;
 }
 
-/** An address by its value; `name` is what the caller knows it by. */
+/** `name` is the parameter's name in error messages. */
 export function readAddress(text: string, name: string): bigint {
   const address = typeof text === 'string' ? parseStarknetAddress(text) : undefined;
   if (address?.ok) return BigInt(address.value);
   throw new SvcInputError('invalid_input', `${name} ${address?.reason ?? 'must be text: 0x and hexadecimal digits'}.`);
 }
 
-/** A wallet as `createWallet` and `getWallet` answer it: all that an operation needs beside the user's encryption key. */
+/** A wallet as `createWallet` and `getWallet` return it. */
 export interface SvcWallet {
   /** The account's address. */
   readonly publicKey: string;
@@ -35,7 +35,7 @@ interface IntegerRange {
   readonly max: bigint;
 }
 
-/** A whole number in a range: bigint, decimal text, or a number that is exact. */
+/** A whole number in a range, from a bigint, decimal text or a safe integer. */
 export function readInteger(name: string, value: Integer, { min, max }: IntegerRange): bigint {
   const read = toBigInt(value);
   if (read !== undefined && read >= min && read <= max) return read;
@@ -44,7 +44,7 @@ export function readInteger(name: string, value: Integer, { min, max }: IntegerR
 
 function toBigInt(value: Integer): bigint | undefined {
   if (typeof value === 'bigint') return value;
-  // Length first: the digits of the largest u256, so that no text orders a huge conversion.
+  // At most the digits of a u256: longer text would cost a large conversion.
   if (typeof value === 'string') return /^\d{1,78}$/.test(value) ? BigInt(value) : undefined;
   return Number.isSafeInteger(value) ? BigInt(value) : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failure } from '../../testing/fake-client.ts';
-import { eachItem, type PageAsked } from './pages.ts';
+import { eachItem, type PageQuery } from './pages.ts';
 
 const items = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => ({ id: `item ${from + index}` }));
@@ -13,8 +13,8 @@ async function collect<T>(generator: AsyncIterable<T>): Promise<T[]> {
 
 /** A list as the service keeps it, which may grow between two pages. */
 function listOf(all: { id: string }[]) {
-  const asked: PageAsked[] = [];
-  const read = async ({ page, limit }: PageAsked) => {
+  const asked: PageQuery[] = [];
+  const read = async ({ page, limit }: PageQuery) => {
     asked.push({ page, limit });
     const data = all.slice((page - 1) * limit, page * limit);
     return { data, total: all.length, page, limit, totalPages: Math.ceil(all.length / limit) };
@@ -54,7 +54,7 @@ describe('going through a list', () => {
   });
 
   it('ends where the service has no more to give, whatever it says of pages', async () => {
-    const read = async ({ page, limit }: PageAsked) => ({ data: [], total: 9, page, limit, totalPages: 9 });
+    const read = async ({ page, limit }: PageQuery) => ({ data: [], total: 9, page, limit, totalPages: 9 });
     expect(await collect(eachItem<{ id: string }>(read))).toEqual([]);
   });
 });

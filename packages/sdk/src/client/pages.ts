@@ -1,6 +1,6 @@
 import { SvcInputError } from './errors.ts';
 
-/** One page of a list, as the service answers it. */
+/** One page as the service returns it. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly total: number;
@@ -9,41 +9,40 @@ export interface Page<T> {
   readonly totalPages: number;
 }
 
-/** One page of a list, as the library answers it. */
+/** One page of a list. */
 export interface List<T> {
   readonly items: T[];
-  /** How many there are on all pages. */
+  /** Items on all pages. */
   readonly total: number;
   readonly page: number;
   readonly limit: number;
 }
 
 export interface PageOptions {
-  /** Items asked for at a time, at most 100. Default: 100. */
+  /** Items per request, at most 100. Default: 100. */
   readonly pageSize?: number | undefined;
 }
 
-/** The service gives no more at once. */
+/** The API's limit. */
 const MAX_PAGE_SIZE = 100;
-/** A million items: whoever has more reads them with filters. */
+/** One million items; use filters beyond that. */
 const MAX_PAGES = 10_000;
 
 export function toList<T>({ data, total, page, limit }: Page<T>): List<T> {
   return { items: [...data], total, page, limit };
 }
 
-/** What `read` is asked for. */
-export interface PageAsked {
+export interface PageQuery {
   readonly page: number;
   readonly limit: number;
 }
 
 /**
- * Every item of a list, page after page, each read when it is needed. Items that are added meanwhile push others to the next page: those
- * come once all the same.
+ * Iterates over a list and reads pages on demand. Items added meanwhile push others to the next page; those are
+ * returned once.
  */
 export async function* eachItem<T extends { readonly id: string }>(
-  read: (asked: PageAsked) => Promise<Page<T>>,
+  read: (query: PageQuery) => Promise<Page<T>>,
   { pageSize = MAX_PAGE_SIZE }: PageOptions = {},
 ): AsyncGenerator<T, void, undefined> {
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) {

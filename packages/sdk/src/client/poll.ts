@@ -2,15 +2,15 @@ import type { Client } from './client.ts';
 import { SvcApiError, SvcConnectionError, SvcInputError } from './errors.ts';
 
 export interface PollOptions {
-  /** Between two questions. Default: 3000. */
+  /** Between two requests. Default: 3000. */
   readonly retryIntervalMs?: number | undefined;
-  /** How long to wait in all. Default: 300000. */
+  /** In total. Default: 300000. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Polled<T> {
-  /** For messages. */
+  /** In error messages. */
   readonly name: string;
   readonly read: () => Promise<T>;
   readonly isFinal: (value: T) => boolean;
@@ -18,12 +18,12 @@ export interface Polled<T> {
 
 const RETRY_INTERVAL_MS = 3_000;
 const TIMEOUT_MS = 300_000;
-/** Below this the service's rate limit would end the waiting. */
+/** Faster polling would exceed the service's rate limit. */
 const SHORTEST_INTERVAL_MS = 100;
 
 /**
- * Reads again and again until what was read is final. What a phone loses on the way (no network, a service that restarts) is waited
- * through; a refusal is thrown at once.
+ * Polls until the result is final. Connection errors and restarts of the service are retried; a refusal is thrown at
+ * once.
  */
 export async function pollUntil<T>(client: Client, options: PollOptions, polled: Polled<T>): Promise<T> {
   const { retryIntervalMs = RETRY_INTERVAL_MS, timeoutMs = TIMEOUT_MS, signal } = options;
@@ -34,15 +34,15 @@ export async function pollUntil<T>(client: Client, options: PollOptions, polled:
   const deadline = runtime.now() + timeoutMs;
   for (;;) {
     signal?.throwIfAborted();
-    const seen = await look(polled.read);
-    if ('value' in seen && polled.isFinal(seen.value)) return seen.value;
+    const result = await attempt(polled.read);
+    if ('value' in result && polled.isFinal(result.value)) return result.value;
     const leftMs = deadline - runtime.now();
-    if (leftMs <= 0) throw timedOut(polled.name, timeoutMs, 'failure' in seen ? seen.failure : undefined);
+    if (leftMs <= 0) throw timedOut(polled.name, timeoutMs, 'failure' in result ? result.failure : undefined);
     await runtime.sleep(Math.min(retryIntervalMs, leftMs), signal);
   }
 }
 
-async function look<T>(read: () => Promise<T>): Promise<{ value: T } | { failure: unknown }> {
+async function attempt<T>(read: () => Promise<T>): Promise<{ value: T } | { failure: unknown }> {
   try {
     return { value: await read() };
   } catch (failure) {
@@ -51,7 +51,7 @@ async function look<T>(read: () => Promise<T>): Promise<{ value: T } | { failure
   }
 }
 
-/** What the next try may not meet any more. */
+/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof SvcApiError) return error.status >= 500 || error.status === 429;
   return error instanceof SvcConnectionError && error.code !== 'invalid_answer';

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type Answer, failure, fakeClient, json, refusal, unreachable } from '../../testing/fake-client.ts';
 import { SvcApiError, SvcConnectionError } from './errors.ts';
-import { type Sending, sendWithRetries } from './request.ts';
+import { type OutgoingRequest, sendWithRetries } from './request.ts';
 
-const sending = (method = 'GET', more: Partial<Sending> = {}): Sending => ({
+const sending = (method = 'GET', more: Partial<OutgoingRequest> = {}): OutgoingRequest => ({
   method,
   url: 'https://svc.example/v1/x',
   headers: async () => ({}),

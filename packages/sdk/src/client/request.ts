@@ -3,50 +3,50 @@ import { type BearerToken, type Client, refuseSecretInBrowser } from './client.t
 import { SvcApiError, SvcConnectionError, SvcInputError } from './errors.ts';
 import { isObject, randomHex } from './values.ts';
 
-/** `undefined` may be passed for what is optional; it is left out on the way. */
-type Sent<T> = { readonly [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
-type Given<Name extends string, T> = [T] extends [undefined] ? unknown : { readonly [N in Name]: Sent<T> };
+/** Optional fields may be `undefined`; they are omitted. */
+type WithUndefined<T> = { readonly [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
+type SpecField<Name extends string, T> = [T] extends [undefined] ? unknown : { readonly [N in Name]: WithUndefined<T> };
 
-/** What one endpoint is asked with. Method, path and access are checked against the interface by the compiler. */
+/** A request to one endpoint. The compiler checks method, path and access against the interface. */
 export type RequestSpec<E extends Endpoint> = {
   readonly route: `${E['method']} ${E['path']}`;
   readonly access: E['access'];
   readonly bearerToken?: BearerToken | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The same key for the same purpose: the service does it once. Default: a new one for each call. */
+  /** Deduplicates the request at the service. Default: a new key per call. */
   readonly idempotencyKey?: string | undefined;
-} & Given<'params', ParamsOf<E>> &
-  Given<'query', QueryOf<E>> &
-  Given<'body', BodyOf<E>>;
+} & SpecField<'params', ParamsOf<E>> &
+  SpecField<'query', QueryOf<E>> &
+  SpecField<'body', BodyOf<E>>;
 
-interface Loose {
+interface UntypedFields {
   readonly params?: Record<string, string>;
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
 }
 
-/** Of an idempotency key that nobody has chosen: enough that no two are the same. */
+/** Of a generated idempotency key. */
 const KEY_BYTES = 16;
 
-/** Asks one endpoint of the service, again where that is safe, and answers its answer. */
-export async function request<E extends Endpoint>(client: Client, asked: RequestSpec<E>): Promise<AnswerOf<E>> {
-  const [method = '', path = ''] = asked.route.split(' ');
-  const { params, query, body }: Loose = asked as Loose;
+/** Sends a request to the service, with retries where that is safe. */
+export async function request<E extends Endpoint>(client: Client, spec: RequestSpec<E>): Promise<AnswerOf<E>> {
+  const [method = '', path = ''] = spec.route.split(' ');
+  const { params, query, body }: UntypedFields = spec as UntypedFields;
   const fixed: Record<string, string> = {};
   if (body !== undefined) fixed['content-type'] = 'application/json';
   if (method === 'POST')
-    fixed['idempotency-key'] = readKey(asked.idempotencyKey) ?? randomHex(client.runtime, KEY_BYTES);
+    fixed['idempotency-key'] = readKey(spec.idempotencyKey) ?? randomHex(client.runtime, KEY_BYTES);
   const answer = await sendWithRetries(client, {
     method,
     url: client.baseUrl + fill(path, params) + search(query),
-    headers: async () => ({ ...(await authentication(client, asked.access, asked.bearerToken)), ...fixed }),
+    headers: async () => ({ ...(await authentication(client, spec.access, spec.bearerToken)), ...fixed }),
     body: body === undefined ? undefined : JSON.stringify(body),
-    signal: asked.signal,
+    signal: spec.signal,
   });
   return answer as AnswerOf<E>;
 }
 
-/** Nothing, `.` and `..` would be read as another address. */
+/** An empty segment, `.` and `..` would change the path. */
 function fill(path: string, params: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
@@ -61,23 +61,25 @@ function search(query: Record<string, unknown> = {}): string {
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** As the service reads it. */
+/** The service's own pattern. */
 function readKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new SvcInputError('invalid_input', 'idempotencyKey must be 1 to 255 printable ASCII characters.');
 }
 
-export interface Sending {
+export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
-  /** Asked for each try. */
+  /** Evaluated for each attempt. */
   readonly headers: () => Promise<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a request until it is answered, or cannot be, or was tried often enough. `retry.ts` says what is safe to send again. */
-export async function sendWithRetries(client: Client, sending: Sending): Promise<unknown> {
+/**
+ * Retries until an answer, a final error or the last attempt. `mayRepeat` decides which requests are safe to repeat.
+ */
+export async function sendWithRetries(client: Client, sending: OutgoingRequest): Promise<unknown> {
   const { method, signal } = sending;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -91,7 +93,7 @@ export async function sendWithRetries(client: Client, sending: Sending): Promise
   }
 }
 
-async function exchange(client: Client, { method, url, headers, body, signal }: Sending) {
+async function exchange(client: Client, { method, url, headers, body, signal }: OutgoingRequest) {
   const init = { method, headers: await headers(), ...(body === undefined ? {} : { body }) };
   const timeout = AbortSignal.timeout(client.timeoutMs);
   try {
@@ -99,7 +101,7 @@ async function exchange(client: Client, { method, url, headers, body, signal }: 
       ...init,
       ...withoutCookies(),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      // Keys and tokens go to the address that was configured and nowhere else.
+      // Keys and tokens go to the configured address only.
       redirect: 'manual',
     });
     return { response, text: await response.text() };
@@ -116,35 +118,35 @@ function unanswered(host: string, afterMs: number | undefined, cause: unknown): 
   return new SvcConnectionError('timeout', `${host} did not answer within ${afterMs} ms.`, { cause });
 }
 
-/** Doubled with each try. */
+/** Doubles with each attempt. */
 const FIRST_PAUSE_MS = 250;
-/** Nobody waits longer than a rate window for one call; beyond it the error is the better answer. */
+/** One rate-limit window. */
 const LONGEST_PAUSE_MS = 60_000;
 
 const RATE_LIMITED = 429;
 const TRANSIENT_STATUSES = new Set([RATE_LIMITED, 500, 502, 503, 504]);
-/** Answered with 500, but by a service that did all it could: asking again at once gives the same answer. */
+/** Status 500, but final: an immediate retry gets the same answer. */
 const FINAL_CODES = new Set(['payout_failed']);
 
-interface Failed {
+interface FailedAttempt {
   readonly method: string;
-  /** Counted from 1. */
+  /** From 1. */
   readonly attempt: number;
   readonly error: unknown;
 }
 
-/** How long to wait before the next try, or undefined when there is none. */
-function pauseBefore({ method, attempt, error }: Failed, client: Client): number | undefined {
+/** Undefined when there is no further attempt. */
+function pauseBefore({ method, attempt, error }: FailedAttempt, client: Client): number | undefined {
   const { maxRetries, runtime } = client;
-  if (attempt > maxRetries || !isTransient(error) || !mayRepeat(method, error)) return undefined;
-  const asked = error instanceof SvcApiError ? error.retryAfterMs : undefined;
-  if (asked !== undefined) return asked <= LONGEST_PAUSE_MS ? asked : undefined;
-  // Half to all of the pause, by chance, so that many clients do not come back together.
+  if (attempt > maxRetries || !isRetryable(error) || !mayRepeat(method, error)) return undefined;
+  const retryAfterMs = error instanceof SvcApiError ? error.retryAfterMs : undefined;
+  if (retryAfterMs !== undefined) return retryAfterMs <= LONGEST_PAUSE_MS ? retryAfterMs : undefined;
+  // Jitter: half to all of the pause.
   const [byte = 0] = runtime.randomBytes(1);
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)) * (0.5 + byte / 510);
 }
 
-function isTransient(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (error instanceof SvcApiError) {
     if (FINAL_CODES.has(error.code)) return false;
     return TRANSIENT_STATUSES.has(error.status) || error.code === 'idempotency_key_in_progress';
@@ -153,14 +155,13 @@ function isTransient(error: unknown): boolean {
 }
 
 /**
- * Reads change nothing, PATCH sets the same values again, and a POST carries the same Idempotency-Key each time. What was deleted is
- * gone the second time, and a 404 would hide that the first try succeeded: so only after a refusal that did nothing.
+ * GET changes nothing, PATCH sets the same values again, and POST carries the same Idempotency-Key. A repeated DELETE
+ * would get 404 after a first success, so it repeats only after a refusal without effect.
  */
 function mayRepeat(method: string, error: unknown): boolean {
   return method !== 'DELETE' || (error instanceof SvcApiError && error.status === RATE_LIMITED);
 }
 
-/** What the service answered, or throws the error that it answered with. */
 function readAnswer(response: Response, text: string, nowMs: number): unknown {
   const answer = parse(text);
   if (response.ok && answer.ok) return answer.value;
@@ -193,11 +194,11 @@ function toError(response: Response, body: unknown, nowMs: number): SvcApiError 
   };
   const { error, message } = isObject(body) ? body : ({} as Record<string, unknown>);
   if (typeof error === 'string' && typeof message === 'string') return new SvcApiError(error, message, details);
-  // A proxy on the way, most often.
+  // Most often from a proxy.
   return new SvcApiError('unexpected_answer', `HTTP ${status} without an explanation.`, details);
 }
 
-/** In seconds, as the service says it, or a date, as a proxy may. */
+/** Seconds from the service, or a date from a proxy. */
 function readRetryAfter(text: string | null, nowMs: number): number | undefined {
   if (text === null) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
@@ -206,8 +207,9 @@ function readRetryAfter(text: string | null, nowMs: number): number | undefined 
 }
 
 /**
- * The headers that an endpoint wants. A token that is passed in wins, then the client's own, then the secret key. Gifts are managed by the
- * secret key or the public key, never by a user's token. Asked anew for each try, so that a token that is a function is always fresh.
+ * Authentication headers of an endpoint. Precedence: the operation's token, the client's token, the secret key. Gifts
+ * take the secret or public key, never a user's token. Evaluated per attempt, so that token functions are always
+ * fresh.
  */
 export async function authentication(
   client: Client,
@@ -218,16 +220,16 @@ export async function authentication(
   const key = { 'x-api-key': client.publicKey };
   if (access === 'public') return key;
   if (access === 'either') return client.secretKey ? { ...key, ...bearer(client.secretKey) } : key;
-  if (access === 'secret') return { ...key, ...bearer(await read(bearerToken ?? requireSecretKey(client))) };
+  if (access === 'secret') return { ...key, ...bearer(await resolveToken(bearerToken ?? requireSecretKey(client))) };
   const token = bearerToken ?? client.bearerToken ?? client.secretKey;
-  if (token !== undefined) return { ...key, ...bearer(await read(token)) };
+  if (token !== undefined) return { ...key, ...bearer(await resolveToken(token)) };
   throw new SvcInputError(
     'missing_bearer_token',
     'Pass bearerToken (the token of the signed-in user) or, on a server, create the client with secretKey.',
   );
 }
 
-/** The operations for which the interface wants a token of its own: the secret key does not stand in. */
+/** For operations that require a user's token even where a secret key is set. */
 export function requireBearerToken(client: Client, bearerToken?: BearerToken): BearerToken {
   const token = bearerToken ?? client.bearerToken;
   if (token !== undefined) return token;
@@ -242,8 +244,8 @@ function requireSecretKey({ secretKey }: Client): string {
   );
 }
 
-/** Checked here, because `fetch` would print a token that it cannot send in its own error. */
-async function read(given: BearerToken): Promise<string> {
+/** `fetch` would print an invalid token in its own error. */
+async function resolveToken(given: BearerToken): Promise<string> {
   const token: unknown = typeof given === 'function' ? await given() : given;
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new SvcInputError('invalid_input', 'The bearer token must be text without blanks.');
@@ -254,12 +256,12 @@ async function read(given: BearerToken): Promise<string> {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** Browsers hide the status of an answer that leads elsewhere and say so in its type. */
+/** Browsers hide the status of a redirect and set the type instead. */
 export function isRedirect({ type, status }: Pick<Response, 'type' | 'status'>): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400);
 }
 
-/** Some runtimes at the edge have no cookies and refuse the option. */
+/** Some edge runtimes refuse the option. */
 export function withoutCookies(): { credentials?: 'omit' } {
   return 'credentials' in Request.prototype ? { credentials: 'omit' } : {};
 }

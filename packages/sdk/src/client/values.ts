@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined for what is not base64. */
+/** Undefined for invalid base64. */
 export function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
   try {
@@ -14,22 +14,21 @@ export function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** As many random bytes, each as two digits. */
 export function randomHex(runtime: Runtime, bytes: number): string {
   return Array.from(runtime.randomBytes(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** URL-safe base64 without padding. */
+/** URL-safe, without padding. */
 export function toBase64url(bytes: Uint8Array): string {
   const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** Undefined unless the text is exactly what `toBase64url` writes: one value has one spelling, so a changed letter is always noticed. */
+/** Undefined unless the text is canonical, so that every changed letter is detected. */
 export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = readBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
   return bytes && toBase64url(bytes) === text ? bytes : undefined;
 }
 
-/** A value as 64 digits, without 0x: one spelling for each. */
+/** 64 digits without 0x: canonical. */
 export const hex64 = (value: bigint) => value.toString(16).padStart(64, '0');

@@ -11,7 +11,7 @@ import { type OpenedEnvelope, openEnvelope, openWalletKey, proveSealed, sealKey,
 export interface ChangeEncryptKeyParams<W extends SvcWallet = SvcWallet> {
   readonly externalUserId: string;
   readonly wallet: W;
-  /** Opens the wallet now, and no longer afterwards. */
+  /** Opens the wallet now; no longer afterwards. */
   readonly encryptKey: string;
   readonly newEncryptKey: string;
 }
@@ -19,9 +19,12 @@ export interface ChangeEncryptKeyParams<W extends SvcWallet = SvcWallet> {
 const NO_PASSKEY = { authMethod: 'PIN', credentialId: null, prfSupported: null, deviceType: null };
 
 /**
- * Changes the PIN or passphrase of a wallet, and answers the wallet with its new ciphertext. Whatever else opens the wallet, a passkey or a
- * backup, goes on doing so. A wallet in the old format comes out in the new one, also with `newEncryptKey` the same as before. The service
- * is asked only after the new ciphertext was decrypted once; if it then cannot be reached, read the wallet again to see which one holds.
+ * Changes the PIN or passphrase of a wallet and returns the wallet with its new ciphertext. Other encryptKeys, such
+ * as a passkey or a backup, stay valid. A wallet in the old format is converted, also with an unchanged
+ * `newEncryptKey`.
+ *
+ * The new ciphertext is stored only after it was decrypted once. If the service cannot be reached then, read the
+ * wallet again to see which ciphertext is stored.
  *
  * @example
  * const changed = await svc.changeEncryptKey({ externalUserId, wallet, encryptKey, newEncryptKey: 'a longer passphrase' });
@@ -55,8 +58,8 @@ export interface ResealedKey {
 }
 
 /**
- * Exchanges one encryptKey for another. What else opens the envelope, a passkey or a backup, goes on doing so: its slot stays, and with
- * it the data key, which whoever opened the old envelope has no more use for than for the private key itself.
+ * Replaces one encryptKey. The slots of all others stay, and with them the data key. Reusing it is safe: whoever had
+ * it already had the private key.
  */
 export async function resealKey(
   { wallet, encryptKey, newEncryptKey }: KeyToReseal,
@@ -78,7 +81,7 @@ export async function resealKey(
   return { privateKey, envelope: await sealWith(dataKey, slots, { privateKey, address }, runtime) };
 }
 
-/** An encryptKey may have been given twice; none of its slots stays. */
+/** An encryptKey may have several slots; all are removed. */
 async function slotsOfOthers({ slots, opened }: OpenedEnvelope, encryptKey: string, address: string): Promise<Slot[]> {
   const secret = parseEncryptKey(encryptKey);
   const others: Slot[] = [];
@@ -93,12 +96,12 @@ type Update = BodyOf<typeof endpoints.updateEncryptionDetails>;
 export interface KeyToStore extends ResealedKey {
   readonly externalUserId: string;
   readonly wallet: SvcWallet;
-  /** All that were newly given: each must open the envelope before the service hears of it. */
+  /** The new ones: each must open the envelope before it is stored. */
   readonly encryptKeys: readonly string[];
   readonly details: Pick<Update, 'authMethod' | 'credentialId' | 'prfSupported' | 'deviceType'>;
 }
 
-/** Replaces a wallet's ciphertext at the service, once it is proven that the new one opens. Answers the wallet with it. */
+/** Stores a new ciphertext after proving that it opens. Returns the wallet with it. */
 export async function storeResealedKey<W extends SvcWallet>(
   client: Client,
   { externalUserId, wallet, privateKey, envelope, encryptKeys, details }: KeyToStore & { readonly wallet: W },

@@ -6,17 +6,20 @@ import { fromBase64url, hex64, toBase64url } from '../client/values.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** As AES-GCM wants it. */
+/** For AES-GCM. */
 const NONCE_BYTES = 12;
 
-/** Browsers have it on https pages and on this machine only. */
+/** Browsers provide it on https pages and localhost only. */
 export function subtle(): typeof crypto.subtle {
   const found = globalThis.crypto?.subtle;
   if (found !== undefined) return found;
   throw new SvcKeyError('crypto_unavailable', 'WebCrypto is missing: in a browser the page must come by https.');
 }
 
-/** AES-256-GCM under a random nonce, which stands before the ciphertext. `bound` must be the same again to open it. */
+/**
+ * AES-256-GCM with a random nonce in front of the ciphertext. `bound` is the additional data: decryption needs the
+ * same.
+ */
 export async function encrypt(key: Bytes, plaintext: Bytes, bound: string, runtime: Runtime): Promise<Bytes> {
   const nonce = runtime.randomBytes(NONCE_BYTES);
   const ciphertext = await subtle().encrypt(algorithm(nonce, bound), await importKey(key, 'encrypt'), plaintext);
@@ -26,7 +29,7 @@ export async function encrypt(key: Bytes, plaintext: Bytes, bound: string, runti
   return sealed;
 }
 
-/** Undefined when it is another key, another `bound`, or not what was written. */
+/** Undefined for another key, another `bound` or altered bytes. */
 export async function decrypt(key: Bytes, sealed: Bytes, bound: string): Promise<Bytes | undefined> {
   const aes = await importKey(key, 'decrypt');
   const [nonce, ciphertext] = [sealed.slice(0, NONCE_BYTES), sealed.slice(NONCE_BYTES)];
@@ -45,7 +48,7 @@ const algorithm = (iv: Bytes, bound: string) => ({
 
 const importKey = (key: Bytes, use: 'encrypt' | 'decrypt') => subtle().importKey('raw', key, 'AES-GCM', false, [use]);
 
-/** What Argon2id costs whoever derives a key, or guesses one. */
+/** Cost of Argon2id. */
 export interface Stretching {
   readonly memoryKib: number;
   readonly passes: number;
@@ -53,14 +56,14 @@ export interface Stretching {
 }
 
 /**
- * The second choice of RFC 9106, with one lane since browsers run one: under a second for the owner. A PIN of six digits can
- * still be guessed by whoever has the ciphertext and some days; a long passphrase or a passkey cannot.
+ * Second recommendation of RFC 9106, with one lane since browsers run one: under a second for the owner. An attacker
+ * who has the ciphertext can still guess a six-digit PIN in days, but not a long passphrase or a passkey.
  */
 export const DEFAULT_STRETCHING: Stretching = { memoryKib: 65_536, passes: 3, lanes: 1 };
 
 const KEY_BYTES = 32;
 
-/** Argon2id, for what a person remembers. */
+/** Argon2id, for low-entropy secrets. */
 export async function stretch(secret: Bytes, salt: Bytes, { memoryKib, passes, lanes }: Stretching): Promise<Bytes> {
   try {
     const key = await argon2id({
@@ -84,14 +87,14 @@ export async function stretch(secret: Bytes, salt: Bytes, { memoryKib, passes, l
 
 const INFO = new TextEncoder().encode('svc1 slot');
 
-/** HKDF-SHA-256, for a secret that nobody can guess. */
+/** HKDF-SHA-256, for high-entropy secrets. */
 export async function expand(secret: Bytes, salt: Bytes): Promise<Bytes> {
   const key = await subtle().importKey('raw', secret, 'HKDF', false, ['deriveBits']);
   const algorithm = { name: 'HKDF', hash: 'SHA-256', salt, info: INFO };
   return new Uint8Array(await subtle().deriveBits(algorithm, key, KEY_BYTES * 8));
 }
 
-/** What a text that opens a key is: something a person remembers, or the secret that a passkey gave. */
+/** A passphrase, or the secret of a passkey. */
 export interface EncryptKey {
   readonly kind: 'passphrase' | 'passkey';
   readonly bytes: Bytes;
@@ -102,19 +105,19 @@ export const PASSKEY_SECRET_BYTES = 32;
 
 export const isPasskeyKey = (encryptKey: string) => String(encryptKey).startsWith(PASSKEY_PREFIX);
 
-/** The text that stands for a passkey's secret wherever an `encryptKey` is asked for. */
+/** A passkey's secret in the form of an `encryptKey`. */
 export const passkeyEncryptKey = (secret: Uint8Array) => PASSKEY_PREFIX + toBase64url(secret);
 
-/** Undefined for what no key can be sealed with. */
+/** Undefined if the text cannot be used as an encryptKey. */
 export function parseEncryptKey(encryptKey: string): EncryptKey | undefined {
   if (typeof encryptKey !== 'string' || encryptKey === '') return undefined;
   if (isPasskeyKey(encryptKey)) {
     const bytes = fromBase64url(encryptKey.slice(PASSKEY_PREFIX.length));
     return bytes?.length === PASSKEY_SECRET_BYTES ? { kind: 'passkey', bytes } : undefined;
   }
-  // Encoding would turn every half of a surrogate pair into the same replacement character.
+  // Encoding maps every lone surrogate to the same replacement character.
   if (!encryptKey.isWellFormed()) return undefined;
-  // Keyboards differ in how they spell an é; a person's passphrase is the same on all of them.
+  // Keyboards differ in the Unicode form of é; NFC makes them equal.
   return { kind: 'passphrase', bytes: new TextEncoder().encode(encryptKey.normalize('NFC')) };
 }
 
@@ -147,10 +150,9 @@ export function parsePrivateKey(bytes: Bytes): bigint | undefined {
 
 export const integer = (bytes: Uint8Array) => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
-/** Half as many again as a key has: what the remainder favours is then less than one part in 2^128. */
+/** 128 bits more than a key, so that the bias of the remainder is below 2^-128. */
 const RANDOM_BYTES = 48;
 
-/** A private key of the Stark curve, each as likely as any other. */
 export function newPrivateKey(runtime: Runtime = defaultRuntime): bigint {
   return (integer(runtime.randomBytes(RANDOM_BYTES)) % (CURVE_ORDER - 1n)) + 1n;
 }

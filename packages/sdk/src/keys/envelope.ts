@@ -4,8 +4,9 @@ import { fromBase64url, toBase64url } from '../client/values.ts';
 import { type Bytes, decrypt, type EncryptKey, encrypt, expand, type Stretching, stretch } from './cipher.ts';
 
 /**
- * `svc1.<slot>…<slot>.<sealed key>`: the private key under a random data key, and the data key once for each encryptKey that opens it.
- * The sealed key is bound to all slots and to the address, each slot to its own parameters and the address.
+ * `svc1.<slot>…<slot>.<sealed key>`: the private key encrypted with a random data key, and the data key wrapped once
+ * for each encryptKey. The sealed key is bound to all slots and the address, each slot to its own parameters and the
+ * address.
  */
 export interface Envelope {
   readonly slots: readonly Slot[];
@@ -15,19 +16,19 @@ export interface Envelope {
 const PREFIX = 'svc1.';
 /** Nonce, 32 bytes, tag. */
 const SEALED_BYTES = 60;
-/** A passkey and a backup are two; each further slot costs whoever mistypes a PIN another stretching. */
+/** A passkey and a backup are two; each further slot costs one more stretching for a mistyped PIN. */
 export const MAX_SLOTS = 4;
-/** A WebAssembly module of a browser can have that much. */
+/** Limit of WebAssembly memory in browsers. */
 const MAX_MEMORY_KIB = 1_048_576;
 const MAX_LANES = 16;
-/** Memory times passes, of all slots together: some ten seconds at worst, so that no envelope hangs a page. */
+/** Memory times passes of all slots: ten seconds at worst, so that no envelope hangs a page. */
 const MAX_WORK_KIB = 4 * MAX_MEMORY_KIB;
 /** Argon2 divides each lane into four slices of two blocks. */
 const MIN_LANE_KIB = 8;
 
 export const isEnvelope = (text: string) => typeof text === 'string' && text.startsWith(PREFIX);
 
-/** Throws for what is not an envelope, to the letter, and for one that would take unreasonable work, before any is done. */
+/** Throws for anything but a canonical envelope, and for excessive cost parameters before any work. */
 export function parseEnvelope(text: string): Envelope {
   if (!isEnvelope(text)) {
     throw new SvcKeyError('unsupported_envelope', 'This is not an encrypted private key of a known format.');
@@ -49,7 +50,7 @@ export function formatEnvelope({ slots, sealed }: Envelope): string {
   return `${PREFIX}${[...slots.map(formatSlot), toBase64url(sealed)].join('.')}`;
 }
 
-/** What the sealed key is bound to. */
+/** Additional data of the sealed key. */
 export const boundary = (slots: readonly Slot[], address: string) =>
   `svc1 key ${slots.map(formatSlot).join('.')} ${address}`;
 
@@ -66,10 +67,10 @@ function checkWork(slots: readonly Slot[]): void {
   throw new SvcKeyError('unsupported_envelope', 'The encrypted private key asks for too much work.');
 }
 
-/** One way to open an envelope: the data key, wrapped by what one encryptKey gives. */
+/** The data key wrapped for one encryptKey. */
 export interface Slot {
   readonly kind: EncryptKey['kind'];
-  /** Undefined for a passkey's secret, which needs none. */
+  /** Undefined for a passkey. */
   readonly stretching: Stretching | undefined;
   readonly salt: Bytes;
   readonly wrapped: Bytes;
@@ -98,15 +99,15 @@ function head({ stretching, salt }: Pick<Slot, 'stretching' | 'salt'>): string {
   return ['argon2id', stretching.memoryKib, stretching.passes, stretching.lanes, toBase64url(salt)].join();
 }
 
-/** Wraps a data key for one encryptKey. `address` is what the envelope is bound to. */
+/** Wraps a data key for one encryptKey, bound to the address. */
 export async function wrap(
   dataKey: Bytes,
   { kind, bytes }: EncryptKey,
   address: string,
-  { runtime, stretching: wanted }: { runtime: Runtime; stretching: Stretching },
+  { runtime, stretching: requested }: { runtime: Runtime; stretching: Stretching },
 ): Promise<Slot> {
   const salt = runtime.randomBytes(SALT_BYTES);
-  const stretching = kind === 'passkey' ? undefined : wanted;
+  const stretching = kind === 'passkey' ? undefined : requested;
   const key = await wrappingKey({ stretching, salt }, bytes);
   return {
     kind,
@@ -116,7 +117,7 @@ export async function wrap(
   };
 }
 
-/** Undefined when this encryptKey does not open this slot. */
+/** Undefined if this encryptKey does not open this slot. */
 export async function unwrap(slot: Slot, { kind, bytes }: EncryptKey, address: string): Promise<Bytes | undefined> {
   if (kind !== slot.kind) return undefined;
   return decrypt(await wrappingKey(slot, bytes), slot.wrapped, bound(slot, address));

@@ -21,15 +21,15 @@ import { boundary, type Envelope, formatEnvelope, parseEnvelope, type Slot, unwr
 
 export interface KeyToSeal {
   readonly privateKey: bigint;
-  /** The address that the key belongs to: the envelope opens for no other. */
+  /** The address of the key: the envelope opens for no other. */
   readonly boundTo: bigint;
-  /** PINs, passphrases or secrets of passkeys. Any one of them opens the envelope. */
+  /** PINs, passphrases or passkey secrets. Any one of them opens the envelope. */
   readonly encryptKeys: readonly string[];
 }
 
 const DATA_KEY_BYTES = 32;
 
-/** Encrypts a private key. The text may be given to the service: without an encryptKey it says nothing. */
+/** Encrypts a private key. The envelope may be stored by the service: it reveals nothing without an encryptKey. */
 export async function sealKey(
   { privateKey, boundTo, encryptKeys }: KeyToSeal,
   runtime: Runtime = defaultRuntime,
@@ -40,12 +40,12 @@ export async function sealKey(
   const address = hex64(boundTo);
   const dataKey = runtime.randomBytes(DATA_KEY_BYTES);
   const slots: Slot[] = [];
-  // One after the other: each stretching fills its memory.
+  // Sequential: each stretching allocates its memory.
   for (const secret of secrets) slots.push(await wrap(dataKey, secret, address, { runtime, stretching }));
   return sealWith(dataKey, slots, { privateKey, address }, runtime);
 }
 
-/** The envelope of a private key whose slots are made already. */
+/** Seals a private key with existing slots. */
 export async function sealWith(
   dataKey: Bytes,
   slots: readonly Slot[],
@@ -58,7 +58,7 @@ export async function sealWith(
 }
 
 export interface KeyToOpen {
-  /** What `sealKey` gave. */
+  /** From `sealKey`. */
   readonly envelope: string;
   readonly encryptKey: string;
   readonly boundTo: bigint;
@@ -67,11 +67,11 @@ export interface KeyToOpen {
 export interface OpenedEnvelope extends Envelope {
   readonly privateKey: bigint;
   readonly dataKey: Bytes;
-  /** Which of the slots the encryptKey opened. */
+  /** Index of the slot that the encryptKey opened. */
   readonly opened: number;
 }
 
-/** Decrypts a private key. A wrong encryptKey, another address and a changed envelope cannot be told apart. */
+/** Decrypts a private key. A wrong encryptKey, another address and an altered envelope give the same error. */
 export async function openKey(params: KeyToOpen): Promise<bigint> {
   return (await openEnvelope(params)).privateKey;
 }
@@ -89,7 +89,7 @@ export async function openEnvelope({ envelope, encryptKey, boundTo }: KeyToOpen)
   throw new SvcKeyError('decryption_failed', 'The private key does not open: wrong encryptKey, or not of this wallet.');
 }
 
-/** Opens an envelope once with each encryptKey: one that does not open would be a wallet lost. */
+/** Opens the envelope with each encryptKey: one that does not open would lose the wallet. */
 export async function proveSealed(envelope: string, { privateKey, boundTo, encryptKeys }: KeyToSeal): Promise<void> {
   for (const encryptKey of encryptKeys) {
     if ((await openKey({ envelope, encryptKey, boundTo })) === privateKey) continue;
@@ -102,7 +102,7 @@ export interface WalletKeyToOpen {
   readonly wallet: { readonly publicKey: string; readonly encryptedPrivateKey: string };
 }
 
-/** Decrypts a wallet's private key, from the old format too. What comes out is the key of this wallet, or an error. */
+/** Decrypts a wallet's private key, also from the old format. The result is the key of this wallet, or an error. */
 export async function openWalletKey({ encryptKey, wallet }: WalletKeyToOpen): Promise<bigint> {
   const boundTo = readAddress(wallet.publicKey, 'wallet.publicKey');
   const { encryptedPrivateKey: envelope } = wallet;
@@ -112,33 +112,33 @@ export async function openWalletKey({ encryptKey, wallet }: WalletKeyToOpen): Pr
       'wallet.encryptedPrivateKey is missing: pass the wallet as getWallet gives it.',
     );
   }
-  // Nobody but who knew the encryptKey and the address can have written it, so it needs no further proof.
+  // Authenticated by the encryptKey and the address: no further proof needed.
   if (!isOpensslFormat(envelope)) return openKey({ envelope, encryptKey, boundTo });
   const privateKey = await openOpensslFormat(envelope, encryptKey);
   if (belongsTo(privateKey, boundTo)) return privateKey;
   throw new SvcKeyError('wrong_key', `The decrypted key is not the key of ${wallet.publicKey}, in any known class.`);
 }
 
-/** An upgrade keeps the address, so it is that of the class which the wallet was created with. */
+/** Upgrades keep the address, so it derives from the class that the wallet was created with. */
 function belongsTo(privateKey: bigint, address: bigint): boolean {
   const publicKey = starkKey(privateKey);
   return walletClasses.some(({ classHash }) => accountAddress(classHash, publicKey) === address);
 }
 
 const MAGIC = 'Salted__';
-/** How that begins in base64. */
+/** `MAGIC` in base64. */
 const PREFIX = 'U2FsdGVkX1';
 const SALT_BYTES = 8;
 const BLOCK_BYTES = 16;
 const KEY_BYTES = 32;
-/** A key in hex takes five blocks at most; this leaves room for line breaks. */
+/** A hex key has at most five blocks; the rest is for line breaks. */
 const MAX_LENGTH = 512;
 
 const isOpensslFormat = (text: string) => text.startsWith(PREFIX);
 
 /**
- * Reads a private key, in hex, from OpenSSL's passphrase format (AES-256-CBC, key and start by one round of MD5). It proves nothing
- * about what comes out, so the caller must hold the key against the wallet's address. Never written.
+ * Reads a hex private key from OpenSSL's passphrase format (AES-256-CBC, key and IV from one round of MD5). The
+ * format is not authenticated: the caller must compare the key with the wallet's address. Read-only format.
  */
 async function openOpensslFormat(text: string, encryptKey: string): Promise<bigint> {
   const bytes = text.length <= MAX_LENGTH ? readBase64(text.replace(/\s/g, '')) : undefined;
@@ -154,7 +154,7 @@ async function openOpensslFormat(text: string, encryptKey: string): Promise<bigi
   return privateKey;
 }
 
-/** EVP_BytesToKey: each digest is of the one before, the passphrase and the salt. */
+/** EVP_BytesToKey: each digest covers the previous one, the passphrase and the salt. */
 async function bytesToKey(passphrase: Bytes, salt: Bytes): Promise<Bytes> {
   const md5 = await createMD5();
   const derived = new Uint8Array(KEY_BYTES + BLOCK_BYTES);
@@ -178,7 +178,7 @@ async function decryptCbc(derived: Bytes, ciphertext: Bytes): Promise<ArrayBuffe
 const failed = () =>
   new SvcKeyError('decryption_failed', 'The private key does not open: wrong encryptKey, or a damaged ciphertext.');
 
-/** Seals a key, and answers the envelope once it is proven to open. */
+/** Seals a key and proves that the envelope opens. */
 export async function sealProven(key: KeyToSeal, runtime: Runtime): Promise<string> {
   const envelope = await sealKey(key, runtime);
   await proveSealed(envelope, key);

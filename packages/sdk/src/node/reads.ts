@@ -10,7 +10,7 @@ export interface ViewCall {
   readonly calldata: readonly bigint[];
 }
 
-/** Reads from a contract, as the chain is at this moment. A no of the chain is a `SvcChainError`. */
+/** Calls a view function at the newest block. Errors of the chain are `SvcChainError`. */
 export async function callContract(client: Client, call: ViewCall): Promise<bigint[]> {
   const request = {
     contract_address: toHex(call.contractAddress),
@@ -34,7 +34,7 @@ function refused({ contractAddress, entrypoint }: ViewCall, { code, reason }: Rp
   return new SvcChainError('call_failed', `${entrypoint} of ${address} failed: ${reason}`);
 }
 
-/** The chain's clock in Unix seconds: the time of the block that is being filled, by which contracts judge. */
+/** Unix seconds of the block in progress, which contracts use as the time. */
 export async function chainTime(client: Client): Promise<bigint> {
   const answer = await withNode(client, (ask) =>
     atNewest((block_id) => ask('starknet_getBlockWithTxHashes', { block_id }, readTimestamp)),
@@ -48,7 +48,7 @@ function readTimestamp(block: unknown): bigint | undefined {
   return BigInt(Number(block.timestamp));
 }
 
-/** The class of the contract at an address; undefined where none stands. */
+/** Undefined if no contract is deployed at the address. */
 export async function classHashAt(client: Client, address: bigint): Promise<bigint | undefined> {
   const contract_address = toHex(address);
   const answer = await withNode(client, (ask) =>

@@ -7,19 +7,19 @@ import { isObject } from '../client/values.ts';
 
 export interface NodeAccess {
   readonly fetch: Fetch;
-  /** For one question to one node. */
+  /** Per request to one node. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One question to one node. `read` answers undefined for a result that cannot be right. */
+/** A request to one node. `read` returns undefined for an invalid result. */
 export type Ask = <T>(
   method: string,
   params: object,
   read: (result: unknown) => T | undefined,
 ) => Promise<RpcAnswer<T>>;
 
-/** How to ask one node. It throws a `SvcConnectionError` when the node, rather than the chain, is at fault. */
+/** Throws `SvcConnectionError` when the node, not the chain, is at fault. */
 function askNode(url: string, access: NodeAccess): Ask {
   return async (method, params, read) => {
     const { response, text } = await post(url, access, { jsonrpc: '2.0', id: 1, method, params });
@@ -39,7 +39,7 @@ async function post(url: string, { fetch, timeoutMs, signal }: NodeAccess, body:
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      // Not followed: a node's address carries its owner's key. Not every runtime has 'error'.
+      // Redirects are not followed: node URLs contain keys. Some runtimes lack 'error'.
       redirect: 'manual',
       ...withoutCookies(),
     });
@@ -60,12 +60,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** The path of a node's address is often a secret of its owner, so messages show the host alone. */
+/** Messages show the host only: node paths contain keys. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'The node';
 }
 
-/** A no of the chain: its JSON-RPC code and the innermost reason. Every other node would say the same. */
+/** An error of the chain: JSON-RPC code and innermost reason. Every node would return the same. */
 export interface RpcRefusal {
   readonly ok: false;
   readonly code: number;
@@ -74,7 +74,7 @@ export interface RpcRefusal {
 
 export type RpcAnswer<T> = { readonly ok: true; readonly value: T } | RpcRefusal;
 
-/** Codes of the Starknet specification that this library tells apart. */
+/** Codes of the Starknet specification. */
 export const rpcCodes = {
   contractNotFound: 20,
   entrypointNotFound: 21,
@@ -85,12 +85,12 @@ export const rpcCodes = {
 } as const;
 
 /**
- * Errors that speak of blocks, contracts and transactions. With all others a node speaks of itself (an internal error, a limit, a
- * method that it lacks), and the next one may know better.
+ * Errors about blocks, contracts and transactions. All others (internal error, limit, missing method) are the node's
+ * own, and the next node may answer.
  */
 const ANSWERS: ReadonlySet<number> = new Set(Object.values(rpcCodes));
 
-/** Undefined when the body is not an answer to rely on. */
+/** Undefined for an unusable answer. */
 function readRpcAnswer<T>(body: unknown, read: (result: unknown) => T | undefined): RpcAnswer<T> | undefined {
   if (!isObject(body)) return undefined;
   if (isObject(body.error)) {
@@ -102,20 +102,20 @@ function readRpcAnswer<T>(body: unknown, read: (result: unknown) => T | undefine
   return value === undefined ? undefined : { ok: true, value };
 }
 
-/** Calls within calls are a few levels deep; a hostile node could send more. */
+/** Real call stacks are a few levels deep; a hostile node could send more. */
 const MAX_DEPTH = 100;
 
-/** Errors of calls within calls are wrapped once for each; what went wrong is in the middle. */
+/** Each nested call wraps the error once; the reason is innermost. */
 function innermost(data: unknown): string {
   let error: unknown = data;
   for (let depth = 0; depth < MAX_DEPTH && isObject(error); depth++) error = error.revert_error ?? error.error;
   return typeof error === 'string' ? error : '';
 }
 
-/** Addresses of nodes, the preferred one first. */
+/** Node URLs, preferred first. */
 export type Nodes = Iterable<string> | AsyncIterable<string>;
 
-/** Does something with the first node that is up to it. Only for reading: it may be begun with several nodes. */
+/** Runs `work` with the first node that answers. For reads only: `work` may start on several nodes. */
 export async function firstNode<T>(nodes: Nodes, access: NodeAccess, work: (ask: Ask) => Promise<T>): Promise<T> {
   const failures: SvcConnectionError[] = [];
   for await (const url of nodes) {
@@ -126,15 +126,15 @@ export async function firstNode<T>(nodes: Nodes, access: NodeAccess, work: (ask:
       failures.push(error);
     }
   }
-  const told = failures.map((error) => error.message).join(' ');
-  const cause = failures.length === 1 ? failures[0] : new AggregateError(failures, told);
-  throw new SvcConnectionError('connection_failed', `No Starknet node answered. ${told}`, { cause });
+  const reasons = failures.map((error) => error.message).join(' ');
+  const cause = failures.length === 1 ? failures[0] : new AggregateError(failures, reasons);
+  throw new SvcConnectionError('connection_failed', `No Starknet node answered. ${reasons}`, { cause });
 }
 
-/** A node answers in well under a second; beyond this the next one is the better bet. */
+/** Nodes answer in under a second; after this the next one is tried. */
 export const NODE_TIMEOUT_MS = 15_000;
 
-/** The nodes of the client's options, then the one that the service names, which is asked for only when it is needed. */
+/** The given nodes, then the client's, then the service's, which is looked up only when needed. */
 export async function* clientNodes(client: Client, preferred: readonly string[] = []): AsyncGenerator<string> {
   const own = new Set([...preferred, ...client.nodeUrls]);
   yield* own;
@@ -149,7 +149,7 @@ export function withNode<T>(client: Client, work: (ask: Ask) => Promise<T>): Pro
 
 type BlockTag = 'pre_confirmed' | 'latest';
 
-/** Asks on the block that is being filled, which has what was just sent, or, where a node does not show it, on the last one. */
+/** Reads the pre-confirmed block, which has the newest transactions, or the latest one where a node lacks it. */
 export async function atNewest<T>(ask: (block: BlockTag) => Promise<RpcAnswer<T>>): Promise<RpcAnswer<T>> {
   const answer = await ask('pre_confirmed');
   const unknownTag = !answer.ok && (answer.code === rpcCodes.invalidParams || answer.code === rpcCodes.blockNotFound);

@@ -6,11 +6,11 @@ import { isObject } from '../client/values.ts';
 import { clientNodes, firstNode, NODE_TIMEOUT_MS, type Nodes, readFelt, readFelts, rpcCodes } from './rpc.ts';
 
 export interface WaitForTransactionOptions {
-  /** Starknet nodes, the preferred one first; each next one is tried when those before it fail. */
+  /** Starknet nodes, preferred first; the next one is tried when a node fails. */
   readonly nodeUrl?: string | readonly string[] | undefined;
-  /** Between two questions, at least 10. Default 3000. */
+  /** Between two requests, at least 10. Default: 3000. */
   readonly retryIntervalMs?: number | undefined;
-  /** For all of it. Default 300000. */
+  /** In total. Default: 300000. */
   readonly timeoutMs?: number | undefined;
   readonly fetch?: Fetch | undefined;
   readonly runtime?: Runtime | undefined;
@@ -19,28 +19,29 @@ export interface WaitForTransactionOptions {
 
 export interface TransactionResult {
   readonly transactionHash: string;
-  /** True only for a transaction that was accepted and not reverted. */
+  /** True only if accepted and not reverted. */
   readonly success: boolean;
-  /** As the node says it: `SUCCEEDED` or `REVERTED`. */
+  /** `SUCCEEDED` or `REVERTED`. */
   readonly executionStatus: string;
-  /** As the node says it: `ACCEPTED_ON_L2` or `ACCEPTED_ON_L1`. */
+  /** `ACCEPTED_ON_L2` or `ACCEPTED_ON_L1`. */
   readonly finalityStatus: string;
-  /** There when not successful. */
+  /** Set if not successful. */
   readonly revertReason?: string;
-  /** Empty when not successful. */
+  /** Empty if not successful. */
   readonly events: readonly TransactionEvent[];
   readonly blockNumber: number | undefined;
 }
 
 const RETRY_INTERVAL_MS = 3_000;
 const TIMEOUT_MS = 300_000;
-/** Without a pause a page would ask a node as fast as it can, for minutes. */
+/** Limits the load on a node. */
 const SHORTEST_INTERVAL_MS = 10;
 
 /**
- * Waits until a transaction is final. Needs no keys and no account, so it works on any page. A revert is a result, with
- * `success: false`, and never thrown. Thrown is a `SvcConnectionError`: `timeout` when the transaction was not final in time, and
- * `connection_failed` when no node answered in five rounds in a row. A shorter gap, as of a phone that changes networks, is waited out.
+ * Waits until a transaction is final. Needs no keys and no account. A revert is a result with `success: false`.
+ *
+ * Throws `SvcConnectionError`: `timeout` if the transaction is not final in time, `connection_failed` if no node
+ * answered in five rounds in a row. Shorter network gaps are retried.
  *
  * @example
  * const result = await waitForTransaction(transactionHash, { nodeUrl });
@@ -58,7 +59,7 @@ export async function waitForTransaction(
 }
 
 /**
- * `waitForTransaction` that need not be told of nodes: after those of the options come the client's and the service's.
+ * `waitForTransaction` with the nodes of the client and the service as fallbacks.
  *
  * @example
  * const { success } = await svc.waitForTransaction(transactionHash);
@@ -81,7 +82,7 @@ async function wait(transactionHash: string, nodes: () => Nodes, options: WaitFo
     nodes,
     retryIntervalMs: readMs('retryIntervalMs', options.retryIntervalMs ?? RETRY_INTERVAL_MS, SHORTEST_INTERVAL_MS),
     timeoutMs: readMs('timeoutMs', options.timeoutMs ?? TIMEOUT_MS, 0),
-    // Called as a plain function: browsers refuse `fetch` as a method of another object.
+    // Browsers refuse `fetch` as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     runtime: options.runtime ?? defaultRuntime,
     signal: options.signal,
@@ -107,7 +108,7 @@ function readMs(name: string, ms: number, least: number): number {
 
 interface Poll {
   readonly transactionHash: bigint;
-  /** For each round anew. */
+  /** Evaluated per round. */
   readonly nodes: () => Nodes;
   readonly retryIntervalMs: number;
   readonly timeoutMs: number;
@@ -116,13 +117,13 @@ interface Poll {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `REJECTED` is how older nodes show what never came into a block. */
+/** Older nodes report `REJECTED` for transactions that never reached a block. */
 const FINAL: ReadonlySet<string> = new Set(['ACCEPTED_ON_L2', 'ACCEPTED_ON_L1', 'REJECTED']);
 
-/** A phone that changes networks is back within a few rounds; an address without a node never is. */
+/** Network changes of a phone last a few rounds; a wrong URL never recovers. */
 const MAX_FAILED_ROUNDS = 5;
 
-/** Asks for a receipt until it is final. A hash that nobody knows, and a receipt that may change, are waited for. */
+/** Polls until the receipt is final. Unknown hashes and pre-confirmed receipts are retried. */
 async function pollReceipt(poll: Poll): Promise<Receipt> {
   const { runtime, timeoutMs, retryIntervalMs } = poll;
   const deadline = runtime.now() + timeoutMs;
@@ -148,7 +149,7 @@ async function pollReceipt(poll: Poll): Promise<Receipt> {
 async function askForReceipt(poll: Poll, leftMs: number): Promise<Receipt | undefined> {
   const { fetch, signal, transactionHash } = poll;
   const params = { transaction_hash: `0x${transactionHash.toString(16)}` };
-  // A last question right at the deadline still gets a moment.
+  // The last request before the deadline still gets a second.
   const timeoutMs = Math.max(1_000, Math.min(NODE_TIMEOUT_MS, leftMs));
   const answer = await firstNode(poll.nodes(), { fetch, timeoutMs, signal }, (ask) =>
     ask('starknet_getTransactionReceipt', params, (result) => readReceipt(transactionHash, result)),
@@ -164,14 +165,13 @@ function timedOut({ transactionHash, timeoutMs }: Poll, cause: unknown): SvcConn
   return new SvcConnectionError('timeout', message, cause === undefined ? {} : { cause });
 }
 
-/** As a node spells it; `keys[0]` is the selector of the event's name. */
+/** As returned by the node; `keys[0]` is the selector of the event's name. */
 export interface TransactionEvent {
   readonly from_address: string;
   readonly keys: readonly string[];
   readonly data: readonly string[];
 }
 
-/** What of a receipt this library reads. */
 export interface Receipt {
   readonly executionStatus: string;
   readonly finalityStatus: string;
@@ -180,7 +180,7 @@ export interface Receipt {
   readonly blockNumber: number | undefined;
 }
 
-/** Undefined for what is not a receipt, or that of another transaction. */
+/** Undefined if it is no receipt, or one of another transaction. */
 export function readReceipt(hash: bigint, result: unknown): Receipt | undefined {
   if (!isObject(result) || readFelt(result.transaction_hash) !== hash) return undefined;
   const { execution_status, finality_status, revert_reason, block_number } = result;

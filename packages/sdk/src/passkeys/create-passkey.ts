@@ -5,15 +5,15 @@ import { isPasskeyKey, readEncryptKey } from '../keys/cipher.ts';
 import { ask, type Credentials, findCredentials, prfEncryptKey, prfExtension, prfUnsupported } from './web-authn.ts';
 
 export interface CreatePasskeyParams {
-  /** The name of your app, as the browser shows it. */
+  /** Your app's name, shown by the browser. */
   readonly rpName: string;
-  /** The domain that the passkey is for: the page's or one above it. Default: the page's. It cannot be changed later. */
+  /** The domain of the passkey: the page's or a parent of it. Default: the page's. It cannot be changed later. */
   readonly rpId?: string | undefined;
-  /** How the user tells this passkey from others. */
+  /** Shown to the user to tell passkeys apart. */
   readonly userName: string;
   /**
-   * At most 64 bytes. Default: random, so that every passkey stands by itself. An authenticator REPLACES the passkey that it has for the
-   * same domain and userId, and with it goes the secret of whatever wallet that one opens.
+   * At most 64 bytes. Default: random. An authenticator REPLACES an existing passkey of the same domain and userId,
+   * and the secret of the wallet that it opened is lost.
    */
   readonly userId?: Uint8Array<ArrayBuffer> | undefined;
   /** Default: `navigator.credentials`. */
@@ -21,50 +21,53 @@ export interface CreatePasskeyParams {
 }
 
 export interface Passkey {
-  /** Public: it names the passkey and opens nothing. */
+  /** Public: identifies the passkey and opens nothing. */
   readonly credentialId: string;
-  /** Secret: opens what is encrypted with it. */
+  /** Secret: opens the wallet. */
   readonly encryptKey: string;
   readonly prfSupported: true;
-  /** `platform` for this device's own, `cross-platform` for a security key or a phone, where the browser tells. */
+  /**
+   * `platform` for this device, `cross-platform` for a security key or a phone; undefined if the browser does not
+   * report it.
+   */
   readonly deviceType: string | undefined;
 }
 
 const RANDOM_BYTES = 32;
-/** ES256, EdDSA, RS256: what authenticators sign with. The signatures are not used. */
+/** ES256, EdDSA, RS256. The signatures are not used. */
 const ALGORITHMS = [-7, -8, -257];
 
 /**
- * Makes a passkey that can derive an encryption key. Throws `passkey_prf_unsupported` when the authenticator cannot: the passkey that
- * it made is then useless and can be deleted.
+ * Creates a passkey that can derive an encryption key. Throws `passkey_prf_unsupported` if the authenticator cannot;
+ * the created passkey is then useless and can be deleted.
  *
  * @example
  * const { credentialId, encryptKey } = await createPasskey({ rpName: 'My app', userName: 'ana@example.com' });
  */
 export async function createPasskey(params: CreatePasskeyParams, runtime: Runtime = defaultRuntime): Promise<Passkey> {
-  const { given, ...made } = await makePasskey(params, runtime);
-  // Many authenticators evaluate only when asked for a signature, so the user confirms a second time.
-  return { ...made, encryptKey: given ?? (await unlockMade(made, params, runtime)) };
+  const { given, ...passkey } = await makePasskey(params, runtime);
+  // Many authenticators evaluate the PRF only in an assertion, so the user confirms twice.
+  return { ...passkey, encryptKey: given ?? (await unlockNew(passkey, params, runtime)) };
 }
 
 /**
- * Makes a passkey and has it used once, as it will be used from then on: the user confirms twice. For what opens with nothing else, since
- * a passkey that then gives another secret would be a wallet lost.
+ * Creates a passkey and uses it once, so the user confirms twice. For wallets without a backup: a passkey with an
+ * unstable secret would lose the wallet.
  */
 export async function createProvenPasskey(params: CreatePasskeyParams, runtime: Runtime): Promise<Passkey> {
-  const { given, ...made } = await makePasskey(params, runtime);
-  const encryptKey = await unlockMade(made, params, runtime);
+  const { given, ...passkey } = await makePasskey(params, runtime);
+  const encryptKey = await unlockNew(passkey, params, runtime);
   if (given !== undefined && given !== encryptKey) throw prfUnsupported();
-  return { ...made, encryptKey };
+  return { ...passkey, encryptKey };
 }
 
-const unlockMade = (
+const unlockNew = (
   { credentialId }: Pick<Passkey, 'credentialId'>,
   { rpId, credentials }: CreatePasskeyParams,
   runtime: Runtime,
 ) => unlockWithPasskey({ credentialId, rpId, credentials }, runtime);
 
-/** `given` is the key of an authenticator that evaluates at once. */
+/** `given`: the key, if the authenticator evaluated the PRF at creation. */
 async function makePasskey(
   params: CreatePasskeyParams,
   runtime: Runtime,
@@ -91,9 +94,9 @@ function creationOptions({ rpName, rpId, userName, userId }: CreatePasskeyParams
 }
 
 export interface UnlockWithPasskeyParams {
-  /** Which passkey. Default: the browser offers those that it has for the domain. */
+  /** Default: the browser offers its passkeys of the domain. */
   readonly credentialId?: string | undefined;
-  /** The domain that the passkey was made for. Default: the page's. */
+  /** The domain of the passkey. Default: the page's. */
   readonly rpId?: string | undefined;
   /** Default: `navigator.credentials`. */
   readonly credentials?: Credentials | undefined;
@@ -102,7 +105,7 @@ export interface UnlockWithPasskeyParams {
 const CHALLENGE_BYTES = 32;
 
 /**
- * Has the user confirm with a passkey and answers the `encryptKey` that it opens. Keep it no longer than the operation that needs it.
+ * Has the user confirm with a passkey and returns its `encryptKey`. Do not store it.
  *
  * @example
  * const encryptKey = await unlockWithPasskey({ credentialId });
@@ -113,7 +116,7 @@ export async function unlockWithPasskey(
 ): Promise<string> {
   const found = findCredentials(credentials);
   const publicKey = {
-    // Nobody checks a signature over it: what proves the passkey is that the key opens.
+    // Its signature is not checked: the passkey is proven by opening the key.
     challenge: runtime.randomBytes(CHALLENGE_BYTES),
     ...(rpId !== undefined && { rpId }),
     allowCredentials: credentialId === undefined ? [] : [{ type: 'public-key' as const, id: readId(credentialId) }],
@@ -131,10 +134,10 @@ function readId(credentialId: string): Uint8Array<ArrayBuffer> {
   throw new SvcInputError('invalid_input', 'credentialId must be base64url, as createPasskey answered it.');
 }
 
-/** How a wallet's passkey is made; the page's domain and the user's identifier stand in for the names that are left out. */
+/** Options of a wallet's passkey. Default names: the page's domain and the user's id. */
 export type PasskeyOptions = Partial<CreatePasskeyParams>;
 
-/** What the service keeps beside the ciphertext, so that the user finds the passkey again. */
+/** Stored beside the ciphertext, so that the passkey can be found again. */
 export interface PasskeyDetails {
   readonly authMethod: 'PIN' | 'PASSKEY';
   readonly credentialId?: string;
@@ -160,23 +163,23 @@ export interface NewWalletSecretsParams {
 }
 
 export interface NewWalletSecrets {
-  /** All that open the wallet: the passkey's secret before the one that the user remembers as a backup. */
+  /** The passkey's secret first, then the backup. */
   readonly encryptKeys: string[];
   readonly details: PasskeyDetails;
 }
 
-/** What a new wallet is to be opened with. With `usePasskey` a passkey is made, and `encryptKey` is the way in without it. */
+/** The encryptKeys of a new wallet. `usePasskey` creates a passkey; `encryptKey` is then the backup. */
 export async function newWalletSecrets(
   { runtime }: Client,
   { encryptKey, usePasskey = false, externalUserId, passkey = {} }: NewWalletSecretsParams,
 ): Promise<NewWalletSecrets> {
-  // Before the user is asked for anything.
+  // Before the user is prompted.
   readEncryptKey(encryptKey);
   if (!usePasskey && isPasskeyKey(encryptKey)) {
-    const message = 'encryptKey is the secret of a passkey, which nobody would find again: use usePasskey.';
+    const message = 'encryptKey is the secret of a passkey, which could not be found again: use usePasskey.';
     throw new SvcInputError('invalid_input', message);
   }
   if (!usePasskey) return { encryptKeys: [encryptKey], details: { authMethod: 'PIN' } };
-  const made = await createPasskey(withDefaults(passkey, externalUserId), runtime);
-  return { encryptKeys: [made.encryptKey, encryptKey], details: passkeyDetails(made) };
+  const created = await createPasskey(withDefaults(passkey, externalUserId), runtime);
+  return { encryptKeys: [created.encryptKey, encryptKey], details: passkeyDetails(created) };
 }

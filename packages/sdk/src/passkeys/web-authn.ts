@@ -3,7 +3,7 @@ import { PASSKEY_SECRET_BYTES, passkeyEncryptKey } from '../keys/cipher.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The parts of WebAuthn that passkeys need, as browsers have them. */
+/** The part of WebAuthn that passkeys need. */
 export interface Credentials {
   create(options: { publicKey: CreationOptions }): Promise<unknown>;
   get(options: { publicKey: RequestOptions }): Promise<unknown>;
@@ -31,7 +31,6 @@ interface PrfInput {
   readonly prf: { readonly eval: { readonly first: Bytes } };
 }
 
-/** What `create` and `get` answer. */
 export interface Credential {
   readonly rawId: ArrayBuffer;
   readonly authenticatorAttachment?: string | null;
@@ -43,7 +42,6 @@ export interface PrfOutput {
   readonly results?: { readonly first?: ArrayBuffer | Uint8Array };
 }
 
-/** The browser's own, unless a test brings another. */
 export function findCredentials(given?: Credentials): Credentials {
   const { navigator } = globalThis as unknown as { navigator?: { credentials?: Credentials } };
   const credentials = given ?? navigator?.credentials;
@@ -51,7 +49,7 @@ export function findCredentials(given?: Credentials): Credentials {
   throw new SvcPasskeyError('passkey_unavailable', 'There are no passkeys here: they need a browser and https.');
 }
 
-/** Asks the authenticator, and answers its errors in the library's words. */
+/** Maps the browser's errors to `SvcPasskeyError`. */
 export async function ask(question: () => Promise<unknown>): Promise<Credential> {
   let credential: unknown;
   try {
@@ -67,7 +65,7 @@ function isCredential(value: unknown): value is Credential {
   return typeof value === 'object' && value !== null && 'rawId' in value && 'getClientExtensionResults' in value;
 }
 
-/** Browsers do not tell a refusal from a passkey that is not there: both are NotAllowedError. */
+/** Browsers report a refusal and a missing passkey both as NotAllowedError. */
 function toError(cause: unknown): SvcPasskeyError {
   const name = cause instanceof Error ? cause.name : '';
   if (name === 'NotAllowedError' || name === 'AbortError') {
@@ -80,14 +78,14 @@ function toError(cause: unknown): SvcPasskeyError {
 }
 
 /**
- * What the authenticator's secret function (PRF) is evaluated at: the UTF-8 bytes of this text, for every passkey of every app. Another
- * text would give another secret, so it never changes.
+ * Input of the authenticator's PRF, in UTF-8, for every passkey of every app. Never change it: another text gives
+ * another secret.
  */
 const PRF_INPUT = 'svc wallet encryption key 1';
 
 export const prfExtension = (): PrfInput => ({ prf: { eval: { first: new TextEncoder().encode(PRF_INPUT) } } });
 
-/** The encryptKey that the authenticator gave, or undefined when it gave none. */
+/** Undefined if the authenticator returned no PRF result. */
 export function prfEncryptKey(credential: Credential): string | undefined {
   const first = credential.getClientExtensionResults().prf?.results?.first;
   if (first === undefined) return undefined;
@@ -96,7 +94,7 @@ export function prfEncryptKey(credential: Credential): string | undefined {
   return passkeyEncryptKey(secret);
 }
 
-/** There is no second way: whatever else a passkey tells is public, and no key may come from that. */
+/** No fallback: everything else that a passkey returns is public and must not become a key. */
 export const prfUnsupported = () =>
   new SvcPasskeyError(
     'passkey_prf_unsupported',

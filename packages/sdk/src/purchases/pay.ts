@@ -10,35 +10,35 @@ import { getTransactionList } from '../transactions.ts';
 import { executionOf, type PurchaseContext, type PurchaseState, SvcPurchaseError } from './state.ts';
 
 /**
- * The hash of the transaction that pays; undefined when it is certain that there is none and never will be.
+ * Returns the hash of the paying transaction; undefined if there is none and never will be.
  *
- * A crash can fall between the service's answer and the app's storing it. So the signed payment itself is sent again: within its window
- * the service answers its first transaction, and for a day after it by the idempotency key. Beyond that the wallet is asked, on the chain.
+ * A crash can occur between the service's answer and the app storing it. So the signed payment is sent again: within
+ * its window the service returns the first transaction, and for a day by the idempotency key. After that the wallet
+ * on the chain decides.
  */
-export async function pay(run: PurchaseContext, state: PurchaseState): Promise<string | undefined> {
-  let sent = await sendPayment(run, state, `sku-payment-${toHex(executionOf(state).nonce)}`);
-  // A refusal is kept with its key for a day, and what caused it may be over.
-  if ('refusal' in sent && run.resumed) sent = await sendPayment(run, state);
+export async function pay(context: PurchaseContext, state: PurchaseState): Promise<string | undefined> {
+  let sent = await sendPayment(context, state, `sku-payment-${toHex(executionOf(state).nonce)}`);
+  // A refusal is stored with its key for a day, and its cause may be gone.
+  if ('refusal' in sent && context.resumed) sent = await sendPayment(context, state);
   if ('hash' in sent) return sent.hash;
   const { refusal } = sent;
-  const proof = run.resumed ? await provePayment(run, state) : 'possible';
-  if (proof === 'executed') return requireFound(run, state);
+  const proof = context.resumed ? await provePayment(context, state) : 'possible';
+  if (proof === 'executed') return requireFound(context, state);
   if (proof === 'impossible') return undefined;
   if (proof === 'unknown') throw unclear(state, refusal);
   const message = `The payment was refused and is not paid so far: ${refusal.message} Do not start anew: call purchaseSku with resume: error.state, which tries the same payment again.`;
   throw new SvcPurchaseError('payment_refused', message, state, refusal);
 }
 
-/** What the chain says of the payment. */
 export async function provePayment({ client }: PurchaseContext, state: PurchaseState): Promise<PaymentProof> {
   try {
-    return await paymentEvidence(client, BigInt(state.payment.publicKey), executionOf(state));
+    return await readPaymentProof(client, BigInt(state.payment.publicKey), executionOf(state));
   } catch (error) {
     throw unclear(state, error);
   }
 }
 
-/** The wallet has paid, so somewhere there is a transaction. */
+/** The wallet has paid, so a transaction exists. */
 export async function requireFound({ client, bearerToken }: PurchaseContext, state: PurchaseState): Promise<string> {
   const found = await findPayment(client, state, bearerToken).catch((error: unknown) => {
     throw unclear(state, error);
@@ -51,7 +51,7 @@ export async function requireFound({ client, bearerToken }: PurchaseContext, sta
 
 type Sent = { readonly hash: string } | { readonly refusal: SvcApiError };
 
-/** What the service says before it takes a transaction. After any other failure it may have taken it. */
+/** Errors before the service accepts a transaction. After any other failure it may have been accepted. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_typed_data',
@@ -64,13 +64,13 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'chain_not_configured',
 ]);
 
-/** Hands the signed payment to the service, which relays what has the same wallet and nonce once, however often it is asked. */
+/** Sends the signed payment. The service relays each wallet and nonce once. */
 async function sendPayment(
   { client, bearerToken }: PurchaseContext,
   state: PurchaseState,
   idempotencyKey?: string,
 ): Promise<Sent> {
-  // By name: a stored state may hold more than the service takes.
+  // By name: a stored state may have more fields than the API takes.
   const { publicKey, typedData, userSignature } = state.payment;
   try {
     const signed = { publicKey, typedData, userSignature };
@@ -92,11 +92,11 @@ export function unclear(state: PurchaseState, cause: unknown): SvcPurchaseError 
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A crash is resumed within days; a wallet of a person has not sent more since. */
+/** 1,000 transactions: a resume happens within days. */
 const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
 
-/** The transaction that executed the payment, out of the wallet's history; undefined when it is not there. */
+/** The transaction in the wallet's history that executed the payment; undefined if it is not there. */
 async function findPayment(
   client: Client,
   state: PurchaseState,
@@ -114,13 +114,13 @@ async function findPayment(
   return undefined;
 }
 
-/** The same token, and the amount that was signed. */
+/** Same token and signed amount. */
 function isCandidate(item: Transaction, { purchase }: PurchaseState, { calls: [transfer] }: OutsideExecution): boolean {
   const [, low = 0n, high = 0n] = transfer?.calldata ?? [];
   return item.chain === 'STARKNET' && item.token === purchase.token && item.amount === String((high << 128n) | low);
 }
 
-/** Equal payments are told apart by what the transaction carries: this execution with its nonce, and no other. */
+/** Equal payments differ in the execution that the calldata contains, by its nonce. */
 async function executes(client: Client, transactionHash: string, execution: OutsideExecution): Promise<boolean> {
   const calldata = await withNode(client, (ask) =>
     ask('starknet_getTransactionByHash', { transaction_hash: transactionHash }, (result) =>
@@ -128,8 +128,8 @@ async function executes(client: Client, transactionHash: string, execution: Outs
     ),
   );
   // Without the signature, whose length ends the encoding.
-  const wanted = encodeOutsideExecution(execution, []).slice(0, -1);
-  return calldata.ok && includes(calldata.value, wanted);
+  const encoded = encodeOutsideExecution(execution, []).slice(0, -1);
+  return calldata.ok && includes(calldata.value, encoded);
 }
 
 function includes(all: readonly bigint[], part: readonly bigint[]): boolean {
@@ -137,38 +137,38 @@ function includes(all: readonly bigint[], part: readonly bigint[]): boolean {
 }
 
 /**
- * - `spent`: the wallet has executed it
- * - `never`: it has not, and its window is over: it never will
- * - `open`: it has not, but still could
- * - `untold`: the wallet does not say, or the node is one of another chain
+ * - `executed`: the wallet has executed it
+ * - `impossible`: not executed, and its window is closed
+ * - `possible`: not executed, but still could be
+ * - `unknown`: the wallet does not answer, or the node is on another chain
  */
 export type PaymentProof = 'executed' | 'impossible' | 'possible' | 'unknown';
 
-/** When blocks of the last minutes are replaced, a payment may still turn up in them. */
-const SETTLED_SECONDS = 600n;
+/** A payment may still appear in blocks that a reorg replaces. */
+const REORG_SECONDS = 600n;
 
 /**
- * Whether a signed payment was executed, from the wallet itself: it spends the nonce of an execution once. One node is asked for its chain, for a block
- * and then for the nonce as of that block, so that a node that lags behind cannot make a payment look undone.
+ * Asks the wallet whether a signed payment was executed: it uses each nonce once. One node is asked for its chain, a
+ * block and the nonce at that block, so that a lagging node cannot make a payment look unpaid.
  */
-export async function paymentEvidence(
+export async function readPaymentProof(
   client: Client,
   account: bigint,
   execution: OutsideExecution,
 ): Promise<PaymentProof> {
-  // In the sandbox no block comes unless something happens, and the open one tells the time.
+  // The sandbox creates blocks only on activity; its open block has the time.
   const chainId = await chainIdOf(client);
   const isSandbox = chainId === chainIds.SVC_SANDBOX;
   return withNode(client, async (ask) => {
-    // On another chain the wallet does not stand, and what it has paid would look unpaid.
+    // On another chain the wallet does not exist, and its payment would look unpaid.
     const node = await ask('starknet_chainId', [], readFelt);
     if (!node.ok || node.value !== chainId) return 'unknown';
     const block = await readBlock(ask, isSandbox ? 'pre_confirmed' : 'latest');
     if (!block) return 'unknown';
-    const isSpent = await readSpent(ask, account, execution.nonce, block.id);
-    if (isSpent === undefined) return 'unknown';
-    if (isSpent) return 'executed';
-    return block.timestamp >= execution.executeBefore + SETTLED_SECONDS ? 'impossible' : 'possible';
+    const isUsed = await readNonceUsed(ask, account, execution.nonce, block.id);
+    if (isUsed === undefined) return 'unknown';
+    if (isUsed) return 'executed';
+    return block.timestamp >= execution.executeBefore + REORG_SECONDS ? 'impossible' : 'possible';
   });
 }
 
@@ -186,8 +186,13 @@ async function readBlock(ask: Ask, tag: 'pre_confirmed' | 'latest') {
   return block.ok ? block.value : undefined;
 }
 
-/** Undefined when the wallet does not tell. */
-async function readSpent(ask: Ask, account: bigint, nonce: bigint, block_id: BlockId): Promise<boolean | undefined> {
+/** Undefined if the wallet does not answer. */
+async function readNonceUsed(
+  ask: Ask,
+  account: bigint,
+  nonce: bigint,
+  block_id: BlockId,
+): Promise<boolean | undefined> {
   const request = {
     contract_address: toHex(account),
     entry_point_selector: toHex(selector('is_valid_outside_execution_nonce')),

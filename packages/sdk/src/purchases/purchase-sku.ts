@@ -19,30 +19,30 @@ export interface PurchaseSkuParams {
   readonly encryptKey: string;
   readonly wallet: SvcWallet;
   readonly skuId: string;
-  /** Such as a phone or account number. */
+  /** For example a phone or account number. */
   readonly skuReference: string;
-  /** In the service's currency. Required where it has no fixed amount; where it has one, that one. */
+  /** In the SKU's currency. Required if it has no fixed amount; otherwise it must be that amount. */
   readonly currencyAmount?: number | undefined;
-  /** The most that you will pay, in USD. Default: what the service asks. */
+  /** Upper bound of the price in USD. Default: none. */
   readonly maxUsdAmount?: string | number | undefined;
-  /** Wallets pay on `STARKNET`, the default. */
+  /** Default: `STARKNET`, the only chain that wallets pay on. */
   readonly chain?: Chain | undefined;
-  /** A dollar: `USDC`, the default, `USDC_E`, `USDT` or `DAI`. */
+  /** A stablecoin: `USDC` (default), `USDC_E`, `USDT` or `DAI`. */
   readonly token?: ChainToken | undefined;
-  /** Store what it is given, in place of what it was given before: it is awaited before money moves. What it throws stops the purchase. */
+  /** Store the state, replacing the last one: it is awaited before money moves. If it throws, the purchase stops. */
   readonly onProgress?: ((state: PurchaseState) => void | Promise<void>) | undefined;
-  /** What `onProgress` was given last, or a `SvcPurchaseError` carries. One call at a time may go on with it. */
+  /** The last state from `onProgress` or from a `SvcPurchaseError`. Only one call at a time may use it. */
   readonly resume?: PurchaseState | undefined;
 }
 
 /**
- * Buys a service: reads its price, pays it from the user's wallet without gas, and records the purchase, which `waitForPurchase` follows to
- * its end.
+ * Buys a SKU: reads its price, pays it from the user's wallet and records the purchase. The service pays the gas.
+ * `waitForPurchase` waits for the result.
  *
- * After a crash call it again with `resume` and the last stored state: it finds out how far it was and never pays twice. It pays anew
- * only when the chain proves that the first payment was not made and cannot be any more.
+ * After a crash call it again with `resume` and the last stored state: it continues there and never pays twice. It
+ * signs a new payment only if the chain proves that the first one was not made and cannot be made any more.
  *
- * @throws SvcPurchaseError when it stopped after the payment was signed; it carries the state to resume with
+ * @throws SvcPurchaseError if it stopped after the payment was signed; it has the state to resume with
  * @example
  * const purchase = await svc.purchaseSku({
  *   encryptKey,
@@ -60,17 +60,17 @@ export async function purchaseSku(
   const { chain = 'STARKNET', token = 'USDC', onProgress, resume } = params;
   if (chain !== 'STARKNET') throw new SvcInputError('invalid_input', 'chain must be STARKNET: wallets pay there.');
   const save = async (state: PurchaseState) => onProgress?.(state);
-  const run: PurchaseContext = { client, bearerToken, resumed: resume !== undefined, save };
+  const context: PurchaseContext = { client, bearerToken, resumed: resume !== undefined, save };
   if (resume !== undefined) {
     const state = readPurchaseState(resume, { ...params, walletAddress: params.wallet.publicKey, token });
-    const purchase = await completePurchase(run, state);
+    const purchase = await completePurchase(context, state);
     if (purchase) return purchase;
-    // The new payment must be known to the app before it is sent, or the old state would pay a third time.
+    // The app must store the new payment before it is sent: resuming the old state would pay again.
     if (!onProgress) throw neverMade(state);
   }
   const state = await signPayment(client, { ...params, token }, bearerToken);
   await save(state);
-  const purchase = await completePurchase({ ...run, resumed: false }, state);
+  const purchase = await completePurchase({ ...context, resumed: false }, state);
   if (purchase) return purchase;
   throw unclear(state, new Error('The window of a new payment is over already.'));
 }
@@ -81,28 +81,28 @@ function neverMade(state: PurchaseState): SvcPurchaseError {
   return new SvcPurchaseError('payment_failed', message, state);
 }
 
-/** Pays, if that is still to be done, and records. Undefined: it is certain that this payment was not made and never will be. */
-async function completePurchase(run: PurchaseContext, state: PurchaseState): Promise<Transaction | undefined> {
-  const hash = state.transactionHash ?? (await pay(run, state));
+/** Pays, if not done yet, and records. Undefined: this payment was not made and never will be. */
+async function completePurchase(context: PurchaseContext, state: PurchaseState): Promise<Transaction | undefined> {
+  const hash = state.transactionHash ?? (await pay(context, state));
   if (hash === undefined) return undefined;
-  const recorded = await recordPurchase(run, await saved(run, state, hash));
-  return 'purchase' in recorded ? recorded.purchase : afterRevert(run, recorded.reverted);
+  const recorded = await recordPurchase(context, await saved(context, state, hash));
+  return 'purchase' in recorded ? recorded.purchase : afterRevert(context, recorded.reverted);
 }
 
-/** The transaction moved nothing, but until its window is over anyone who has the signed payment can execute it in another one. */
-async function afterRevert(run: PurchaseContext, state: PaidState): Promise<Transaction | undefined> {
-  const proof = await provePayment(run, state);
+/** Nothing was paid, but until the window closes anyone with the signed payment can submit it again. */
+async function afterRevert(context: PurchaseContext, state: PaidState): Promise<Transaction | undefined> {
+  const proof = await provePayment(context, state);
   if (proof === 'impossible') return undefined;
   if (proof === 'unknown') throw unclear(state, new Error('The wallet does not tell what it has executed.'));
   if (proof === 'possible') throw failed(state);
-  const recorded = await recordPurchase(run, await saved(run, state, await requireFound(run, state)));
+  const recorded = await recordPurchase(context, await saved(context, state, await requireFound(context, state)));
   if ('purchase' in recorded) return recorded.purchase;
   throw unclear(recorded.reverted, new Error('The wallet and the service disagree.'));
 }
 
-async function saved(run: PurchaseContext, state: PurchaseState, transactionHash: string): Promise<PaidState> {
+async function saved(context: PurchaseContext, state: PurchaseState, transactionHash: string): Promise<PaidState> {
   const paid = { ...state, transactionHash };
-  if (state.transactionHash !== transactionHash) await run.save(paid);
+  if (state.transactionHash !== transactionHash) await context.save(paid);
   return paid;
 }
 
@@ -112,29 +112,29 @@ function failed(state: PaidState): SvcPurchaseError {
   return new SvcPurchaseError('payment_failed', message, state);
 }
 
-/** `reverted`: the transaction moved no money. */
+/** `reverted`: no money moved. */
 type Recorded = { readonly purchase: Transaction } | { readonly reverted: PaidState };
 
-/** A live chain shows a transaction within seconds, and with a raised fee within a minute. */
-const PATIENCE_MS = 120_000;
+/** A transaction is visible within seconds, after a fee bump within a minute. */
+const MAX_WAIT_MS = 120_000;
 const RETRY_INTERVAL_MS = 3_000;
 
-/** Tells the service what was bought with the payment, as often as it takes until the service sees the payment. */
-async function recordPurchase(run: PurchaseContext, state: PaidState): Promise<Recorded> {
-  const { runtime } = run.client;
-  const deadline = runtime.now() + PATIENCE_MS;
+/** Records the purchase; retries until the service sees the payment. */
+async function recordPurchase(context: PurchaseContext, state: PaidState): Promise<Recorded> {
+  const { runtime } = context.client;
+  const deadline = runtime.now() + MAX_WAIT_MS;
   for (let paid = state; ; ) {
     try {
-      return { purchase: await record(run, paid) };
+      return { purchase: await record(context, paid) };
     } catch (error) {
       const code = error instanceof SvcApiError && error.status < 500 ? error.code : undefined;
       if (code === 'transaction_reverted') return { reverted: paid };
       if (code !== 'transaction_not_found') throw stopped(paid, error);
-      const current = await look(run, paid);
+      const current = await currentHash(context, paid);
       if (current === 'reverted') return { reverted: paid };
       if (BigInt(current) !== BigInt(paid.transactionHash)) {
         paid = { ...paid, transactionHash: current };
-        await run.save(paid);
+        await context.save(paid);
       }
       if (runtime.now() >= deadline) throw stopped(paid, error);
       await runtime.sleep(RETRY_INTERVAL_MS);
@@ -148,14 +148,14 @@ async function record({ client, bearerToken, resumed }: PurchaseContext, state: 
   try {
     return await createSkuPurchase(client, { ...body, idempotencyKey: `sku-purchase-${transactionHash}` }, bearerToken);
   } catch (error) {
-    // A refusal is kept with its key for a day, and what caused it may be over.
+    // A refusal is stored with its key for a day, and its cause may be gone.
     if (!(resumed && isRefusal(error))) throw error;
     return createSkuPurchase(client, body, bearerToken);
   }
 }
 
-/** The transaction that counts: with a raised fee the same payment has another hash. */
-async function look({ client, bearerToken }: PurchaseContext, state: PaidState): Promise<string | 'reverted'> {
+/** The current transaction: a fee bump changes the hash. */
+async function currentHash({ client, bearerToken }: PurchaseContext, state: PaidState): Promise<string | 'reverted'> {
   try {
     const { status, transactionHash } = await getTransactionStatus(
       client,
@@ -170,7 +170,7 @@ async function look({ client, bearerToken }: PurchaseContext, state: PaidState):
 
 const NOT_REFUSALS: ReadonlySet<string> = new Set(['idempotency_key_in_progress']);
 
-/** Whether the service has considered the purchase and said no. */
+/** Whether the service rejected the purchase. */
 function isRefusal(error: unknown): error is SvcApiError {
   if (!(error instanceof SvcApiError) || NOT_REFUSALS.has(error.code)) return false;
   return error.status === 400 || error.status === 404;

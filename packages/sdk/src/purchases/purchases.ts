@@ -5,13 +5,13 @@ import { type PollOptions, pollUntil } from '../client/poll.ts';
 import { request } from '../client/request.ts';
 
 export type CreateSkuPurchaseParams = Readonly<BodyOf<typeof endpoints.createSkuPurchase>> & {
-  /** Default: a new one. A payment buys once whatever the key. */
+  /** Default: a new one. A payment buys once with any key. */
   readonly idempotencyKey?: string | undefined;
 };
 
 /**
- * Records a purchase that was paid already. `purchaseSku` pays and records in one; this is for payments that were made in another way.
- * The same payment again answers the same purchase.
+ * Records a purchase for a payment made elsewhere; `purchaseSku` pays and records in one call. The same payment
+ * returns the same purchase.
  *
  * @example
  * const recorded = await svc.createSkuPurchase({
@@ -39,12 +39,12 @@ export function createSkuPurchase(
 }
 
 export interface GetSkuPurchaseParams {
-  /** Of the purchase, as `purchaseSku` answered it. */
+  /** From `purchaseSku`. */
   readonly id: string;
 }
 
 /**
- * Reads a purchase. `skuFileNumber` is there with `SUCCESS`. `waitForPurchase` waits for the end.
+ * Reads a purchase. `skuFileNumber` is set with `SUCCESS`. `waitForPurchase` waits until it is final.
  *
  * @example
  * const { status, skuFileNumber } = await svc.getSkuPurchase({ id: purchase.id });
@@ -64,7 +64,7 @@ export function getSkuPurchase(
 
 export interface SkuPurchaseFilters {
   readonly status?: TxStatus | undefined;
-  /** `DUE`: what waits for a refund. */
+  /** `DUE`: refund pending. */
   readonly refundStatus?: RefundStatus | undefined;
 }
 
@@ -76,8 +76,8 @@ export interface ListSkuPurchasesParams extends SkuPurchaseFilters {
 }
 
 /**
- * Reads one page of the purchases of all your users, newest first. On a server only: needs the secret key. `skuPurchases` goes through
- * all pages.
+ * Reads one page of the purchases of all your users, newest first. `skuPurchases` iterates over all pages. Server
+ * only: needs the secret key.
  *
  * @example
  * const { items, total } = await svc.listSkuPurchases({ status: 'PROCESSING' });
@@ -92,7 +92,7 @@ export async function listSkuPurchases(
 export interface SkuPurchasesParams extends SkuPurchaseFilters, PageOptions {}
 
 /**
- * Goes through the purchases of all your users, newest first, reading page after page as they are needed. On a server only: needs the
+ * Iterates over the purchases of all your users, newest first. Pages are read on demand. Server only: needs the
  * secret key.
  *
  * @example
@@ -103,7 +103,7 @@ export function skuPurchases(
   params: SkuPurchasesParams = {},
 ): AsyncGenerator<Transaction, void, undefined> {
   const { status, refundStatus } = params;
-  return eachItem((asked) => readPurchasePage(client, { status, refundStatus, ...asked }), params);
+  return eachItem((query) => readPurchasePage(client, { status, refundStatus, ...query }), params);
 }
 
 export interface CancelSkuPurchaseParams {
@@ -111,8 +111,8 @@ export interface CancelSkuPurchaseParams {
 }
 
 /**
- * Stops a purchase while it is `PENDING`: its provider is not called any more, and what was paid is due for refund. On a server only: needs
- * the secret key.
+ * Cancels a purchase while it is `PENDING`: its provider is not called, and the payment is due for refund. Server
+ * only: needs the secret key.
  *
  * @example
  * const { status, refundStatus } = await svc.cancelSkuPurchase({ id: purchase.id });
@@ -127,13 +127,13 @@ export function cancelSkuPurchase(client: Client, { id }: CancelSkuPurchaseParam
 
 export interface RefundSkuPurchaseParams {
   readonly id: string;
-  /** Of a transfer to the payer that you made yourself. It is verified, and nothing is sent. */
+  /** Of your own transfer to the payer. It is verified, and nothing is sent. */
   readonly transactionHash?: string | undefined;
 }
 
 /**
- * Gives the payment of a failed or cancelled purchase back to its payer, once however often it is asked. `refundStatus` is `REFUNDING`
- * until the transfer is confirmed. On a server only: needs the secret key.
+ * Refunds the payment of a failed or cancelled purchase to its payer, at most once. `refundStatus` is `REFUNDING`
+ * until the transfer is confirmed. Server only: needs the secret key.
  *
  * @example
  * const { refundStatus, refundTransactionHash } = await svc.refundSkuPurchase({ id: purchase.id });
@@ -155,9 +155,9 @@ export interface WaitForPurchaseParams extends GetSkuPurchaseParams, PollOptions
 const FINAL: readonly TxStatus[] = ['SUCCESS', 'FAILED', 'CANCELLED'];
 
 /**
- * Waits until a purchase is `SUCCESS`, `FAILED` or `CANCELLED`; all three are answers.
+ * Waits until a purchase is `SUCCESS`, `FAILED` or `CANCELLED`; all three are results.
  *
- * @throws SvcConnectionError with code `timeout` when it is not final in time: it goes on, and can be waited for again
+ * @throws SvcConnectionError with code `timeout` if it is not final in time; it continues, so wait again
  * @example
  * const { status, skuFileNumber } = await svc.waitForPurchase({ id: purchase.id });
  */

@@ -10,7 +10,7 @@ import { tokenOf, transferCall } from '../transfers.ts';
 import { getTokenBalance } from '../wallets.ts';
 import type { PurchaseState } from './state.ts';
 
-interface QuoteAsked {
+interface QuoteRequest {
   readonly walletAddress: string;
   readonly skuId: string;
   readonly skuReference: string;
@@ -25,15 +25,15 @@ interface Quote {
   readonly amount: string;
 }
 
-/** The tokens of which one is a dollar. */
+/** Worth one dollar each. */
 const STABLECOINS: ReadonlySet<ChainToken> = new Set(['USDC', 'USDC_E', 'USDT', 'DAI'] as const);
 
-/** Checks everything that can be known before money moves, and what it will cost now. */
-async function quotePurchase(client: Client, asked: QuoteAsked, bearerToken?: BearerToken): Promise<Quote> {
-  const { skuId, skuReference, token } = asked;
+/** Checks everything that can be known before money moves, and the current price. */
+async function quotePurchase(client: Client, order: QuoteRequest, bearerToken?: BearerToken): Promise<Quote> {
+  const { skuId, skuReference, token } = order;
   if (!STABLECOINS.has(token)) refuse(`token must be one of ${[...STABLECOINS].join(', ')}`);
   const sku = await getSku(client, { id: skuId }, bearerToken);
-  const currencyAmount = purchaseAmount(sku, asked.currencyAmount);
+  const currencyAmount = purchaseAmount(sku, order.currencyAmount);
   requireReference(sku, skuReference);
   if (sku.canCheckSkuReference) {
     const { valid, reason } = await checkSkuReference(client, { id: skuId, reference: skuReference }, bearerToken);
@@ -43,10 +43,10 @@ async function quotePurchase(client: Client, asked: QuoteAsked, bearerToken?: Be
   if (sku.currency === 'USD' && usd !== currencyAmount) {
     throw new SvcConnectionError('invalid_answer', `The service quotes ${usd} USD for ${currencyAmount} USD.`);
   }
-  requireWithin(usd, asked.maxUsdAmount);
+  requireWithin(usd, order.maxUsdAmount);
   const { decimals } = await tokenOf(client, { token });
   const raw = priceInToken(usd, decimals);
-  await requireBalance(client, asked, raw, bearerToken);
+  await requireBalance(client, order, raw, bearerToken);
   return { currencyAmount, amount: formatTokenAmount(raw, decimals) };
 }
 
@@ -57,15 +57,15 @@ function requireWithin(usd: number, maxUsdAmount: string | number | undefined): 
   if (!price.ok || price.value > limit.value) refuse(`The price is ${usd} USD, more than maxUsdAmount`);
 }
 
-/** Wallets of earlier classes skip a transfer that they cannot make, and the transaction looks like a success. */
+/** Wallets of earlier classes skip a transfer that fails, and the transaction still succeeds. */
 async function requireBalance(
   client: Client,
-  { walletAddress, token }: QuoteAsked,
+  { walletAddress, token }: QuoteRequest,
   price: bigint,
   bearerToken: BearerToken | undefined,
 ): Promise<void> {
-  const asked = { chain: 'STARKNET', chainToken: token, walletPublicKey: walletAddress } as const;
-  const { balance, decimals } = await getTokenBalance(client, asked, bearerToken);
+  const params = { chain: 'STARKNET', chainToken: token, walletPublicKey: walletAddress } as const;
+  const { balance, decimals } = await getTokenBalance(client, params, bearerToken);
   if (BigInt(balance) >= price) return;
   const [has, needs] = [BigInt(balance), price].map((raw) => formatTokenAmount(raw, decimals));
   refuse(`The wallet has ${has} ${token}, and the price is ${needs}`);
@@ -75,43 +75,43 @@ function refuse(reason: string): never {
   throw new SvcInputError('invalid_input', `${reason}. Nothing was paid.`);
 }
 
-/** Pesos and dollars have hundredths; what is finer the service refuses, and would refuseOrder it after the payment. */
+/** The service rejects finer amounts, after the payment. */
 const MONEY_DECIMALS = 2;
-/** The most of a currency that the service converts at once. */
+/** The service's limit for conversions, in hundredths. */
 const MAX_AMOUNT = 100_000_000_000n;
-/** The longest reference that the service reads. */
+/** The service's limit. */
 const MAX_REFERENCE_LENGTH = 128;
 
-/** The amount to buy for, in the service's currency: what is fixed, or what was asked for. */
-function purchaseAmount(sku: Sku, asked: number | undefined): number {
-  const amount = asked ?? sku.fixedAmount;
-  if (amount === undefined) refuseOrder(`currencyAmount is required: ${sku.name} has no fixed amount`);
+/** The fixed or requested amount, in the SKU's currency. */
+function purchaseAmount(sku: Sku, requested: number | undefined): number {
+  const amount = requested ?? sku.fixedAmount;
+  if (amount === undefined) refuse(`currencyAmount is required: ${sku.name} has no fixed amount`);
   const cents = parseDecimal(String(amount), MONEY_DECIMALS);
-  if (!cents.ok) refuseOrder(`currencyAmount ${cents.reason}`);
-  if (cents.value === 0n || cents.value > MAX_AMOUNT)
-    refuseOrder('currencyAmount must be above 0 and at most a billion');
+  if (!cents.ok) refuse(`currencyAmount ${cents.reason}`);
+  if (cents.value === 0n || cents.value > MAX_AMOUNT) refuse('currencyAmount must be above 0 and at most a billion');
   if (sku.fixedAmount !== undefined && amount !== sku.fixedAmount) {
-    refuseOrder(`currencyAmount must be ${sku.fixedAmount}, the fixed amount of ${sku.name}`);
+    refuse(`currencyAmount must be ${sku.fixedAmount}, the fixed amount of ${sku.name}`);
   }
-  const isFit = fits(sku.amountRegexValidation, String(amount));
-  if (isFit === false) refuseOrder(`currencyAmount is not one that ${sku.name} accepts: ${sku.amountLabel}`);
-  if (isFit === undefined && sku.fixedAmount === undefined) {
-    refuseOrder(`currencyAmount cannot be checked before paying: ${sku.amountLabel}`);
+  const isMatch = matchesPattern(sku.amountRegexValidation, String(amount));
+  if (isMatch === false) refuse(`currencyAmount is not one that ${sku.name} accepts: ${sku.amountLabel}`);
+  if (isMatch === undefined && sku.fixedAmount === undefined) {
+    refuse(`currencyAmount cannot be checked before paying: ${sku.amountLabel}`);
   }
   return amount;
 }
 
-/** The service reads the reference after the payment, so a wrong one must be found before it. */
+/** The service checks the reference after the payment, so a wrong one must be found before. */
 function requireReference(sku: Sku, reference: string): void {
-  const isFit = reference.length <= MAX_REFERENCE_LENGTH ? fits(sku.referenceRegexValidation, reference) : false;
-  // Where this pattern cannot be read here, the service's own check has to say it, or nobody does.
-  if (isFit || (isFit === undefined && sku.canCheckSkuReference)) return;
-  const reason = isFit === undefined ? 'cannot be checked before paying' : `does not fit ${sku.name}`;
-  refuseOrder(`skuReference ${reason}: ${sku.referenceLabel}`);
+  const isMatch =
+    reference.length <= MAX_REFERENCE_LENGTH ? matchesPattern(sku.referenceRegexValidation, reference) : false;
+  // If the pattern cannot be evaluated here, the provider's check decides; without one the purchase is refused.
+  if (isMatch || (isMatch === undefined && sku.canCheckSkuReference)) return;
+  const reason = isMatch === undefined ? 'cannot be checked before paying' : `does not fit ${sku.name}`;
+  refuse(`skuReference ${reason}: ${sku.referenceLabel}`);
 }
 
-/** Undefined for a pattern in a dialect that JavaScript does not read. */
-function fits(pattern: string, text: string): boolean | undefined {
+/** Undefined for a pattern that JavaScript cannot parse. */
+function matchesPattern(pattern: string, text: string): boolean | undefined {
   try {
     return new RegExp(pattern, 'u').test(text);
   } catch {
@@ -119,14 +119,10 @@ function fits(pattern: string, text: string): boolean | undefined {
   }
 }
 
-function refuseOrder(reason: string): never {
-  throw new SvcInputError('invalid_input', `${reason}. Nothing was paid.`);
-}
-
-/** More than any quote has, so that nothing is lost before the rounding. */
+/** More than any quote has: nothing is lost before rounding. */
 const QUOTE_DECIMALS = 18;
 
-/** A price in dollars in a stablecoin's smallest units, rounded up: a payment below the price buys nothing. */
+/** USD price in the token's smallest units, rounded up: a payment below the price buys nothing. */
 export function priceInToken(usd: number, decimals: number): bigint {
   const price = parseDecimal(String(usd), QUOTE_DECIMALS);
   if (!price.ok || price.value === 0n) {
@@ -136,7 +132,7 @@ export function priceInToken(usd: number, decimals: number): bigint {
   return (price.value * 10n ** BigInt(decimals) + whole - 1n) / whole;
 }
 
-export interface PaymentAsked {
+export interface PaymentRequest {
   readonly encryptKey: string;
   readonly wallet: SvcWallet;
   readonly skuId: string;
@@ -146,15 +142,15 @@ export interface PaymentAsked {
   readonly token: ChainToken;
 }
 
-/** Quotes the purchase and signs its payment. Nothing moves until the payment is sent. */
+/** Quotes the purchase and signs its payment. Nothing moves until it is sent. */
 export async function signPayment(
   client: Client,
-  asked: PaymentAsked,
+  order: PaymentRequest,
   bearerToken?: BearerToken,
 ): Promise<PurchaseState> {
-  const { encryptKey, wallet, skuId, skuReference, token } = asked;
+  const { encryptKey, wallet, skuId, skuReference, token } = order;
   const walletAddress = wallet.publicKey;
-  const { currencyAmount, amount } = await quotePurchase(client, { ...asked, walletAddress }, bearerToken);
+  const { currencyAmount, amount } = await quotePurchase(client, { ...order, walletAddress }, bearerToken);
   const { paymentAddress: recipient } = await getConfig(client);
   const calls = [await transferCall(client, { amount, token, recipient })];
   return {

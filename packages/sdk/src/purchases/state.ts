@@ -6,11 +6,12 @@ import { readAddress } from '../client/input.ts';
 import type { SignedCalls } from '../signing/calls.ts';
 
 /**
- * How far a purchase is, as plain JSON for your storage. It holds no key: the signature in it is good for this one payment, once, within an hour.
+ * Progress of a purchase, as plain JSON. It contains no key: its signature is valid for this one payment, once,
+ * within an hour.
  */
 export interface PurchaseState {
   readonly version: 1;
-  /** What will be recorded. */
+  /** To be recorded. */
   readonly purchase: {
     readonly walletAddress: string;
     readonly skuId: string;
@@ -19,14 +20,14 @@ export interface PurchaseState {
     readonly chain: 'STARKNET';
     readonly token: ChainToken;
   };
-  /** What is paid, in whole tokens. */
+  /** In whole tokens. */
   readonly amount: string;
   readonly payment: SignedCalls;
-  /** Known once the service has taken the payment. */
+  /** Set once the service has accepted the payment. */
   readonly transactionHash?: string | undefined;
 }
 
-/** The parts of a purchase that a stored state must agree with. */
+/** The parameters that a stored state must match. */
 export interface PurchaseAsked {
   readonly walletAddress: string;
   readonly skuId: string;
@@ -35,18 +36,18 @@ export interface PurchaseAsked {
   readonly token: ChainToken;
 }
 
-/** A stored state, provided that it is one and belongs to what is asked for. */
-export function readPurchaseState(state: PurchaseState, asked: PurchaseAsked): PurchaseState {
+/** A stored state, validated and matched with the parameters. */
+export function readPurchaseState(state: PurchaseState, params: PurchaseAsked): PurchaseState {
   if (state?.version !== 1 || !state.purchase || !state.payment) refuse('is not what onProgress was given');
   const { walletAddress, skuId, skuReference, currencyAmount, token } = state.purchase;
   const account = readAddress(walletAddress, 'walletAddress of resume');
   const isSame =
-    account === readAddress(asked.walletAddress, 'publicKey of the wallet') &&
+    account === readAddress(params.walletAddress, 'publicKey of the wallet') &&
     account === readAddress(state.payment.publicKey, 'publicKey of resume') &&
-    skuId === asked.skuId &&
-    skuReference === asked.skuReference &&
-    token === asked.token &&
-    (asked.currencyAmount === undefined || asked.currencyAmount === currencyAmount);
+    skuId === params.skuId &&
+    skuReference === params.skuReference &&
+    token === params.token &&
+    (params.currencyAmount === undefined || params.currencyAmount === currencyAmount);
   if (!isSame) refuse('belongs to another purchase: pass what it was begun with');
   if (state.transactionHash !== undefined && !parseFelt(state.transactionHash).ok)
     refuse('has no hash as transactionHash');
@@ -54,7 +55,6 @@ export function readPurchaseState(state: PurchaseState, asked: PurchaseAsked): P
   return state;
 }
 
-/** What the wallet's owner signed. */
 export function executionOf({ payment }: PurchaseState): OutsideExecution {
   const typedData = parseOutsideExecutionTypedData(payment.typedData);
   if (!typedData.ok) refuse(`is damaged: ${typedData.reason}`);
@@ -66,11 +66,11 @@ function refuse(reason: string): never {
 }
 
 /**
- * - `payment_refused`: the service did not take the payment, for example because the wallet has too little: not paid so far
- * - `payment_unclear`: whether the payment was made is not known yet
- * - `payment_failed`: the payment was reverted on the chain: nothing was paid
- * - `purchase_not_recorded`: the payment was sent; the service could not be told yet, or does not see it yet
- * - `purchase_refused`: paid, and the service does not accept it as the price of this service; see `cause`
+ * - `payment_refused`: the service rejected the payment, for example for lack of funds; not paid so far
+ * - `payment_unclear`: it is unknown whether the payment was made
+ * - `payment_failed`: the payment was reverted; nothing was paid
+ * - `purchase_not_recorded`: the payment was sent; the service is unreachable or does not see it yet
+ * - `purchase_refused`: paid, but the service does not accept it for this SKU; see `cause`
  */
 export type PurchaseErrorCode =
   | 'payment_refused'
@@ -80,8 +80,8 @@ export type PurchaseErrorCode =
   | 'purchase_refused';
 
 /**
- * A purchase stopped after its payment was signed. Do not start it anew: call `purchaseSku` with `resume: error.state`, which never
- * pays twice.
+ * A purchase stopped after its payment was signed. Do not start a new one: call `purchaseSku` with `resume:
+ * error.state`, which never pays twice.
  */
 export class SvcPurchaseError extends SvcError {
   override readonly name = 'SvcPurchaseError';
@@ -94,13 +94,12 @@ export class SvcPurchaseError extends SvcError {
   }
 }
 
-/** What every step of one purchase needs. */
 export interface PurchaseContext {
   readonly client: Client;
   readonly bearerToken: BearerToken | undefined;
-  /** Whether an earlier run may have been further than its state says. */
+  /** An earlier run may be further than its state. */
   readonly resumed: boolean;
-  /** Answers when the app has stored it. */
+  /** Resolves when the app has stored the state. */
   readonly save: (state: PurchaseState) => Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { checkSession, wasRevoked } from './on-chain-session.ts';
 import { readSessionKey, refuseOtherThanSvc, type Session, sessionError, toSessionError } from './session-wallet.ts';
 
 export interface ExecuteTransactionWithSessionParams {
-  /** Opens the session's key: what it was made with. */
+  /** Opens the session's key. */
   readonly encryptKey: string;
   /** The wallet's own key is not needed. */
   readonly wallet: Pick<SvcWallet, 'publicKey' | 'walletType'>;
@@ -16,16 +16,16 @@ export interface ExecuteTransactionWithSessionParams {
   readonly calls: readonly ContractCall[];
 }
 
-/** A number that `BigInt` takes; what it means is up to the chain. */
+/** Any value that `BigInt` accepts; the chain decides its meaning. */
 const ANY_TIME = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
 
 /**
- * Executes calls of the wallet without gas, signed by a session key in the owner's place. What the session may not do is a
- * `SvcSessionError` before anything is sent. Answers the transaction's hash.
+ * Executes calls of the wallet, signed by a session key instead of the owner. The service pays the gas. Calls that
+ * the session does not allow throw `SvcSessionError` before anything is sent. Returns the transaction's hash.
  *
- * A key that the wallet does not know is `SESSION_REVOKED` when the chain has an event of its revocation, `SESSION_EXPIRED` when its
- * time has passed, and `SESSION_NOT_REGISTERED` otherwise. What a spending policy forbids is a `SvcApiError` with the code
- * `transaction_reverted` and the reason of the wallet (`Spending: exceeds per-call`) in its message.
+ * An unregistered key throws `SESSION_REVOKED` if the chain has its revocation event, `SESSION_EXPIRED` if its time
+ * has passed, and else `SESSION_NOT_REGISTERED`. A violated spending policy throws `SvcApiError`
+ * `transaction_reverted` with the wallet's reason (`Spending: exceeds per-call`) in its message.
  *
  * @example
  * const transactionHash = await svc.executeTransactionWithSession({
@@ -45,13 +45,13 @@ export async function executeTransactionWithSession(
   readInteger('validUntil of the session', session.validUntil, ANY_TIME);
   const walletAddress = readAddress(wallet.publicKey, 'publicKey of the wallet');
   const sessionKey = readSessionKey(session.publicKey);
-  const asked = { walletAddress, sessionKey, validUntil: session.validUntil, calls: toCalls(calls) };
-  // The wallet compares it with its own: an app that registered another time than it remembers is still let in.
-  const { validUntil } = await checkSession(client, asked);
+  const check = { walletAddress, sessionKey, validUntil: session.validUntil, calls: toCalls(calls) };
+  // From the chain: the wallet compares it, and the app may have stored another value.
+  const { validUntil } = await checkSession(client, check);
   try {
     return await signAndSend(client, params, { walletAddress, sessionKey, validUntil }, bearerToken);
   } catch (error) {
-    throw await explain(client, asked, error);
+    throw await explain(client, check, error);
   }
 }
 
@@ -78,10 +78,10 @@ async function signAndSend(
   return sendSignedCalls(client, signed, bearerToken);
 }
 
-/** The session may have ended between the check and the chain. */
-async function explain(client: Client, asked: { walletAddress: bigint; sessionKey: bigint }, error: unknown) {
+/** The session may have ended between the check and the execution. */
+async function explain(client: Client, check: { walletAddress: bigint; sessionKey: bigint }, error: unknown) {
   const explained = toSessionError(error);
   const unknown = explained instanceof SvcSessionError && explained.code === 'SESSION_NOT_REGISTERED';
-  if (!unknown || !(await wasRevoked(client, asked.walletAddress, asked.sessionKey))) return explained;
+  if (!unknown || !(await wasRevoked(client, check.walletAddress, check.sessionKey))) return explained;
   return sessionError('SESSION_REVOKED', { cause: error });
 }

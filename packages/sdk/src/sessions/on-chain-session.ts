@@ -14,7 +14,6 @@ import { callContract, chainTime } from '../node/reads.ts';
 import { type Ask, atNewest, type RpcAnswer, withNode } from '../node/rpc.ts';
 import { sessionError } from './session-wallet.ts';
 
-/** A session as the wallet contract has it. */
 export interface OnChainSession {
   readonly validUntil: bigint;
   readonly remainingCalls: bigint;
@@ -22,12 +21,12 @@ export interface OnChainSession {
   readonly allowedEntrypoints: readonly bigint[];
 }
 
-/** The contract's list has no bound of its own; an app that reads a longer one is being fooled. */
+/** The contract has no bound; a longer list is an attack. */
 const MAX_ENTRYPOINTS = 1_000;
-/** Public nodes answer a few questions at once gladly, and a hundred not at all. */
-const AT_ONCE = 10;
+/** Public nodes reject too many parallel requests. */
+const MAX_PARALLEL = 10;
 
-/** Undefined when the wallet does not know the key. */
+/** Undefined if the wallet does not know the key. */
 export async function readOnChainSession(
   client: Client,
   walletAddress: bigint,
@@ -59,7 +58,7 @@ async function readEntrypoints(client: Client, contractAddress: bigint, sessionK
   if (length > MAX_ENTRYPOINTS) throw new SvcChainError('call_failed', `The session lists ${length} functions.`);
   const selectors: bigint[] = [];
   while (selectors.length < length) {
-    const count = Math.min(AT_ONCE, Number(length) - selectors.length);
+    const count = Math.min(MAX_PARALLEL, Number(length) - selectors.length);
     const indexes = Array.from({ length: count }, (_, offset) => BigInt(selectors.length + offset));
     selectors.push(...(await Promise.all(indexes.map((index) => readEntrypoint({ sessionKey, index })))));
   }
@@ -80,12 +79,12 @@ async function readEntrypoints(client: Client, contractAddress: bigint, sessionK
 export interface SessionToCheck {
   readonly walletAddress: bigint;
   readonly sessionKey: bigint;
-  /** As the app remembers it: Unix seconds. */
+  /** As stored by the app, Unix seconds. */
   readonly validUntil: number;
   readonly calls: readonly Call[];
 }
 
-/** What a session may call on no contract, whatever its list says. */
+/** Never allowed for a session, whatever its list says. */
 const OWNER_ENTRYPOINTS = [
   'upgrade',
   'add_or_update_session_key',
@@ -97,11 +96,11 @@ const OWNER_ENTRYPOINTS = [
   'set_public_key',
 ];
 
-/** The session as the wallet has it, provided that it may make these calls now. Asked before anything is signed or sent. */
-export async function checkSession(client: Client, asked: SessionToCheck): Promise<OnChainSession> {
-  const { walletAddress, sessionKey, calls } = asked;
+/** Verifies on the chain that the session may make these calls now, before anything is signed or sent. */
+export async function checkSession(client: Client, check: SessionToCheck): Promise<OnChainSession> {
+  const { walletAddress, sessionKey, calls } = check;
   const [session, now] = await Promise.all([readOnChainSession(client, walletAddress, sessionKey), chainTime(client)]);
-  if (!session) throw await whyUnknown(client, asked, now);
+  if (!session) throw await unknownKeyError(client, check, now);
   if (session.validUntil <= now) throw sessionError('SESSION_EXPIRED');
   if (session.remainingCalls === 0n) throw sessionError('SESSION_MAX_CALLS_EXCEEDED');
   if (!calls.every((call) => isAllowed(call, walletAddress, session))) {
@@ -110,8 +109,8 @@ export async function checkSession(client: Client, asked: SessionToCheck): Promi
   return session;
 }
 
-/** Of a key that the wallet does not know: its time may be over, or the owner took it back. */
-async function whyUnknown(client: Client, { walletAddress, sessionKey, validUntil }: SessionToCheck, now: bigint) {
+/** An unregistered key: expired, revoked or never registered. */
+async function unknownKeyError(client: Client, { walletAddress, sessionKey, validUntil }: SessionToCheck, now: bigint) {
   if (await wasRevoked(client, walletAddress, sessionKey)) return sessionError('SESSION_REVOKED');
   return sessionError(BigInt(validUntil) <= now ? 'SESSION_EXPIRED' : 'SESSION_NOT_REGISTERED');
 }
@@ -122,14 +121,14 @@ function isAllowed(call: Call, walletAddress: bigint, { allowedEntrypoints }: On
   return allowedEntrypoints.length === 0 || allowedEntrypoints.includes(call.selector);
 }
 
-/** One event answers the question. */
+/** One event is enough. */
 const CHUNK = 1;
-/** Nodes look through a stretch of blocks at a time and may answer an empty page; the question is not worth more than this. */
+/** Nodes scan a range of blocks at a time and may return empty pages. */
 const MAX_PAGES = 10;
 
 /**
- * Whether a session key that the wallet does not know was revoked rather than never registered. The contract's storage is the same
- * for both; the difference is the event that a revocation leaves behind. A node that does not tell leaves it at "not registered".
+ * Whether an unknown session key was revoked or never registered. The contract's storage is the same for both; a
+ * revocation leaves an event. If the node cannot tell, it counts as not registered.
  */
 export async function wasRevoked(client: Client, walletAddress: bigint, sessionKey: bigint): Promise<boolean> {
   const filter = {
@@ -150,8 +149,8 @@ export async function wasRevoked(client: Client, walletAddress: bigint, sessionK
 async function hasEvent(ask: Ask, filter: object): Promise<RpcAnswer<boolean>> {
   let continuation_token: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const asked = { ...filter, ...(continuation_token !== undefined && { continuation_token }) };
-    const answer = await ask('starknet_getEvents', { filter: asked }, readPage);
+    const query = { ...filter, ...(continuation_token !== undefined && { continuation_token }) };
+    const answer = await ask('starknet_getEvents', { filter: query }, readPage);
     if (!answer.ok) return answer;
     const { found, next } = answer.value;
     if (found || next === undefined) return { ok: true, value: found };

@@ -16,25 +16,25 @@ import { type ContractCall, executeCalls, readEntrypoint } from '../signing/call
 
 type TypedWallet = Pick<SvcWallet, 'publicKey' | 'walletType'>;
 
-/** Refuses a type that says by itself that it has no sessions; nothing is asked of anyone. */
+/** By the declared type, without a request. */
 export function refuseOtherThanSvc({ walletType = 'SVC' }: TypedWallet): void {
   if (walletType !== 'SVC') throw sessionError('INVALID_WALLET_TYPE_FOR_SESSION');
 }
 
-/** Policies are there for SHHH wallets too. */
+/** SHHH wallets have policies too. */
 export function refuseWithoutPolicies({ walletType = 'SVC' }: TypedWallet): void {
   if (walletType !== 'SVC' && walletType !== 'SHHH') throw sessionError('INVALID_WALLET_TYPE_FOR_SESSION');
 }
 
-/** The class on the chain has the last word. One that is not deployed yet, or of the app's own, is left to the chain. */
+/** By the class on the chain. Undeployed wallets and custom classes are left to the chain. */
 export async function requireSessionClass(client: Client, wallet: TypedWallet): Promise<void> {
   const known = await knownClass(client, readAddress(wallet.publicKey, 'publicKey of the wallet'));
   if (known && !known.sessions) throw sessionError('INVALID_WALLET_TYPE_FOR_SESSION');
 }
 
 /**
- * An earlier class without policies skips a call that it does not have and reports success: the app would believe in a limit that
- * is not there. So the class is looked at first, and one that is not in the table is asked.
+ * An earlier class skips calls of functions that it lacks and reports success, so the app would rely on a limit that
+ * does not exist. Unknown classes are asked.
  */
 export async function requirePolicyClass(client: Client, wallet: TypedWallet): Promise<WalletClass | undefined> {
   const address = readAddress(wallet.publicKey, 'publicKey of the wallet');
@@ -45,7 +45,7 @@ export async function requirePolicyClass(client: Client, wallet: TypedWallet): P
   return known;
 }
 
-/** A class that skips a call that fails could register a key whose limit it has skipped. */
+/** A class that skips failing calls could register a key without its limit. */
 export async function requireAtomicPolicyClass(client: Client, wallet: TypedWallet): Promise<void> {
   const known = await requirePolicyClass(client, wallet);
   if (!known || known.atomicMulticall) return;
@@ -59,7 +59,7 @@ async function knownClass(client: Client, address: bigint): Promise<WalletClass 
   return classHash === undefined ? undefined : walletClass(classHash);
 }
 
-/** Any key and token do: what is asked is whether the function is there. */
+/** Any key and token: tests whether the function exists. */
 async function hasPolicies(client: Client, contractAddress: bigint): Promise<boolean> {
   try {
     await callContract(client, { contractAddress, entrypoint: 'get_spending_policy', calldata: [1n, 1n] });
@@ -73,7 +73,6 @@ async function hasPolicies(client: Client, contractAddress: bigint): Promise<boo
   }
 }
 
-/** What each code means to whoever reads it. One place, whether the library or the chain noticed. */
 const messages = {
   INVALID_WALLET_TYPE_FOR_SESSION: 'Session keys need a wallet of type SVC.',
   SESSION_EXPIRED: 'The time of the session is over. Make a new session key and register it.',
@@ -89,7 +88,7 @@ const messages = {
 } as const satisfies Record<SvcSessionError['code'], string>;
 
 export interface SessionErrorOptions extends ErrorOptions {
-  /** Said in place of the usual sentence. */
+  /** Replaces the default message. */
   readonly message?: string;
 }
 
@@ -97,7 +96,7 @@ export function sessionError(code: SvcSessionError['code'], options: SessionErro
   return new SvcSessionError(code, options.message ?? messages[code], options);
 }
 
-/** The words of the wallet contract. */
+/** Revert reasons of the wallet contract. */
 const REVERTS: readonly (readonly [string, SvcSessionError['code']])[] = [
   ['Session: expired', 'SESSION_EXPIRED'],
   ['Session: not registered', 'SESSION_NOT_REGISTERED'],
@@ -105,7 +104,7 @@ const REVERTS: readonly (readonly [string, SvcSessionError['code']])[] = [
   ['Session: entrypoint not allowed', 'SESSION_ENTRYPOINT_NOT_ALLOWED'],
 ];
 
-/** The session error in what a session's operation ran into, where it is one; anything else as it is. */
+/** Maps known errors to `SvcSessionError`; others stay. */
 export function toSessionError(error: unknown): unknown {
   if (error instanceof SvcKeyError && error.code === 'decryption_failed') {
     return sessionError('SESSION_DECRYPTION_FAILED', { cause: error });
@@ -121,7 +120,7 @@ export interface OwnerParams {
   readonly wallet: SvcWallet;
 }
 
-/** Executes calls on the wallet itself, which its owner alone may sign. */
+/** Executes calls that only the wallet's owner may sign. */
 export async function executeAsOwner(
   client: Client,
   { encryptKey, wallet, calls }: OwnerParams & { readonly calls: readonly ContractCall[] },
@@ -134,7 +133,7 @@ export async function executeAsOwner(
   }
 }
 
-/** The public key of a session by its value. Zero is nobody's. */
+/** Zero is not a valid key. */
 export function readSessionKey(text: string): bigint {
   const felt = typeof text === 'string' ? parseFelt(text) : undefined;
   if (felt?.ok && felt.value !== 0n) return felt.value;
@@ -144,22 +143,21 @@ export function readSessionKey(text: string): bigint {
   );
 }
 
-/** What a session key may do. */
 export interface SessionConfig {
   readonly sessionPublicKey: string;
   /** Unix seconds. */
   readonly validUntil: number;
-  /** How many transactions it may sign; one counts once, however many calls it bundles. */
+  /** Number of transactions it may sign; a transaction counts once, with any number of calls. */
   readonly maxCalls: number;
-  /** Functions by name or selector (`0x…`). An empty array allows all but those that change the wallet itself. */
+  /** Functions by name or selector (`0x…`). An empty array allows all except those that change the wallet itself. */
   readonly allowedEntrypoints: readonly string[];
 }
 
-/** Milliseconds by mistake would make a session for thousands of years; seconds reach this bound in the year 5138. */
+/** Catches milliseconds: as seconds this is the year 5138. */
 const MAX_VALID_UNTIL = 100_000_000_000n;
 /** The contract's u32. */
 const MAX_CALLS = 2n ** 32n - 1n;
-/** Each is stored on the chain and paid for; apps name a handful. */
+/** Each entry costs storage on the chain; apps need a handful. */
 const MAX_ENTRYPOINTS = 100;
 
 export function readSessionConfig(config: SessionConfig): SessionKey {
@@ -186,13 +184,13 @@ export function addSessionKeyCall(walletAddress: string, session: SessionKey): C
   };
 }
 
-/** How much of one token may be spent. Amounts are raw, in the token's smallest unit. */
+/** Limits for one token, in its smallest unit. */
 export interface SpendingLimits {
   /** The token's address. */
   readonly token: string;
   readonly maxPerCall: bigint | string;
   readonly maxPerWindow: bigint | string;
-  /** A window opens with the first spending after the last one ended. */
+  /** A window starts with the first spending after the last one ended. */
   readonly windowSeconds: Integer;
 }
 
@@ -201,7 +199,7 @@ export interface SpendingPolicyConfig extends SpendingLimits {
 }
 
 const U256 = { min: 0n, max: 2n ** 256n - 1n };
-/** A window of no seconds is how the contract says that there is no policy. */
+/** The contract uses a window of 0 for "no policy". */
 const WINDOW = { min: 1n, max: 2n ** 64n - 1n };
 
 export function readSpendingPolicy(config: SpendingPolicyConfig): SpendingPolicy {
@@ -222,16 +220,16 @@ export function setSpendingPolicyCall(walletAddress: string, policy: SpendingPol
   };
 }
 
-/** The contract refuses a time that has passed, and an earlier class reports even that as success. */
+/** The contract rejects a past time; earlier classes report that as success. */
 export async function requireTimeAhead(client: Client, validUntil: bigint): Promise<void> {
   if (validUntil <= (await chainTime(client))) throw sessionError('SESSION_EXPIRED');
 }
 
-/** A session key as `createSessionKey` makes it. Keep it where your app keeps its own things: the service does not store it. */
+/** A session key from `createSessionKey`. Your app stores it; the service does not. */
 export interface Session {
   /** On the Stark curve, `0x…`. */
   readonly publicKey: string;
-  /** Opened by the `encryptKey` that it was made with. */
+  /** Opened by the `encryptKey` it was created with. */
   readonly encryptedPrivateKey: string;
   /** Unix seconds. */
   readonly validUntil: number;

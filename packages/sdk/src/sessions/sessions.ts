@@ -26,19 +26,19 @@ import {
 } from './session-wallet.ts';
 
 export interface CreateSessionKeyParams {
-  /** Encrypts the session's key; it need not be the one of the wallet. */
+  /** Encrypts the session's key; it may differ from the wallet's. */
   readonly encryptKey: string;
-  /** Default 21600: six hours. */
+  /** Default: 21600, six hours. */
   readonly durationSeconds?: number | undefined;
 }
 
 const DURATION_SECONDS = 21_600;
-/** Ten years: a longer delegation is a second owner, and most likely a mistake in the unit. */
+/** Ten years; more is most likely a mistake in the unit. */
 const MAX_DURATION_SECONDS = 315_360_000n;
 
 /**
- * Makes a session key on this device. Nothing is sent: the wallet knows the key once it is registered, by `addSessionKeyToContract`
- * or `setupSession`, and the service never stores it.
+ * Creates a session key on this device. Nothing is sent: `addSessionKeyToContract` or `setupSession` registers it
+ * with the wallet. The service never stores it.
  *
  * @example
  * const session = await svc.sessions.createSessionKey({ encryptKey, durationSeconds: 3600 });
@@ -55,9 +55,9 @@ export async function createSessionKey(
     const encryptedPrivateKey = await sealKey({ privateKey, boundTo: publicKey, encryptKeys: [encryptKey] }, runtime);
     return { publicKey: toHex(publicKey), encryptedPrivateKey, validUntil };
   } catch (error) {
-    // An encryptKey that cannot be used is the caller's to mend, and says so itself.
+    // An unusable encryptKey has an error of its own.
     if (error instanceof SvcKeyError) throw error;
-    // Without the cause: what failed may have had the key in its hands, and say so.
+    // Without the cause, which could contain the key.
     throw sessionError('SESSION_CREATION_FAILED');
   }
 }
@@ -67,8 +67,9 @@ export interface AddSessionKeyParams extends OwnerParams {
 }
 
 /**
- * Registers a session key with the wallet, or gives a registered one a new time, new calls and a new list. Signed by the owner,
- * without gas. Needs a bearer token. Answers the transaction's hash; the key works once that transaction is accepted.
+ * Registers a session key with the wallet, or replaces the expiry, calls and entrypoints of a registered one. Signed
+ * by the owner; the service pays the gas. Needs a bearer token. Returns the transaction's hash; the key works once
+ * that transaction is accepted.
  *
  * @example
  * const session = await svc.sessions.createSessionKey({ encryptKey });
@@ -102,19 +103,20 @@ export async function addSessionKeyToContract(
 
 export interface SetupSessionParams extends OwnerParams {
   readonly sessionConfig: SessionConfig;
-  /** One for each token that is to be limited; tokens that are not named here are not. */
+  /** One per limited token; tokens not listed are unlimited. */
   readonly spendingPolicies?: readonly SpendingLimits[] | undefined;
 }
 
-/** Beside the key's own call; the service takes a bounded number of calls at once, and no session needs more tokens. */
+/** The service limits the calls of one transaction. */
 const MAX_POLICIES = 20;
 
 /**
- * Registers a session key together with its spending policies: one signature of the owner, one transaction. The policies come first,
- * so that at no moment the key works without them. Needs a bearer token. Answers the transaction's hash.
+ * Registers a session key with its spending policies: one signature of the owner, one transaction. The policies come
+ * first, so that the key never works without them. Needs a bearer token. Returns the transaction's hash.
  *
- * Wallets of an earlier class skip a call that fails: with policies they are refused (`SPENDING_POLICIES_UNSUPPORTED`). Upgrade them, or
- * call `setSpendingPolicy` for each token, wait until it is accepted, and then `addSessionKeyToContract`.
+ * Wallets of an earlier class skip a call that fails; with policies they are refused
+ * (`SPENDING_POLICIES_UNSUPPORTED`). Upgrade them, or call `setSpendingPolicy` for each token, wait until it is
+ * accepted, and then `addSessionKeyToContract`.
  *
  * @example
  * const session = await svc.sessions.createSessionKey({ encryptKey });
@@ -165,8 +167,8 @@ export interface RevokeSessionKeyParams extends OwnerParams {
 }
 
 /**
- * Takes a session key back before its time. Signed by the owner, without gas. Needs a bearer token. Once the transaction is accepted
- * the key signs nothing more; to revoke a key that is not registered changes nothing.
+ * Revokes a session key. Signed by the owner; the service pays the gas. Needs a bearer token. Once the transaction is
+ * accepted the key signs nothing more. Revoking an unregistered key changes nothing.
  *
  * @example
  * const transactionHash = await svc.sessions.revokeSessionKey(
@@ -193,17 +195,17 @@ export interface GetSessionDataParams {
 }
 
 export interface SessionInfo {
-  /** Registered, not revoked, its time ahead, and calls left. */
+  /** Registered, not revoked, not expired, and with calls left. */
   readonly isActive: boolean;
-  /** Unix seconds; 0 when the wallet does not know the key. */
+  /** Unix seconds; 0 for an unregistered key. */
   readonly validUntil: number;
   readonly remainingCalls: number;
-  /** Selectors, `0x…`; empty allows all, when active. */
+  /** Selectors, `0x…`; empty allows all, if active. */
   readonly allowedEntrypoints: readonly string[];
 }
 
 /**
- * Reads from the chain what a session key may still do. Needs no token.
+ * Reads the state of a session key from the chain. Needs no token.
  *
  * @example
  * const { isActive, remainingCalls } = await svc.sessions.getSessionData({

@@ -20,8 +20,8 @@ export interface SetSpendingPolicyParams extends OwnerParams {
 }
 
 /**
- * Limits how much of a token a session key may spend; the wallet itself enforces it. Replaces an earlier limit and starts its window
- * anew. Signed by the owner, without gas. Needs a bearer token.
+ * Limits how much of a token a session key may spend; the wallet enforces it. Replaces an earlier limit and starts a
+ * new window. Signed by the owner; the service pays the gas. Needs a bearer token.
  *
  * @example
  * const transactionHash = await svc.sessions.setSpendingPolicy(
@@ -59,19 +59,19 @@ export interface GetSpendingPolicyParams {
   readonly token: string;
 }
 
-/** All zero when there is no policy, which means no limit. Amounts are raw, in the token's smallest unit. */
+/** All zero without a policy, which means no limit. Amounts are in the token's smallest unit. */
 export interface SpendingPolicyInfo {
   readonly maxPerCall: bigint;
   readonly maxPerWindow: bigint;
   readonly windowSeconds: number;
-  /** Since `windowStart`; a window that is over is counted anew with the next spending. */
+  /** Since `windowStart`; the next spending after the window ends resets it. */
   readonly spentInWindow: bigint;
   /** Unix seconds. */
   readonly windowStart: number;
 }
 
 /**
- * Reads from the chain what a session key may spend of a token. Needs no token of a user.
+ * Reads a session key's limit for a token from the chain. Needs no bearer token.
  *
  * @example
  * const { maxPerCall, spentInWindow } = await svc.sessions.getSpendingPolicy({
@@ -109,8 +109,8 @@ export interface RemoveSpendingPolicyParams extends OwnerParams {
 }
 
 /**
- * Lifts the limit of a session key for a token: afterwards the key may spend all of it. To end a session, revoke its key instead.
- * Signed by the owner, without gas. Needs a bearer token.
+ * Removes the limit of a session key for a token: the key may then spend all of it. To end a session, revoke its key
+ * instead. Signed by the owner; the service pays the gas. Needs a bearer token.
  *
  * @example
  * const transactionHash = await svc.sessions.removeSpendingPolicy(

@@ -16,18 +16,18 @@ import { isObject } from '../client/values.ts';
 import { openWalletKey } from '../keys/seal.ts';
 import { type CheckedExecution, checkForSigning } from './check.ts';
 
-/** One call of a contract's function, as an app writes it. */
+/** One call of a contract function. */
 export interface ContractCall {
   readonly contractAddress: string;
   /** The function's name, or its selector (`0x…`). */
   readonly entrypoint: string;
-  /** Whole numbers: bigint, hexadecimal or decimal text, or a number that is exact. */
+  /** Whole numbers: bigint, hexadecimal or decimal text, or a safe integer. */
   readonly calldata: readonly (string | number | bigint)[];
 }
 
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Several calls by their values, at least one. */
+/** At least one call. */
 export function toCalls(calls: readonly ContractCall[]): Call[] {
   if (!Array.isArray(calls) || calls.length === 0 || calls.some((call) => !isObject(call))) {
     throw new SvcInputError('invalid_input', 'calls must be a list of calls, and not empty.');
@@ -35,7 +35,7 @@ export function toCalls(calls: readonly ContractCall[]): Call[] {
   return calls.map(toCall);
 }
 
-/** The call by its values: what the typed data is compared with. */
+/** The call as felts, to compare with the typed data. */
 export function toCall({ contractAddress, entrypoint, calldata }: ContractCall): Call {
   if (!Array.isArray(calldata)) {
     throw new SvcInputError('invalid_input', 'calldata must be a list; pass [] for a function that takes nothing.');
@@ -47,7 +47,7 @@ export function toCall({ contractAddress, entrypoint, calldata }: ContractCall):
   };
 }
 
-/** The call as the service takes it. A function's name stays a name: the history shows it. */
+/** The call as the API takes it. Function names are kept for the history. */
 export function toWireCall(call: ContractCall): { contractAddress: string; entrypoint: string; calldata: string[] } {
   const { to, calldata } = toCall(call);
   return { contractAddress: toHex(to), entrypoint: call.entrypoint, calldata: calldata.map(toHex) };
@@ -71,35 +71,35 @@ function readFelt(item: string | number | bigint, index: number): bigint {
 export interface CallsToPrepare {
   readonly walletAddress: string;
   readonly calls: readonly ContractCall[];
-  /** What you take the wallet to be: the service refuses when it is not. */
+  /** The expected type: the service refuses if it differs. */
   readonly walletType?: SvcWallet['walletType'];
 }
 
 export interface PreparedCalls extends CheckedExecution {
-  /** As the service gave it, to be sent back with the signature. */
+  /** As returned by the service, to be sent back with the signature. */
   readonly typedData: Record<string, unknown>;
 }
 
-/** Asks the service for the typed data of the calls, and lets it through only if it is exactly that. */
+/** Has the service prepare typed data, and verifies that it is exactly these calls. */
 export async function prepareCalls(
   client: Client,
   { walletAddress, calls, walletType }: CallsToPrepare,
   bearerToken?: BearerToken,
 ): Promise<PreparedCalls> {
   const account = readAddress(walletAddress, 'publicKey of the wallet');
-  const wanted = toCalls(calls);
+  const expected = toCalls(calls);
   const { typedData } = await request<typeof endpoints.prepareTypedData>(client, {
     route: 'POST /transactions/prepare-typed-data',
     access: 'both',
     body: {
       publicKey: toHex(account),
       calls: calls.map(toWireCall),
-      // A word of the client library alone: the service is not asked whether it agrees.
+      // Known to the client library only.
       walletType: walletType === 'SHHH' ? undefined : walletType,
     },
     bearerToken,
   });
-  return { ...(await checkForSigning(client, typedData, { account, calls: wanted })), typedData };
+  return { ...(await checkForSigning(client, typedData, { account, calls: expected })), typedData };
 }
 
 export interface CallsToSign {
@@ -108,14 +108,14 @@ export interface CallsToSign {
   readonly calls: readonly ContractCall[];
 }
 
-/** Everything that `sendSignedCalls` needs, as plain JSON: it can be stored and sent again, and is executed once. */
+/** Input of `sendSignedCalls`, as plain JSON. It can be stored and sent again; it executes once. */
 export interface SignedCalls {
   readonly publicKey: string;
   readonly typedData: Record<string, unknown>;
   readonly userSignature: { readonly r: string; readonly s: string };
 }
 
-/** Prepares the calls, checks what the service made of them, and signs as the owner. The key is opened last, and forgotten. */
+/** Prepares the calls, verifies the typed data and signs as the owner. The key is opened last. */
 export async function signCalls(
   client: Client,
   { wallet, encryptKey, calls }: CallsToSign,
@@ -141,7 +141,7 @@ export interface Signer {
   readonly privateKey: bigint;
 }
 
-/** Signs what `checkTypedData` let through. The hash is made here, from the values that were checked. */
+/** Signs what `checkTypedData` verified. The hash is computed here, from the verified values. */
 export function signExecution(
   execution: OutsideExecution,
   { account, chainId, privateKey }: Signer,
@@ -150,7 +150,7 @@ export function signExecution(
   return { r: toHex(r), s: toHex(s) };
 }
 
-/** Without the cause: what the curve says of a bad key could contain it. */
+/** Without the cause, which could contain the key. */
 function signHash(hash: bigint, privateKey: bigint) {
   try {
     return sign(hash, privateKey);
@@ -159,10 +159,10 @@ function signHash(hash: bigint, privateKey: bigint) {
   }
 }
 
-/** What the service relays: signed calls of a wallet's owner, or of a session. */
+/** Signed calls of a wallet's owner or of a session. */
 export type CallsToSend = Readonly<BodyOf<typeof endpoints.executeSponsoredTransaction>>;
 
-/** Has the service execute signed calls. The same ones again answer the same hash: wallet and nonce are relayed once. */
+/** Has the service execute signed calls. Idempotent by wallet and nonce: repeating it returns the same hash. */
 export async function sendSignedCalls(
   client: Client,
   signed: CallsToSend,
@@ -179,7 +179,7 @@ export async function sendSignedCalls(
   return transactionHash;
 }
 
-/** Executes calls of the wallet without gas, signed by its owner; answers the transaction's hash. */
+/** Signs and executes calls as the wallet's owner; returns the transaction's hash. */
 export async function executeCalls(client: Client, params: CallsToSign, bearerToken?: BearerToken): Promise<string> {
   return sendSignedCalls(client, await signCalls(client, params, bearerToken), bearerToken);
 }

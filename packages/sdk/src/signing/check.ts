@@ -12,43 +12,42 @@ import { getConfig } from '../client/config.ts';
 import { SvcTypedDataError } from '../client/errors.ts';
 import { chainTime } from '../node/reads.ts';
 
-/** What the owner means to sign. */
-export interface AskedExecution {
+export interface ExpectedExecution {
   readonly account: bigint;
   readonly chainId: bigint;
   readonly calls: readonly Call[];
   readonly nowSeconds: bigint;
 }
 
-/** A signature that leaves our hands should not stay good for longer. */
+/** Bounds how long a signature stays valid. */
 const MAX_WINDOW_SECONDS = 3_600n;
-/** Clocks of phones are off by minutes. */
+/** Phone clocks are off by minutes. */
 const CLOCK_TOLERANCE_SECONDS = 300n;
 
 /**
- * The outside execution in typed data from the service, provided that it is what was asked for. Nothing in it names the account:
- * the signature is made for ours, and is good for no other.
+ * The outside execution in the service's typed data, verified against the request. The account is not part of it: the
+ * signature covers ours and is valid for no other.
  */
-export function checkTypedData(typedData: unknown, asked: AskedExecution): OutsideExecution {
+export function checkTypedData(typedData: unknown, expected: ExpectedExecution): OutsideExecution {
   const read = parseOutsideExecutionTypedData(typedData);
   if (!read.ok) refuse(read.reason);
   const { execution, chainId } = read.value;
-  if (chainId !== asked.chainId) {
-    refuse(`it is for the chain ${readShortString(chainId)}, not ${readShortString(asked.chainId)}`);
+  if (chainId !== expected.chainId) {
+    refuse(`it is for the chain ${readShortString(chainId)}, not ${readShortString(expected.chainId)}`);
   }
-  checkCalls(execution.calls, asked.calls);
-  checkCaller(execution.caller, asked.account);
-  checkWindow(execution, asked.nowSeconds);
+  checkCalls(execution.calls, expected.calls);
+  checkCaller(execution.caller, expected.account);
+  checkWindow(execution, expected.nowSeconds);
   return execution;
 }
 
-function checkCalls(given: readonly Call[], asked: readonly Call[]): void {
-  if (given.length !== asked.length) refuse(`it has ${given.length} calls, not ${asked.length}`);
-  for (const [index, wanted] of asked.entries()) {
+function checkCalls(given: readonly Call[], expected: readonly Call[]): void {
+  if (given.length !== expected.length) refuse(`it has ${given.length} calls, not ${expected.length}`);
+  for (const [index, call] of expected.entries()) {
     const found = given[index];
-    if (found?.to !== wanted.to) refuse(`call ${index} goes to another contract`);
-    if (found.selector !== wanted.selector) refuse(`call ${index} calls another function`);
-    if (!isEqual(found.calldata, wanted.calldata)) refuse(`call ${index} has other calldata`);
+    if (found?.to !== call.to) refuse(`call ${index} goes to another contract`);
+    if (found.selector !== call.selector) refuse(`call ${index} calls another function`);
+    if (!isEqual(found.calldata, call.calldata)) refuse(`call ${index} has other calldata`);
   }
 }
 
@@ -56,7 +55,7 @@ function isEqual(one: readonly bigint[], other: readonly bigint[]): boolean {
   return one.length === other.length && one.every((felt, index) => felt === other[index]);
 }
 
-/** A caller only narrows who may send it. Nobody sends as zero, and an account that calls itself would pass for its owner. */
+/** A caller only restricts who may submit. Zero can never submit, and the account itself would pass as its owner. */
 function checkCaller(caller: bigint, account: bigint): void {
   if (caller === ANY_CALLER) return;
   if (caller === 0n) refuse('its caller is the zero address');
@@ -67,7 +66,7 @@ function checkWindow({ executeAfter, executeBefore }: OutsideExecution, nowSecon
   if (executeBefore <= executeAfter) refuse('its window ends before it begins');
   if (executeBefore - executeAfter > MAX_WINDOW_SECONDS) refuse('its window is wider than an hour');
   if (executeBefore <= nowSeconds) refuse(`its window is over. ${CLOCK_ADVICE}`);
-  // With the width, this bounds the end as well: an hour and the tolerance from now.
+  // Together with the width this bounds the end: one hour and the tolerance from now.
   if (executeAfter >= nowSeconds + CLOCK_TOLERANCE_SECONDS) refuse(`its window lies ahead. ${CLOCK_ADVICE}`);
 }
 
@@ -85,7 +84,7 @@ export interface CheckedExecution {
   readonly chainId: bigint;
 }
 
-/** Lets typed data through that is exactly these calls of this account, on the client's chain, now. */
+/** Verifies that typed data is exactly these calls of this account, on the client's chain, now. */
 export async function checkForSigning(
   client: Client,
   typedData: unknown,
@@ -97,8 +96,8 @@ export async function checkForSigning(
 }
 
 /**
- * The chain that the service names, provided that it fits the app's key: what a development key signs is never good on mainnet,
- * and a production key signs for live networks alone.
+ * The service's chain, verified against the public key: a development key never signs for mainnet, a production key
+ * only for live networks.
  */
 export async function chainIdOf(client: Client): Promise<bigint> {
   const { chainId: text } = await getConfig(client);
@@ -117,7 +116,7 @@ function refuseNetwork(reason: string): never {
   throw new SvcTypedDataError('typed_data_mismatch', `${reason}. Nothing was signed.`);
 }
 
-/** The time against which windows are checked: this device's, or the sandbox's own, which can be moved. */
+/** This device's time, or the sandbox's own clock, which tests move. */
 export async function signingTime(client: Client, chainId: bigint): Promise<bigint> {
   if (chainId === chainIds.SVC_SANDBOX) return chainTime(client);
   return BigInt(Math.floor(client.runtime.now() / 1_000));

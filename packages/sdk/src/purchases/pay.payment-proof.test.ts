@@ -1,7 +1,7 @@
 import { ANY_CALLER, chainIds, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../client/client.ts';
-import { paymentEvidence } from './pay.ts';
+import { readPaymentProof } from './pay.ts';
 
 const BEFORE = 1_793_642_400n;
 const execution = { caller: ANY_CALLER, nonce: 0x77n, executeAfter: BEFORE - 3_600n, executeBefore: BEFORE, calls: [] };
@@ -35,13 +35,13 @@ async function ask({ chainId = chainIds.SN_SEPOLIA, nodeSays = { result: toHex(c
       return Response.json({ jsonrpc: '2.0', id: 1, ...(call.method === 'starknet_call' ? nonce : block) });
     },
   });
-  return { proof: await paymentEvidence(client, 5n, execution), asked };
+  return { proof: await readPaymentProof(client, 5n, execution), asked };
 }
 
 const unspent = { result: ['0x1'] };
 const refused = (code: number) => ({ error: { code, message: 'no' } });
 
-describe('paymentEvidence', () => {
+describe('readPaymentProof', () => {
   it.each([
     ['spent when the wallet has used the nonce', BEFORE - 10n, { result: ['0x0'] }, 'executed'],
     ['spent also long after the window', BEFORE + 10_000n, { result: ['0x0'] }, 'executed'],
