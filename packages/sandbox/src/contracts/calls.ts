@@ -6,14 +6,14 @@ export const call = struct('core::starknet::account::Call', { to: address, selec
 export const calls = array(call);
 export const results = array(span(felt));
 
-/** One failing call fails them all. */
+/** Atomic: one failing call fails all. */
 export async function executeAll(frame: Frame, list: readonly Call[]): Promise<bigint[][]> {
   const all: bigint[][] = [];
   for (const one of list) all.push(await frame.call(one));
   return all;
 }
 
-/** A failing call leaves no trace, and the rest goes on. */
+/** Not atomic: a failing call is undone, the others go on. */
 export async function executeEach(frame: Frame, list: readonly Call[]): Promise<bigint[][]> {
   const all: bigint[][] = [];
   for (const one of list) {
@@ -23,7 +23,6 @@ export async function executeEach(frame: Frame, list: readonly Call[]): Promise<
   return all;
 }
 
-/** Only the protocol itself starts a transaction, and only the version that all fees are paid with. */
 export function requireProtocol(frame: Frame): void {
   require(frame.caller === 0n, 'Account: invalid caller');
   require(isVersion3(frame), 'Account: invalid tx version');
@@ -33,13 +32,13 @@ export function requireSelf(frame: Frame): void {
   require(frame.caller === frame.address, 'Account: unauthorized');
 }
 
-/** (r, s) and (r, -s) are both good for a key that is known by its x alone: what stops a replay is always a nonce. */
+/** (r, s) and (r, -s) both verify, so replay protection must rest on nonces, never on signatures. */
 export function isSignedBy(publicKey: bigint, hash: bigint, signature: readonly bigint[]): boolean {
   const [r, s] = signature;
   return signature.length === 2 && r !== undefined && s !== undefined && verify(hash, publicKey, r, s);
 }
 
-/** Added to the version of a transaction that is only estimated, so that its signature is good for nothing else. */
+/** Offset of the version of a query, whose signature is good for estimates only. */
 const QUERY_OFFSET = 1n << 128n;
 
 export function isQuery(frame: Frame): boolean {
@@ -58,7 +57,7 @@ export const outsideExecution = struct('svc::OutsideExecution', {
   calls: span(call),
 });
 
-/** READY and SVC share the name, so what was spent before an upgrade cannot be played again after it. */
+/** READY and SVC share the slot: a nonce used before an upgrade stays used after it. */
 export const outsideNonces = map('outside_nonces', bool);
 
 export function readOutsideExecution(value: Value<typeof outsideExecution>): OutsideExecution {
@@ -71,7 +70,7 @@ export function readOutsideExecution(value: Value<typeof outsideExecution>): Out
   };
 }
 
-/** Each account has its own words for the same refusals. */
+/** Each account class has its own texts. */
 export interface RefusalTexts {
   readonly caller: string;
   readonly early: string;
@@ -79,7 +78,7 @@ export interface RefusalTexts {
   readonly duplicate: string;
 }
 
-/** Checks who sends it and when, and spends its nonce before anything else runs, so that no call can come back in. */
+/** Checks caller and window, and consumes the nonce before any call runs (no reentrancy). */
 export async function admitOutsideExecution(
   frame: Frame,
   execution: OutsideExecution,

@@ -2,14 +2,14 @@ import { selector, starknetKeccak } from '@svc/starknet';
 import { address, byteArray, require, toBytes, u32, u256, type ValuesOf } from './codec.ts';
 import { action, contract, event, type Frame, key, map, view } from './contract.ts';
 
-/** Where the bridge's contracts stand on mainnet, and here. */
+/** Mainnet addresses. */
 export const TOKEN_MESSENGER_ADDRESS = 0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2an;
 export const MESSAGE_TRANSMITTER_ADDRESS = 0x02ebb5777b6dd8b26ea11d68fdf1d2c85cd2099335328be845a28c77a8aef183n;
 
 export const STARKNET_DOMAIN = 25n;
 export const SOLANA_DOMAIN = 5n;
 
-/** Of the message and of its body, both. */
+/** Of the message and of its body. */
 const VERSION = 1n;
 
 export interface BurnMessage {
@@ -42,7 +42,7 @@ function concatenate(fields: readonly Field[], tail: Uint8Array): Uint8Array {
   return Uint8Array.from([...parts, tail].flatMap((part) => [...part]));
 }
 
-/** The attestation service fills in what is zero here: fee executed and expiration block. */
+/** The attestation service fills in fee executed and expiration block. */
 export function burnMessageBytes(message: BurnMessage): Uint8Array {
   return concatenate(
     [
@@ -59,7 +59,7 @@ export function burnMessageBytes(message: BurnMessage): Uint8Array {
   );
 }
 
-/** The attestation service fills in what is zero here: nonce and executed finality. */
+/** The attestation service fills in nonce and executed finality. */
 export function bridgeMessageBytes(message: BridgeMessage): Uint8Array {
   return concatenate(
     [
@@ -77,7 +77,7 @@ export function bridgeMessageBytes(message: BridgeMessage): Uint8Array {
   );
 }
 
-/** As deployed; a longer hook has no use. */
+/** As deployed on mainnet. */
 const MAX_BODY_BYTES = 8_192;
 
 const MessageSent = event('MessageSent', { message: byteArray });
@@ -108,7 +108,7 @@ const sendMessage = action(
   },
 );
 
-/** The bridge's way out: what it emits is what an attestation service signs. */
+/** Emits the messages that the attestation service signs. */
 export const messageTransmitter = contract({
   name: 'MessageTransmitterV2',
   classHash: starknetKeccak('svc sandbox message transmitter'),
@@ -123,7 +123,7 @@ export const messageTransmitter = contract({
 export const tokenMessengerStorage = {
   /** By domain. */
   remoteTokenMessengers: map('remote_token_messengers', u256),
-  /** By token; zero where it cannot be burned. */
+  /** By token; zero where burning is not supported. */
   burnLimits: map('burn_limits_per_message', u256),
 };
 
@@ -194,7 +194,6 @@ async function sendBurnMessage(frame: Frame, args: Burn, messenger: bigint, hook
   await frame.call({ to: MESSAGE_TRANSMITTER_ADDRESS, selector: selector('send_message'), calldata });
 }
 
-/** The bridge's entrance on this side: burns here what is to be minted elsewhere. */
 export const tokenMessenger = contract({
   name: 'TokenMessengerMinterV2',
   classHash: starknetKeccak('svc sandbox token messenger'),

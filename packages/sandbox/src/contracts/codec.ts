@@ -1,16 +1,16 @@
 import { ADDRESS_BOUND, PRIME, shortString } from '@svc/starknet';
 
-/** The felts are not what the type says. The caller turns it into Cairo's deserialization panic. */
+/** The felts do not fit the type; becomes Cairo's deserialization panic. */
 export class Malformed extends Error {}
 
 export type AbiEntry = Readonly<Record<string, unknown>>;
 
-/** One Cairo type: its name in an ABI, and its felts in calldata, results, events and storage. */
+/** One Cairo type: its ABI name, and its felts in calldata, results, events and storage. */
 export interface Codec<T> {
   readonly type: string;
-  /** How many felts, where that is fixed: such a value can stand in storage. */
+  /** Number of felts, where it is fixed. Storage requires it. */
   readonly size?: number;
-  /** Entries that an ABI needs beside the name. */
+  /** ABI entries of the type. */
   readonly definitions: readonly AbiEntry[];
   read(reader: Reader): T;
   write(value: T): bigint[];
@@ -33,14 +33,13 @@ export class Reader {
     return felt;
   }
 
-  /** A length that the remaining felts can hold, so that no announced length makes a long loop. */
+  /** Bounded by the remaining felts, so an announced length cannot cause a long loop. */
   length(): number {
     const length = this.next();
     if (length > BigInt(this.left)) throw new Malformed();
     return Number(length);
   }
 
-  /** The next felt, which stays the next. */
   peek(): bigint | undefined {
     return this.#felts[this.#position];
   }
@@ -155,7 +154,7 @@ export function span<T>(of: Codec<T>): Codec<readonly T[]> {
   };
 }
 
-/** A span of felts is a slice of what was sent, and Cairo's slicing panics by itself where others are only malformed. */
+/** Cairo reads a span of felts as a slice, whose bounds check has its own panic. */
 function requireSlice(reader: Reader): void {
   const length = reader.peek();
   if (length === undefined || length >= 1n << 32n) return;
@@ -199,7 +198,7 @@ export function struct<F extends Fields>(name: string, fields: F): Codec<ValuesO
   };
 }
 
-/** Several results of one function; Cairo knows them by place, we by name. */
+/** Cairo identifies the members by position. */
 export function tuple<F extends Fields>(fields: F): Codec<ValuesOf<F>> {
   const codecs = Object.values(fields);
   return {
@@ -231,7 +230,7 @@ export function option<T>(of: Codec<T>): Codec<T | undefined> {
 
 const WORD_BYTES = 31;
 
-/** Cairo's ByteArray: the number of whole words, the words, the last bytes and how many they are. */
+/** Cairo's ByteArray: number of whole words, the words, the pending word, its length. */
 export function byteArrayFelts(bytes: Uint8Array): bigint[] {
   const words: bigint[] = [];
   const whole = Math.floor(bytes.length / WORD_BYTES);
@@ -242,7 +241,7 @@ export function byteArrayFelts(bytes: Uint8Array): bigint[] {
   return [BigInt(whole), ...words, toInteger(pending), BigInt(pending.length)];
 }
 
-/** Undefined where the felts are no ByteArray. `words` are the whole ones. */
+/** Undefined if the felts are not a ByteArray. */
 export function byteArrayBytes(
   words: readonly bigint[],
   pending: bigint,
@@ -264,7 +263,7 @@ export function toInteger(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** Big-endian; undefined where the value needs more bytes. */
+/** Big-endian; undefined if the value needs more bytes. */
 export function toBytes(value: bigint, length: number): Uint8Array | undefined {
   if (value >> BigInt(8 * length) !== 0n) return undefined;
   const bytes = new Uint8Array(length);
@@ -276,7 +275,7 @@ export function toBytes(value: bigint, length: number): Uint8Array | undefined {
   return bytes;
 }
 
-/** What a Cairo contract ends with when it gives up: felts, which a caller may catch. */
+/** A Cairo panic: felts that a caller can catch. */
 export class Panic extends Error {
   readonly felts: readonly bigint[];
 
@@ -286,7 +285,7 @@ export class Panic extends Error {
   }
 }
 
-/** First felt of a panic that carries a text longer than a short string, as the Cairo compiler writes it. */
+/** Marks a panic with a ByteArray text, as the Cairo compiler writes it. */
 export const BYTE_ARRAY_MAGIC = 0x46a6158a16a947e5916b2a2ca68501a45e93d7110e81aa2d6438b1c57c879a3n;
 const SHORT_STRING_LENGTH = 31;
 
@@ -294,7 +293,6 @@ export function panic(text: string): never {
   throw new Panic(panicFelts(text));
 }
 
-/** Fails with this text unless the condition holds. */
 export function require(condition: boolean, text: string): asserts condition {
   if (!condition) panic(text);
 }

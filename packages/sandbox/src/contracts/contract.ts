@@ -2,14 +2,14 @@ import { type Call, pedersen, selector } from '@svc/starknet';
 import type { BlockContext } from '../execution/types.ts';
 import { type AbiEntry, type Codec, type Fields, Malformed, panic, Reader, type ValuesOf } from './codec.ts';
 
-/** A contract written in TypeScript. To add one: write its file and put it into the registry. */
+/** A contract in TypeScript. A new one is added to `contracts` in genesis.ts. */
 export interface Contract {
   readonly name: string;
   readonly classHash: bigint;
   readonly construct: ContractFunction | undefined;
   /** By selector. */
   readonly entrypoints: ReadonlyMap<bigint, ContractFunction>;
-  /** Cairo 1 ABI, with one `interface`. */
+  /** Cairo 1 ABI with one `interface`. */
   readonly abi: readonly AbiEntry[];
 }
 
@@ -30,7 +30,6 @@ export function contract(parts: {
   };
 }
 
-/** A function of a contract: its types say what the ABI shows and what its body is handed. */
 export interface ContractFunction {
   readonly name: string;
   readonly mutability: 'view' | 'external';
@@ -79,12 +78,11 @@ export function action<P extends Fields>(name: string, params: P, body: Body<P, 
   };
 }
 
-/** The same function under another spelling. */
 export function alias(name: string, original: ContractFunction): ContractFunction {
   return { ...original, name };
 }
 
-/** Refuses what does not fit the types with the words that compiled contracts use. */
+/** Panics like compiled contracts on malformed calldata. */
 function readArguments<P extends Fields>(params: P, calldata: readonly bigint[]): ValuesOf<P> {
   const reader = new Reader(calldata);
   const values: Record<string, unknown> = {};
@@ -138,14 +136,14 @@ export function event<F extends EventFields>(name: string, fields: F): ContractE
   };
 }
 
-/** Storage keys lie below this, so that a value of several felts never runs past the last key. */
+/** Leaves room for values of several felts after the last key. */
 const KEY_MODULUS = 2n ** 251n - 256n;
-/** A hash costs more than the rest of a token transfer; this many keys of a map stay known, a few megabytes. */
+/** A hash costs more than the rest of a token transfer; a few megabytes. */
 const MAX_CACHED_KEYS = 20_000;
 
-/** A plain variable of a contract, where the Cairo compiler would put it. */
+/** At the storage key that the Cairo compiler gives it. */
 export interface Variable<T> {
-  /** The key of its first felt. */
+  /** Key of the first felt. */
   readonly key: bigint;
   read(frame: Frame): Promise<T>;
   write(frame: Frame, value: T): Promise<void>;
@@ -161,7 +159,7 @@ export function variable<T>(name: string, codec: Codec<T>): Variable<T> {
   };
 }
 
-/** A map of a contract: each key is hashed onto the name. */
+/** Each key is hashed onto the name. */
 export interface StorageMap<T> {
   key(...keys: readonly bigint[]): bigint;
   read(frame: Frame, ...keys: readonly bigint[]): Promise<T>;
@@ -188,7 +186,6 @@ export function map<T>(name: string, codec: Codec<T>): StorageMap<T> {
   };
 }
 
-/** A value takes as many cells as it has felts. */
 function cells<T>(codec: Codec<T>) {
   const { size } = codec;
   if (size === undefined) throw new TypeError(`${codec.type} has no fixed size, so it cannot stand in storage.`);
@@ -204,7 +201,7 @@ function cells<T>(codec: Codec<T>) {
   };
 }
 
-/** The transaction as contracts see it. A plain call has version 0 and no signature. */
+/** A plain call has version 0 and no signature. */
 export interface TransactionInfo {
   readonly version: bigint;
   readonly hash: bigint;
@@ -214,18 +211,18 @@ export interface TransactionInfo {
 
 export type CallResult =
   | { readonly ok: true; readonly result: bigint[] }
-  /** With Cairo's `ENTRYPOINT_FAILED` behind what the callee said. */
+  /** The callee's felts, followed by Cairo's `ENTRYPOINT_FAILED`. */
   | { readonly ok: false; readonly felts: bigint[] };
 
 export interface Deployment {
   readonly classHash: bigint;
   readonly salt: bigint;
   readonly calldata: readonly bigint[];
-  /** The address does not depend on who deploys. */
+  /** The address does not depend on the deployer. */
   readonly fromZero: boolean;
 }
 
-/** What a contract's function can see and do: Starknet's system calls. */
+/** Starknet's system calls. */
 export interface Frame {
   readonly address: bigint;
   readonly caller: bigint;
@@ -234,9 +231,9 @@ export interface Frame {
   read(key: bigint): Promise<bigint>;
   write(key: bigint, value: bigint): Promise<void>;
   emit(keys: bigint[], data: bigint[]): void;
-  /** The callee's panic becomes this contract's. */
+  /** The callee's panic propagates. */
   call(call: Call): Promise<bigint[]>;
-  /** The callee's panic undoes what the callee did, and nothing else. */
+  /** The callee's panic undoes only the callee. */
   tryCall(call: Call): Promise<CallResult>;
   /** Another class's code over this contract's storage, address and caller. */
   libraryCall(classHash: bigint, selector: bigint, calldata: readonly bigint[]): Promise<bigint[]>;
@@ -244,7 +241,7 @@ export interface Frame {
   replaceClass(classHash: bigint): Promise<void>;
 }
 
-/** The ABI that the Cairo compiler would write for these functions and events. */
+/** The ABI as the Cairo compiler writes it. */
 export function describeAbi(
   name: string,
   construct: ContractFunction | undefined,
@@ -268,7 +265,6 @@ export function describeAbi(
   ];
 }
 
-/** Structs and enums that the functions and events speak of, each once. */
 function definitions(functions: readonly ContractFunction[], events: readonly EventDefinition[]): AbiEntry[] {
   const codecs: Codec<unknown>[] = [
     ...functions.flatMap((fn) => Object.values(fn.params)),

@@ -2,7 +2,7 @@ import { readShortString, shortString, starknetKeccak } from '@svc/starknet';
 import { address, bool, byteArray, felt, panic, require, U256_MAX, u8, u256 } from './codec.ts';
 import { action, alias, contract, event, external, type Frame, key, map, variable, view } from './contract.ts';
 
-/** OpenZeppelin's names, so that a storage reader finds a balance where it is on a live network. */
+/** OpenZeppelin's variables, so balances have the same storage keys as on a live network. */
 export const erc20Storage = {
   name: variable('ERC20_name', felt),
   symbol: variable('ERC20_symbol', felt),
@@ -45,7 +45,7 @@ async function setAllowance(frame: Frame, owner: bigint, spender: bigint, value:
   Approval.emit(frame, { owner, spender, value });
 }
 
-/** An unlimited allowance is not used up. */
+/** The maximum counts as unlimited. */
 async function useAllowance(frame: Frame, owner: bigint, spender: bigint, amount: bigint): Promise<void> {
   const allowance = await allowances.read(frame, owner, spender);
   if (allowance === U256_MAX) return;
@@ -146,7 +146,7 @@ const mint = action('mint', { recipient: address, amount: u256 }, async (frame, 
   await mintTo(frame, recipient, amount);
 });
 
-/** Of the caller's own tokens; a bridge does so before it promises them elsewhere. */
+/** Burns the caller's own tokens, for bridges. */
 const burn = action('burn', { amount: u256 }, async (frame, { amount }) => {
   await requireMinter(frame);
   await subtract(frame, frame.caller, amount);

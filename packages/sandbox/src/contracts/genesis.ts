@@ -26,7 +26,7 @@ import {
 import { universalDeployer } from './universal-deployer.ts';
 
 const SOLANA_TOKEN_MESSENGER = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
-/** In whole tokens. Enough STRK for tens of millions of transactions, enough USDC for every gift of a test run. */
+/** Whole tokens: enough for tens of millions of transactions and every gift of a test run. */
 const STARTING_STRK = 1_000_000n;
 const STARTING_USDC = 100_000_000n;
 /** In whole USDC. */
@@ -66,7 +66,7 @@ function deployToken(draft: Draft, token: Token, minters: readonly bigint[], hol
   draft.put(address, erc20Storage.totalSupply.key, u256.write(supply));
 }
 
-/** Who starts with what: fee payers have STRK, the manager has the USDC that gifts are paid from. */
+/** Fee payers hold STRK, the manager holds the USDC for payouts. */
 function startingBalances(token: Token): Map<bigint, bigint> {
   const { relayers, manager, faucet } = predeployed;
   if (token.token === 'USDC') return new Map([[manager.address, units(token, STARTING_USDC)]]);
@@ -126,7 +126,7 @@ export const contracts: readonly Contract[] = [
 
 const byClassHash = new Map(contracts.map((contract) => [contract.classHash, contract]));
 
-/** Undefined for classes that users declared: the sandbox keeps them but cannot run them. */
+/** Undefined for declared classes: the sandbox stores them but cannot run them. */
 export function contractOf(classHash: bigint): Contract | undefined {
   return byClassHash.get(classHash);
 }

@@ -3,7 +3,7 @@ import { calls, executeAll, isSignedBy, requireProtocol, results } from './calls
 import { array, bool, felt, require } from './codec.ts';
 import { action, contract, event, external, type Frame, key, variable, view } from './contract.ts';
 
-/** OpenZeppelin's name for it. */
+/** OpenZeppelin's variable. */
 export const plainAccountKey = variable('Account_public_key', felt);
 
 const OwnerAdded = event('OwnerAdded', { new_owner_guid: key(felt) });
@@ -14,7 +14,7 @@ async function requireOwner(frame: Frame): Promise<bigint> {
   return VALID;
 }
 
-/** One key, no more: for relayers, the manager and whoever wants to play. */
+/** A single-key account for the relayers, the manager and manual tests. */
 export const plainAccount = contract({
   name: 'PlainAccount',
   classHash: starknetKeccak('svc sandbox plain account'),

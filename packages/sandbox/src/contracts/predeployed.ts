@@ -2,13 +2,13 @@ import { starknetKeccak } from '@svc/starknet';
 
 export interface PredeployedAccount {
   readonly label: string;
-  /** Known to everyone: it is the hash of a label and guards sandbox money only. */
+  /** Public: derived from the label, protects sandbox funds only. */
   readonly privateKey: bigint;
   readonly publicKey: bigint;
   readonly address: bigint;
 }
 
-/** What follows from the private keys, written down: deriving it would hold up a starting process for a third of a second. */
+/** Precomputed: deriving these takes a third of a second at start. */
 const derived = {
   sequencer: {
     publicKey: 0x5559fbc53b77f9c5b4598b1f1c44628adff2b8f9154517d29d54f5d1f4aff59n,
@@ -48,7 +48,7 @@ export function privateKeyOf(label: string): bigint {
   return starknetKeccak(`svc sandbox ${label}`);
 }
 
-/** Accounts that stand at the sandbox's first block. */
+/** Accounts of the first block. */
 export const predeployed = {
   /** Receives the fees. */
   sequencer: account('sequencer'),

@@ -49,14 +49,14 @@ import {
   view,
 } from './contract.ts';
 
-/** The account's own names. Both hold a Stark key, or zero. */
+/** Argent's variables. Each holds a Stark key, or zero. */
 export const readyOwner = variable('_signer', felt);
 export const readyGuardian = variable('_guardian', felt);
 
 const SIGNER = 'argent::signer::signer_signature::Signer';
 const STARKNET_SIGNER = 'argent::signer::signer_signature::StarknetSigner';
 
-/** A signer is one of several kinds of key; the sandbox knows the first, a Stark key. */
+/** Argent knows several kinds of signers; the sandbox supports Stark keys. */
 export const signer: Codec<bigint> = {
   type: SIGNER,
   definitions: [
@@ -76,7 +76,7 @@ const signerSignature = tuple({ publicKey: signer, r: felt, s: felt });
 type SignerSignature = { readonly publicKey: bigint; readonly r: bigint; readonly s: bigint };
 const signerSignatures = array(signerSignature);
 
-/** Short form: `r, s` of the owner, then of the guardian. Long form: how many, and each with its signer. */
+/** Short form: `r, s` of the owner, then of the guardian. Long form: a list of signatures with their signers. */
 async function parse(frame: Frame, signature: readonly bigint[]): Promise<readonly SignerSignature[]> {
   if (signature.length !== 2 && signature.length !== 4) return parseLong(signature);
   const [r = 0n, s = 0n, guardianR, guardianS] = signature;
@@ -103,7 +103,7 @@ function parseLong(signature: readonly bigint[]): readonly SignerSignature[] {
   }
 }
 
-/** Undefined where the signature is good, else what is wrong with it. */
+/** Undefined if the signature is valid. */
 export async function signatureError(
   frame: Frame,
   hash: bigint,
@@ -118,7 +118,7 @@ export async function signatureError(
   return undefined;
 }
 
-/** An estimate is good with any signature of the right signer, so that it can be made before signing. */
+/** A query accepts any signature of the right signer, so an estimate is possible before signing. */
 function isValidFor(frame: Frame, { publicKey, r, s }: SignerSignature, expected: bigint, hash: bigint): boolean {
   return publicKey === expected && (verify(hash, publicKey, r, s) || isQuery(frame));
 }
@@ -164,7 +164,7 @@ async function requireSignature(frame: Frame, hash: bigint, signature: readonly 
   if (error) panic(error);
 }
 
-/** The account is called alone or not at all: no bundle can hide a change of it among payments. */
+/** A call to the account itself must be the only one: a multicall cannot hide it among payments. */
 function requireAllowedCalls(frame: Frame, list: readonly Call[]): void {
   const own = list.filter((call) => call.to === frame.address);
   require(list.length === 1 || own.length === 0, 'argent/no-multicall-to-self');
@@ -196,7 +196,7 @@ function executeFromOutside(name: string, version: 1 | 2, signature: typeof sign
 
 const signatureTypes = { v1: array(felt), v2: span(felt) };
 
-/** For `__validate_declare__` and `__validate_deploy__`, which sign for nothing but themselves. */
+/** For `__validate_declare__` and `__validate_deploy__`. */
 export async function requireOwner(frame: Frame): Promise<bigint> {
   require(isVersion3(frame), 'argent/invalid-tx-version');
   require(frame.transaction.paymasterData.length === 0, 'argent/unsupported-paymaster');
@@ -222,7 +222,7 @@ const INTERFACES: readonly bigint[] = Object.values(interfaceIds);
 const NAME = shortString('ArgentAccount');
 const version = struct('argent::account::interface::Version', { major: u8, minor: u8, patch: u8 });
 
-/** The new class says whether it is an account, then moves in by itself: a class without `perform_upgrade` cannot. */
+/** The new class confirms that it is an account and takes over the storage through its own `perform_upgrade`. */
 const upgrade = action(
   'upgrade',
   { new_implementation: classHash, data: array(felt) },
@@ -251,7 +251,7 @@ const supportsInterface = view('supports_interface', { interface_id: felt }, boo
   INTERFACES.includes(args.interface_id),
 );
 
-/** Argent 0.4.0 as far as a wallet of the service meets it: Stark keys, no escapes, no sessions of its own. */
+/** Argent 0.4.0 as far as svc wallets need it: Stark keys, no escapes, no Argent sessions. */
 export const readyAccount = contract({
   name: 'ArgentAccount',
   classHash: classes.ready,

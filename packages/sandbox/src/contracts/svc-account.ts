@@ -59,7 +59,7 @@ export const upgrade = action('upgrade', { new_class_hash: classHash }, async (f
   await replaceClass(frame, new_class_hash);
 });
 
-/** A READY account runs this over its own storage when its owner upgrades it to SVC. */
+/** Runs over the storage of a READY account when its owner upgrades it to SVC. */
 export const performUpgrade = action(
   'perform_upgrade',
   { new_implementation: classHash, data: span(felt) },
@@ -67,9 +67,9 @@ export const performUpgrade = action(
     requireSelf(frame);
     const owner = await readyOwner.read(frame);
     require(owner !== 0n, 'Account: no legacy owner');
-    // Two keys guard such an account; one alone must not come out of it.
+    // An account with two keys must not end up with one.
     require((await readyGuardian.read(frame)) === 0n, 'Account: guardian is set');
-    // Calls that the owner signed for; dropping them in silence would be worse.
+    // Calls that the owner signed; they must not be dropped silently.
     require(data.length === 0, 'Account: unexpected data');
     await ownerKey.write(frame, owner);
     await readyOwner.write(frame, 0n);
@@ -77,7 +77,7 @@ export const performUpgrade = action(
   },
 );
 
-/** Hands the account over. A session's key as the owner's would lift its limits: it signs the same hashes. */
+/** A session key as owner key would lift the session's limits: both sign the same hashes. */
 export function setPublicKey({ current }: WalletClass): ContractFunction {
   return action('set_public_key', { new_public_key: felt }, async (frame, { new_public_key }) => {
     requireSelf(frame);
@@ -95,12 +95,12 @@ const OUTSIDE_TEXTS = {
 };
 const SESSION_SIGNATURE_LENGTH = 4;
 
-/** Who signed: a session, or (undefined) whoever must be the owner. */
+/** Undefined: the owner must have signed. */
 function sessionOf(signature: readonly bigint[]): SessionSignature | undefined {
   return signature.length === SESSION_SIGNATURE_LENGTH ? decodeSessionSignature(signature) : undefined;
 }
 
-/** Answers the session that signed, if it was not the owner. */
+/** Returns the session, or undefined if the owner signed. */
 async function authorize(frame: Frame, hash: bigint, signature: readonly bigint[], list: readonly Call[]) {
   const session = sessionOf(signature);
   if (!session) {
@@ -117,7 +117,7 @@ async function requireOwner(frame: Frame): Promise<bigint> {
   return VALID;
 }
 
-/** The classes differ in policies, in what a failing call does to the others, and in who signs transactions. */
+/** The classes differ in policies, in atomicity of multicalls, and in who may sign transactions. */
 function executionFunctions(known: WalletClass): ContractFunction[] {
   const execute = known.atomicMulticall ? executeAll : executeEach;
   const charge = async (frame: Frame, { sessionKey }: SessionSignature, list: readonly Call[]) => {
@@ -143,8 +143,8 @@ function executionFunctions(known: WalletClass): ContractFunction[] {
 }
 
 /**
- * A transaction of the account is paid by the account, at a price that its signer names: neither a policy nor a number
- * of calls bounds that, so sessions come from outside alone, where the sender pays.
+ * The account pays for its transactions at a price set by the signer, which no session limit bounds. So sessions work only from
+ * outside, where the sender pays.
  */
 const ownerTransactions: readonly ContractFunction[] = [
   external('__validate__', { calls }, felt, requireOwner),
@@ -157,7 +157,7 @@ const ownerTransactions: readonly ContractFunction[] = [
 type Execute = typeof executeAll;
 type Charge = (frame: Frame, session: SessionSignature, list: readonly Call[]) => Promise<void>;
 
-/** The earlier classes take a session's transactions, too. */
+/** Earlier classes also accept transactions of sessions. */
 function ownerOrSessionTransactions(execute: Execute, charge: Charge): readonly ContractFunction[] {
   return [
     external('__validate__', { calls }, felt, async (frame, args) => {
@@ -169,7 +169,7 @@ function ownerOrSessionTransactions(execute: Execute, charge: Charge): readonly 
       requireProtocol(frame);
       const session = sessionOf(frame.transaction.signature);
       if (session) {
-        // Once more: a live network shows `__validate__` a clock that stands still for an hour.
+        // Checked again: in `__validate__` a live network rounds the time down to the hour.
         await requireSession(frame, session, args.calls);
         await charge(frame, session, args.calls);
       }
@@ -197,7 +197,7 @@ const lifeCycle: readonly ContractFunction[] = [
   upgrade,
 ];
 
-/** The wallet's account in one of its classes. All keep their storage in the same places, so an upgrade keeps all. */
+/** All classes use the same storage layout, so an upgrade keeps the state. */
 export function svcAccount(name: string, known: WalletClass): Contract {
   return contract({
     name,
@@ -229,20 +229,20 @@ function known(classHash: bigint): WalletClass {
   return found;
 }
 
-/** The class that new wallets get. */
+/** The class of new wallets. */
 export const currentSvcAccount = svcAccount('SvcAccount', known(classes.svc));
-/** The same program with branch targets that no node takes: wallets on chains of that time still have it. */
+/** The same program with branch targets that nodes refuse; existing chains still have wallets of it. */
 export const unrepairedSvcAccount = svcAccount('SvcAccount', {
   ...known(classes.svc),
   classHash: 0x00a58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186n,
 });
-/** The name that the current class had before the contract was compiled: wallets on chains of that time still have it. */
+/** Class hash from before the contract was compiled; existing chains still have wallets of it. */
 export const uncompiledSvcAccount = svcAccount('SvcAccount', {
   ...known(classes.svc),
   classHash: starknetKeccak('svc account 1'),
   current: false,
 });
-/** Earlier: sessions and policies, and a failing call is skipped. */
+/** Earlier: sessions and policies, multicalls not atomic. */
 export const svcAccountWithPolicies = svcAccount('SvcAccountPolicies', known(classes.svcPolicies));
-/** Earlier still: sessions alone, and a failing call is skipped. */
+/** Earliest: sessions only, multicalls not atomic. */
 export const svcAccountWithSessions = svcAccount('SvcAccountSessions', known(classes.svcSessions));

@@ -8,7 +8,7 @@ export const ownerKey = variable('public_key', felt);
 export const OwnerAdded = event('OwnerAdded', { new_owner_guid: key(felt) });
 export const OwnerRemoved = event('OwnerRemoved', { removed_owner_guid: key(felt) });
 
-/** An account without a key, or with one that nobody can have, would be lost. */
+/** An account without a valid key would be lost. */
 export async function setOwner(frame: Frame, publicKey: bigint): Promise<void> {
   require(publicKey !== 0n, 'Account: invalid public key');
   await ownerKey.write(frame, publicKey);
@@ -26,7 +26,7 @@ export async function requireOwnerSignature(frame: Frame, hash: bigint, signatur
 const INTERFACES: readonly bigint[] = [interfaceIds.SRC5, interfaceIds.SRC6, interfaceIds.OUTSIDE_EXECUTION_V2];
 
 export const ownerFunctions: readonly ContractFunction[] = [
-  // A session speaks for its calls alone: messages are the owner's.
+  // Messages are signed by the owner only, never by a session.
   view('is_valid_signature', { hash: felt, signature: array(felt) }, felt, async (frame, { hash, signature }) =>
     (await isOwnerSignature(frame, hash, signature)) ? VALID : 0n,
   ),

@@ -32,20 +32,20 @@ export const SpendingPolicySet = event('SpendingPolicySet', {
 });
 export const SpendingPolicyRemoved = event('SpendingPolicyRemoved', { session_key: key(felt), token: key(address) });
 
-/** What gives tokens away, or the right to take them. */
+/** Entrypoints that move tokens or grant an allowance. */
 const SPENDING_ENTRYPOINTS = ['transfer', 'approve', 'increase_allowance', 'increaseAllowance'];
 const spendingSelectors = new Set(SPENDING_ENTRYPOINTS.map((name) => selector(name)));
-/** With the account as sender it is `transfer` by another name: some tokens ask for no allowance then. */
+/** With the account as sender it equals `transfer`: some tokens require no allowance then. */
 const transferFromSelectors = new Set(['transfer_from', 'transferFrom'].map((name) => selector(name)));
 
-/** How many parties stand before the amount in the calldata; undefined for what is no spending. */
+/** Position of the amount in the calldata; undefined if the call does not spend. */
 function amountOffset(frame: Frame, { selector, calldata }: Call, countTransferFrom: boolean): number | undefined {
   if (spendingSelectors.has(selector)) return 1;
   const fromSelf = countTransferFrom && transferFromSelectors.has(selector) && calldata[0] === frame.address;
   return fromSelf ? 2 : undefined;
 }
 
-/** Counts every spending call against its token's policy, in order, so that calls of one transaction add up. */
+/** Counts in order, so calls of one transaction add up. */
 export async function spend(
   frame: Frame,
   sessionKey: bigint,
@@ -62,17 +62,17 @@ export async function spend(
   }
 }
 
-/** A window opens with the first spending after the last one ended, not at fixed hours. */
+/** A window starts with the first spending after the previous one ended. */
 function spendOnce(current: Policy, amount: bigint, now: bigint): Policy {
   require(amount <= current.max_per_call, 'Spending: exceeds per-call');
   const ended = now - current.window_start >= current.window_seconds;
   const spent = ended ? 0n : current.spent_in_window;
-  // Compared as a difference: a sum could pass the largest u256.
+  // A sum could overflow u256.
   require(amount <= current.max_per_window - spent, 'Spending: exceeds window limit');
   return { ...current, spent_in_window: spent + amount, window_start: ended ? now : current.window_start };
 }
 
-/** Exactly the parties and an amount: what cannot be measured is not let through. */
+/** Calldata of any other shape is refused. */
 function amountOf(calldata: readonly bigint[], offset: number): bigint {
   const reader = new Reader(calldata.slice(offset));
   try {

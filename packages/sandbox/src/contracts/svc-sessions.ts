@@ -8,7 +8,7 @@ const session = tuple({ valid_until: u64, max_calls: u32, calls_used: u32, allow
 
 const sessions = map('sessions', session);
 const entrypointAt = map('session_entrypoints', felt);
-/** By session key, epoch and selector: a new list starts an epoch, so nothing of the old one lingers. */
+/** By session key, epoch and selector: a new list starts a new epoch, which invalidates the old one. */
 const allowed = map('session_allowed', bool);
 const epochs = map('session_epochs', u32);
 
@@ -22,7 +22,7 @@ const UNREGISTERED: Value<typeof session> = {
   allowed_entrypoints_len: 0n,
 };
 
-/** What a session may call on no contract at all, whatever its list says. */
+/** Forbidden to sessions on every contract. */
 const OWNER_ENTRYPOINTS = [
   'upgrade',
   'add_or_update_session_key',
@@ -35,7 +35,7 @@ const OWNER_ENTRYPOINTS = [
 ];
 const forbidden = new Set(OWNER_ENTRYPOINTS.map((name) => selector(name)));
 
-/** Everything about a session's right to make these calls, but for its signature. */
+/** Checks everything but the signature. */
 export async function requireSession(frame: Frame, signature: SessionSignature, calls: readonly Call[]): Promise<void> {
   const { sessionKey, validUntil } = signature;
   const { valid_until, max_calls, calls_used, allowed_entrypoints_len } = await sessions.read(frame, sessionKey);
@@ -51,7 +51,7 @@ export async function requireSession(frame: Frame, signature: SessionSignature, 
   }
 }
 
-/** One signed execution is one call used, however many calls it bundles. */
+/** One signed execution counts as one call, whatever it bundles. */
 export async function useSession(frame: Frame, sessionKey: bigint): Promise<void> {
   const current = await sessions.read(frame, sessionKey);
   require(current.calls_used < current.max_calls, 'Session: no calls left');
@@ -64,7 +64,7 @@ export async function isRegistered(frame: Frame, sessionKey: bigint): Promise<bo
 
 const newSession = { session_key: felt, valid_until: u64, max_calls: u32, allowed_entrypoints: array(felt) };
 
-/** In the current class the owner's key is no session's: what it signs within limits could be sent without them. */
+/** The current class refuses the owner key as session key: its signatures would also be valid without the session's limits. */
 function addOrUpdate({ current }: WalletClass): ContractFunction {
   return action('add_or_update_session_key', newSession, async (frame, args) => {
     const { session_key, valid_until, max_calls, allowed_entrypoints } = args;

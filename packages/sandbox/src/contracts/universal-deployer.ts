@@ -18,7 +18,7 @@ const deployContract = external(
   async (frame, { class_hash, salt, unique, calldata }) => {
     const deployed = await frame.deploy({
       classHash: class_hash,
-      // A unique deployment is bound to who asked for it, so that nobody can take the address first.
+      // Bound to the caller, so that nobody else can take the address.
       salt: unique ? pedersen(frame.caller, salt) : salt,
       calldata,
       fromZero: !unique,
@@ -29,7 +29,7 @@ const deployContract = external(
   },
 );
 
-/** Stands at its current and its legacy address, with the spelling of each. */
+/** Deployed at its current and its legacy address, with the function name of each. */
 export const universalDeployer = contract({
   name: 'UniversalDeployer',
   classHash: starknetKeccak('svc sandbox universal deployer'),

@@ -6,9 +6,9 @@ import { failure, PARSE_ERROR, respond } from './json-rpc.ts';
 import { EvmNode, QueueFullError, SerialQueue } from './node.ts';
 import { type EvmChain, evmChains, type NativeCoin, parseEvmChain } from './tokens.ts';
 
-/** A request takes a millisecond or two; what waits longer than a few seconds has given up already. */
+/** A request takes 1 to 2 ms, so the last one waits for a few seconds at most. */
 const MAX_WAITING = 1_000;
-/** More than there is of any token; a token's supply holds it as often as the faucet can be asked. */
+/** Above any real supply, and far from overflowing a token's supply. */
 export const MAX_GRANT = 10n ** 36n;
 
 export interface EvmOptions {
@@ -16,7 +16,7 @@ export interface EvmOptions {
   readonly now?: () => number;
 }
 
-/** The EVM chains of the sandbox. They share one queue, because an execution may take much memory while it lasts. */
+/** All chains share one queue, because one execution may take much memory. */
 export class EvmChains {
   readonly #nodes: ReadonlyMap<EvmChain, EvmNode>;
 
@@ -33,8 +33,7 @@ export class EvmChains {
   }
 
   /**
-   * The faucet: pays an amount in the token's smallest unit, or the chain's coin (`ETH`, on Rootstock `RBTC`). The money is
-   * there when the transaction's hash is answered.
+   * Pays an amount in the token's smallest unit, or the chain's coin (`ETH`, on Rootstock `RBTC`). Included in a block on return.
    */
   async fund(chain: EvmChain, address: string, token: ChainToken | NativeCoin, amount: bigint): Promise<string> {
     const recipient = parseEvmAddress(address);
@@ -54,10 +53,9 @@ function toApiError(error: unknown): never {
   throw error instanceof QueueFullError ? new ApiError('rate_limited', error.message) : error;
 }
 
-/** A batch of the largest transactions does not fit, any other batch does. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Serves `POST /evm/:chain/rpc` and answers the chains, for the faucet. Nothing of the engine is loaded before its first use. */
+/** Serves `POST /evm/:chain/rpc`. The engine is loaded on first use. */
 export function registerEvm(app: FastifyInstance, db: Db, options?: EvmOptions): EvmChains {
   const chains = new EvmChains(db, options);
   app.register(async (scope) => {
@@ -76,7 +74,7 @@ export function registerEvm(app: FastifyInstance, db: Db, options?: EvmOptions):
   return chains;
 }
 
-/** JSON-RPC has an answer of its own for a body that is no JSON, so reading it is left to the route. */
+/** A body that is not JSON gets a JSON-RPC answer, so the route parses it. */
 function readBodiesAsText(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));

@@ -6,18 +6,18 @@ import { bytes, type EvmChain, evmChains, FAUCET, GENESIS_TIME, genesisAccounts 
 type Edr = typeof import('@nomicfoundation/edr');
 
 /**
- * The engine records every step of what it executes, about 0.8 kB for each unit of gas of the worst code (measured), and
- * cannot be told not to. A transfer takes 50,000.
+ * The engine traces every step, about 0.8 kB per unit of gas in the worst case (measured), and tracing cannot be disabled. A
+ * transfer takes 50,000.
  */
 export const MAX_GAS = 2_000_000n;
-/** A hundredth of a gwei; it sinks by itself while the blocks are nearly empty. */
+/** 0.01 gwei; falls while blocks are nearly empty. */
 const FIRST_BASE_FEE = 10_000_000n;
-/** The bytes of SVC_SANDBOX_FEES. Fees go where nobody can spend them. */
+/** The bytes of SVC_SANDBOX_FEES. No known key: fees are out of circulation. */
 const COINBASE = '0x000000005356435f53414e44424f585f46454553';
-/** Reading and writing that much JSON takes the thread about 20 ms. */
+/** JSON of this size takes the thread about 20 ms. */
 export const MAX_ANSWER_CHARS = 2 * 1024 * 1024;
 
-/** One chain in memory. Every method of the engine can be reached through this, those that change the chain at will too. */
+/** One chain in memory, with every method of the engine, including those that manipulate the chain. */
 export interface Engine {
   request(method: string, params: readonly unknown[]): Promise<Answer>;
 }
@@ -25,7 +25,7 @@ export interface Engine {
 export type StartEngine = (chain: EvmChain) => Promise<Engine>;
 type LoadEdr = () => Promise<Edr>;
 
-/** Answers the function that starts engines. The package is loaded when the first one is wanted, not before. */
+/** Loads the package when the first engine starts. */
 export function engineStarter(load: LoadEdr = () => import('@nomicfoundation/edr')): StartEngine {
   return async (chain) => {
     const { edr, context } = await loadEngine(load);
@@ -54,7 +54,7 @@ async function loadEngine(load: LoadEdr): Promise<{ edr: Edr; context: EdrContex
   }
 }
 
-/** The engine allows one context a process. */
+/** The engine allows one context per process. */
 let context: Promise<EdrContext> | undefined;
 
 function sharedContext(edr: Edr): Promise<EdrContext> {
@@ -81,10 +81,10 @@ function configuration(edr: Edr, chain: EvmChain): ProviderConfig {
     transactionGasCap: MAX_GAS,
     mining: { autoMine: true, blockGasLimit: MAX_GAS, memPool: { order: edr.MineOrdering.Fifo } },
     network: { genesisBlockGasLimit: MAX_GAS, genesisBlockTime: BigInt(GENESIS_TIME) },
-    // Instant blocks share a second, as they do on the faster of the live chains.
+    // Instant blocks may share a second.
     allowBlocksWithSameTimestamp: true,
     allowUnlimitedContractSize: false,
-    // As on a live node, a failed call is an error and a failed transaction is one with a receipt that says so.
+    // As on a live node: a failed call is an error, a failed transaction has a receipt.
     bailOnCallFailure: true,
     bailOnTransactionFailure: false,
     observability: {},

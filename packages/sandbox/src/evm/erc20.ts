@@ -1,4 +1,3 @@
-/** The first four bytes of the hash of each function's signature. */
 export const selectors = {
   name: '0x06fdde03',
   symbol: '0x95d89b41',
@@ -17,23 +16,23 @@ export const topics = {
   Approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
 } as const;
 
-/** The mappings lie where Solidity puts those of the first two variables, so that tools which look into storage find them. */
+/** Storage slots as Solidity assigns them, for tools that read storage. */
 const BALANCES = 0;
 const ALLOWANCES = 1;
 const TOTAL_SUPPLY = 2;
 
-/** `Error(string)`, the form in which Solidity gives the reason of a revert. */
+/** Solidity's `Error(string)`. */
 const ERROR_SELECTOR = 0x08c379a0n;
 
-// Each of these takes its operands from the stack and leaves its result there.
+// Macros: operands from the stack, result on the stack.
 const amount = (index: number) => `${4 + 32 * index} CALLDATALOAD`;
 const address = (index: number) => `${4 + 32 * index} CALLDATALOAD DUP1 160 SHR @refuse JUMPI`;
 const takes = (count: number) => `${4 + 32 * count} CALLDATASIZE LT @refuse JUMPI`;
 const balanceSlot = `0 MSTORE ${BALANCES} 32 MSTORE 64 0 KECCAK256`;
-/** From the spender and, on top of it, the owner. */
+/** Expects the spender and, on top of it, the owner. */
 const allowanceSlot = `0 MSTORE ${ALLOWANCES} 32 MSTORE 64 0 KECCAK256 32 MSTORE 0 MSTORE 64 0 KECCAK256`;
 
-/** Stores a string as the ABI has it, from `start` on: the offset 32, the length, the bytes. */
+/** Stores an ABI string at `start`: the offset 32, the length, the bytes. */
 function storeText(start: number, text: string): { code: string; end: number } {
   const bytes = Buffer.from(text);
   const words = Array.from({ length: Math.ceil(bytes.length / 32) }, (_, index) => {
@@ -129,7 +128,7 @@ const refusals = `
   supplyOverflow: ${revertWith('ERC20: total supply is full')}
 `;
 
-/** The code of a token contract. What never changes is in the code itself, because a genesis account has no storage. */
+/** Constants are part of the code, because a genesis account has no storage. */
 export function erc20Code(token: { name: string; symbol: string; decimals: number; faucet: string }): Uint8Array {
   return assemble(`
     ${dispatcher} ${readers} ${writers} ${mint(token.faucet)} ${refusals}
@@ -150,10 +149,10 @@ const OPCODES: Readonly<Record<string, number>> = {
   LOG3: 0xa3, RETURN: 0xf3, REVERT: 0xfd,
 };
 const JUMPDEST = 0x5b;
-/** PUSHn, the instruction that is followed by n bytes, is PUSH0 + n. */
+/** PUSHn is PUSH0 + n. */
 const PUSH0 = 0x5f;
 const WORD_BYTES = 32;
-/** Two bytes reach every place of the largest contract that the EVM allows (24,576 bytes). */
+/** Two bytes address the largest contract that the EVM allows (24,576 bytes). */
 const LABEL_BYTES = 2;
 const MAX_CODE_BYTES = 24_576;
 

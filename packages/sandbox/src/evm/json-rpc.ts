@@ -1,12 +1,12 @@
-/** A page of balances fits; more in one request would keep the others waiting. */
+/** Bounds how long one request blocks the others. */
 export const MAX_BATCH = 100;
-/** The answers of a batch together: what the thread writes as JSON in some 20 ms. */
+/** JSON of this size takes the thread about 20 ms. */
 export const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 
 export type Execute = (method: string, params: readonly unknown[]) => Promise<Answer>;
 type Response = Answer & { readonly jsonrpc: '2.0'; readonly id: string | number | null };
 
-/** Answers a JSON-RPC 2.0 request or a batch of them; undefined where the caller asked for no answer (no `id`). */
+/** A JSON-RPC 2.0 request or batch; undefined if no answer is due (no `id`). */
 export async function serve(body: unknown, execute: Execute): Promise<unknown> {
   return Array.isArray(body) ? serveBatch(body, execute) : serveOne(body, execute);
 }
@@ -51,13 +51,10 @@ export function respond(id: string | number | null, answer: Answer): Response {
   return { jsonrpc: '2.0', id, ...answer };
 }
 
-/** The one method that changes the chain. */
+/** The only method that changes the chain. */
 export const SEND = 'eth_sendRawTransaction';
 
-/**
- * What can be asked from outside. Everything else of the engine stays closed: its own methods bend the rules of the chain, and
- * filters would live in one process while the next request may reach another.
- */
+/** The engine's other methods stay closed: some manipulate the chain, and filters live in one process only. */
 // biome-ignore format: a table reads better than twenty lines
 const publicMethods: ReadonlySet<string> = new Set([
   SEND, 'eth_blockNumber', 'eth_call', 'eth_chainId', 'eth_estimateGas', 'eth_feeHistory', 'eth_gasPrice', 'eth_getBalance',
@@ -67,11 +64,11 @@ const publicMethods: ReadonlySet<string> = new Set([
   'eth_getTransactionReceipt', 'eth_maxPriorityFeePerGas', 'eth_syncing', 'net_version', 'web3_clientVersion', 'web3_sha3',
 ]);
 
-/** As the providers of live chains have it; a block here holds one transaction. */
+/** As providers of live chains allow. */
 export const MAX_LOG_BLOCKS = 10_000;
-/** Each one is answered for each of up to 1,024 blocks. */
+/** Each is computed for up to 1,024 blocks. */
 const MAX_PERCENTILES = 100;
-/** As live nodes have it: 128 KiB, two digits a byte, and the 0x before them. */
+/** 128 KiB in hex with its 0x, as on live nodes. */
 const MAX_RAW_CHARS = 2 + 2 * 128 * 1024;
 
 type Params = readonly unknown[];
@@ -80,7 +77,7 @@ export function isPublic(method: string): boolean {
   return publicMethods.has(method);
 }
 
-/** Answers why a request is refused before the engine sees it, or undefined. Height is the newest block's number. */
+/** Refuses a request before the engine sees it. `height` is the newest block. */
 export function overLimit(method: string, params: Params, height: number): Answer | undefined {
   return limits[method]?.(params, height);
 }
@@ -100,7 +97,7 @@ const limits: Readonly<Record<string, (params: Params, height: number) => Answer
     }
     if (raw.length > MAX_RAW_CHARS)
       return failure(LIMIT_EXCEEDED, 'oversized data: a transaction has at most 128 KiB.');
-    // Blobs live on the chain below; none of these six takes them.
+    // Blob transactions exist on L1 only.
     return raw.startsWith('0x03') ? failure(INVALID_PARAMS, 'transaction type not supported') : undefined;
   },
 };
@@ -112,7 +109,7 @@ function logRange(filter: unknown, height: number): number {
   return Math.min(blockNumber(toBlock, height), height) - blockNumber(fromBlock, height) + 1;
 }
 
-/** Words other than `earliest` all mean the newest block here; what is no number is left for the engine to refuse. */
+/** Every tag but `earliest` means the newest block; the engine refuses the rest. */
 function blockNumber(text: unknown, height: number): number {
   if (text === 'earliest') return 0;
   return typeof text === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(text) ? Number(text) : height;
@@ -124,7 +121,6 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** What a JSON-RPC request comes to: being refused is an expected outcome. */
 export type Answer = { readonly result: unknown } | { readonly error: RpcError };
 
 export const PARSE_ERROR = -32_700;
@@ -136,9 +132,7 @@ const EXECUTION_REVERTED = 3;
 
 const MAX_REASON_LENGTH = 1_024;
 
-/**
- * Libraries tell refusals apart by the words that the nodes of live chains use for them; the engine has words of its own.
- */
+/** Libraries recognise errors by the messages of live nodes; the engine has its own. */
 const liveMessages: readonly (readonly [RegExp, string])[] = [
   [/^Sender doesn't have enough funds/, 'insufficient funds for gas * price + value'],
   [/^Nonce too low/, 'nonce too low'],
@@ -153,7 +147,6 @@ export function failure(code: number, message: string, data?: unknown): { error:
   return { error: data === undefined ? { code, message } : { code, message, data } };
 }
 
-/** The engine's error in the form that a live node gives it. */
 export function asLiveNode(error: RpcError): RpcError {
   const revert = revertData(error.data);
   if (revert !== undefined) return { code: EXECUTION_REVERTED, message: revertMessage(revert), data: revert };
@@ -168,7 +161,7 @@ function revertData(data: unknown): string | undefined {
   return typeof reason.Revert === 'string' ? reason.Revert : undefined;
 }
 
-/** `Error(string)`: the selector, the offset of the string, its length, its bytes. */
+/** `Error(string)`: selector, offset, length, bytes. */
 function revertMessage(data: string): string {
   const [, length, text] = /^0x08c379a0.{64}(.{64})(.*)$/.exec(data) ?? [];
   if (length === undefined || text === undefined) return 'execution reverted';

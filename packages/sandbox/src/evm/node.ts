@@ -19,29 +19,29 @@ export interface EvmNodeDeps {
   readonly db: Db;
   readonly start: StartEngine;
   readonly queue: SerialQueue;
-  /** In milliseconds. */
+  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
 /**
- * One EVM chain as JSON-RPC. Its history is the log in the database, its state an engine in memory that takes the log's
- * entries as they come, from this process or another; the engine starts with the first request.
+ * One EVM chain as JSON-RPC. Its history is a log in the database; an engine in memory replays the entries of every process. The
+ * engine starts with the first request.
  */
 export class EvmNode {
   readonly #deps: EvmNodeDeps;
-  /** Absent while the engine may be elsewhere than the log: unless that ends well, the next request starts another one. */
+  /** Undefined while the engine may differ from the log; after a failure the next request starts a new one. */
   #replica: Replica | undefined;
 
   constructor(deps: EvmNodeDeps) {
     this.#deps = deps;
   }
 
-  /** Takes a parsed body, a request or a batch; answers what to send back, undefined for nothing. */
+  /** Takes a parsed request or batch; undefined if no answer is due. */
   handle(body: unknown): Promise<unknown> {
     return serve(body, (method, params) => this.#execute(method, params));
   }
 
-  /** Sends from the faucet. The transaction is in a block when this answers; a contract may have refused what it brought. */
+  /** Included in a block on return. `paid` is false if a contract refused the payment. */
   grant(grant: Grant): Promise<{ hash: string; paid: boolean }> {
     return this.#deps.queue.run(async () => {
       const sent = await this.#write({ grant });
@@ -68,10 +68,10 @@ export class EvmNode {
     return overLimit(method, params, replica.height) ?? replica.read(method, params);
   }
 
-  /** A block is in the log before anybody hears of it, and in no engine if it could not be stored. */
+  /** A block is stored before it is visible. If storing fails, the engine is discarded. */
   async #write(input: BlockInput): Promise<Answer> {
     const { chain, db, now } = this.#deps;
-    // Most of the way is gone outside of the transaction: while that is open, no other process can write.
+    // Most replaying happens before the lock, which blocks writers of other processes.
     await this.#syncedReplica(db);
     const { answer, replica } = await db.tx(async (tx) => {
       await lockLog(tx, chain);
@@ -100,12 +100,12 @@ export class EvmNode {
   }
 }
 
-/** Enough for a transfer to a contract that does something when it is paid. */
+/** Enough for a recipient contract with a payment hook. */
 const GRANT_GAS = 200_000;
-/** The faucet pays whatever the block asks. */
+/** Above any base fee. */
 const GRANT_MAX_FEE = 10n ** 15n;
 
-/** An engine, and how far in the log of its chain it has come. The same entries lead to the same blocks, hash for hash. */
+/** An engine and its position in the log. Replaying is deterministic down to the block hashes. */
 export class Replica {
   readonly #chain: EvmChain;
   readonly #engine: Engine;
@@ -117,12 +117,12 @@ export class Replica {
     this.#engine = engine;
   }
 
-  /** The number of the newest block. */
+  /** Number of the newest block. */
   get height(): number {
     return this.#height;
   }
 
-  /** The earliest time that the next block may have, in seconds. */
+  /** Earliest timestamp of the next block, Unix seconds. */
   get time(): number {
     return this.#time;
   }
@@ -131,7 +131,7 @@ export class Replica {
     return this.#engine.request(method, params);
   }
 
-  /** Takes an entry that others have accepted before. */
+  /** Applies an entry that was accepted before. */
   async replay(entry: LogEntry): Promise<void> {
     if (entry.position !== this.#height + 1) {
       throw new Error(`The log of ${this.#chain} has no entry ${this.#height + 1}.`);
@@ -142,7 +142,7 @@ export class Replica {
     }
   }
 
-  /** Makes the next block of a input and answers the transaction's hash, or why the engine refused it. */
+  /** Makes the next block. Returns the transaction's hash, or the engine's refusal. */
   async apply(input: BlockInput, time: number): Promise<Answer> {
     const dated = await this.#engine.request('evm_setNextBlockTimestamp', [time]);
     if ('error' in dated) throw new Error(`The engine refused the time ${time}: ${dated.error.message}`);
@@ -176,23 +176,23 @@ function grantTransaction(chain: EvmChain, { address, token, amount }: Grant): o
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 const word = (value: bigint) => value.toString(16).padStart(64, '0');
 
-/** One read brings at most this many rows into memory. */
+/** Bounds the rows in memory. */
 export const PAGE = 500;
 
 export interface Grant {
   readonly address: EvmAddress;
   readonly token: ChainToken | NativeCoin;
-  /** In the token's smallest unit. */
+  /** Smallest unit of the token. */
   readonly amount: bigint;
 }
 
-/** What makes a block: a transaction as its sender signed it (hexadecimal), or a grant of the faucet. */
+/** A signed transaction in hex, or a grant of the faucet. */
 export type BlockInput = { readonly raw: string } | { readonly grant: Grant };
 
 export interface LogEntry {
-  /** The number of the block that it makes. */
+  /** Number of its block. */
   readonly position: number;
-  /** The time of that block, in seconds. */
+  /** Timestamp of its block, Unix seconds. */
   readonly time: number;
   readonly input: BlockInput;
 }
@@ -206,12 +206,12 @@ interface Row {
   readonly grant_amount: string;
 }
 
-/** Until the end of this transaction, nobody else adds to the log of this chain. */
+/** Locks the chain's log until the transaction ends. */
 export async function lockLog(tx: Db, chain: EvmChain): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('svc:sandbox-evm:' || ${chain}::text, 0))`);
 }
 
-/** The next entries after a position, a page at most. */
+/** At most a page. */
 export async function entriesAfter(db: Db, chain: EvmChain, position: number): Promise<LogEntry[]> {
   const rows = await db.rows<Row>(sql`
     select position, block_time, raw_transaction, grant_address, grant_token, grant_amount
@@ -233,12 +233,11 @@ function inputOf(row: Row): BlockInput {
   return { grant: { address, token, amount: BigInt(amount) } };
 }
 
-/** What a queue does not take any more. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
-/** One piece of work after another, in the order in which they came. */
+/** FIFO queue that runs one task at a time, with a limit on waiting tasks. */
 export class SerialQueue {
   readonly #limit: number;
   #waiting = 0;

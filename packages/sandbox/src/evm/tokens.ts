@@ -2,14 +2,14 @@ import type { Chain, ChainToken } from '@svc/protocol';
 import { erc20Code } from './erc20.ts';
 
 export type EvmChain = Exclude<Chain, 'STARKNET'>;
-/** What pays for gas. Rootstock's is worth a bitcoin, so it must never pass for the interface's `ETH`. */
+/** Rootstock's coin is worth a bitcoin and must never be taken for `ETH`. */
 export type NativeCoin = 'ETH' | 'RBTC';
 
 export interface EvmToken {
   readonly token: ChainToken;
   readonly address: `0x${string}`;
   readonly decimals: number;
-  /** What the contract answers; it differs from the interface's word where the chain's own name does. */
+  /** As the contract answers; may differ from the interface's `token`. */
   readonly symbol: string;
   readonly name: string;
 }
@@ -36,7 +36,7 @@ function erc20(token: ChainToken, address: `0x${string}`, decimals: number, symb
   return { token, address, decimals, symbol, name: names[token] ?? symbol };
 }
 
-/** The contracts stand at the addresses that they have on the live chains, so that one token table serves both. */
+/** Token contracts at their addresses on the live chains. */
 export const evmChains: Readonly<Record<EvmChain, EvmChainSeed>> = {
   BASE: {
     id: 8453,
@@ -79,10 +79,10 @@ export const evmChains: Readonly<Record<EvmChain, EvmChainSeed>> = {
     native: 'RBTC',
     tokens: [
       erc20('DOC', '0xe700691dA7b9851F2F35f8b8182c69c53CcaD9Db', 18),
-      // Sources name three contracts. This one, USDT0, is Rootstock's own recommendation, and USDT0 has 6 decimals wherever
-      // it is issued; the other two are wrappers of older bridges.
+      // Sources name three contracts. USDT0 is Rootstock's recommendation and has 6 decimals everywhere; the others wrap older
+      // bridges.
       erc20('USDT', '0x779Ded0c9e1022225f8E0630b35a9b54bE713736', 6, 'USD₮0'),
-      // Sources do not agree on the decimals; the bridge that issues it keeps the 6 of what it wraps.
+      // Sources disagree on the decimals; the issuing bridge keeps the 6 of the wrapped token.
       erc20('USDC_E', '0x74c9f2b00581F1B11AA7ff05aa9F608B7389De67', 6, 'USDC.e'),
       erc20('DAI', '0x6B1A73d547F4009a26B8485B63d7015d248Ad406', 18, 'rDAI'),
     ],
@@ -108,17 +108,17 @@ export const evmChains: Readonly<Record<EvmChain, EvmChainSeed>> = {
   },
 };
 
-/** Reads a chain's name in any case, as it stands in an address: `base`, `Base`, `BASE`. */
+/** In any case: `base`, `Base`, `BASE`. */
 export function parseEvmChain(text: string): EvmChain | undefined {
   const name = text.toUpperCase();
   return Object.hasOwn(evmChains, name) ? (name as EvmChain) : undefined;
 }
 
-/** The bytes of SVC_SANDBOX_FAUCET. Nobody has its key: the engine lets it send, and only when the faucet is asked. */
+/** The bytes of SVC_SANDBOX_FAUCET. No known key: only the engine sends from it. */
 export const FAUCET = '0x00005356435f53414e44424f585f464155434554';
-/** So much that no number of grants empties it, so little that no balance can overflow. */
+/** Never runs out, and cannot overflow a balance. */
 const FAUCET_BALANCE = 2n ** 200n;
-/** Fixed, so that every process starts from the same first block. */
+/** Every process must start from the same first block. */
 export const GENESIS_TIME = 1_700_000_000;
 
 export interface GenesisAccount {
@@ -127,7 +127,7 @@ export interface GenesisAccount {
   readonly code?: Uint8Array;
 }
 
-/** The accounts that a chain starts with: the faucet and the token contracts, without supply until somebody asks. */
+/** The faucet and the token contracts, without supply. */
 export function genesisAccounts(chain: EvmChain): GenesisAccount[] {
   const seed: EvmChainSeed = evmChains[chain];
   const contracts = seed.tokens.map(({ address, name, symbol, decimals }) => ({

@@ -24,7 +24,7 @@ import type {
   ValidationOptions,
 } from './types.ts';
 
-/** Runs one transaction. What comes back says all that it changes; the state that was read from is left alone. */
+/** Runs one transaction. Returns its changes; the state that it read stays as it is. */
 export async function executeTransaction(
   state: StateReader,
   block: BlockContext,
@@ -43,7 +43,7 @@ export async function executeTransaction(
   const mark = machine.mark();
   const run = await runBody(machine, tx, options.forceRevert);
   const overrun = run.reverted || options.skipFee ? undefined : await overrunOf(machine, tx);
-  // An account that could not pay for its own creation does not come into being.
+  // An account that cannot pay for its deployment is not deployed.
   if (overrun && tx.type === 'DEPLOY_ACCOUNT') return { refused: 'INSUFFICIENT_RESOURCES', reason: overrun };
   const reverted = run.reverted ?? (overrun === undefined ? undefined : { text: overrun, error: overrun });
   if (reverted) machine.rollback(mark);
@@ -78,7 +78,7 @@ async function runBody(machine: Machine, tx: Transaction, forced: string | undef
   return { execute: outcome.invocation, reverted: { text, error: nestedError(outcome.failure) } };
 }
 
-/** It did what it should, but for more than the sender agreed to, or left nothing to pay it with. */
+/** Used more gas than the bounds allow, or left too little to pay the fee. */
 async function overrunOf(machine: Machine, tx: Transaction): Promise<string | undefined> {
   const gas = gasFor(machine, tx, false);
   const ranOut = exhausted(tx, gas);
@@ -95,7 +95,7 @@ function gasFor(machine: Machine, tx: Transaction, cap: boolean): Gas {
   return cap ? capped(tx, gas) : gas;
 }
 
-/** The protocol moves it in the sender's name, so the receipt shows the same event as for any transfer. */
+/** A normal transfer from the sender, so the receipt has its event. */
 async function charge(machine: Machine, sender: bigint, sequencer: bigint, fee: bigint): Promise<Invocation> {
   const calldata = [sequencer, ...u256.write(fee)];
   const to = starknetToken('STRK').address;
@@ -108,7 +108,7 @@ export function machineFor(state: StateReader, block: BlockContext, tx: Transact
   return new Machine(new ExecutionState(state), block, tx);
 }
 
-/** Would the transaction be taken? For the mempool, where a nonce may be ahead of its turn. */
+/** For the mempool, where a nonce may be ahead. */
 export async function validate(
   state: StateReader,
   block: BlockContext,
@@ -122,7 +122,7 @@ export async function validate(
   return 'refused' in validated ? validated : undefined;
 }
 
-/** The account decides; a new one is constructed first, because only its own code can. */
+/** A new account is constructed first, so that its own code can validate. */
 export async function runValidation(
   machine: Machine,
   tx: Transaction,
@@ -141,7 +141,7 @@ export async function runValidation(
   return { ...built, validate: outcome.invocation };
 }
 
-/** Its work is part of the price of every transaction, so that an estimate that skips it comes to the same. */
+/** Not counted: the flat price of a transaction covers it, so estimates with and without validation agree. */
 async function callValidate(machine: Machine, tx: Transaction): Promise<Outcome> {
   const { work } = machine;
   machine.work = { calls: 0, reads: 0, writes: 0, events: 0 };
@@ -161,7 +161,7 @@ function refusalOf(heading: string, { failure }: Extract<Outcome, { ok: false }>
   return { refused: 'VALIDATION_FAILURE', reason: failureText(heading, failure), error: nestedError(failure) };
 }
 
-/** As the gateway of a live network has them. */
+/** Limits of the live gateway. */
 const MAX_CALLDATA_FELTS = 5_000;
 const MAX_SIGNATURE_FELTS = 4_000;
 
@@ -179,7 +179,7 @@ export function refusal(reason: string): Refused {
   return { refused: 'VALIDATION_FAILURE', reason };
 }
 
-/** Everything that is looked at before a contract runs. */
+/** Checks before any contract runs. */
 export async function preValidate(
   state: ExecutionState,
   tx: Transaction,
@@ -249,10 +249,9 @@ async function checkBalance(state: ExecutionState, tx: Transaction): Promise<Ref
   return { refused: 'INSUFFICIENT_BALANCE', reason: `Resources bounds (${max}) exceed balance (${balance}).` };
 }
 
-/** No transaction: nobody signed, so no account acts on it. */
 const NO_TRANSACTION: TransactionInfo = { version: 0n, hash: 0n, signature: [], paymasterData: [] };
 
-/** Asks a contract. Whatever it writes is forgotten. */
+/** Read-only: writes are discarded. */
 export async function callContract(state: StateReader, block: BlockContext, call: ContractCall): Promise<CallOutcome> {
   const classHash = await state.classHashAt(call.to);
   if (classHash === 0n) return { ok: false, kind: 'CONTRACT_NOT_FOUND', error: 'Contract not found' };

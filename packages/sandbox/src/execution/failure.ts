@@ -2,7 +2,7 @@ import { toHex } from '@svc/starknet';
 import { BYTE_ARRAY_MAGIC, byteArrayBytes } from '../contracts/codec.ts';
 import type { NestedError } from './types.ts';
 
-/** One call on the way to a failure, the outermost first. */
+/** A frame of the call stack, outermost first. */
 export interface FailedFrame {
   readonly kind: 'CALL' | 'LIBRARY_CALL' | 'CONSTRUCTOR';
   readonly address: bigint;
@@ -10,19 +10,19 @@ export interface FailedFrame {
   readonly selector: bigint;
 }
 
-/** Why a call failed: a contract's panic, which a caller may catch, or a fault, which ends the whole transaction. */
+/** A panic can be caught by the caller; a fatal failure ends the transaction. */
 export type Failure =
   | {
       readonly type: 'PANIC';
       readonly frames: readonly FailedFrame[];
-      /** As the failing call answers them. */
+      /** Of the failing call. */
       readonly felts: readonly bigint[];
-      /** As the innermost call answered them. */
+      /** Of the innermost call. */
       readonly reason: readonly bigint[];
     }
   | { readonly type: 'FATAL'; readonly frames: readonly FailedFrame[]; readonly text: string };
 
-/** A revert reason is stored and sent whole; nodes cut theirs at the same length. */
+/** As nodes truncate it. */
 const MAX_REASON_LENGTH = 15_000;
 
 const PREAMBLES = {
@@ -31,7 +31,7 @@ const PREAMBLES = {
   CONSTRUCTOR: 'Error in the contract class constructor',
 } as const;
 
-/** The text in which nodes report it: a heading, the way down, and the innermost reason. */
+/** The message of nodes: heading, call stack, innermost reason. */
 export function failureText(heading: string, failure: Failure): string {
   const text = failure.type === 'PANIC' ? panicText(failure) : fatalText(failure);
   return cut(`${heading}:\n${text}\n`);
@@ -53,7 +53,7 @@ function frameText({ address, classHash, selector }: FailedFrame): string {
   return `(contract address: ${padHex(address)}, class hash: ${padHex(classHash)}, selector: ${padHex(selector)})`;
 }
 
-/** The same as objects in objects, for the `data` of an error. */
+/** The same as nested objects, for the `data` of an error. */
 export function nestedError(failure: Failure): NestedError {
   const innermost: NestedError = failure.type === 'PANIC' ? formatPanic(failure.reason) : failure.text;
   return failure.frames.reduceRight<NestedError>(
@@ -75,7 +75,7 @@ function cut(text: string): string {
   return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}\n...`;
 }
 
-/** Felts with the short strings that they spell; a long text in quotes. */
+/** Felts with their short strings; long texts in quotes. */
 export function formatPanic(felts: readonly bigint[]): string {
   const items: string[] = [];
   let index = 0;
@@ -97,7 +97,7 @@ function evenHex(felt: bigint): string {
   return digits.length % 2 === 0 ? digits : `0${digits}`;
 }
 
-/** What follows the magic felt, if it is a ByteArray; the length counts the magic too. */
+/** A ByteArray after the magic felt; `length` includes the magic. */
 function longText(felts: readonly bigint[]): { text: string; length: number } | undefined {
   const [count, ...rest] = felts;
   if (count === undefined || count > BigInt(rest.length)) return undefined;

@@ -6,7 +6,7 @@ const PRICES: GasPrices = {
   l2Gas: { fri: 8_000_000_000n, wei: 500_000n },
 };
 
-/** They never change here. */
+/** Constant. */
 export function gasPrices(): GasPrices {
   return PRICES;
 }
@@ -17,26 +17,24 @@ const RESOURCES = [
   { name: 'L2Gas', gas: 'l2Gas' },
 ] as const;
 
-/** In FRI, the smallest unit of STRK. The tip is paid for every unit of L2 gas. */
+/** In FRI, the smallest unit of STRK. The tip is per unit of L2 gas. */
 export function feeOf(gas: Gas, tip: bigint): bigint {
   const base = RESOURCES.reduce((sum, { gas: resource }) => sum + gas[resource] * PRICES[resource].fri, 0n);
   return base + gas.l2Gas * tip;
 }
 
-/** The most that the sender agreed to pay. */
 export function maxFee({ resourceBounds, tip }: Transaction): bigint {
   const bounds = RESOURCES.map(({ gas }) => resourceBounds[gas]);
   const sum = bounds.reduce((total, { maxAmount, maxPricePerUnit }) => total + maxAmount * maxPricePerUnit, 0n);
   return sum + resourceBounds.l2Gas.maxAmount * tip;
 }
 
-/** Bounds below the prices, or below what any transaction of this size needs. */
+/** Bounds must reach the prices and the minimal gas. */
 export function checkBounds(tx: Transaction): Refused | undefined {
   const minimal = minimalGas(tx);
   const problems = RESOURCES.flatMap(({ name, gas }) => {
     const { maxAmount, maxPricePerUnit } = tx.resourceBounds[gas];
     const price = PRICES[gas].fri;
-    // A resource that is not used needs no price.
     if (maxAmount === 0n && minimal[gas] === 0n) return [];
     if (maxPricePerUnit < price) {
       return [`Max ${name} price (${maxPricePerUnit}) is lower than the actual gas price: ${price}.`];
@@ -48,7 +46,7 @@ export function checkBounds(tx: Transaction): Refused | undefined {
   return { refused: 'INSUFFICIENT_RESOURCES', reason: `Resource bounds were not satisfied: ${problems.join('\n')}` };
 }
 
-/** The first resource that ran out, in the words of a node. */
+/** The first exhausted resource, in a node's words. */
 export function exhausted(tx: Transaction, gas: Gas): string | undefined {
   for (const { name, gas: resource } of RESOURCES) {
     const { maxAmount } = tx.resourceBounds[resource];
@@ -59,7 +57,7 @@ export function exhausted(tx: Transaction, gas: Gas): string | undefined {
   return undefined;
 }
 
-/** What a transaction that ran out of a resource is charged for. */
+/** The gas charged to a transaction that exceeded its bounds. */
 export function capped(tx: Transaction, gas: Gas): Gas {
   const cap = (resource: keyof Gas) => {
     const { maxAmount } = tx.resourceBounds[resource];
@@ -68,7 +66,7 @@ export function capped(tx: Transaction, gas: Gas): Gas {
   return { l1Gas: cap('l1Gas'), l1DataGas: cap('l1DataGas'), l2Gas: cap('l2Gas') };
 }
 
-/** What the calls of a transaction did. Work that was undone was done all the same. */
+/** Includes work that was rolled back. */
 export interface Work {
   calls: number;
   reads: number;
@@ -76,15 +74,12 @@ export interface Work {
   events: number;
 }
 
-/**
- * Prices in the order of magnitude of a live network, so that budgets made here make sense there. They depend on
- * nothing but the transaction and the state, so an estimate is what the transaction will use.
- */
+/** Magnitudes of a live network. Deterministic, so an estimate equals the actual usage. */
 const L2_GAS = { transaction: 1_000_000n, felt: 1_000n, call: 100_000n, read: 10_000n, write: 40_000n, event: 20_000n };
 /** Nonce, and the two balances that a fee changes. */
 const L1_DATA_GAS = { transaction: 128n, cell: 64n, contract: 96n };
 
-/** Without which no transaction of this size is taken: its validation and the bare fee. */
+/** The minimum for a transaction of this size. */
 export function minimalGas(tx: Transaction): Gas {
   const felts = BigInt(tx.signature.length + calldataOf(tx).length);
   return { l1Gas: 0n, l1DataGas: L1_DATA_GAS.transaction, l2Gas: L2_GAS.transaction + L2_GAS.felt * felts };
@@ -95,7 +90,7 @@ export function calldataOf(tx: Transaction): readonly bigint[] {
   return tx.type === 'DEPLOY_ACCOUNT' ? tx.constructorCalldata : [];
 }
 
-/** `diff` is what remains of it, before the fee. */
+/** `diff` excludes the fee transfer. */
 export function gasOf(tx: Transaction, work: Work, diff: StateDiff): Gas {
   const minimal = minimalGas(tx);
   let cells = 0;

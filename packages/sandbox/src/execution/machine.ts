@@ -9,14 +9,14 @@ import type { BlockContext, Event, Invocation } from './types.ts';
 
 /** As on a live network. */
 export const MAX_DEPTH = 50;
-/** A thousand transfers in one transaction keep the only thread that executes busy for a good part of a second. */
+/** A thousand transfers take the executing thread a good part of a second. */
 export const MAX_CALLS = 1_000;
 
 const ENTRYPOINT_FAILED = shortString('ENTRYPOINT_FAILED');
 const ENTRYPOINT_NOT_FOUND = shortString('ENTRYPOINT_NOT_FOUND');
 const CONSTRUCTOR = selector('constructor');
 
-/** What no contract can catch: it ends the transaction. */
+/** Cannot be caught by a contract; ends the transaction. */
 class FatalError extends Error {
   readonly inner: Failure | undefined;
 
@@ -26,7 +26,6 @@ class FatalError extends Error {
   }
 }
 
-/** A callee's panic on its way through its caller. */
 class PropagatedPanic extends Panic {
   readonly inner: Extract<Failure, { type: 'PANIC' }>;
 
@@ -49,7 +48,6 @@ export type Outcome =
   | { readonly ok: true; readonly result: bigint[]; readonly invocation: Invocation }
   | { readonly ok: false; readonly failure: Failure; readonly invocation: Invocation };
 
-/** A call while it runs. */
 interface Running {
   readonly request: Request;
   readonly depth: number;
@@ -57,14 +55,14 @@ interface Running {
   readonly events: { order: number; keys: bigint[]; data: bigint[] }[];
 }
 
-/** Runs contracts over a state, one machine a transaction. A failing call leaves no trace in state and events. */
+/** Runs contracts, one machine per transaction. A failing call leaves no trace in state and events. */
 export class Machine {
   readonly state: ExecutionState;
   readonly events: Event[] = [];
   work: Work = { calls: 0, reads: 0, writes: 0, events: 0 };
   readonly #block: BlockContext;
   readonly #transaction: TransactionInfo;
-  /** Of one call from outside, with all that it led to. */
+  /** Calls within the current top-level call. */
   #calls = 0;
 
   constructor(state: ExecutionState, block: BlockContext, transaction: TransactionInfo) {
@@ -79,13 +77,12 @@ export class Machine {
     return this.#run({ callType: 'CALL', address: to, caller, classHash, selector, calldata }, 0);
   }
 
-  /** Puts a class at an address and runs its constructor. */
   deploy(address: bigint, classHash: bigint, calldata: readonly bigint[]): Promise<Outcome> {
     this.#calls = 0;
     return this.#run(deployment(address, 0n, classHash, calldata), 0);
   }
 
-  /** Forgets what happened since; the work stays done. */
+  /** Work stays counted. */
   rollback(mark: { readonly state: number; readonly events: number }): void {
     this.state.rollback(mark.state);
     this.events.length = mark.events;
@@ -110,7 +107,7 @@ export class Machine {
     }
   }
 
-  /** The function to run; undefined for a constructor that is not there. */
+  /** Undefined for a missing constructor. */
   async #enter(request: Request, depth: number): Promise<ContractFunction | undefined> {
     const { callType, address, classHash } = request;
     this.#calls += 1;
@@ -147,7 +144,6 @@ export class Machine {
     return construct;
   }
 
-  /** A call that a contract makes. */
   async #callFrom(running: Running, request: Request): Promise<CallResult & { readonly failure?: PropagatedPanic }> {
     const outcome = await this.#run(request, running.depth + 1);
     running.calls.push(outcome.invocation);
@@ -211,7 +207,7 @@ function deployment(address: bigint, caller: bigint, classHash: bigint, calldata
   return { callType: 'DEPLOY', address, caller, classHash, selector: CONSTRUCTOR, calldata };
 }
 
-/** Anything but a panic or a fault is a defect of ours or of the store, never a contract's outcome. */
+/** Any other error is a defect, not a contract's outcome. */
 function failureOf({ callType, address, classHash, selector }: Request, error: unknown): Failure {
   const kind = callType === 'DEPLOY' ? 'CONSTRUCTOR' : callType;
   const frame = { kind, address, classHash, selector } as const;

@@ -1,6 +1,5 @@
 import type { StateDiff, StateReader } from './types.ts';
 
-/** One kind of value: what it was, what it is. */
 class Cells {
   readonly original = new Map<bigint, bigint>();
   readonly current = new Map<bigint, bigint>();
@@ -10,10 +9,7 @@ class Cells {
   }
 }
 
-/**
- * The state as one transaction changes it. Every write leaves a note of what was there, so that a failing call is
- * undone by itself while what came before it stays.
- */
+/** The state during one transaction. An undo log lets a failing call be rolled back alone. */
 export class ExecutionState {
   readonly #reader: StateReader;
   readonly #storage = new Map<bigint, Cells>();
@@ -62,7 +58,6 @@ export class ExecutionState {
     this.#undo.push(() => this.#declared.delete(classHash));
   }
 
-  /** A point to come back to. */
   mark(): number {
     return this.#undo.length;
   }

@@ -1,12 +1,12 @@
 import type { TransactionFields } from '@svc/starknet';
 
-/** What execution needs to know of the chain before it. Absent values are 0n, as on a node. */
+/** Absent values are 0n, as on a node. */
 export interface StateReader {
   storageAt(address: bigint, key: bigint): Promise<bigint>;
-  /** 0n: nothing is deployed there. */
+  /** 0n: not deployed. */
   classHashAt(address: bigint): Promise<bigint>;
   nonceAt(address: bigint): Promise<bigint>;
-  /** Classes that users declared. The native ones are always known and are not asked for. */
+  /** Classes declared by users; native classes are always known. */
   isDeclared(classHash: bigint): Promise<boolean>;
 }
 
@@ -18,7 +18,7 @@ export interface BlockContext {
   readonly chainId: bigint;
 }
 
-/** Only what changed: a value written and then restored is not in it. */
+/** Net changes: a value written and restored is not included. */
 export interface StateDiff {
   readonly storage: Map<bigint, Map<bigint, bigint>>;
   readonly nonces: Map<bigint, bigint>;
@@ -33,7 +33,7 @@ export interface Event {
 }
 
 interface Signed extends TransactionFields {
-  /** Computed by the caller, over the version that the transaction carries (a query has its own). */
+  /** Over the version that the transaction carries (queries have their own). */
   readonly hash: bigint;
   readonly signature: readonly bigint[];
 }
@@ -47,7 +47,7 @@ export interface InvokeTransaction extends Signed {
 
 export interface DeployAccountTransaction extends Signed {
   readonly type: 'DEPLOY_ACCOUNT';
-  /** The derived address (`contractAddress` with deployer 0). */
+  /** `contractAddress` with deployer 0. */
   readonly address: bigint;
   readonly classHash: bigint;
   readonly salt: bigint;
@@ -64,7 +64,7 @@ export interface DeclareTransaction extends Signed {
 
 export type Transaction = InvokeTransaction | DeployAccountTransaction | DeclareTransaction;
 
-/** The wire form of a failure in a call of a call: `revert_error` of error 40, `execution_error` of error 41. */
+/** Wire form of `revert_error` (error 40) and `execution_error` (error 41). */
 export type NestedError =
   | string
   | {
@@ -80,7 +80,7 @@ export interface Gas {
   readonly l2Gas: bigint;
 }
 
-/** One call as it ran, with the calls that it made: the stuff of `starknet_simulateTransactions` traces. */
+/** One executed call and the calls it made, for traces. */
 export interface Invocation {
   readonly callType: 'CALL' | 'LIBRARY_CALL' | 'DEPLOY';
   readonly entryPointType: 'EXTERNAL' | 'CONSTRUCTOR';
@@ -97,18 +97,17 @@ export interface Invocation {
 
 export interface Trace {
   readonly validate?: Invocation;
-  /** Of an invoke transaction; absent when it was made to revert. */
+  /** Of an invoke transaction; absent if it was forced to revert. */
   readonly execute?: Invocation;
-  /** Of a deploy account transaction: its constructor. */
+  /** Of a deploy account transaction. */
   readonly construct?: Invocation;
   readonly feeTransfer?: Invocation;
 }
 
-/** A transaction that belongs in a block. A reverted one keeps nonce, fee and what `__validate__` wrote, nothing else. */
+/** A transaction for a block. If reverted, only nonce, fee and the writes of `__validate__` remain. */
 export interface Executed {
   readonly status: 'SUCCEEDED' | 'REVERTED';
   readonly revertReason?: string;
-  /** The same failure in the nested form. */
   readonly revertError?: NestedError;
   readonly events: Event[];
   readonly diff: StateDiff;
@@ -130,26 +129,26 @@ export type Refusal =
   | 'CLASS_ALREADY_DECLARED'
   | 'CONTRACT_NOT_FOUND';
 
-/** A transaction that never enters a block: it costs neither nonce nor fee. */
+/** Never enters a block: no nonce used, no fee charged. */
 export interface Refused {
   readonly refused: Refusal;
   readonly reason: string;
-  /** Where a contract refused, its failure in the nested form. */
+  /** Set where a contract refused. */
   readonly error?: NestedError;
 }
 
 export interface ExecutionOptions {
   readonly skipValidate?: boolean;
-  /** Neither bounds nor balance are looked at and nothing is charged. */
+  /** Bounds and balance are not checked, nothing is charged. */
   readonly skipFee?: boolean;
   readonly skipNonce?: boolean;
-  /** The transaction reverts with this text in place of running (a deploy account transaction is refused with it). */
+  /** Reverts with this text instead of running (a deploy account transaction is refused). */
   readonly forceRevert?: string;
 }
 
 export interface ValidationOptions {
   readonly skipFee?: boolean;
-  /** How far ahead of the account's nonce a transaction may be; 0n by default. */
+  /** 0n by default. */
   readonly maxNonceGap?: bigint;
 }
 

@@ -4,19 +4,19 @@ import { type Database, type Db, sql } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { headerOf, type Message, readMessage } from './message.ts';
 
-/** A mail of ours has some kilobytes. */
+/** Our mails have a few kilobytes. */
 const MAX_MAIL_BYTES = 256 * 1024;
-/** The longest line that mail servers pass on. */
+/** Longest line that mail servers accept. */
 const MAX_HEADER_LENGTH = 998;
 const DEFAULT_LIMIT = 100;
-/** Largest number of an integer column. */
+/** PostgreSQL integer. */
 const MAX_ID = 2 ** 31 - 1;
 
-/** Nothing in it runs, is loaded or is sent; its links open in a tab of their own. */
+/** Nothing runs, loads or submits; links open in a new tab. */
 const MAIL_CSP =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox";
 
-/** `POST /mailbox` takes a message; `GET /mailbox` and `/mailbox/{id}` show them as JSON, or to a browser as pages. */
+/** `POST /mailbox` stores a message; `GET /mailbox` and `/mailbox/{id}` answer JSON, or pages to a browser. */
 export function registerMailbox(app: FastifyInstance, db: Database): void {
   app.register(async (scope) => {
     const limits = { parseAs: 'buffer', bodyLimit: MAX_MAIL_BYTES } as const;
@@ -103,12 +103,11 @@ export interface NewMail {
   readonly raw: Uint8Array;
 }
 
-/** Older ones go: a mailbox of development is for looking, not for keeping. */
+/** Older mails are deleted. */
 export const MAX_MAILS = 1_000;
 
 const summary = sql`id, sender as "from", recipient as "to", subject, received_at as "receivedAt"`;
 
-/** Answers its number, and whether it is new here. */
 export async function storeMail(db: Db, mail: NewMail): Promise<{ id: number; isNew: boolean }> {
   return db.tx(async (tx) => {
     const added = await tx.one<{ id: number }>(sql`
@@ -129,7 +128,7 @@ export async function storeMail(db: Db, mail: NewMail): Promise<{ id: number; is
   });
 }
 
-/** The newest first, of one recipient or of all. */
+/** Newest first. */
 export function listMails(db: Db, to: string | undefined, limit: number): Promise<MailSummary[]> {
   const which = to === undefined ? sql`true` : sql`lower(recipient) = lower(${to})`;
   return db.rows<MailSummary>(sql`
@@ -140,7 +139,7 @@ export function findMail(db: Db, id: number): Promise<(MailSummary & { raw: Buff
   return db.one(sql`select ${summary}, raw from sandbox.mails where id = ${id}`);
 }
 
-/** Addresses are relative, so that the pages work below any path. */
+/** Links are relative, so the pages work below any path. */
 export function listPage(mails: readonly MailSummary[]): ReturnType<typeof page> {
   const rows = mails.map(
     ({ id, to, subject, receivedAt }) =>
@@ -159,7 +158,7 @@ ${rows.join('\n')}
   );
 }
 
-/** The HTML part stands in a frame in which nothing runs; its links open in a tab of their own. */
+/** The HTML part is shown in a sandboxed frame. */
 export function mailPage(mail: MailSummary, { headers, text, html }: Message): ReturnType<typeof page> {
   const subject = mail.subject || '(no subject)';
   const frame = `<h2>HTML</h2>
@@ -195,7 +194,7 @@ const entities: Readonly<Record<string, string>> = {
 
 export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** The whole page and the policy that goes with it: its own style and frames of its own origin, and nothing else. */
+/** A page and its CSP: only its own style, and frames of the same origin. */
 export function page(title: string, body: string): { html: string; csp: string } {
   const hash = createHash('sha256').update(STYLE).digest('base64');
   const csp = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -3,14 +3,13 @@ export interface Header {
   readonly value: string;
 }
 
-/** A mail as people see it. */
 export interface Message {
   readonly headers: readonly Header[];
   readonly text: string | undefined;
   readonly html: string | undefined;
 }
 
-/** Ours have one level and two parts. */
+/** Our mails have one level and two parts. */
 const MAX_DEPTH = 5;
 const MAX_PARTS = 50;
 
@@ -19,7 +18,7 @@ interface Entity {
   readonly body: Bytes;
 }
 
-/** Reads a message of RFC 5322 with MIME parts: its headers, and the first plain and the first HTML text in it. */
+/** Parses RFC 5322 with MIME: the headers, and the first plain and first HTML text. */
 export function readMessage(raw: Uint8Array): Message {
   const entity = readEntity(Buffer.from(raw).toString('latin1'));
   const texts = textsIn(entity, MAX_DEPTH);
@@ -30,7 +29,7 @@ export function readMessage(raw: Uint8Array): Message {
   };
 }
 
-/** The value of a header, in any case of its name; empty where it is missing. */
+/** Case-insensitive; empty if missing. */
 export function headerOf(headers: readonly Header[], name: string): string {
   return headers.find((header) => header.name.toLowerCase() === name)?.value ?? '';
 }
@@ -58,11 +57,10 @@ function textsIn(entity: Entity, depth: number): { type: string; content: string
   return [{ type, content: decodeText(decodeBody(entity.body, encoding), parameterOf(contentType, 'charset')) }];
 }
 
-/** What stands between the lines of the boundary, up to its last one. */
 function partsOf(body: Bytes, boundary: string): Bytes[] {
   const [whole = ''] = `\n${body}`.split(`\n--${boundary}--`);
   const [, ...parts] = whole.split(`\n--${boundary}`, MAX_PARTS + 1);
-  // The rest of the boundary's own line goes; the line break before the next boundary belongs to that.
+  // Drops the rest of the boundary line; the line break before the next boundary belongs to that boundary.
   return parts.map((part) => part.slice(part.indexOf('\n') + 1).replace(/\r$/, ''));
 }
 
@@ -74,10 +72,10 @@ function parameterOf(value: string, name: string): string | undefined {
     .replace(/^"(.*)"$/, '$1');
 }
 
-/** Bytes are carried as strings of one character each, as Node's latin1 has them. */
+/** One character per byte (latin1). */
 export type Bytes = string;
 
-/** Text of a charset that is not known is read as UTF-8; what is no text of it becomes replacement characters. */
+/** An unknown charset is read as UTF-8. */
 export function decodeText(bytes: Bytes, charset = 'utf-8'): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {
@@ -87,16 +85,15 @@ export function decodeText(bytes: Bytes, charset = 'utf-8'): string {
   }
 }
 
-/** A body as its Content-Transfer-Encoding says. */
 export function decodeBody(body: Bytes, encoding: string): Bytes {
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString('latin1');
   if (encoding === 'quoted-printable') return decodeHexPairs(body.replace(/=\r?\n/g, ''));
   return body;
 }
 
-/** A header's value with its encoded words (RFC 2047) decoded. */
+/** Decodes RFC 2047 encoded words. */
 export function decodeHeader(value: Bytes): string {
-  // Blanks between two encoded words belong to neither.
+  // Whitespace between two encoded words is not content.
   const joined = value.replace(/\?=[ \t]+=\?/g, '?==?');
   const parts = joined.split(/(=\?[^?\s]{1,40}\?[bq]\?[^?\s]*\?=)/i);
   return parts.map((part, index) => (index % 2 === 1 ? decodeWord(part) : decodeText(part))).join('');

@@ -2,16 +2,13 @@ import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { readBody, readOneOf, readOptionalText, readOptionalWhole, readWhole } from '../request-body.ts';
 
-/**
- * What can be ordered to go wrong with a request, without the order being taken: `unavailable` (HTTP 500), `close` (the connection
- * closes), `hang` (no answer ever comes).
- */
+/** Faults before the order is accepted: `unavailable` (HTTP 500), `close` (the connection closes), `hang` (no answer). */
 export const requestFaultKinds = ['unavailable', 'close', 'hang'] as const;
-/** The same after the order was taken and, where it is one that is delivered at once, delivered. */
+/** The same after the order is accepted and, unless it is slow, delivered. */
 export const answerFaultKinds = ['deliver-unavailable', 'deliver-close', 'deliver-hang'] as const;
 /**
- * And with an order that is new: `slow` (accepted first, its result told later), and besides `no-callback` (never told, only found out),
- * `callback-twice`, `callback-contradicting` (the truth first, then the opposite).
+ * Faults of a new order: `slow` (accepted, result by callback), `no-callback` (result only on look-up), `callback-twice`,
+ * `callback-contradicting` (the true result, then the opposite).
  */
 export const callbackFaultKinds = ['slow', 'no-callback', 'callback-twice', 'callback-contradicting'] as const;
 
@@ -25,9 +22,9 @@ export type ProviderRequest = (typeof providerRequests)[number];
 export interface NewProviderFault {
   readonly kind: ProviderFaultKind;
   readonly request: ProviderRequest;
-  /** Only for orders of this reference. */
+  /** Restricts the fault to orders with this reference. */
   readonly reference?: string;
-  /** How many times; without it, as often as it fits until the time is over. */
+  /** Without it, the fault applies until it expires. */
   readonly count?: number;
   readonly seconds: number;
 }
@@ -38,7 +35,7 @@ export interface ProviderFault extends Omit<NewProviderFault, 'count' | 'seconds
   readonly expiresAt: string;
 }
 
-/** A list that a person made by hand; more is a program gone wild. */
+/** Faults are added by hand; more is a runaway program. */
 const MAX_FAULTS = 1_000;
 
 interface Row {
@@ -53,7 +50,7 @@ interface Row {
 const columns = sql`id, kind, request, reference, remaining, expires_at`;
 const inForce = sql`(remaining is null or remaining > 0) and expires_at > clock_timestamp()`;
 
-/** Answers undefined when there are too many already. */
+/** Undefined if there are too many. */
 export async function addProviderFault(db: Db, fault: NewProviderFault): Promise<ProviderFault | undefined> {
   return db.tx(async (tx) => {
     await tx.run(sql`delete from sandbox.provider_faults where not (${inForce})`);
@@ -76,7 +73,7 @@ export async function clearProviderFaults(db: Db): Promise<void> {
   await db.run(sql`delete from sandbox.provider_faults`);
 }
 
-/** Uses up one turn of the oldest order of these kinds that fits. */
+/** Uses the oldest matching fault once. */
 export async function takeProviderFault<K extends ProviderFaultKind>(
   db: Db,
   kinds: readonly K[],
@@ -105,21 +102,18 @@ function faultOf(row: Row): ProviderFault {
   };
 }
 
-/** Nobody means to break a provider for longer than a day. */
 const MAX_FAULT_SECONDS = 86_400;
 const DEFAULT_FAULT_SECONDS = 3_600;
 const MAX_FAULT_COUNT = 10_000;
 const MAX_REFERENCE_LENGTH = 255;
-/** A day: no test and no person waits for longer. */
 const MAX_SLOW_SECONDS = 86_400;
 const MAX_ORDER_ID_LENGTH = 255;
 const DEFAULT_LIMIT = 100;
-/** The newest ones; a list is for looking. */
 const MAX_LIMIT = 1_000;
 
 /**
- * `POST /provider/faults` `{kind, reference?, count?, seconds?}`, and for requests that are not taken `request`, which is `order` unless it
- * says `look-up`. Without count and seconds it happens once, within an hour.
+ * `POST /provider/faults` `{kind, reference?, count?, seconds?, request?}`; request is `order` (default) or, for faults before
+ * acceptance, `look-up`. Without count and seconds: once, within an hour.
  */
 export function readProviderFault(value: unknown): NewProviderFault {
   const body = readBody(value);

@@ -12,10 +12,9 @@ import {
 } from './faults.ts';
 
 export type OrderState = 'accepted' | 'completed' | 'failed';
-/** What the provider says of an order by itself: what is so, or, where that fault was ordered, the opposite. */
+/** `lie` is the opposite result, for the fault `callback-contradicting`. */
 export type CallbackResult = 'truth' | 'lie';
 
-/** What became of an order. */
 export interface OrderStatus {
   readonly state: OrderState;
   readonly fileNumber: string | null;
@@ -51,7 +50,7 @@ export async function changeSlowSeconds(db: Db, slowSeconds: number): Promise<vo
   await db.run(sql`update sandbox.provider set slow_seconds = ${slowSeconds}`);
 }
 
-/** Stores an order that was not known, and delivers it where it is one that is delivered at once. */
+/** Undefined if the id exists. */
 export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSeconds, callbacks }: NewOrder) {
   return tx.one<OrderStatus>(sql`
     insert into sandbox.provider_orders
@@ -63,7 +62,7 @@ export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSec
     returning ${statusColumns}`);
 }
 
-/** Counts an order that comes again; undefined where it was another one. */
+/** Undefined if the id belongs to another order, or to none. */
 export function repeatOrder(tx: Db, order: Order): Promise<OrderStatus | undefined> {
   return tx.one<OrderStatus>(sql`
     update sandbox.provider_orders set asked = asked + 1
@@ -77,7 +76,7 @@ export function lookUpOrder(tx: Db, orderId: string): Promise<(OrderStatus & { r
     returning ${statusColumns}, request->>'reference' as reference`);
 }
 
-/** Ends what is due: one order, or all. */
+/** Completes or fails due orders: one, or all. */
 export async function deliverDue(db: Db, orderId?: string): Promise<void> {
   const which = orderId === undefined ? sql`true` : sql`order_id = ${orderId}`;
   await db.run(sql`
@@ -130,7 +129,7 @@ export interface Order {
   readonly currency: string;
 }
 
-/** What becomes of an order in the end: one of the two is null. */
+/** Exactly one is null. */
 export interface OrderOutcome {
   readonly fileNumber: string | null;
   readonly reason: string | null;
@@ -147,20 +146,20 @@ const fields = [
   'amount',
   'currency',
 ] as const satisfies readonly (keyof Order)[];
-/** Longer than any of them can be. */
+/** Longer than any field. */
 const MAX_LENGTH = 255;
 const FILE_NUMBER_DIGITS = 10;
 
 const REFUSAL =
   'El proveedor de pruebas rechaza las referencias que terminan en 0000. The sandbox provider refuses references that end in 0000.';
 
-/** The order in a body whose signature was checked. */
+/** The signature must be verified before. */
 export function readOrder(bytes: Uint8Array): Order {
   const body = readBody(parse(bytes));
   return Object.fromEntries(fields.map((field) => [field, readText(body, field, MAX_LENGTH)])) as unknown as Order;
 }
 
-/** The last digits of its reference decide, and nothing else. */
+/** Depends on the last digits of the reference only. */
 export function outcomeOf({ orderId, reference }: Order): OrderOutcome {
   if (reference.endsWith('0000')) return { fileNumber: null, reason: REFUSAL };
   return { fileNumber: fileNumberOf(orderId), reason: null };
@@ -170,7 +169,7 @@ export function isSlow({ reference }: Order): boolean {
   return reference.endsWith('1111');
 }
 
-/** The same for the same order, on every machine. */
+/** Deterministic. */
 export function fileNumberOf(orderId: string): string {
   const number = createHash('sha256').update(orderId).digest().readBigUInt64BE();
   return String(number % 10n ** BigInt(FILE_NUMBER_DIGITS)).padStart(FILE_NUMBER_DIGITS, '0');
@@ -184,10 +183,9 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-/** What to answer: how it went, and the fault that gets in the way of saying so. */
 export interface AcceptedOrder {
   readonly fault: RequestFaultKind | undefined;
-  /** undefined: the id is known for another order, or the fault came first. */
+  /** Undefined if the id belongs to another order, or the request failed before. */
   readonly known: OrderStatus | undefined;
 }
 
@@ -198,7 +196,7 @@ const callbacksOf: Readonly<Record<CallbackFaultKind, readonly CallbackResult[]>
   'callback-contradicting': ['truth', 'lie'],
 };
 
-/** Takes an order, once: whoever sends it again is told what became of it. */
+/** Idempotent: a repeated order returns its current status. */
 export function acceptOrder(db: Db, order: Order): Promise<AcceptedOrder> {
   return db.tx(async (tx) => {
     const kinds = [...requestFaultKinds, ...answerFaultKinds];

@@ -5,21 +5,21 @@ import { type Db, sql } from '@svc/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type CallbackResult, deliverDue } from './orders.ts';
 
-/** The service that orders: where it takes results, and the secret that they are signed with. */
+/** The service that places orders and receives their results. */
 export interface ProviderClient {
   readonly providerSecret: Uint8Array;
-  /** Results are posted to `/{orderId}/result` below it; undefined where no results are wanted. */
+  /** Results are posted to `/{orderId}/result` below it; undefined: no callbacks. */
   readonly ordersUrl: string | undefined;
 }
 
-/** It is on this machine, and stores a few rows. */
+/** The service is on this machine and stores a few rows. */
 const TIMEOUT_MS = 10_000;
-/** Told in one look; the next look follows in a second. */
+/** Per poll. */
 const MAX_CALLBACKS = 20;
-/** Some hours with the pauses below; after that, only who asks is told. */
+/** A few hours with the backoff below; after that, results come by look-up only. */
 const MAX_TRIES = 200;
 const MAX_PAUSE_SECONDS = 60;
-/** What the service understood, whether it liked it or not, is not told again. */
+/** The service understood the callback, so it is not repeated. */
 const FINAL_STATUSES = new Set([204, 400, 404]);
 const falseResults = {
   completed: { status: 'completed', fileNumber: '0000000000' },
@@ -31,13 +31,13 @@ interface DueCallback {
   readonly file_number: string | null;
   readonly reason: string | null;
   readonly word: CallbackResult;
-  /** How many were told before it. */
+  /** Number of callbacks sent before. */
   readonly place: number;
 }
 
 /**
- * Delivers what is due and tells the results. A word is taken by moving its next turn away, so that processes seldom tell it at the same
- * time and a killed one does not lose it.
+ * Delivers due orders and sends their callbacks. Claiming a callback postpones its next attempt: processes rarely send it twice,
+ * and a killed one does not lose it.
  */
 export async function sendResults(
   db: Db,
@@ -68,7 +68,7 @@ function claimCallbacks(db: Db): Promise<DueCallback[]> {
     returning order_id, file_number, reason, to_tell[1] as word, cardinality(told) as place`);
 }
 
-/** An answer may take longer than the next turn of a word; who told it besides has then kept it already. */
+/** A slow answer may arrive after another process has sent the callback; then nothing is stored. */
 async function storeSent(db: Db, { order_id: orderId, place }: DueCallback, status: number): Promise<void> {
   await db.run(sql`
     update sandbox.provider_orders
@@ -104,7 +104,7 @@ async function post(
 
 const POLL_MS = 1_000;
 
-/** Looks each second for what is to be delivered and told; what a killed process left is found by the next one. */
+/** Polls for due orders and callbacks; a restarted process continues where a killed one stopped. */
 export class CallbackWorker {
   readonly #stopped = new AbortController();
   readonly #done: Promise<void>;
@@ -122,16 +122,16 @@ export class CallbackWorker {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       await pause(POLL_MS, undefined, { signal }).catch(() => {});
-      // A database that is away for a moment is back at the next look.
+      // A failure, such as a lost database connection, is retried at the next poll.
       if (!signal.aborted) await sendResults(db, client, now, signal).catch(() => {});
     }
   }
 }
 
-/** Nobody who asks waits for longer. */
+/** Longer than any client waits. */
 const MAX_HOLD_MS = 120_000;
 
-/** Keeps requests without an answer until their client gives up; a process that stops does not wait for them. */
+/** Holds requests without an answer until the client gives up; a stopping process drops them. */
 export class HeldRequests {
   readonly #held = new Set<ServerResponse>();
 
@@ -153,10 +153,10 @@ export class HeldRequests {
   }
 }
 
-/** How far the clocks of both sides may be apart, as Standard Webhooks has it. */
+/** Clock tolerance of Standard Webhooks. */
 const TOLERANCE_SECONDS = 300;
 
-/** The headers of Standard Webhooks for this id and exactly this body. */
+/** Headers of Standard Webhooks. */
 export function sign(secret: Uint8Array, id: string, body: string, nowSeconds: number): Record<string, string> {
   return {
     'webhook-id': id,
@@ -165,7 +165,6 @@ export function sign(secret: Uint8Array, id: string, body: string, nowSeconds: n
   };
 }
 
-/** Whether the request was signed for this id, in these minutes, with the secret. */
 export function isSigned(
   secret: Uint8Array,
   headers: IncomingHttpHeaders,

@@ -29,7 +29,7 @@ export interface ProviderOptions {
   readonly now?: () => number;
 }
 
-/** A fulfilment service for the service it is mounted in, its ledger, and what people and tests may do to it. */
+/** A fulfilment provider for development, its ledger and its controls. */
 export function registerProvider(
   app: FastifyInstance,
   db: Database,
@@ -78,10 +78,10 @@ interface WithOrder {
   readonly Params: { readonly orderId: string };
 }
 
-/** The two requests of the fulfilment protocol, signed. */
+/** The two signed requests of the fulfilment protocol. */
 export async function registerOrders(app: FastifyInstance, { db, secret, now }: OrderRouteDeps): Promise<void> {
   const silence = new HeldRequests(app);
-  // Bytes, because it is bytes that are signed.
+  // The signature covers the raw bytes.
   app.removeAllContentTypeParsers();
   const limits = { parseAs: 'buffer', bodyLimit: MAX_ORDER_BYTES } as const;
   app.addContentTypeParser('application/json', limits, (_request, body, done) => done(null, body));
@@ -107,7 +107,7 @@ export async function registerOrders(app: FastifyInstance, { db, secret, now }: 
   app.get<WithOrder>('/provider/orders/:orderId', async (request, reply) => {
     const { orderId } = request.params;
     requireSigned(request, orderId, Buffer.alloc(0));
-    // Whoever looks moves things on first.
+    // Due orders end now, not at the next poll.
     await deliverDue(db, orderId);
     const known = await lookUpOrder(db, orderId);
     const fault = await takeProviderFault(db, requestFaultKinds, 'look-up', known?.reference);

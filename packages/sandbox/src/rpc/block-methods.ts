@@ -107,10 +107,10 @@ export const blockMethods: Record<string, Method> = {
 };
 
 const STARKNET_VERSION = '0.14.1';
-/** Commitments and roots are not computed: nothing in development proves anything against them. */
+/** Commitments and roots are not computed: nothing in development verifies them. */
 const NO_COMMITMENT = '0x0';
 
-/** The head of a block; one that is still open has no hash, no parent and no status. */
+/** An open block has no hash, parent and status. */
 export function showBlock(block: Block, details: BlockDetails): Record<string, unknown> {
   if (block.hash === undefined) return { block_number: block.number, ...common(block) };
   return {

@@ -8,7 +8,6 @@ import type { Writer } from '../chain/writer.ts';
 import { predeployed } from '../contracts/predeployed.ts';
 import type { BlockContext } from '../execution/types.ts';
 
-/** The parts of a node that its methods work with. */
 export interface NodeDeps {
   readonly db: Database;
   readonly cache: StateCache;
@@ -17,25 +16,25 @@ export interface NodeDeps {
   readonly now: () => number;
 }
 
-/** One call: the node, and the chain as this call sees it. */
+/** One call, and the chain as it sees it. */
 export interface CallContext extends NodeDeps {
   readonly head: Head;
   readonly spec: SpecVersion;
-  /** For everything short; what may take longer goes to the database itself. */
+  /** For short queries; long ones go to `db`. */
   readonly reads: Reads;
-  /** A fault that was ordered: what is sent is acknowledged and forgotten. */
+  /** Fault `forget`: acknowledge the transaction, then drop it. */
   readonly dropTransaction: boolean;
 }
 
 export type SpecVersion = '0.9.0' | '0.10.0';
 
 export interface Method {
-  /** In their order, for those who send them by position. */
+  /** In order, for positional parameters. */
   readonly params: readonly string[];
   run(context: CallContext, params: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-/** An error of JSON-RPC or of the Starknet specification: what a client is meant to see. */
+/** An error of JSON-RPC or of the Starknet specification. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -52,7 +51,7 @@ export function showError(error: RpcError): { code: number; message: string; dat
   return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
 }
 
-/** The errors with their codes and sentences as the specification has them. */
+/** Codes and messages of the specification. */
 export const rpcErrors = {
   parse: () => new RpcError(-32700, 'Parse error'),
   invalidRequest: (data?: string) => new RpcError(-32600, 'Invalid Request', data),
@@ -87,11 +86,11 @@ export const rpcErrors = {
   underpriced: () => new RpcError(64, 'Replacement transaction is underpriced'),
 } as const;
 
-/** The largest number that the database's column holds. */
+/** PostgreSQL integer. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
 export function readBlockId(value: unknown, name = 'block_id'): BlockId {
-  // `pending` is the name of older clients.
+  // Older clients send `pending`.
   if (value === 'pending') return 'pre_confirmed';
   if (value === 'latest' || value === 'pre_confirmed' || value === 'l1_accepted') return value;
   if (typeof value === 'string')
@@ -105,23 +104,20 @@ export function readBlockId(value: unknown, name = 'block_id'): BlockId {
   return { number: Math.min(number, MAX_NUMBER) };
 }
 
-/** The block that a parameter names, or error 24. */
+/** The named block, or error 24. */
 export async function blockOf(context: CallContext, value: unknown, name?: string): Promise<Block> {
   const block = await findBlock(context.reads, context.head, readBlockId(value, name), context.now());
   if (!block) throw rpcErrors.blockNotFound();
   return block;
 }
 
-/**
- * What a call sees as its block. Where blocks are instant the latest one may be hours old, and a live chain's never is:
- * so a call on it sees the present time.
- */
+/** With instant blocks the latest block may be hours old, unlike on a live chain, so a call on it sees the current time. */
 export function callBlock(context: CallContext, block: Block): BlockContext {
   const present = context.head.blockSeconds === 0 && block.number === context.head.number;
   return contextOf(block.number, present ? openBlock(context.head, context.now()).timestamp : block.timestamp);
 }
 
-/** What an estimated transaction sees: on the latest block, the one that would come next. */
+/** On the latest block, an estimate sees the next one. */
 export function estimationBlock(context: CallContext, block: Block): BlockContext {
   if (block.number < context.head.number) return contextOf(block.number, block.timestamp);
   const next = openBlock(context.head, context.now());

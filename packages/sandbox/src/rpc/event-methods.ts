@@ -3,7 +3,7 @@ import { type EventFilter, type FoundEvent, findEvents, versionBefore } from '..
 import { FieldError, type Fields, readFelt, readFelts, readInteger, readObject } from '../chain/transaction.ts';
 import { blockOf, type CallContext, type Method, rpcErrors } from './context.ts';
 
-/** What public nodes allow. */
+/** Limits of public nodes. */
 const MAX_CHUNK = 1_024;
 const MAX_KEYS = 256;
 const MAX_POSITIONS = 16;
@@ -20,7 +20,7 @@ const getEvents: Method = {
       addresses: readAddresses(filter.address),
       keys: readKeys(filter.keys),
       after: readToken(filter.continuation_token),
-      // One more than asked for tells whether there is another page.
+      // The extra one tells whether there is another page.
       limit: chunk + 1,
     });
     const events = found.slice(0, chunk);

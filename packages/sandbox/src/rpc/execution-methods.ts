@@ -23,7 +23,7 @@ import type {
 import { blockOf, type CallContext, contextOf, estimationBlock, type Method, rpcErrors } from './context.ts';
 import { readHash } from './transaction-methods.ts';
 
-/** More than any client sends in one estimation; each may take as long as a transaction. */
+/** Each may cost as much as a transaction. */
 const MAX_TRANSACTIONS = 100;
 const SIMULATION_FLAGS = ['SKIP_VALIDATE', 'SKIP_FEE_CHARGE'] as const;
 
@@ -65,7 +65,7 @@ const simulateTransactions: Method = {
   },
 };
 
-/** Runs transactions one after the other, each on what the ones before it left. */
+/** Runs transactions in order, each on the state that the previous one left. */
 async function simulate(
   context: CallContext,
   blockId: unknown,
@@ -76,7 +76,7 @@ async function simulate(
   const simulated: Simulated[] = [];
   let before: StateReader = stateAt(context.reads, context.cache, block.version);
   for (const [index, tx] of transactions.entries()) {
-    // As on a live node, an estimation may run ahead of the account's nonce.
+    // As on a live node, an estimate may be ahead of the account's nonce.
     const ahead = tx.type !== 'DEPLOY_ACCOUNT' && tx.nonce > (await before.nonceAt(tx.sender));
     const result = await executeTransaction(before, estimationBlock(context, block), tx, {
       ...options,
@@ -145,7 +145,7 @@ const traceBlockTransactions: Method = {
   },
 };
 
-/** Traces are not stored: the transaction runs again on the state that it found. */
+/** Traces are not stored: the transaction runs again on its original state. */
 async function trace(context: CallContext, stored: StoredTransaction) {
   const { tx } = readTransaction(stored.transaction, 'transaction');
   const before = stateAt(context.reads, context.cache, stored.version - 1);
@@ -165,7 +165,6 @@ export const traceMethods: Record<string, Method> = {
   starknet_traceBlockTransactions: traceBlockTransactions,
 };
 
-/** What a simulated or stored transaction did, call by call. */
 export async function showTrace(before: StateReader, tx: Transaction, executed: Executed) {
   const { validate, execute, feeTransfer } = executed.trace;
   const created = constructorOf(executed.trace);
@@ -180,7 +179,7 @@ export async function showTrace(before: StateReader, tx: Transaction, executed: 
   };
 }
 
-/** Every object inherits something of this name, so absence has to be looked for. */
+/** Every object inherits `constructor`. */
 function constructorOf(trace: Trace): Invocation | undefined {
   return Object.hasOwn(trace, 'constructor') ? (trace.constructor as unknown as Invocation) : undefined;
 }
@@ -190,7 +189,7 @@ function showExecution({ status, revertReason }: Executed, execute: Invocation |
   return showInvocation(execute);
 }
 
-/** Gas is not kept for each call, only for the transaction. */
+/** Gas is not recorded per call. */
 function showInvocation(call: Invocation): Record<string, unknown> {
   return {
     contract_address: toHex(call.address),

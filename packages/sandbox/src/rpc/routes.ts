@@ -3,22 +3,22 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { NodeGoneError, type NodeThread } from '../worker/node-thread.ts';
 import { type RpcError, rpcErrors, type SpecVersion, showError } from './context.ts';
 
-/** Large enough for any transaction; most declared classes are smaller, too. */
+/** Large enough for any transaction and most declared classes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** The last segment says which version of the specification a client speaks; without it, the current one. */
+/** Last path segment; without it, the current version. */
 const specs: Readonly<Record<string, SpecVersion>> = {
   v0_9: '0.9.0',
   v0_10: '0.10.0',
 };
 
-/** `POST /starknet/rpc` and `/starknet/rpc/v0_9`: bodies go to the node's thread unread and come back as text. */
+/** `POST /starknet/rpc` and `/starknet/rpc/v0_9`: bodies pass to the node's thread unparsed. */
 export function registerRpc(app: FastifyInstance, node: NodeThread): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
     scope.setErrorHandler(async (error, request, reply) => {
-      // What the application has an answer for is left to it.
+      // Left to the application.
       if (error instanceof ApiError) throw error;
       if (error instanceof NodeGoneError) return fail(reply, 503, rpcErrors.internal(error.message));
       const status = statusOf(error);

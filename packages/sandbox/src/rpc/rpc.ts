@@ -11,7 +11,7 @@ import { executionMethods, traceMethods } from './execution-methods.ts';
 import { stateMethods } from './state-methods.ts';
 import { submitMethods, transactionMethods } from './transaction-methods.ts';
 
-/** A provider that batches sends a handful; each call may cost a transaction. */
+/** Each call may cost as much as a transaction. */
 const MAX_BATCH = 100;
 
 export interface RpcAnswer {
@@ -22,7 +22,7 @@ export interface RpcAnswer {
 }
 
 export interface RpcDeps extends NodeDeps {
-  /** Is told of faults of ours; a client only learns that there was one. */
+  /** Receives internal errors; the client gets a generic one. */
   report(error: unknown): void;
 }
 
@@ -31,7 +31,7 @@ interface Answered {
   readonly hangUp: boolean;
 }
 
-/** Answers the body of an HTTP request: one call or a batch of them, one after the other. */
+/** One call, or a batch in order. */
 export async function answerRpc(deps: RpcDeps, body: string, spec: SpecVersion): Promise<RpcAnswer> {
   const request = parse(body);
   if (request instanceof RpcError) return reply(failure(null, request));
@@ -124,7 +124,7 @@ const refuse = (params: readonly string[], error: () => RpcError): Method => ({
   },
 });
 
-/** Parts of the specification that need a compiler, proofs or an L1, which a chain for development does not have. */
+/** Methods that need a compiler, proofs or an L1. */
 const refusedMethods: Record<string, Method> = {
   starknet_estimateMessageFee: refuse(['message', 'block_id'], () =>
     rpcErrors.unexpected('The sandbox has no L1 and receives no messages.'),
@@ -154,16 +154,16 @@ export const methods: ReadonlyMap<string, Method> = new Map(
   }),
 );
 
-/** The node plays dead: HTTP 503 without a JSON-RPC answer. */
+/** HTTP 503 without a JSON-RPC answer. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
 export interface AppliedFaults {
   readonly head: Head;
-  /** The transaction is acknowledged and forgotten. */
+  /** The transaction is acknowledged, then dropped. */
   readonly dropTransaction: boolean;
-  /** The call is done, and the connection closes without an answer. */
+  /** The call runs, then the connection closes without an answer. */
   readonly dropAnswer: boolean;
 }
 
@@ -172,7 +172,7 @@ const SUBMIT_FAULTS: readonly FaultKind[] = ['error', 'unavailable', 'reject', '
 const DEFAULT_DELAY_MS = 1_000;
 const DEFAULT_ERROR = { code: -32603, message: 'Internal error' };
 
-/** Lets a call suffer what was ordered for it: a delay, and at most one other fault. */
+/** Applies a delay and at most one other fault. */
 export async function applyFaults(deps: NodeDeps, head: Head, method: string): Promise<AppliedFaults> {
   const none = { head, dropTransaction: false, dropAnswer: false };
   if (!head.faultsActive) return none;

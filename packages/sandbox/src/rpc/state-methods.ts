@@ -102,12 +102,12 @@ export const stateMethods: Record<string, Method> = {
   starknet_call: call,
 };
 
-/** There is no Sierra behind most contracts of ours; clients only look whether the field is there. */
+/** Most native contracts have no Sierra; clients only check that the field exists. */
 const NO_PROGRAM = ['0x1', '0x6', '0x0'];
 
 const nativeClasses = new Map<bigint, ContractClass>();
 
-/** A class of ours as a node shows compiled ones: with its true ABI and entry points. */
+/** A native class in the form of a compiled one, with its real ABI and entry points. */
 export function nativeClass(contract: Contract): ContractClass {
   if (contract.classHash === classes.svc) return compiledSvcAccount();
   const known = nativeClasses.get(contract.classHash);
@@ -129,21 +129,18 @@ export function nativeClass(contract: Contract): ContractClass {
   return definition;
 }
 
-/** What the compiler wrote of the wallet's contract, and `npm run contracts` holds to its source. */
+/** Compiler output; `npm run contracts` compares it with the source. */
 const FILE = path.resolve(import.meta.dirname, '../../../../contracts/compiled/svc_account.json');
 
 let read: ContractClass | undefined;
 
-/**
- * The contract that stands behind the wallet's native class: Sierra and ABI are those that a live network has, so the class hash that a
- * client computes from them is the one that it asked for.
- */
+/** Sierra and ABI of the live network, so the class hash that a client computes matches. */
 export function compiledSvcAccount(): ContractClass {
   read ??= withAbiText(JSON.parse(readFileSync(FILE, 'utf8')));
   return read;
 }
 
-/** The compiler writes the ABI as a value; on the wire and under the hash it is a text, with a space after each colon and comma. */
+/** The compiler writes the ABI as JSON; on the wire and in the hash it is a text with a space after each colon and comma. */
 function withAbiText(written: Omit<ContractClass, 'abi'> & { abi: unknown }): ContractClass {
   return { ...written, abi: spacedJson(written.abi) };
 }

@@ -41,7 +41,7 @@ const getTransactionStatus: Method = {
   },
 };
 
-/** There are no messages from L1 here, so no L1 transaction has sent any. */
+/** There is no L1, so there are no messages. */
 const getMessagesStatus: Method = {
   params: ['transaction_hash'],
   run: async () => [],
@@ -80,7 +80,7 @@ export function showReceipt(head: Head, tx: StoredTransaction, events: readonly 
   };
 }
 
-/** Where a receipt stands alone, it says in which block. */
+/** For a receipt outside of its block. */
 export function showBlockInfo(tx: StoredTransaction): Record<string, unknown> {
   return { ...(tx.block_hash !== null && { block_hash: tx.block_hash }), block_number: tx.block_number };
 }
@@ -113,7 +113,7 @@ const addDeclareTransaction: Method = {
   },
 };
 
-/** Answers once the transaction is stored: in a block, or among those that wait for the ones before them. */
+/** Returns once the transaction is stored in a block or in the mempool. */
 async function send<T extends Transaction['type']>(
   { writer, dropTransaction }: CallContext,
   value: unknown,
@@ -132,7 +132,7 @@ function readSent<T extends Transaction['type']>(value: unknown, name: string, t
   const fields = readObject(value, name);
   if (fields.type !== type) throw new FieldError(`${name}.type must be ${type}`);
   if (type === 'DECLARE' && fields.contract_class === undefined) throw new FieldError(`${name} lacks contract_class`);
-  // Before the rest is read: other versions have other fields.
+  // Checked first: other versions have other fields.
   if (readFelt(fields.version, `${name}.version`) !== TRANSACTION_VERSION) throw rpcErrors.unsupportedVersion();
   return readTransaction(fields, name) as ReadTransaction & { readonly tx: Extract<Transaction, { type: T }> };
 }
