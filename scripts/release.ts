@@ -1,0 +1,118 @@
+// Versions all packages together, moves the changelog's Unreleased section, and builds the tarballs to publish.
+//
+//   npm run release -- --dry-run     builds the tarballs and shows the rest; changes nothing that git tracks
+//   npm run release -- minor         patch, minor, major or a version; commits and tags, does not push or publish
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { buildPackage } from '../packages/sdk/build/build-package.ts';
+import {
+  type LockFile,
+  type Manifest,
+  nextVersion,
+  releaseChangelog,
+  setLockVersion,
+  setVersion,
+} from './release-plan.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+/** Ignored by git. */
+const OUTPUT = 'dist/release';
+/** Packages that apps install; the others are parts of the service, which runs from this repository. */
+const published = [{ name: '@svc/sdk', build: buildPackage }];
+
+const at = (file: string) => path.join(root, file);
+const read = (file: string) => readFileSync(at(file), 'utf8');
+const readJson = <T>(file: string) => JSON.parse(read(file)) as T;
+const toJson = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
+async function main(args: readonly string[]): Promise<void> {
+  const dryRun = args.includes('--dry-run');
+  const unknown = args.filter((arg) => arg.startsWith('--') && arg !== '--dry-run');
+  if (unknown.length > 0) throw new Error(`Unknown option: ${unknown.join(' ')}`);
+  const { version: current = '' } = readJson<Manifest>('package.json');
+  const version = nextVersion(
+    current,
+    read('CHANGELOG.md'),
+    args.find((arg) => !arg.startsWith('--')),
+  );
+  const files = changedFiles(version);
+
+  const isClean = git('status', '--porcelain') === '';
+  if (!isClean && !dryRun) throw new Error('There are changes that are not committed. Commit or discard them first.');
+  if (dryRun) console.log('Dry run: npm run check is skipped, no file that git tracks changes.');
+  if (!isClean) console.log('A release would stop here: there are changes that are not committed.');
+  if (!dryRun) npm('run', 'check');
+
+  console.log(`Release ${version} (now ${current})`);
+  const tarballs = await buildTarballs(version);
+  for (const [file] of files) console.log(`${dryRun ? 'would change' : 'changed'}  ${file}`);
+  if (dryRun) return;
+
+  for (const [file, text] of files) writeFileSync(at(file), text);
+  git('add', ...files.map(([file]) => file));
+  git('commit', '--quiet', '--message', `Release ${version}`);
+  git('tag', '--annotate', `v${version}`, '--message', `Release ${version}`);
+  console.log(`Committed and tagged v${version}. Next: git push --follow-tags, npm publish ${tarballs.join(' ')}`);
+}
+
+function changedFiles(version: string): [file: string, text: string][] {
+  const manifests = ['package.json', ...readdirSync(at('packages')).map((name) => `packages/${name}/package.json`)];
+  const today = new Date().toISOString().slice(0, 10);
+  return [
+    ['CHANGELOG.md', releaseChangelog(read('CHANGELOG.md'), version, today)],
+    ...manifests.map((file): [string, string] => [file, toJson(setVersion(readJson<Manifest>(file), version))]),
+    ['package-lock.json', toJson(setLockVersion(readJson<LockFile>('package-lock.json'), version))],
+  ];
+}
+
+async function buildTarballs(version: string): Promise<string[]> {
+  rmSync(at(OUTPUT), { recursive: true, force: true });
+  mkdirSync(at(OUTPUT), { recursive: true });
+  const tarballs = [];
+  for (const { name, build } of published) {
+    const folder = mkdtempSync(path.join(tmpdir(), 'svc-release-'));
+    try {
+      await build(folder);
+      const manifest = path.join(folder, 'package.json');
+      // The tarball carries the new version before the repository does.
+      writeFileSync(manifest, toJson(setVersion(JSON.parse(readFileSync(manifest, 'utf8')) as Manifest, version)));
+      tarballs.push(pack(name, folder));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  return tarballs;
+}
+
+function pack(name: string, folder: string): string {
+  const answer = npm('pack', folder, '--json', '--pack-destination', at(OUTPUT));
+  const [packed] = JSON.parse(answer) as { filename: string; size: number; entryCount: number; integrity: string }[];
+  if (!packed) throw new Error(`npm packed nothing for ${name}.`);
+  const tarball = `${OUTPUT}/${packed.filename}`;
+  console.log(
+    `built  ${tarball} (${packed.entryCount} files, ${(packed.size / 1000).toFixed(0)} kB, ${packed.integrity})`,
+  );
+  return tarball;
+}
+
+/** The npm that runs this script, else the one on the path. */
+function npm(...args: string[]): string {
+  const { npm_execpath: own } = process.env;
+  const [command, first] = own?.endsWith('.js') ? [process.execPath, [own]] : ['npm', []];
+  const isTask = args[0] === 'run';
+  const result = spawnSync(command, [...first, ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', isTask ? 'inherit' : 'pipe', 'inherit'],
+  });
+  if (result.status !== 0) throw new Error(`npm ${args.join(' ')} failed.`);
+  return result.stdout ?? '';
+}
+
+await main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
