@@ -15,6 +15,7 @@ import type { AdmissionControl } from './http/admission.ts';
 import type { Authenticate } from './http/call.ts';
 import { registerEndpoints } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
+import type { KeyWaiters } from './http/idempotency.ts';
 import { createMetrics, type Health, registerOperations } from './http/monitoring.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import {
@@ -40,6 +41,7 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
   readonly server: Server;
   readonly health: Health;
   readonly admission: AdmissionControl;
+  readonly keyWaiters: KeyWaiters;
   readonly authenticate: Authenticate;
   readonly publicUrl: string;
   /** Undefined in a process that only runs jobs: it serves nothing but its health and metrics. */
@@ -95,7 +97,8 @@ function registerInterface(v1: FastifyInstance, deps: AppDeps): void {
     authenticate: deps.authenticate,
     rateLimiter: new RateLimiter(db, config.requestsPerMinute),
     clientLimiter: new RateLimiter(db, config.claimsPerMinute),
-    governor: deps.admission,
+    admission: deps.admission,
+    keyWaiters: deps.keyWaiters,
     handlers: deps.handlers,
   });
   for (const register of deps.routes) v1.register(register);

@@ -17,10 +17,10 @@ import { CodeLookup } from './gifts/claim.ts';
 import * as gifts from './gifts/module.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
 import type { Handlers } from './http/call.ts';
-import { forgetOldKeys } from './http/idempotency.ts';
+import { deleteOldKeys } from './http/idempotency.ts';
 import { type Jobs, type Module, mergeJobs, mergeUnique, processGauge } from './http/module.ts';
 import type { Checks, GaugeSource } from './http/monitoring.ts';
-import { forgetEndedWindows } from './http/rate-limit.ts';
+import { deleteEndedWindows } from './http/rate-limit.ts';
 import * as indexer from './indexer/module.ts';
 import { queueMails } from './mail/mail.ts';
 import type { Mailers } from './mail/mailers.ts';
@@ -179,8 +179,8 @@ function openExchange(config: Config, db: Db, log: Logger): Exchange {
 function maintenance(db: Db): Jobs {
   return {
     handlers: {
-      'forget-idempotency-keys': async () => void (await forgetOldKeys(db)),
-      'forget-rate-windows': async () => void (await forgetEndedWindows(db)),
+      'forget-idempotency-keys': async () => void (await deleteOldKeys(db)),
+      'forget-rate-windows': async () => void (await deleteEndedWindows(db)),
     },
     recurring: [
       { task: 'forget-idempotency-keys', everySeconds: 3_600 },

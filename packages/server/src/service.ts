@@ -16,6 +16,7 @@ import { openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { AdmissionControl } from './http/admission.ts';
+import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
 import type { Health } from './http/monitoring.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
@@ -88,6 +89,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     steps.add(() => crypto.stop());
     const credentials = await watchCredentials(db, steps);
     const waiters = await watchRedeems(db, config.role, steps);
+    const keyWaiters = await watchKeys(db, config.role, steps);
     const mailers = createMailers(config.mail, sandbox && addresses.sandbox + sandbox.mailboxPath);
     steps.add(async () => mailers.close());
     const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
@@ -123,6 +125,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       server: listener.server,
       health,
       admission,
+      keyWaiters,
       authenticate: createAuthenticate({ credentials, userTokens }),
       publicUrl: addresses.public,
       claimPage: await claimPage,
@@ -257,6 +260,18 @@ async function watchRedeems(db: Database, role: Config['role'], steps: StopList)
   const listener = await listen(db.url, REDEEMS_CHANNEL, {
     onMessage: (id) => waiters.ring(id),
     onConnect: () => waiters.ringAll(),
+  });
+  steps.add(() => listener.close());
+  return waiters;
+}
+
+/** Duplicates of a request learn of its answer in whichever process it was given. */
+async function watchKeys(db: Database, role: Config['role'], steps: StopList): Promise<KeyWaiters> {
+  const waiters = new KeyWaiters();
+  if (role === 'worker') return waiters;
+  const listener = await listen(db.url, IDEMPOTENCY_CHANNEL, {
+    onMessage: (id) => waiters.notify(id),
+    onConnect: () => waiters.notifyAll(),
   });
   steps.add(() => listener.close());
   return waiters;

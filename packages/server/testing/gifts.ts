@@ -22,6 +22,7 @@ import { AdmissionControl } from '../src/http/admission.ts';
 import type { Call, Caller, Handlers } from '../src/http/call.ts';
 import { registerEndpoints } from '../src/http/endpoints.ts';
 import { replyWithError } from '../src/http/error-reply.ts';
+import { KeyWaiters } from '../src/http/idempotency.ts';
 import { RateLimiter } from '../src/http/rate-limit.ts';
 import { balance, type CreditBalance, type LedgerOwner, release, settle } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
@@ -248,7 +249,8 @@ export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits
     authenticate: createAuthenticate({} as Authenticator),
     rateLimiter: {} as RateLimiter,
     clientLimiter: new RateLimiter(deps.db, requests),
-    governor: new AdmissionControl({ perSecond: PLENTY }),
+    admission: new AdmissionControl({ perSecond: PLENTY }),
+    keyWaiters: new KeyWaiters(),
     handlers: { ...(unused as unknown as Handlers), ...claimHandlers(deps) },
   });
   await app.ready();

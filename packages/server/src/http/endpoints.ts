@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdmissionControl, isExpensive } from './admission.ts';
 import { type Authenticate, type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
 import { errorBody } from './error-reply.ts';
-import { claimKey, fingerprintOf, type KeyClaim, type StoredAnswer } from './idempotency.ts';
+import { claimKey, fingerprintOf, type KeyClaim, type KeyWaiters, type StoredAnswer } from './idempotency.ts';
 import { clientOf, type RateLimiter } from './rate-limit.ts';
 import { findFault, readQuery } from './validation.ts';
 
@@ -20,7 +20,8 @@ export interface EndpointDeps {
   readonly rateLimiter: RateLimiter;
   /** For those who need no credentials. */
   readonly clientLimiter: RateLimiter;
-  readonly governor: AdmissionControl;
+  readonly admission: AdmissionControl;
+  readonly keyWaiters: KeyWaiters;
   readonly handlers: Handlers;
   /** Default: the whole interface. */
   readonly endpoints?: readonly Endpoint[];
@@ -30,7 +31,7 @@ export interface EndpointDeps {
 export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): void {
   const handlers = deps.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
   app.decorateRequest('caller', undefined);
-  app.addHook('preClose', async () => deps.governor.stop());
+  app.addHook('preClose', async () => deps.admission.stop());
   for (const endpoint of deps.endpoints ?? allEndpoints) {
     const handler = handlers[endpoint.operationId];
     if (!handler && !endpoint.planned) throw new Error(`No handler for ${endpoint.operationId}`);
@@ -69,23 +70,23 @@ async function admit(
 }
 
 async function handle(
-  { db, governor }: EndpointDeps,
+  { db, admission, keyWaiters }: EndpointDeps,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const input = readInput(endpoint, request);
-  // Before anything is borrowed or leased: whoever waits here is in nobody's way.
-  if (isExpensive(endpoint.operationId)) await governor.start();
-  else governor.served();
+  // Before a connection or a key is taken: a request that waits here blocks no other.
+  if (isExpensive(endpoint.operationId)) await admission.start();
+  else admission.served();
   const key = endpoint.method === 'POST' ? readKey(request) : undefined;
   if (key === undefined) return send(reply, await answerOf(db, endpoint, handler, request, input, undefined));
 
   const fingerprint = fingerprintOf(request.method, request.url, request.body);
-  const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint });
+  const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint }, keyWaiters);
   if ('replay' in result) return send(reply.header('idempotency-replayed', 'true'), result.replay);
-  return send(reply, await answerOnce(db, endpoint, handler, request, input, result.turn));
+  return send(reply, await answerOnce(db, endpoint, handler, request, input, result.claim));
 }
 
 type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
@@ -101,14 +102,14 @@ function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
   return { params: request.params, query, body } as Input;
 }
 
-/** Runs the handler; `turn` is the right to store its answer for an Idempotency-Key. */
+/** Runs the handler; `claim` is the right to store its answer for an Idempotency-Key. */
 async function answerOf(
   db: Db,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
   request: FastifyRequest,
   input: Input,
-  turn: KeyClaim | undefined,
+  claim: KeyClaim | undefined,
 ): Promise<StoredAnswer> {
   const success = Number(Object.keys(endpoint.answers)[0]);
   const toAnswer = (answer: unknown): StoredAnswer =>
@@ -120,11 +121,11 @@ async function answerOf(
     get client() {
       return clientOf(request.ip);
     },
-    requestKey: turn?.requestKey,
+    requestKey: claim?.requestKey,
     transact: async (work: (tx: Db) => Promise<unknown>) => {
       const answer = await db.tx(async (tx) => {
         const result = await work(tx);
-        await turn?.store(tx, withoutShownOnce(endpoint, toAnswer(result)));
+        await claim?.store(tx, withoutShownOnce(endpoint, toAnswer(result)));
         return result;
       });
       stored = true;
@@ -132,7 +133,7 @@ async function answerOf(
     },
   } as Call<Endpoint>;
   const answer = toAnswer(await handler(call));
-  if (!stored) await turn?.store(db, withoutShownOnce(endpoint, answer));
+  if (!stored) await claim?.store(db, withoutShownOnce(endpoint, answer));
   return answer;
 }
 
@@ -146,17 +147,17 @@ async function answerOnce(
   handler: Handler<Endpoint>,
   request: FastifyRequest,
   input: Input,
-  turn: KeyClaim,
+  claim: KeyClaim,
 ): Promise<StoredAnswer> {
   try {
-    return await answerOf(db, endpoint, handler, request, input, turn);
+    return await answerOf(db, endpoint, handler, request, input, claim);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || soonOver.has(error.code)) {
-      await turn.release();
+      await claim.release();
       throw error;
     }
     const answer = { status: error.status, body: errorBody(error) };
-    await turn.store(db, answer);
+    await claim.store(db, answer);
     return answer;
   }
 }

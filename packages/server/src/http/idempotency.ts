@@ -1,14 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
+import { createWakeup, type Wakeup } from '../util/wakeup.ts';
 
-/** Longer than any request runs; when its process died, the next request with the key takes over after this. */
+/** NOTIFY channel for answers that duplicates wait for; the payload is the id of the key. */
+export const IDEMPOTENCY_CHANNEL = 'svc_idempotency';
+
+/** Longer than any request runs; a key whose process died is free after this. */
 const LEASE_SECONDS = 45;
-const KEPT_HOURS = 24;
-/** A second request with the key of a running one waits this long for the answer of the first. */
-const PATIENCE_MS = 10_000;
-const LOOK_EVERY_MS = 50;
+const RETENTION_HOURS = 24;
+/** How long a duplicate waits for the first request's answer. */
+const MAX_WAIT_MS = 10_000;
+/** For notifications that were lost. */
+const FALLBACK_POLL_MS = 1_000;
 
 export interface StoredAnswer {
   readonly status: number;
@@ -16,18 +20,50 @@ export interface StoredAnswer {
 }
 
 export interface KeyedRequest {
-  /** Whose key it is: two callers may use the same text. */
+  /** The owner of the key: two callers can use the same text. */
   readonly scope: string;
   readonly key: string;
   readonly fingerprint: Buffer;
 }
 
-/** The right to answer a keyed request. `answer` is stored once, in the caller's own transaction where there is one. */
+/** The right to answer a keyed request, once: in the caller's transaction where there is one. */
 export interface KeyClaim {
   /** The same for every repetition of the request, and for no other request. */
   readonly requestKey: string;
   store(db: Db, answer: StoredAnswer): Promise<void>;
   release(): Promise<void>;
+}
+
+/** The duplicates of this process that wait for an answer. They hold no connection meanwhile. */
+export class KeyWaiters {
+  readonly pollMs: number;
+  readonly #wakeups = new Map<string, Set<Wakeup>>();
+
+  constructor(pollMs: number = FALLBACK_POLL_MS) {
+    this.pollMs = pollMs;
+  }
+
+  notify(id: string): void {
+    for (const wakeup of this.#wakeups.get(id) ?? []) wakeup.notify();
+  }
+
+  /** After a lost connection: notifications were missed. */
+  notifyAll(): void {
+    for (const wakeups of this.#wakeups.values()) for (const wakeup of wakeups) wakeup.notify();
+  }
+
+  /** `wakeup` is notified until `work` ends. */
+  async listening<T>(id: string, work: (wakeup: Wakeup) => Promise<T>): Promise<T> {
+    const wakeup = createWakeup();
+    const wakeups = this.#wakeups.get(id) ?? new Set();
+    this.#wakeups.set(id, wakeups.add(wakeup));
+    try {
+      return await work(wakeup);
+    } finally {
+      wakeups.delete(wakeup);
+      if (wakeups.size === 0) this.#wakeups.delete(id);
+    }
+  }
 }
 
 export function fingerprintOf(method: string, url: string, body: unknown): Buffer {
@@ -36,68 +72,93 @@ export function fingerprintOf(method: string, url: string, body: unknown): Buffe
     .digest();
 }
 
-/** Answers what was answered before, or the turn to answer now. */
-export async function claimKey(db: Db, request: KeyedRequest): Promise<{ replay: StoredAnswer } | { turn: KeyClaim }> {
+type ClaimResult = { readonly replay: StoredAnswer } | { readonly claim: KeyClaim };
+
+/** The answer of an earlier request with the key, or the right to answer now. */
+export async function claimKey(db: Db, request: KeyedRequest, waiters: KeyWaiters): Promise<ClaimResult> {
   const owner = randomUUID();
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    if (await claim(db, request, owner)) return { turn: turnOf(db, request, owner) };
-    const row = await find(db, request);
-    if (row && !row.fingerprint.equals(request.fingerprint)) throw new ApiError('idempotency_key_reused');
-    if (row && row.status !== null) return { replay: { status: row.status, body: row.body } };
-    if (Date.now() >= deadline) throw new ApiError('idempotency_key_in_progress');
-    await wait(LOOK_EVERY_MS);
-  }
+  const first = await tryClaim(db, request, owner);
+  if (first !== 'in progress') return first;
+  return waiters.listening(idOf(request), async (wakeup) => {
+    for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; ) {
+      // Marked before the next look, so that an answer stored after it is announced.
+      const marked = await markAwaited(db, request);
+      const result = await tryClaim(db, request, owner);
+      if (result !== 'in progress') return result;
+      if (marked) await wakeup.wait(Math.min(waiters.pollMs, deadline - Date.now()));
+    }
+    throw new ApiError('idempotency_key_in_progress');
+  });
 }
 
-/** Succeeds for a new key, for one past its day, and for the same request whose process never came to an answer. */
-async function claim(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): Promise<boolean> {
+async function tryClaim(db: Db, request: KeyedRequest, owner: string): Promise<ClaimResult | 'in progress'> {
+  if (await insertClaim(db, request, owner)) return { claim: claimOf(db, request, owner) };
+  const { scope, key, fingerprint } = request;
+  const row = await db.one<{ fingerprint: Buffer; status: number | null; body: unknown }>(sql`
+    select fingerprint, status, body from idempotency_keys where scope = ${scope} and key = ${key}`);
+  if (row && !row.fingerprint.equals(fingerprint)) throw new ApiError('idempotency_key_reused');
+  return row && row.status !== null ? { replay: { status: row.status, body: row.body } } : 'in progress';
+}
+
+/** Succeeds for a new key, for one past its retention, and for the same request whose process never answered. */
+async function insertClaim(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): Promise<boolean> {
   const claimed = await db.run(sql`
     insert into idempotency_keys as k (scope, key, fingerprint, owner, leased_until)
     values (${scope}, ${key}, ${fingerprint}, ${owner}, now() + make_interval(secs => ${LEASE_SECONDS}))
     on conflict (scope, key) do update
     set fingerprint = excluded.fingerprint, owner = excluded.owner, leased_until = excluded.leased_until,
-        status = null, body = null, created_at = now()
-    where k.created_at < now() - make_interval(hours => ${KEPT_HOURS})
+        status = null, body = null, awaited = false, created_at = now()
+    where k.created_at < now() - make_interval(hours => ${RETENTION_HOURS})
        or (k.status is null and k.leased_until < now() and k.fingerprint = excluded.fingerprint)`);
   return claimed === 1;
 }
 
-interface Row {
-  readonly fingerprint: Buffer;
-  readonly status: number | null;
-  readonly body: unknown;
+/** False when the request has ended meanwhile. */
+async function markAwaited(db: Db, { scope, key }: KeyedRequest): Promise<boolean> {
+  const marked = await db.run(sql`
+    update idempotency_keys set awaited = true where scope = ${scope} and key = ${key} and status is null`);
+  return marked === 1;
 }
 
-function find(db: Db, { scope, key }: KeyedRequest): Promise<Row | undefined> {
-  return db.one(sql`select fingerprint, status, body from idempotency_keys where scope = ${scope} and key = ${key}`);
-}
-
-function turnOf(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): KeyClaim {
+function claimOf(db: Db, request: KeyedRequest, owner: string): KeyClaim {
+  const { scope, key, fingerprint } = request;
   const mine = sql`scope = ${scope} and key = ${key} and owner = ${owner} and status is null`;
+  const announce = async (within: Db, { awaited }: { awaited: boolean }) => {
+    if (awaited) await within.run(sql`select pg_notify(${IDEMPOTENCY_CHANNEL}, ${idOf(request)})`);
+  };
   return {
     requestKey: createHash('sha256')
       .update(JSON.stringify([scope, key]))
       .update(fingerprint)
       .digest('hex'),
     async store(within, { status, body }) {
-      const stored = await within.run(sql`
-        update idempotency_keys set status = ${status}, body = ${JSON.stringify(body)}::jsonb where ${mine}`);
-      // Someone else took the key over: whatever this transaction did must not happen a second time.
-      if (stored !== 1) throw new Error('This request lost its idempotency key to another one.');
+      const stored = await within.one<{ awaited: boolean }>(sql`
+        update idempotency_keys set status = ${status}, body = ${JSON.stringify(body)}::jsonb where ${mine}
+        returning awaited`);
+      // Another request claimed the key: the work of this transaction must not happen a second time.
+      if (!stored) throw new Error('This request lost its idempotency key to another one.');
+      await announce(within, stored);
     },
     async release() {
-      await db.run(sql`delete from idempotency_keys where ${mine}`);
+      const released = await db.one<{ awaited: boolean }>(sql`
+        delete from idempotency_keys where ${mine} returning awaited`);
+      if (released) await announce(db, released);
     },
   };
 }
 
-/** Removes what is past its day; called by a recurring job. */
-export function forgetOldKeys(db: Db): Promise<number> {
-  return db.run(sql`delete from idempotency_keys where created_at < now() - make_interval(hours => ${KEPT_HOURS})`);
+const idOf = ({ scope, key }: KeyedRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify([scope, key]))
+    .digest('hex');
+
+/** Deletes keys past their retention; a recurring job. */
+export function deleteOldKeys(db: Db): Promise<number> {
+  return db.run(sql`
+    delete from idempotency_keys where created_at < now() - make_interval(hours => ${RETENTION_HOURS})`);
 }
 
-/** JSON with sorted names, so that the same body spelt in another order is the same body. */
+/** JSON with sorted names: the order of fields does not make another body. */
 function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_, item: unknown) =>

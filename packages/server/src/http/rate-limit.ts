@@ -109,7 +109,7 @@ export class RateLimiter {
 }
 
 /** Anyone can claim a gift, so there may be windows of a great many clients; called by a recurring job. */
-export function forgetEndedWindows(db: Db): Promise<number> {
+export function deleteEndedWindows(db: Db): Promise<number> {
   return db.run(sql`delete from rate_windows as w where ${overdue}`);
 }
 
