@@ -22,11 +22,11 @@ const NONCE = /^0x[0-9a-fA-F]{64}$/;
 
 export interface BridgeDeps {
   readonly db: Db;
-  /** The chain's time in seconds. */
+  /** Chain time in seconds. */
   readonly seconds: () => Promise<number>;
 }
 
-/** The three requests of the attestation service that svc makes, under the paths of the live one. */
+/** The requests of the attestation service that svc makes, under their live paths. */
 export function registerAttestation(app: FastifyInstance, deps: BridgeDeps): void {
   const guard = (request: BridgeRequest) => ({
     preHandler: (incoming: FastifyRequest, reply: FastifyReply) => applyRequestFault(deps, request, incoming, reply),
@@ -69,7 +69,7 @@ export function registerAttestation(app: FastifyInstance, deps: BridgeDeps): voi
   );
 }
 
-/** Answers in place of the handler where the limit is passed or a fault was ordered. */
+/** Answers instead of the handler if the rate limit is exceeded or a fault applies. */
 async function applyRequestFault(
   { db, seconds }: BridgeDeps,
   request: BridgeRequest,
@@ -94,16 +94,15 @@ async function applyRequestFault(
   }
 }
 
-/** As the live service refuses: the status again, and a sentence. */
+/** The error format of the live service. */
 function refuse(reply: FastifyReply, code: number, error: string): FastifyReply {
   return reply.code(code).send({ code, error });
 }
 
 const CCTP_VERSION = 2;
-/** One of the reasons that the live service gives. */
+/** As the live service names it. */
 const DELAY_REASON = 'insufficient_allowance_available';
 
-/** A burn as the attestation service shows it. */
 export function showMessage(burn: Burn) {
   const common = { eventNonce: burn.nonce, cctpVersion: CCTP_VERSION };
   const message = attestedMessage(burn);
@@ -125,7 +124,7 @@ export function showMessage(burn: Burn) {
   };
 }
 
-/** The message with what the service fills in; undefined before it is attested. */
+/** Undefined before the attestation. */
 export function attestedMessage({ message, nonce, sent, attestation }: Burn): Uint8Array | undefined {
   if (!attestation) return undefined;
   return changeMessage(message, {
@@ -175,29 +174,26 @@ function word(value: bigint): string {
   return `0x${value.toString(16).padStart(64, '0')}`;
 }
 
-/** Known to everyone, as all keys of the sandbox are: it vouches for sandbox burns only. */
+/** Public, like all keys of the sandbox. */
 const PRIVATE_KEY = privateKeyOf('attester');
-/** As Ethereum counts the two possible public keys of a signature. */
+/** Ethereum's recovery id. */
 const RECOVERY_OFFSET = 27;
 
-/** r, s and the recovery byte over the message's Keccak hash: 65 bytes, always the same for the same message. */
+/** r, s and the recovery byte over the Keccak hash: 65 bytes, deterministic. */
 export function attest(message: Uint8Array): Uint8Array {
   const signature = secp256k1.sign(keccak_256(message), PRIVATE_KEY);
   return Uint8Array.from([...signature.toCompactRawBytes(), RECOVERY_OFFSET + signature.recovery]);
 }
 
-/** Uncompressed, with which attestations can be checked. */
+/** Uncompressed. */
 export function attesterPublicKey(): Uint8Array {
   return secp256k1.getPublicKey(PRIVATE_KEY, false);
 }
 
-/** Whoever asks too often waits this long, as with the live service. */
+/** As the live service blocks a client that exceeds its limit. */
 export const BLOCK_SECONDS = 300;
 
-/**
- * Counts a request and says whether it may be answered. All processes count together. A block that lies further ahead than
- * a block lasts was made before the clock was set back, and is over.
- */
+/** Counts over all processes. A block further ahead than BLOCK_SECONDS predates a clock set back, and is void. */
 export async function admitRequest(db: Db, requestsPerSecond: number, nowSeconds: number): Promise<boolean> {
   const row = await db.one<{ blocked: boolean }>(sql`
     update sandbox.bridge_limit set

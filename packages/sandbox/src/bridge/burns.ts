@@ -11,9 +11,7 @@ import { encodeBase58, slotAt, usdcTokenAccount } from './solana-address.ts';
 
 export type ForwardState = 'PENDING' | 'CONFIRMED' | 'COMPLETE' | 'FAILED';
 
-/** A burn on the current chain and its progress. */
 export interface Burn {
-  /** `0x` and 64 digits. */
   readonly nonce: string;
   readonly transactionHash: string;
   readonly message: Uint8Array;
@@ -46,7 +44,6 @@ interface Row {
   readonly signature: string | null;
 }
 
-/** The join leaves out burns that a reorg removed. */
 export async function findBurns(tx: Db, which: Sql): Promise<Burn[]> {
   const rows = await tx.rows<Row>(sql`
     select m.nonce, m.transaction_hash, m.message, b.timestamp as burned_at, m.fault, m.completed_at, m.fee_executed,
@@ -175,10 +172,7 @@ export function nonceOf(transactionHash: string, ordinal: number): string {
   return `0x${createHash('sha256').update(`svc sandbox burn ${transactionHash} ${ordinal}`).digest('hex')}`;
 }
 
-/**
- * Advances the selected burns to `now` (seconds of chain time) and returns the indexed ones. There is no background job: every
- * read advances first.
- */
+/** Advances burns to `now` (seconds of chain time) and returns the indexed ones. Every read advances first. */
 export function advanceBurns(db: Db, which: Sql, now: number): Promise<Burn[]> {
   return db.tx(async (tx) => {
     const settings = await lockSettings(tx);
@@ -189,7 +183,6 @@ export function advanceBurns(db: Db, which: Sql, now: number): Promise<Burn[]> {
   });
 }
 
-/** Undefined where the nonce is unknown. */
 export function reattest(db: Db, nonce: string, now: number): Promise<Burn | undefined> {
   return db.tx(async (tx) => {
     const settings = await lockSettings(tx);
@@ -232,7 +225,6 @@ export function progress(burn: Burn, settings: BridgeSettings, now: number): Bur
   return { ...attested, forwardState: forwardStateAt(attested, attested.attestation, settings, now) };
 }
 
-/** Renews an attestation that has expired or was not forwarded. */
 export function renew(burn: Burn, now: number): Burn {
   const { attestation, fault } = burn;
   if (!attestation || isMinted(burn)) return burn;
@@ -289,14 +281,12 @@ function forwardStateAt(
   return passed * 2 >= forwardSeconds ? 'CONFIRMED' : 'PENDING';
 }
 
-/** Mints only to the token account of the owner named in the hook. */
 function canMint({ sent }: Burn, owner: Uint8Array): boolean {
   if (sent.destinationDomain !== SOLANA_DOMAIN || sent.destinationCaller !== 0n) return false;
   const recipient = toBytes(sent.mintRecipient, 32);
   return recipient !== undefined && Buffer.compare(usdcTokenAccount(owner), recipient) === 0;
 }
 
-/** Credits the recipient with the amount minus the fee. Returns the signature. */
 export async function mint(tx: Db, burn: Burn, { feeExecuted, completedAt }: Attestation): Promise<string> {
   const hook = readForwardHook(burn.sent.hookData);
   if (hook.kind !== 'owner') throw new Error(`Burn ${burn.nonce} names no owner to mint for.`);

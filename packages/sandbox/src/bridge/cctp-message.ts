@@ -67,8 +67,9 @@ const CREATE_ACCOUNT = 1;
 const PAYLOAD_START = MAGIC_BYTES + 8;
 
 export type ForwardHook =
-  /** The burner mints on its own. */
-  { readonly kind: 'none' } | { readonly kind: 'malformed' } | { readonly kind: 'owner'; readonly owner: Uint8Array };
+  | { readonly kind: 'none' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'owner'; readonly owner: Uint8Array };
 
 export function readForwardHook(hook: Uint8Array): ForwardHook {
   if (!startsWithMagic(hook)) return { kind: 'none' };
@@ -91,7 +92,6 @@ const fieldOf: Readonly<Record<TamperedField, MessageField>> = {
   token: 'burnToken',
 };
 
-/** Flips one bit of a field. */
 export function tamper(message: Uint8Array, field: TamperedField): Uint8Array {
   const name = fieldOf[field];
   const value = decodeMessage(message)?.[name];
@@ -122,7 +122,6 @@ export function feeOf({ amount, maxFee, fast, forwarded }: FeeInput, settings: B
   return fee < maxFee ? fee : maxFee;
 }
 
-/** Fees in basis points, possibly fractional. */
 export function showFees({ fastFeePerMillion, forwardFee }: BridgeSettings, forward: boolean) {
   const forwarding = forward ? { forwardFee: { low: forwardFee, med: forwardFee, high: forwardFee } } : {};
   return [

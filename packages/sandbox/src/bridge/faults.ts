@@ -60,7 +60,6 @@ interface Row {
 const columns = sql`id, kind, transaction_hash, request, remaining, expires_at, parameters`;
 const inForce = sql`(remaining is null or remaining > 0) and expires_at > clock_timestamp()`;
 
-/** Undefined if there are too many. */
 export async function addBridgeFault(db: Db, fault: NewBridgeFault): Promise<BridgeFault | undefined> {
   const { kind, transactionHash, request, count, seconds, ...parameters } = fault;
   return db.tx(async (tx) => {
@@ -92,7 +91,6 @@ export async function clearBridgeFaults(db: Db): Promise<void> {
   });
 }
 
-/** Uses the oldest matching fault once. */
 export async function takeRequestFault(
   db: Db,
   request: BridgeRequest,
@@ -110,7 +108,6 @@ export async function takeFaultOfNewBurn(tx: Db, transactionHash: string, versio
   return burnFault(await take(tx, burnFaultKinds, fitting));
 }
 
-/** Matches only faults that name the transaction. */
 export async function takeFaultOfBurn(tx: Db, transactionHash: string): Promise<BurnFault | undefined> {
   return burnFault(await take(tx, burnFaultKinds, sql`transaction_hash = ${transactionHash}`));
 }

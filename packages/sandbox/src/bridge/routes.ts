@@ -12,7 +12,6 @@ export interface BridgeOptions {
   readonly now?: () => number;
 }
 
-/** The attestation service, the simulated Solana, and their controls. */
 export function registerBridge(app: FastifyInstance, db: Database, { now = Date.now }: BridgeOptions = {}): void {
   const seconds = () => chainSeconds(db.reads, now);
   registerAttestation(app, { db, seconds });
@@ -69,7 +68,6 @@ interface Row {
   readonly balance: string;
 }
 
-/** The USDC of an owner or a token account, after minting what is due. */
 export async function readAccount(db: Db, address: SolanaAddress, now: number): Promise<SolanaAccount> {
   const bytes = solanaAddressBytes(address);
   const derived = encodeBase58(usdcTokenAccount(bytes));
@@ -95,7 +93,6 @@ export interface SolanaTransaction {
   readonly blockTime: number;
 }
 
-/** Mints are the only transactions. */
 export async function readSolanaTransaction(db: Db, signature: string): Promise<SolanaTransaction | undefined> {
   const row = await db.one<Omit<SolanaTransaction, 'blockTime'> & { blockTime: bigint }>(sql`
     select t.signature, t.nonce, a.owner, t.token_account as "tokenAccount", t.amount, t.slot::text as slot,

@@ -43,7 +43,6 @@ export async function readSettings(reads: Reads): Promise<BridgeSettings> {
   return settingsOf(await reads.one<Row>(sql`select ${columns} from sandbox.bridge`));
 }
 
-/** Locks all burns until the transaction ends. */
 export async function lockSettings(tx: Db): Promise<BridgeSettings> {
   return settingsOf(await tx.one<Row>(sql`select ${columns} from sandbox.bridge for update`));
 }
@@ -76,9 +75,7 @@ function settingsOf(row: Row | undefined): BridgeSettings {
 const MAX_FAULT_SECONDS = 86_400;
 const DEFAULT_FAULT_SECONDS = 3_600;
 const MAX_FAULT_COUNT = 10_000;
-/** Longer than a hash in any notation. */
 const MAX_HASH_LENGTH = 80;
-/** Longer than any bridge takes. */
 const MAX_SECONDS = 30 * 86_400;
 /** A tenth of the amount. */
 const MAX_FEE_PER_MILLION = 100_000;
@@ -96,7 +93,6 @@ const limits = {
   requestsPerSecond: [1, MAX_REQUESTS_PER_SECOND],
 } as const satisfies Record<keyof BridgeSettings, readonly [number, number]>;
 
-/** `POST /bridge/settings`: any of the settings. */
 export function readSettingsChange(value: unknown): Partial<BridgeSettings> {
   const body = readBody(value);
   const unknown = Object.keys(body).find((name) => !Object.hasOwn(limits, name));
@@ -105,10 +101,7 @@ export function readSettingsChange(value: unknown): Partial<BridgeSettings> {
   return Object.fromEntries(given.map(([name, [min, max]]) => [name, readWhole(body, name, min, max)]));
 }
 
-/**
- * `POST /bridge/faults` `{kind, transactionHash?, count?, seconds?, request?}` and, by kind, `delaySeconds` or `field`. Without
- * count and seconds: once, within an hour.
- */
+/** Without `count` and `seconds`: once, within an hour. */
 export function readBridgeFault(value: unknown): NewBridgeFault {
   const body = readBody(value);
   const kind = readOneOf(body, 'kind', [...burnFaultKinds, ...requestFaultKinds]);

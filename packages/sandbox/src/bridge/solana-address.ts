@@ -9,11 +9,9 @@ const MARKER = new TextEncoder().encode('ProgramDerivedAddress');
 /** About every second bump is off the curve. */
 const FIRST_BUMP = 255;
 
-/** As on Solana's mainnet. */
 export const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const USDC_MINT_BYTES = addressBytes(USDC_MINT);
 
-/** The owner's associated token account, a program-derived address. */
 export function usdcTokenAccount(owner: Uint8Array): Uint8Array {
   for (let bump = FIRST_BUMP; bump >= 0; bump--) {
     const hash = createHash('sha256');

@@ -82,7 +82,6 @@ export class Draft {
     };
   }
 
-  /** Adds a transaction to the open block, opening one if necessary. */
   include(tx: Transaction, executed: Executed, definition?: ContractClass): void {
     const open = this.#head.open ?? { timestamp: this.#openTimestamp(), transactions: 0, openedAt: this.#now() };
     const version = this.#head.version + 1;
@@ -99,7 +98,6 @@ export class Draft {
     if (open.transactions + 1 >= MAX_BLOCK_TRANSACTIONS) this.seal();
   }
 
-  /** With instant blocks, seals the block of each transaction. */
   sealIfInstant(): void {
     if (this.#head.blockSeconds === 0 && this.#head.open) this.seal();
   }

@@ -27,7 +27,6 @@ export interface FaultParameters {
 
 export interface NewFault extends FaultParameters {
   readonly kind: FaultKind;
-  /** Restricts the fault to one JSON-RPC method. */
   readonly method?: string;
   /** Without it, the fault applies until it expires. */
   readonly count?: number;
@@ -54,7 +53,6 @@ interface Row {
   readonly parameters: FaultParameters;
 }
 
-/** Undefined if there are too many. */
 export async function addFault(db: Db, fault: NewFault): Promise<Fault | undefined> {
   const { kind, method, count, seconds, ...parameters } = fault;
   return db.tx(async (tx) => {

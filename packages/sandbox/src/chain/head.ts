@@ -17,9 +17,7 @@ export interface Head {
   readonly blockSeconds: number;
   readonly timeOffsetSeconds: number;
   readonly l1AfterBlocks: number;
-  /** The block being filled, with interval blocks. */
   readonly open: OpenBlock | undefined;
-  /** Transactions in the mempool. */
   readonly queued: number;
   /** Lets calls skip the query for faults. */
   readonly faultsActive: boolean;
@@ -88,10 +86,7 @@ function headOf(row: Row | undefined): Head {
 /** Whole bytes that always fit a felt. */
 const HEX_DIGITS = 62;
 
-/**
- * Unique per block and history. Not the protocol's block hash: its commitments would cost more than the transactions, and nothing
- * in development verifies them.
- */
+/** Unique per block and history. The protocol's commitments would cost more than the transactions. */
 export function blockHash(block: {
   readonly parent: string;
   readonly number: number;

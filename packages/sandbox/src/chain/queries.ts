@@ -13,7 +13,6 @@ export type Finality = 'PRE_CONFIRMED' | 'ACCEPTED_ON_L2' | 'ACCEPTED_ON_L1';
 
 export interface Block {
   readonly number: number;
-  /** Undefined for the open block. */
   readonly hash: string | undefined;
   readonly timestamp: number;
   /** State version after its last transaction. */
@@ -56,7 +55,6 @@ export function openBlock(head: Head, now: number): Block {
   };
 }
 
-/** The head as a node sees it that lags by this many blocks. */
 export async function headBefore(reads: Reads, head: Head, blocks: number): Promise<Head> {
   const row = await reads.one<Row>(sql`
     select number, hash, timestamp, version from sandbox.blocks where number = ${Math.max(0, head.number - blocks)}`);
@@ -87,7 +85,6 @@ function numberOf(head: Head, id: Exclude<BlockId, 'pre_confirmed'>): number | u
   return id === 'latest' ? head.number : l1Number(head);
 }
 
-/** `block_hash` is null in the open block. */
 export type StoredTransaction = TransactionRow & { readonly block_hash: string | null };
 
 type FoundRow = Omit<StoredTransaction, 'l1_gas' | 'l1_data_gas' | 'l2_gas'> & {
@@ -109,7 +106,6 @@ export async function transactionAt(
   return (await find(reads, head, sql`t.block_number = ${block} and t.index = ${index}`))[0];
 }
 
-/** Bounded by the size of a block. */
 export function transactionsOf(reads: Reads, head: Head, block: number): Promise<StoredTransaction[]> {
   return find(reads, head, sql`t.block_number = ${block}`);
 }
@@ -140,7 +136,6 @@ export interface EventFilter {
   readonly addresses: readonly string[];
   /** Accepted keys by position; an empty list accepts any. */
   readonly keys: readonly (readonly string[])[];
-  /** Position of the last event of the previous page. */
   readonly after: { readonly version: number; readonly index: number } | undefined;
   readonly limit: number;
 }
@@ -189,7 +184,6 @@ export interface Change {
   readonly contract: string;
   readonly slot: string;
   readonly value: string;
-  /** Whether the contract had a class before. */
   readonly existed: boolean;
 }
 
@@ -232,7 +226,6 @@ export interface BlockDetails {
   readonly parentHash: string;
   readonly transactions: number;
   readonly events: number;
-  /** Changed storage cells. */
   readonly changes: number;
 }
 

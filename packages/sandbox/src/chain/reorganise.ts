@@ -4,7 +4,6 @@ import { type ContractClass, readTransaction, type ShownTransaction } from './tr
 
 export interface Reorganised {
   readonly dropped: readonly string[];
-  /** Now in another block. */
   readonly requeued: readonly string[];
 }
 
@@ -14,10 +13,7 @@ interface Row {
   readonly definition: ContractClass | null;
 }
 
-/**
- * Removes the last blocks, the open one included. With `requeue` their transactions run again in order in one new block; those no
- * longer valid are dropped.
- */
+/** With `requeue` the removed transactions run again, in order, in one new block; invalid ones are dropped. */
 export async function reorganise(draft: Draft, blocks: number, what: 'drop' | 'requeue'): Promise<Reorganised> {
   await save(draft.tx, draft);
   const number = Math.max(0, draft.head.number - blocks);

@@ -55,7 +55,6 @@ export class StateCache {
   /** After a write of this process: `rows` are all changes between the cached version and the head's. */
   advance(from: number, head: Head, rows: readonly StateRow[]): void {
     const same = head.reorganisations === this.#reorganisations;
-    // A reader may have synced already.
     if (same && head.version <= this.#version) return;
     if (!same || from !== this.#version) {
       this.#restart(head);
@@ -65,7 +64,6 @@ export class StateCache {
     for (const { contract, slot, value } of rows) this.#set(`${contract} ${slot}`, BigInt(value));
   }
 
-  /** Loads what other processes wrote. */
   async sync(reads: Reads, head: Head): Promise<void> {
     const from = this.#version;
     const behind = head.version - from;
@@ -90,7 +88,6 @@ export class StateCache {
     this.#reorganisations = head.reorganisations;
   }
 
-  /** Evicts the oldest entry. */
   #set(key: string, value: bigint): void {
     if (this.#values.size >= this.#maxEntries && !this.#values.has(key)) {
       for (const oldest of this.#values.keys()) {

@@ -21,7 +21,6 @@ import type {
 
 export interface ReadTransaction {
   readonly tx: Transaction;
-  /** Of a declare transaction that carries its class. */
   readonly definition?: ContractClass;
 }
 
@@ -119,7 +118,6 @@ function readMode(value: unknown, name: string): 0 | 1 {
   return readChoice(value, name, ['L1', 'L2']) === 'L1' ? 0 : 1;
 }
 
-/** JSON-RPC form, without the hash. */
 export interface ShownTransaction {
   readonly type: Transaction['type'];
   readonly [field: string]: unknown;
@@ -174,7 +172,6 @@ function showBounds({ maxAmount, maxPricePerUnit }: ResourceBounds) {
 const VERSION = '0.1.0';
 const MAX_FUNCTION_INDEX = 2 ** 32 - 1;
 
-/** Sierra class in JSON-RPC form. */
 export interface ContractClass {
   readonly sierra_program: readonly string[];
   readonly contract_class_version: string;
@@ -238,7 +235,6 @@ function entryPointsHash(points: readonly EntryPoint[]): bigint {
   return poseidonMany(points.flatMap((point) => [BigInt(point.selector), BigInt(point.function_idx)]));
 }
 
-/** An invalid field of a request; the message names it. */
 export class FieldError extends Error {
   override readonly name = 'FieldError';
 }

@@ -23,9 +23,7 @@ export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
-/**
- * The only way to change the chain: jobs queue, run on the draft under the lock on the head, and are answered after the commit.
- */
+/** The only way to change the chain: jobs run on the draft under the lock on the head and are answered after the commit. */
 export class Writer {
   readonly #db: Database;
   readonly #cache: StateCache;
@@ -114,7 +112,6 @@ export class BlockTimer {
     this.#done = this.#run(db, writer, now);
   }
 
-  /** Rereads the block time now. */
   wake(): void {
     this.#wake.abort();
   }
@@ -134,7 +131,6 @@ export class BlockTimer {
     }
   }
 
-  /** Returns the milliseconds until the next poll. */
   async #sealIfDue(db: Database, writer: Writer, now: () => number): Promise<number> {
     const head = await readHead(db);
     if (!head.open) return POLL_MS;
@@ -163,7 +159,6 @@ export function setBlockTime(draft: Draft, seconds: number, l1AfterBlocks: numbe
   draft.change({ open: seconds === 0 ? undefined : draft.newBlock() });
 }
 
-/** Every process tries; the first one seals. */
 export function sealWhenDue(draft: Draft, now: number): void {
   if (isDue(draft.head, now)) draft.seal();
 }
@@ -175,9 +170,7 @@ export function isDue(head: Head, now: number): boolean {
 /** The live network takes hours; tests can reach this many blocks. */
 const DEFAULT_L1_AFTER_BLOCKS = 100;
 
-/**
- * Creates block 0 if there is none. Contracts of a newer version are added; existing state stays, so a chain survives upgrades.
- */
+/** Creates block 0. Adds contracts of a newer version and keeps existing state, so a chain survives upgrades. */
 export async function ensureGenesis(db: Database, now: () => number): Promise<void> {
   const rows = stateRows(0, genesis(), () => 0n);
   const digest = createHash('sha256').update(JSON.stringify(rows)).digest('hex');

@@ -9,7 +9,6 @@ export const MESSAGE_TRANSMITTER_ADDRESS = 0x02ebb5777b6dd8b26ea11d68fdf1d2c85cd
 export const STARKNET_DOMAIN = 25n;
 export const SOLANA_DOMAIN = 5n;
 
-/** Of the message and of its body. */
 const VERSION = 1n;
 
 export interface BurnMessage {
@@ -108,7 +107,6 @@ const sendMessage = action(
   },
 );
 
-/** Emits the messages that the attestation service signs. */
 export const messageTransmitter = contract({
   name: 'MessageTransmitterV2',
   classHash: starknetKeccak('svc sandbox message transmitter'),

@@ -10,7 +10,6 @@ export interface Codec<T> {
   readonly type: string;
   /** Number of felts, where it is fixed. Storage requires it. */
   readonly size?: number;
-  /** ABI entries of the type. */
   readonly definitions: readonly AbiEntry[];
   read(reader: Reader): T;
   write(value: T): bigint[];
@@ -241,7 +240,6 @@ export function byteArrayFelts(bytes: Uint8Array): bigint[] {
   return [BigInt(whole), ...words, toInteger(pending), BigInt(pending.length)];
 }
 
-/** Undefined if the felts are not a ByteArray. */
 export function byteArrayBytes(
   words: readonly bigint[],
   pending: bigint,

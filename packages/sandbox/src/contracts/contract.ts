@@ -7,7 +7,6 @@ export interface Contract {
   readonly name: string;
   readonly classHash: bigint;
   readonly construct: ContractFunction | undefined;
-  /** By selector. */
   readonly entrypoints: ReadonlyMap<bigint, ContractFunction>;
   /** Cairo 1 ABI with one `interface`. */
   readonly abi: readonly AbiEntry[];
@@ -107,7 +106,6 @@ interface KeyField<T> {
   readonly key: Codec<T>;
 }
 
-/** An indexed member of an event. */
 export function key<T>(codec: Codec<T>): KeyField<T> {
   return { key: codec };
 }
@@ -143,7 +141,6 @@ const MAX_CACHED_KEYS = 20_000;
 
 /** At the storage key that the Cairo compiler gives it. */
 export interface Variable<T> {
-  /** Key of the first felt. */
   readonly key: bigint;
   read(frame: Frame): Promise<T>;
   write(frame: Frame, value: T): Promise<void>;
@@ -241,7 +238,6 @@ export interface Frame {
   replaceClass(classHash: bigint): Promise<void>;
 }
 
-/** The ABI as the Cairo compiler writes it. */
 export function describeAbi(
   name: string,
   construct: ContractFunction | undefined,

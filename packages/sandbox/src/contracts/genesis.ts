@@ -29,7 +29,6 @@ const SOLANA_TOKEN_MESSENGER = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
 /** Whole tokens: enough for tens of millions of transactions and every gift of a test run. */
 const STARTING_STRK = 1_000_000n;
 const STARTING_USDC = 100_000_000n;
-/** In whole USDC. */
 const BURN_LIMIT = 10_000_000n;
 
 class Draft {
@@ -94,7 +93,6 @@ function deployAccount(draft: Draft, { address, publicKey }: PredeployedAccount)
   draft.put(address, plainAccountKey.key, [publicKey]);
 }
 
-/** The state of the first block. */
 export function genesis(): StateDiff {
   const draft = new Draft();
   const { sequencer, relayers, manager, faucet } = predeployed;
@@ -109,7 +107,6 @@ export function genesis(): StateDiff {
   return draft.diff;
 }
 
-/** Every contract that the sandbox can run. */
 export const contracts: readonly Contract[] = [
   erc20,
   universalDeployer,

@@ -3,7 +3,6 @@ import { calls, executeAll, isSignedBy, requireProtocol, results } from './calls
 import { array, bool, felt, require } from './codec.ts';
 import { action, contract, event, external, type Frame, key, variable, view } from './contract.ts';
 
-/** OpenZeppelin's variable. */
 export const plainAccountKey = variable('Account_public_key', felt);
 
 const OwnerAdded = event('OwnerAdded', { new_owner_guid: key(felt) });

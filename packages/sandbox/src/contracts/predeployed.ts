@@ -48,7 +48,6 @@ export function privateKeyOf(label: string): bigint {
   return starknetKeccak(`svc sandbox ${label}`);
 }
 
-/** Accounts of the first block. */
 export const predeployed = {
   /** Receives the fees. */
   sequencer: account('sequencer'),

@@ -103,7 +103,6 @@ function parseLong(signature: readonly bigint[]): readonly SignerSignature[] {
   }
 }
 
-/** Undefined if the signature is valid. */
 export async function signatureError(
   frame: Frame,
   hash: bigint,
@@ -196,7 +195,6 @@ function executeFromOutside(name: string, version: 1 | 2, signature: typeof sign
 
 const signatureTypes = { v1: array(felt), v2: span(felt) };
 
-/** For `__validate_declare__` and `__validate_deploy__`. */
 export async function requireOwner(frame: Frame): Promise<bigint> {
   require(isVersion3(frame), 'argent/invalid-tx-version');
   require(frame.transaction.paymasterData.length === 0, 'argent/unsupported-paymaster');

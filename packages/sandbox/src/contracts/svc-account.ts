@@ -100,7 +100,6 @@ function sessionOf(signature: readonly bigint[]): SessionSignature | undefined {
   return signature.length === SESSION_SIGNATURE_LENGTH ? decodeSessionSignature(signature) : undefined;
 }
 
-/** Returns the session, or undefined if the owner signed. */
 async function authorize(frame: Frame, hash: bigint, signature: readonly bigint[], list: readonly Call[]) {
   const session = sessionOf(signature);
   if (!session) {
@@ -142,10 +141,7 @@ function executionFunctions(known: WalletClass): ContractFunction[] {
   ];
 }
 
-/**
- * The account pays for its transactions at a price set by the signer, which no session limit bounds. So sessions work only from
- * outside, where the sender pays.
- */
+/** Sessions work only from outside: the account itself would pay a price that no session limit bounds. */
 const ownerTransactions: readonly ContractFunction[] = [
   external('__validate__', { calls }, felt, requireOwner),
   external('__execute__', { calls }, results, (frame, args) => {
@@ -157,7 +153,6 @@ const ownerTransactions: readonly ContractFunction[] = [
 type Execute = typeof executeAll;
 type Charge = (frame: Frame, session: SessionSignature, list: readonly Call[]) => Promise<void>;
 
-/** Earlier classes also accept transactions of sessions. */
 function ownerOrSessionTransactions(execute: Execute, charge: Charge): readonly ContractFunction[] {
   return [
     external('__validate__', { calls }, felt, async (frame, args) => {
@@ -229,7 +224,6 @@ function known(classHash: bigint): WalletClass {
   return found;
 }
 
-/** The class of new wallets. */
 export const currentSvcAccount = svcAccount('SvcAccount', known(classes.svc));
 /** The same program with branch targets that nodes refuse; existing chains still have wallets of it. */
 export const unrepairedSvcAccount = svcAccount('SvcAccount', {

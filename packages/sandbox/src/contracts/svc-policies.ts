@@ -12,7 +12,6 @@ const policy = tuple({
 });
 type Policy = Value<typeof policy>;
 
-/** By session key and token. */
 const policies = map('spending_policies', policy);
 
 const NO_POLICY: Policy = {
@@ -32,7 +31,6 @@ export const SpendingPolicySet = event('SpendingPolicySet', {
 });
 export const SpendingPolicyRemoved = event('SpendingPolicyRemoved', { session_key: key(felt), token: key(address) });
 
-/** Entrypoints that move tokens or grant an allowance. */
 const SPENDING_ENTRYPOINTS = ['transfer', 'approve', 'increase_allowance', 'increaseAllowance'];
 const spendingSelectors = new Set(SPENDING_ENTRYPOINTS.map((name) => selector(name)));
 /** With the account as sender it equals `transfer`: some tokens require no allowance then. */

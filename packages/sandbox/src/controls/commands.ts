@@ -9,7 +9,6 @@ import { gasPrices } from '../execution/fees.ts';
 import type { InvokeTransaction } from '../execution/types.ts';
 import type { NodeDeps } from '../rpc/context.ts';
 
-/** Controls of the chain beside JSON-RPC. */
 export type Command =
   | { readonly do: 'show' }
   | { readonly do: 'mine'; readonly blocks: number }
@@ -22,7 +21,6 @@ export type Command =
   | { readonly do: 'list-faults' }
   | { readonly do: 'clear-faults' };
 
-/** Returns the body of the HTTP answer. */
 export async function runCommand(node: NodeDeps, command: Command): Promise<unknown> {
   const { db, writer } = node;
   switch (command.do) {
@@ -68,7 +66,6 @@ function showHead({ now }: NodeDeps, head: Head) {
     blockNumber: head.number,
     blockHash: head.hash,
     blockTimestamp: head.timestamp,
-    /** Timestamp of a block sealed now. */
     timestamp: Math.floor(now() / 1000) + head.timeOffsetSeconds,
     offsetSeconds: head.timeOffsetSeconds,
     blockSeconds: head.blockSeconds,
@@ -95,7 +92,6 @@ const LOW_HALF = 2n ** 128n - 1n;
 export interface Funding {
   readonly token: bigint;
   readonly to: bigint;
-  /** Smallest unit. */
   readonly amount: bigint;
 }
 

@@ -48,7 +48,6 @@ function toApiError(error: unknown): never {
 
 /** A century; later timestamps would not fit the contracts' types. */
 const MAX_OFFSET_SECONDS = 100 * 366 * 86_400;
-/** For longer intervals, mine by hand. */
 const MAX_BLOCK_SECONDS = 3_600;
 const MAX_L1_AFTER_BLOCKS = 1_000_000;
 
@@ -61,12 +60,10 @@ const MAX_TEXT = 1_000;
 /** Range of JSON-RPC error codes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/** `POST /starknet/mine` `{blocks?}`, 1 by default. */
 export function readMine(body: unknown): Command {
   return { do: 'mine', blocks: readOptionalWhole(readBody(body), 'blocks', 1, MAX_MINED_BLOCKS) ?? 1 };
 }
 
-/** `POST /starknet/time` `{offsetSeconds}` or `{increaseSeconds}`. */
 export function readTime(value: unknown): Command {
   const body = readBody(value);
   const offsetSeconds = readOptionalWhole(body, 'offsetSeconds', -MAX_OFFSET_SECONDS, MAX_OFFSET_SECONDS);
@@ -84,7 +81,6 @@ export function readBlockTime(value: unknown): Command {
   return { do: 'set-block-time', seconds, ...(l1AfterBlocks !== undefined && { l1AfterBlocks }) };
 }
 
-/** `POST /starknet/reorg` `{blocks, transactions}`, transactions `drop` or `requeue`. */
 export function readReorganisation(value: unknown): Command {
   const body = readBody(value);
   return {
@@ -94,10 +90,7 @@ export function readReorganisation(value: unknown): Command {
   };
 }
 
-/**
- * `POST /starknet/faults` `{kind, method?, count?, seconds?}` and, by kind, `reason`, `delayMs`, `code` and `message`, or
- * `blocks`. Without count and seconds: once, within an hour.
- */
+/** Without `count` and `seconds`: once, within an hour. */
 export function readFault(value: unknown): NewFault {
   const body = readBody(value);
   const kind = readOneOf(body, 'kind', faultKinds);

@@ -32,9 +32,7 @@ export class EvmChains {
     return node;
   }
 
-  /**
-   * Pays an amount in the token's smallest unit, or the chain's coin (`ETH`, on Rootstock `RBTC`). Included in a block on return.
-   */
+  /** `amount` in the smallest unit. Included in a block on return. */
   async fund(chain: EvmChain, address: string, token: ChainToken | NativeCoin, amount: bigint): Promise<string> {
     const recipient = parseEvmAddress(address);
     if (!recipient.ok) throw new ApiError('invalid_request', `address ${recipient.reason}.`);

@@ -5,10 +5,7 @@ import { bytes, type EvmChain, evmChains, FAUCET, GENESIS_TIME, genesisAccounts 
 
 type Edr = typeof import('@nomicfoundation/edr');
 
-/**
- * The engine traces every step, about 0.8 kB per unit of gas in the worst case (measured), and tracing cannot be disabled. A
- * transfer takes 50,000.
- */
+/** The engine keeps a trace of about 0.8 kB per unit of gas in the worst case (measured). A transfer takes 50,000. */
 export const MAX_GAS = 2_000_000n;
 /** 0.01 gwei; falls while blocks are nearly empty. */
 const FIRST_BASE_FEE = 10_000_000n;
@@ -25,7 +22,6 @@ export interface Engine {
 export type StartEngine = (chain: EvmChain) => Promise<Engine>;
 type LoadEdr = () => Promise<Edr>;
 
-/** Loads the package when the first engine starts. */
 export function engineStarter(load: LoadEdr = () => import('@nomicfoundation/edr')): StartEngine {
   return async (chain) => {
     const { edr, context } = await loadEngine(load);
@@ -81,7 +77,6 @@ function configuration(edr: Edr, chain: EvmChain): ProviderConfig {
     transactionGasCap: MAX_GAS,
     mining: { autoMine: true, blockGasLimit: MAX_GAS, memPool: { order: edr.MineOrdering.Fifo } },
     network: { genesisBlockGasLimit: MAX_GAS, genesisBlockTime: BigInt(GENESIS_TIME) },
-    // Instant blocks may share a second.
     allowBlocksWithSameTimestamp: true,
     allowUnlimitedContractSize: false,
     // As on a live node: a failed call is an error, a failed transaction has a receipt.

@@ -21,7 +21,6 @@ const BALANCES = 0;
 const ALLOWANCES = 1;
 const TOTAL_SUPPLY = 2;
 
-/** Solidity's `Error(string)`. */
 const ERROR_SELECTOR = 0x08c379a0n;
 
 // Macros: operands from the stack, result on the stack.
@@ -29,7 +28,6 @@ const amount = (index: number) => `${4 + 32 * index} CALLDATALOAD`;
 const address = (index: number) => `${4 + 32 * index} CALLDATALOAD DUP1 160 SHR @refuse JUMPI`;
 const takes = (count: number) => `${4 + 32 * count} CALLDATASIZE LT @refuse JUMPI`;
 const balanceSlot = `0 MSTORE ${BALANCES} 32 MSTORE 64 0 KECCAK256`;
-/** Expects the spender and, on top of it, the owner. */
 const allowanceSlot = `0 MSTORE ${ALLOWANCES} 32 MSTORE 64 0 KECCAK256 32 MSTORE 0 MSTORE 64 0 KECCAK256`;
 
 /** Stores an ABI string at `start`: the offset 32, the length, the bytes. */
@@ -149,7 +147,6 @@ const OPCODES: Readonly<Record<string, number>> = {
   LOG3: 0xa3, RETURN: 0xf3, REVERT: 0xfd,
 };
 const JUMPDEST = 0x5b;
-/** PUSHn is PUSH0 + n. */
 const PUSH0 = 0x5f;
 const WORD_BYTES = 32;
 /** Two bytes address the largest contract that the EVM allows (24,576 bytes). */
@@ -159,10 +156,8 @@ const MAX_CODE_BYTES = 24_576;
 type Piece = readonly number[] | { readonly label: string };
 
 /**
- * EVM code from words separated by white space, in the order in which they run: a mnemonic, a number (pushed in as few
- * bytes as it needs), `name:` (a place to jump to) or `@name` (pushes that place). `;` starts a comment.
- *
- *   assemble('6 0 MSTORE 32 0 RETURN')   // answers the word 6
+ * Words run in order: a mnemonic, a number (pushed), `name:` (a jump target) or `@name` (pushes a target). `;` starts a comment.
+ * Example: `6 0 MSTORE 32 0 RETURN` answers the word 6.
  */
 export function assemble(source: string): Uint8Array {
   const pieces: Piece[] = [];

@@ -51,7 +51,6 @@ export function respond(id: string | number | null, answer: Answer): Response {
   return { jsonrpc: '2.0', id, ...answer };
 }
 
-/** The only method that changes the chain. */
 export const SEND = 'eth_sendRawTransaction';
 
 /** The engine's other methods stay closed: some manipulate the chain, and filters live in one process only. */
@@ -161,7 +160,6 @@ function revertData(data: unknown): string | undefined {
   return typeof reason.Revert === 'string' ? reason.Revert : undefined;
 }
 
-/** `Error(string)`: selector, offset, length, bytes. */
 function revertMessage(data: string): string {
   const [, length, text] = /^0x08c379a0.{64}(.{64})(.*)$/.exec(data) ?? [];
   if (length === undefined || text === undefined) return 'execution reverted';

@@ -19,14 +19,10 @@ export interface EvmNodeDeps {
   readonly db: Db;
   readonly start: StartEngine;
   readonly queue: SerialQueue;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
-/**
- * One EVM chain as JSON-RPC. Its history is a log in the database; an engine in memory replays the entries of every process. The
- * engine starts with the first request.
- */
+/** One EVM chain. Its history is a log in the database, which an engine in memory replays, started on first use. */
 export class EvmNode {
   readonly #deps: EvmNodeDeps;
   /** Undefined while the engine may differ from the log; after a failure the next request starts a new one. */
@@ -36,7 +32,6 @@ export class EvmNode {
     this.#deps = deps;
   }
 
-  /** Takes a parsed request or batch; undefined if no answer is due. */
   handle(body: unknown): Promise<unknown> {
     return serve(body, (method, params) => this.#execute(method, params));
   }
@@ -117,7 +112,6 @@ export class Replica {
     this.#engine = engine;
   }
 
-  /** Number of the newest block. */
   get height(): number {
     return this.#height;
   }

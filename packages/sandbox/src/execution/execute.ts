@@ -48,7 +48,8 @@ export async function executeTransaction(
   const reverted = run.reverted ?? (overrun === undefined ? undefined : { text: overrun, error: overrun });
   if (reverted) machine.rollback(mark);
 
-  const gas = gasFor(machine, tx, reverted !== undefined && !options.skipFee);
+  const used = gasFor(machine, tx, run.reverted !== undefined);
+  const gas = reverted && !options.skipFee ? capped(tx, used) : used;
   const fee = feeOf(gas, tx.tip);
   const feeTransfer = options.skipFee ? undefined : await charge(machine, sender, block.sequencer, fee);
   return {
@@ -90,9 +91,10 @@ async function overrunOf(machine: Machine, tx: Transaction): Promise<string | un
   return `Insufficient fee token balance. Fee: ${fee}, balance: low/high ${low}/${high}.`;
 }
 
-function gasFor(machine: Machine, tx: Transaction, cap: boolean): Gas {
-  const gas = gasOf(tx, machine.work, machine.state.diff());
-  return cap ? capped(tx, gas) : gas;
+/** Of calls that failed a node counts the steps, not what they read and wrote. */
+function gasFor({ work, events, state }: Machine, tx: Transaction, failed: boolean): Gas {
+  const counted = failed ? { calls: work.calls, reads: 0, writes: 0 } : work;
+  return gasOf(tx, { work: counted, events, diff: state.diff(), firstWrites: state.firstWrites() });
 }
 
 /** A normal transfer from the sender, so the receipt has its event. */
@@ -144,7 +146,7 @@ export async function runValidation(
 /** Not counted: the flat price of a transaction covers it, so estimates with and without validation agree. */
 async function callValidate(machine: Machine, tx: Transaction): Promise<Outcome> {
   const { work } = machine;
-  machine.work = { calls: 0, reads: 0, writes: 0, events: 0 };
+  machine.work = { calls: 0, reads: 0, writes: 0 };
   const outcome = await machine.call({ to: senderOf(tx), ...validationCall(tx) });
   machine.work = work;
   return outcome;

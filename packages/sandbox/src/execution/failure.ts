@@ -2,7 +2,6 @@ import { toHex } from '@svc/starknet';
 import { BYTE_ARRAY_MAGIC, byteArrayBytes } from '../contracts/codec.ts';
 import type { NestedError } from './types.ts';
 
-/** A frame of the call stack, outermost first. */
 export interface FailedFrame {
   readonly kind: 'CALL' | 'LIBRARY_CALL' | 'CONSTRUCTOR';
   readonly address: bigint;

@@ -59,7 +59,7 @@ interface Running {
 export class Machine {
   readonly state: ExecutionState;
   readonly events: Event[] = [];
-  work: Work = { calls: 0, reads: 0, writes: 0, events: 0 };
+  work: Work = { calls: 0, reads: 0, writes: 0 };
   readonly #block: BlockContext;
   readonly #transaction: TransactionInfo;
   /** Calls within the current top-level call. */
@@ -181,7 +181,6 @@ export class Machine {
         return state.setStorage(address, key, value);
       },
       emit: (keys, data) => {
-        work.events += 1;
         running.events.push({ order: this.events.length, keys, data });
         this.events.push({ from: address, keys, data });
       },

@@ -7,6 +7,13 @@ class Cells {
   *changes(): Generator<[bigint, bigint]> {
     for (const [key, value] of this.current) if (this.original.get(key) !== value) yield [key, value];
   }
+
+  /** How many were zero and are not any more. */
+  firstWrites(): number {
+    let count = 0;
+    for (const [key] of this.changes()) if (this.original.get(key) === 0n) count += 1;
+    return count;
+  }
 }
 
 /** The state during one transaction. An undo log lets a failing call be rolled back alone. */
@@ -78,6 +85,13 @@ export class ExecutionState {
       classHashes: new Map(this.#classHashes.changes()),
       declared: new Set(this.#declared),
     };
+  }
+
+  /** Storage cells that got their first value. */
+  firstWrites(): number {
+    let count = 0;
+    for (const cells of this.#storage.values()) count += cells.firstWrites();
+    return count;
   }
 
   #cells(address: bigint): Cells {

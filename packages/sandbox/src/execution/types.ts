@@ -47,7 +47,6 @@ export interface InvokeTransaction extends Signed {
 
 export interface DeployAccountTransaction extends Signed {
   readonly type: 'DEPLOY_ACCOUNT';
-  /** `contractAddress` with deployer 0. */
   readonly address: bigint;
   readonly classHash: bigint;
   readonly salt: bigint;
@@ -99,7 +98,6 @@ export interface Trace {
   readonly validate?: Invocation;
   /** Of an invoke transaction; absent if it was forced to revert. */
   readonly execute?: Invocation;
-  /** Of a deploy account transaction. */
   readonly construct?: Invocation;
   readonly feeTransfer?: Invocation;
 }
@@ -114,7 +112,6 @@ export interface Executed {
   /** In FRI. Computed but not charged under `skipFee`. */
   readonly fee: bigint;
   readonly gas: Gas;
-  /** Of a deploy account transaction. */
   readonly contractAddress?: bigint;
   readonly trace: Trace;
 }
@@ -133,7 +130,6 @@ export type Refusal =
 export interface Refused {
   readonly refused: Refusal;
   readonly reason: string;
-  /** Set where a contract refused. */
   readonly error?: NestedError;
 }
 

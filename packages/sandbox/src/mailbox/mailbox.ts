@@ -9,7 +9,6 @@ const MAX_MAIL_BYTES = 256 * 1024;
 /** Longest line that mail servers accept. */
 const MAX_HEADER_LENGTH = 998;
 const DEFAULT_LIMIT = 100;
-/** PostgreSQL integer. */
 const MAX_ID = 2 ** 31 - 1;
 
 /** Nothing runs, loads or submits; links open in a new tab. */
@@ -128,7 +127,6 @@ export async function storeMail(db: Db, mail: NewMail): Promise<{ id: number; is
   });
 }
 
-/** Newest first. */
 export function listMails(db: Db, to: string | undefined, limit: number): Promise<MailSummary[]> {
   const which = to === undefined ? sql`true` : sql`lower(recipient) = lower(${to})`;
   return db.rows<MailSummary>(sql`
@@ -158,7 +156,6 @@ ${rows.join('\n')}
   );
 }
 
-/** The HTML part is shown in a sandboxed frame. */
 export function mailPage(mail: MailSummary, { headers, text, html }: Message): ReturnType<typeof page> {
   const subject = mail.subject || '(no subject)';
   const frame = `<h2>HTML</h2>

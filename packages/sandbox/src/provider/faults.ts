@@ -22,7 +22,6 @@ export type ProviderRequest = (typeof providerRequests)[number];
 export interface NewProviderFault {
   readonly kind: ProviderFaultKind;
   readonly request: ProviderRequest;
-  /** Restricts the fault to orders with this reference. */
   readonly reference?: string;
   /** Without it, the fault applies until it expires. */
   readonly count?: number;
@@ -50,7 +49,6 @@ interface Row {
 const columns = sql`id, kind, request, reference, remaining, expires_at`;
 const inForce = sql`(remaining is null or remaining > 0) and expires_at > clock_timestamp()`;
 
-/** Undefined if there are too many. */
 export async function addProviderFault(db: Db, fault: NewProviderFault): Promise<ProviderFault | undefined> {
   return db.tx(async (tx) => {
     await tx.run(sql`delete from sandbox.provider_faults where not (${inForce})`);
@@ -73,7 +71,6 @@ export async function clearProviderFaults(db: Db): Promise<void> {
   await db.run(sql`delete from sandbox.provider_faults`);
 }
 
-/** Uses the oldest matching fault once. */
 export async function takeProviderFault<K extends ProviderFaultKind>(
   db: Db,
   kinds: readonly K[],
@@ -111,10 +108,7 @@ const MAX_ORDER_ID_LENGTH = 255;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 
-/**
- * `POST /provider/faults` `{kind, reference?, count?, seconds?, request?}`; request is `order` (default) or, for faults before
- * acceptance, `look-up`. Without count and seconds: once, within an hour.
- */
+/** Without `count` and `seconds`: once, within an hour. Only faults before acceptance apply to a `look-up`. */
 export function readProviderFault(value: unknown): NewProviderFault {
   const body = readBody(value);
   const kind = readOneOf(body, 'kind', [...requestFaultKinds, ...answerFaultKinds, ...callbackFaultKinds]);

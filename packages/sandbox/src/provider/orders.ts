@@ -50,7 +50,6 @@ export async function changeSlowSeconds(db: Db, slowSeconds: number): Promise<vo
   await db.run(sql`update sandbox.provider set slow_seconds = ${slowSeconds}`);
 }
 
-/** Undefined if the id exists. */
 export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSeconds, callbacks }: NewOrder) {
   return tx.one<OrderStatus>(sql`
     insert into sandbox.provider_orders
@@ -76,7 +75,6 @@ export function lookUpOrder(tx: Db, orderId: string): Promise<(OrderStatus & { r
     returning ${statusColumns}, request->>'reference' as reference`);
 }
 
-/** Completes or fails due orders: one, or all. */
 export async function deliverDue(db: Db, orderId?: string): Promise<void> {
   const which = orderId === undefined ? sql`true` : sql`order_id = ${orderId}`;
   await db.run(sql`
@@ -146,7 +144,6 @@ const fields = [
   'amount',
   'currency',
 ] as const satisfies readonly (keyof Order)[];
-/** Longer than any field. */
 const MAX_LENGTH = 255;
 const FILE_NUMBER_DIGITS = 10;
 
@@ -169,7 +166,6 @@ export function isSlow({ reference }: Order): boolean {
   return reference.endsWith('1111');
 }
 
-/** Deterministic. */
 export function fileNumberOf(orderId: string): string {
   const number = createHash('sha256').update(orderId).digest().readBigUInt64BE();
   return String(number % 10n ** BigInt(FILE_NUMBER_DIGITS)).padStart(FILE_NUMBER_DIGITS, '0');

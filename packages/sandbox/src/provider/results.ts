@@ -5,7 +5,6 @@ import { type Db, sql } from '@svc/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type CallbackResult, deliverDue } from './orders.ts';
 
-/** The service that places orders and receives their results. */
 export interface ProviderClient {
   readonly providerSecret: Uint8Array;
   /** Results are posted to `/{orderId}/result` below it; undefined: no callbacks. */
@@ -35,10 +34,7 @@ interface DueCallback {
   readonly place: number;
 }
 
-/**
- * Delivers due orders and sends their callbacks. Claiming a callback postpones its next attempt: processes rarely send it twice,
- * and a killed one does not lose it.
- */
+/** Claiming a callback postpones its next attempt: processes rarely send it twice, a killed one does not lose it. */
 export async function sendResults(
   db: Db,
   client: ProviderClient,
@@ -156,7 +152,6 @@ export class HeldRequests {
 /** Clock tolerance of Standard Webhooks. */
 const TOLERANCE_SECONDS = 300;
 
-/** Headers of Standard Webhooks. */
 export function sign(secret: Uint8Array, id: string, body: string, nowSeconds: number): Record<string, string> {
   return {
     'webhook-id': id,

@@ -29,7 +29,6 @@ export interface ProviderOptions {
   readonly now?: () => number;
 }
 
-/** A fulfilment provider for development, its ledger and its controls. */
 export function registerProvider(
   app: FastifyInstance,
   db: Database,
@@ -64,7 +63,6 @@ export function registerProvider(
   });
 }
 
-/** An order has a few hundred bytes. */
 const MAX_ORDER_BYTES = 64 * 1024;
 
 export interface OrderRouteDeps {

@@ -28,7 +28,6 @@ export class NodeGoneError extends Error {
   override readonly name = 'NodeGoneError';
 }
 
-/** The node in its own thread, restarted when it dies. */
 export class NodeThread {
   readonly #settings: NodeSettings;
   readonly #report: (message: string) => void;
@@ -143,7 +142,6 @@ export type NodeReply =
   | { readonly id: number; readonly kind: 'command'; readonly answer: unknown }
   | { readonly id: number; readonly kind: 'failed'; readonly code?: ErrorCode; readonly message: string }
   | { readonly kind: 'fault'; readonly message: string }
-  /** On its own port. */
   | { readonly kind: 'listening' };
 
 export interface NodeSettings {

@@ -68,10 +68,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 /** As the shell's `nice`: about a tenth of a normal thread's share under load, a whole core otherwise. */
 const NICENESS = 10;
 
-/**
- * Serving threads go first when the cores are busy. Relative to the process, which may itself run at a low priority. Only Linux
- * has a priority per thread; elsewhere nothing changes.
- */
+/** Serving threads go first. Relative to the process, which may itself be nice. Only Linux has a priority per thread. */
 function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
