@@ -58,14 +58,16 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(`Committed and tagged v${version}. Next: git push --follow-tags, npm publish ${tarballs.join(' ')}`);
 }
 
+/** New texts of the files that a release changes. */
 function changedFiles(version: string): [file: string, text: string][] {
   const manifests = ['package.json', ...readdirSync(at('packages')).map((name) => `packages/${name}/package.json`)];
   const today = new Date().toISOString().slice(0, 10);
-  return [
+  const files: [string, string][] = [
     ['CHANGELOG.md', releaseChangelog(read('CHANGELOG.md'), version, today)],
     ...manifests.map((file): [string, string] => [file, toJson(setVersion(readJson<Manifest>(file), version))]),
     ['package-lock.json', toJson(setLockVersion(readJson<LockFile>('package-lock.json'), version))],
   ];
+  return files.filter(([file, text]) => read(file) !== text);
 }
 
 async function buildTarballs(version: string): Promise<string[]> {
