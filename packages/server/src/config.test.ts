@@ -33,6 +33,14 @@ describe('the configuration', () => {
     for (const value of Object.values(wrong)) expect(read).not.toThrow(value);
   });
 
+  it('warns of a variable that is one slip away from a setting, or has the prefix of ours', () => {
+    const config = readConfig({ DATABSE_URL: 'postgres://x', SVC_SECRET: 'x', PATH: '/bin', DATABASE_NAME: 'x' });
+    expect(config.warnings).toEqual([
+      'DATABSE_URL is not a setting. Is DATABASE_URL meant?',
+      'SVC_SECRET is not a setting.',
+    ]);
+  });
+
   it.each([
     ['DATABASE_URL', 'postgres://svc:50%off@127.0.0.1/svc'],
     ['DEV_MXN_PER_USD', '0'],
@@ -123,6 +131,12 @@ describe('the configuration', () => {
       },
       evmRpcUrls: { SCROLL: ['http://10.0.0.7:8545'] },
     });
+  });
+
+  it('has no sandbox beside a live network unless it is asked for', () => {
+    expect(readConfig(live).sandbox).toBe(false);
+    expect(readConfig({ ...live, SANDBOX: 'on' }).sandbox).toBe(true);
+    expect(readConfig({ SANDBOX: 'off' }).sandbox).toBe(false);
   });
 
   it('reads who pays for gas', () => {

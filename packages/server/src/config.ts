@@ -54,6 +54,8 @@ export interface Config {
   readonly giftGas: UsdMicros;
   readonly mail: MailSettings;
   readonly fulfilment: FulfilmentAccess | undefined;
+  /** Variables that look misspelled, in sentences for the log. */
+  readonly warnings: readonly string[];
 }
 
 /** Measured on two cores with the sandbox: at ten a second, reads keep just over half of their rate. */
@@ -66,6 +68,8 @@ const GIFT_GAS = 10_000n;
 const MAX_GIFT_GAS = 100_000_000n;
 /** Predeployed in the sandbox. */
 const MAX_SANDBOX_RELAYERS = 4;
+/** Read by other parts: the launcher, the embedded database, the tests. */
+const ELSEWHERE = ['SVC_POSTGRES_BIN', 'SVC_CHROMIUM', 'SVC_SEEDS', 'SVC_TEST_DATABASE_URL'];
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico.json');
 
@@ -82,7 +86,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
     role: read.choice('SVC_ROLE', ['all', 'api', 'worker'], 'all'),
     workerConcurrency: read.integer('WORKER_CONCURRENCY', 10, 1, 1_000),
-    sandbox: read.choice('SANDBOX', ['on', 'off'], 'on') === 'on',
+    // Beside live money, play money has to be asked for.
+    sandbox: read.choice('SANDBOX', ['on', 'off'], starknet ? 'off' : 'on') === 'on',
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     requestsPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 100, 1, 1_000_000_000),
     claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, 1_000_000_000),
@@ -116,6 +121,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     giftGas: read.usd('GIFT_GAS_USD', GIFT_GAS, MAX_GIFT_GAS),
     mail: readMail(read),
     fulfilment: readFulfilment(read),
+    warnings: [],
   };
   if (config.chains.starknet && !config.paymaster) {
     read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: gas on the live Starknet has to be paid');
@@ -127,7 +133,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     );
   }
   read.finish();
-  return config;
+  return { ...config, warnings: read.misspelled(ELSEWHERE) };
 }
 
 /** All or none: half a configuration would fail at the first payment. */

@@ -17,6 +17,10 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Shorter names are too close to names of other programs. */
+const MIN_SLIP_LENGTH = 8;
+/** Two letters exchanged count as two. */
+const MAX_SLIPS = 2;
 /** They are tried in turn while a caller waits. */
 const MAX_NODES = 5;
 /** A dozen fills a block; their nonces are independent. */
@@ -26,6 +30,7 @@ const MAX_RELAYERS = 64;
 export class VariableReader {
   readonly #env: Record<string, string | undefined>;
   readonly #problems: string[] = [];
+  readonly #known = new Set<string>();
 
   constructor(env: Record<string, string | undefined>) {
     this.#env = env;
@@ -33,6 +38,7 @@ export class VariableReader {
 
   /** An empty variable counts as unset: that is what `NAME= npm start` means. */
   text(name: string): string | undefined {
+    this.#known.add(name);
     return this.#env[name]?.trim() || undefined;
   }
 
@@ -148,6 +154,17 @@ export class VariableReader {
     return this.#refuse(name, `must match ${pattern.source}`);
   }
 
+  /** Variables that nothing reads and that differ from a known name by a slip, or carry our prefix. Call it after the last read. */
+  misspelled(readElsewhere: readonly string[]): string[] {
+    const known = [...this.#known];
+    const unknown = Object.keys(this.#env).filter((name) => !this.#known.has(name) && !readElsewhere.includes(name));
+    return unknown.flatMap((name) => {
+      const meant = known.find((other) => other.length >= MIN_SLIP_LENGTH && editDistance(name, other) <= MAX_SLIPS);
+      if (meant !== undefined) return [`${name} is not a setting. Is ${meant} meant?`];
+      return name.startsWith('SVC_') ? [`${name} is not a setting.`] : [];
+    });
+  }
+
   finish(): void {
     if (this.#problems.length > 0)
       throw new ConfigError(`The configuration is not usable:\n${this.#problems.join('\n')}`);
@@ -165,4 +182,18 @@ function readAccount(pair: string): RelayerAccount | undefined {
   const [parsed, privateKey] = [parseStarknetAddress(address), parseFelt(key)];
   const good = parsed.ok && privateKey.ok && privateKey.value > 0n && rest.length === 0;
   return good ? { address: BigInt(parsed.value), privateKey: privateKey.value } : undefined;
+}
+
+/** Levenshtein distance. */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = (row[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
 }

@@ -70,6 +70,7 @@ const PROVIDER_SECRET_BYTES = 32;
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
   const { logger: log, ...lines } = createLog(config.logLevel);
   const steps = createStopList(log);
+  for (const warning of config.warnings) log.warn(warning);
   try {
     const claimPage = loadClaimPage(config, log, lines.flush);
     const database = await openDatabase(config, sandbox?.migrations, log);
