@@ -205,6 +205,23 @@ describe('a send that is recorded', () => {
     expect(await final(hash)).toMatchObject({ status: 'SUCCESS', confirmedAt: expect.any(String) });
   });
 
+  it('is PENDING at first also when the indexer has found it, and shows its true state from then on', async () => {
+    const [owner, recipient] = [await funded('early recorder'), await funded('early recipient')];
+    const call = transferOf(USDC, recipient.address, 1_500_000n);
+    const hash = hashOf(await app.execute(owner, [call], { saveToDatabase: false }));
+    await eventually(
+      () => record(hash),
+      ({ status }) => status === 'SUCCESS',
+    );
+    const body = { ...expectation(owner, hash), expectedRecipient: recipient.address };
+    const reply = await app.post('/transactions/record-send', body);
+    expectAnswer(reply, endpoints.recordSend);
+    expect(reply.body).toMatchObject({ type: 'SEND', status: 'PENDING' });
+    expect(reply.body).not.toHaveProperty('confirmedAt');
+    expect((await app.get(`/transactions/${hash}`)).body).toMatchObject({ status: 'SUCCESS' });
+    expect((await app.post('/transactions/record-send', body)).body).toMatchObject({ status: 'SUCCESS' });
+  });
+
   it.each([
     ['expectedSender', { expectedSender: '0x5e4de5' }, /sender/i],
     ['expectedRecipient', { expectedRecipient: '0xa11ce' }, /recipient/i],

@@ -19,6 +19,7 @@ import { addressOf, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Caller } from '../http/call.ts';
 import { findWallet } from '../wallets/wallet.ts';
 import type { TransactionDeps } from './execute.ts';
+import { getTransaction } from './get-transaction.ts';
 import { recordSend } from './record-send.ts';
 import { changeRecord, insertRecords } from './record-store.ts';
 
@@ -140,6 +141,38 @@ describe('recording a transfer', () => {
 });
 
 describe('the same transfer', () => {
+  it('answers PENDING when it is first recorded, although the indexer has found it, and its true state from then on', async () => {
+    const [body, twin] = [await sent(), fixture.caller(undefined, await fixture.newOrganization())];
+    await record(body, twin);
+    const [own] = await fixture.records(body.transactionHash, twin);
+    if (!own) throw new Error('There is no record.');
+    const { organizationId } = fixture.caller();
+    const found = { ...own, organizationId, status: 'SUCCESS', confirmedAt: new Date() } as const;
+    const [stored] = await insertRecords(fixture.db, [found]);
+    const first = await record(body);
+    expect(first).toMatchObject({ id: stored?.id, type: 'SEND', status: 'PENDING' });
+    expect(first).not.toHaveProperty('confirmedAt');
+    const read = await getTransaction(
+      { reads: fixture.db.reads, networks: fixture.networks },
+      fixture.caller(),
+      first.id,
+    );
+    expect(read).toMatchObject({ status: 'SUCCESS', confirmedAt: expect.any(String) });
+    expect(await record(body)).toEqual(read);
+    expect(await jobsOf(first.id)).toEqual([]);
+  });
+
+  it('answers PENDING to one of several that record it at once, when the indexer has found it', async () => {
+    const [body, twin] = [await sent(), fixture.caller(undefined, await fixture.newOrganization())];
+    await record(body, twin);
+    const [own] = await fixture.records(body.transactionHash, twin);
+    if (!own) throw new Error('There is no record.');
+    const { organizationId } = fixture.caller();
+    await insertRecords(fixture.db, [{ ...own, organizationId, status: 'SUCCESS', confirmedAt: new Date() }]);
+    const answers = await Promise.all([record(body), record(body), record(body)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['PENDING', 'SUCCESS', 'SUCCESS']);
+  });
+
   it('recorded again answers the same record, also at once', async () => {
     const body = await sent();
     const answers = await Promise.all([record(body), record(body), record(body, fixture.caller('ana'))]);
@@ -179,8 +212,9 @@ describe('the same transfer', () => {
     const received = { ...own, organizationId: other.organizationId, type: 'RECEIVE', status: 'SUCCESS' } as const;
     const [stored] = await insertRecords(fixture.db, [{ ...received, senderWalletId: undefined }]);
     const again = await record(body, other);
-    expect(again).toMatchObject({ id: stored?.id, type: 'SEND', status: 'SUCCESS' });
+    expect(again).toMatchObject({ id: stored?.id, type: 'SEND', status: 'PENDING' });
     expect(again.id).not.toBe(answer.id);
+    expect(await record(body, other)).toMatchObject({ id: stored?.id, type: 'SEND', status: 'SUCCESS' });
 
     await changeRecord(fixture.db, again.id, { status: 'FAILED' }, { reorganised: true });
     await fixture.db.run(sql`update transactions set type = 'RECEIVE' where id = ${again.id}`);

@@ -21,7 +21,7 @@ import { confirmJob } from './confirm.ts';
 import type { TransactionDeps } from './execute.ts';
 import { TRANSFER, TRANSFER_FUNCTION } from './function-names.ts';
 import { type NewRecord, type TransactionRecord, toTransaction } from './record.ts';
-import { changeRecord, insertRecords, recordsByHash, recordsOfRelay } from './record-store.ts';
+import { changeRecord, insertRecords, markRecorded, recordsByHash, recordsOfRelay } from './record-store.ts';
 
 type RecordSend = typeof endpoints.recordSend;
 
@@ -112,7 +112,10 @@ async function walletIds(
   );
 }
 
-/** Stores a transfer that the chain shows; one that is there already, in whatever way it came, is answered in its place. */
+/**
+ * Stores a transfer that the chain shows, once, however it became known. The first recording answers `PENDING` even where the stored
+ * record has ended; later ones answer the record as it is.
+ */
 export async function storeSend(
   tx: Db,
   networks: Pick<Networks, 'starknet'>,
@@ -120,17 +123,18 @@ export async function storeSend(
   transfer: ChainTransfer,
   seen: ChainTransaction,
 ): Promise<TransactionRecord> {
-  // Two requests for the same transfer, which may have no event that the database could tell them apart by.
+  // No constraint keeps two requests apart for a transfer without an event.
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`svc send ${record.transactionHash}`}, 0))`);
   const known = await knownRecord(tx, networks, record, transfer);
   const [stored] = known ? [known] : await insertRecords(tx, [record]);
   if (!stored) throw new Error('A record was not stored.');
-  const answered = await asSeen(tx, stored, record, seen);
-  // A relay's records follow the relay.
-  if (answered.type === 'SEND' && answered.status !== 'SUCCESS' && answered.relayId === undefined) {
-    await enqueue(tx, confirmJob(answered));
+  const current = await asSeen(tx, stored, record, seen);
+  // The records of a relay end with the relay.
+  if (current.type === 'SEND' && current.status !== 'SUCCESS' && current.relayId === undefined) {
+    await enqueue(tx, confirmJob(current));
   }
-  return answered;
+  const isFirst = await markRecorded(tx, current.id);
+  return isFirst ? { ...current, status: 'PENDING', confirmedAt: undefined } : current;
 }
 
 async function knownRecord(

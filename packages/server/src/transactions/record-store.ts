@@ -201,7 +201,14 @@ export async function changeRecord(
   return row && fromRow(row);
 }
 
-/** Whosever it is: a job of ours asks, not a caller. */
+/** False when a caller has recorded it before. */
+export async function markRecorded(tx: Db, id: string): Promise<boolean> {
+  const marked = await tx.run(sql`
+    update transactions set recorded_at = now() where id = ${id} and recorded_at is null`);
+  return marked === 1;
+}
+
+/** No ownership check: for jobs only. */
 export async function recordToConfirm(reads: Reads, id: string): Promise<TransactionRecord | undefined> {
   const row = await reads.one<Row>(sql`select ${recordColumns} from transactions where id = ${id}`);
   return row && fromRow(row);
