@@ -17,6 +17,7 @@ export { CreatedWallet, Wallet } from './schemas/wallet.ts';
 export { Delivery, Event, Webhook } from './schemas/webhook.ts';
 export * from './values/decimal.ts';
 export * from './values/evm-address.ts';
+export * from './values/hex.ts';
 export * from './values/moment.ts';
 export * from './values/parsed.ts';
 export * from './values/solana-address.ts';

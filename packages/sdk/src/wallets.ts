@@ -1,11 +1,19 @@
-import type { AnswerOf, Chain, ChainToken, endpoints, Wallet, WalletType } from '@svc/protocol';
+import {
+  type AnswerOf,
+  type Chain,
+  type ChainToken,
+  type endpoints,
+  hex64,
+  type Wallet,
+  type WalletType,
+} from '@svc/protocol';
 import { ADDRESS_BOUND, constructorCalldata, contractAddress, parseFelt, starkKey, toHex } from '@svc/starknet';
 import type { BearerToken, Client, Runtime } from './client/client.ts';
 import { type Config, getConfig } from './client/config.ts';
 import { SvcConnectionError, SvcInputError, SvcTypedDataError } from './client/errors.ts';
 import type { SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
-import { hex64, isObject } from './client/values.ts';
+import { isObject } from './client/values.ts';
 import { newPrivateKey } from './keys/cipher.ts';
 import { sealProven } from './keys/seal.ts';
 import { newWalletSecrets, type PasskeyOptions } from './passkeys/create-passkey.ts';

@@ -1,3 +1,4 @@
+import { hex64 } from './hex.ts';
 import { type Parsed, parsed, unparsed } from './parsed.ts';
 
 declare const brand: unique symbol;
@@ -13,5 +14,5 @@ export function parseStarknetAddress(text: string): Parsed<StarknetAddress> {
   const value = BigInt(text);
   if (value === 0n) return unparsed('must not be the zero address');
   if (value >= ADDRESS_BOUND) return unparsed('is too large for a Starknet address');
-  return parsed(`0x${value.toString(16).padStart(64, '0')}` as StarknetAddress);
+  return parsed(`0x${hex64(value)}` as StarknetAddress);
 }

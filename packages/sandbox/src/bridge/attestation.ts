@@ -1,5 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { keccak_256 } from '@noble/hashes/sha3';
+import { hex64 } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SOLANA_DOMAIN, STARKNET_DOMAIN } from '../contracts/cctp.ts';
@@ -171,7 +172,7 @@ function hex(bytes: Uint8Array): string {
 }
 
 function word(value: bigint): string {
-  return `0x${value.toString(16).padStart(64, '0')}`;
+  return `0x${hex64(value)}`;
 }
 
 /** Public, like all keys of the sandbox. */

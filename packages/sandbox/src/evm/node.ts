@@ -1,4 +1,4 @@
-import type { ChainToken, EvmAddress } from '@svc/protocol';
+import { type ChainToken, type EvmAddress, hex64 } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import type { Engine, StartEngine } from './engine.ts';
 import { selectors } from './erc20.ts';
@@ -163,12 +163,11 @@ function grantTransaction(chain: EvmChain, { address, token, amount }: Grant): o
   if (token === seed.native) return { ...common, to: address, value: hex(amount) };
   const contract = seed.tokens.find((item) => item.token === token);
   if (!contract) throw new Error(`${chain} has no token ${token}.`);
-  const data = selectors.mint + word(BigInt(address)) + word(amount);
+  const data = selectors.mint + hex64(BigInt(address)) + hex64(amount);
   return { ...common, to: contract.address, data };
 }
 
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
-const word = (value: bigint) => value.toString(16).padStart(64, '0');
 
 /** Bounds the rows in memory. */
 export const PAGE = 500;

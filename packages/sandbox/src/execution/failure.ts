@@ -1,3 +1,4 @@
+import { hex64 } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { BYTE_ARRAY_MAGIC, byteArrayBytes } from '../contracts/codec.ts';
 import type { NestedError } from './types.ts';
@@ -67,7 +68,7 @@ export function nestedError(failure: Failure): NestedError {
 }
 
 export function padHex(felt: bigint): string {
-  return `0x${felt.toString(16).padStart(64, '0')}`;
+  return `0x${hex64(felt)}`;
 }
 
 function cut(text: string): string {

@@ -29,6 +29,3 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined
   const bytes = readBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
   return bytes && toBase64url(bytes) === text ? bytes : undefined;
 }
-
-/** 64 digits without 0x: canonical. */
-export const hex64 = (value: bigint) => value.toString(16).padStart(64, '0');

@@ -1,8 +1,9 @@
+import { hex64 } from '@svc/protocol';
 import { CURVE_ORDER } from '@svc/starknet';
 import { argon2id } from 'hash-wasm';
 import { defaultRuntime, type Runtime } from '../client/client.ts';
 import { SvcKeyError } from '../client/errors.ts';
-import { fromBase64url, hex64, toBase64url } from '../client/values.ts';
+import { fromBase64url, toBase64url } from '../client/values.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 

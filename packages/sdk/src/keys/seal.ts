@@ -1,9 +1,10 @@
+import { hex64 } from '@svc/protocol';
 import { accountAddress, starkKey, walletClasses } from '@svc/starknet';
 import { createMD5 } from 'hash-wasm';
 import { defaultRuntime, type Runtime } from '../client/client.ts';
 import { SvcInputError, SvcKeyError } from '../client/errors.ts';
 import { readAddress } from '../client/input.ts';
-import { hex64, readBase64 } from '../client/values.ts';
+import { readBase64 } from '../client/values.ts';
 import {
   type Bytes,
   DEFAULT_STRETCHING,

@@ -10,6 +10,7 @@ import {
 import { type Call, CalldataReader, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import type { Database, Reads } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 import { type Token, tokensOf } from '../chains/tokens.ts';
 import { type Caller, publicKeyOf } from '../http/call.ts';
 import { readAddress, readFelt, refuse } from '../http/validation.ts';
@@ -290,7 +291,7 @@ function transferFields({ tokens, recipients }: Execution, { token, to, amount }
 
 function callFields({ to }: Call) {
   // An account may be told to call what is no address at all, and some classes skip such a call.
-  const contract = `0x${to.toString(16).padStart(64, '0')}`;
+  const contract = padAddress(to);
   return {
     type: 'CONTRACT_CALL',
     destinationAddress: contract,

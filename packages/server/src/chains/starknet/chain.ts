@@ -1,4 +1,4 @@
-import { type OnChainTxStatus, parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
+import { hex64, type OnChainTxStatus, parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
 import { type InvokeFields, type ResourceBounds, selector, toHex } from '@svc/starknet';
 import type { NodeHealth } from '../nodes.ts';
 
@@ -235,4 +235,4 @@ export function addressOf(felt: bigint): StarknetAddress {
 }
 
 /** Addresses as the database keeps them; hashes are there without padding. */
-export const padAddress = (address: bigint): string => `0x${address.toString(16).padStart(64, '0')}`;
+export const padAddress = (address: bigint): string => `0x${hex64(address)}`;
