@@ -11,9 +11,16 @@ import {
   UDC_ADDRESS,
 } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { outside, ownerSignature, relayer } from '../../testing/outside.ts';
 import { call, STRK, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
-import { OWNER_KEY, SESSION, sessionSignature, TestWallet } from '../../testing/wallet.ts';
+import {
+  OWNER_KEY,
+  outside,
+  ownerSignature,
+  relayer,
+  SESSION,
+  sessionSignature,
+  TestWallet,
+} from '../../testing/test-wallet.ts';
 import { predeployed } from '../contracts/predeployed.ts';
 import type { Executed } from './types.ts';
 
@@ -51,7 +58,7 @@ async function createWallet(): Promise<Executed> {
 }
 
 /** A wallet of the class; it has paid `known` before. */
-async function open(classHash = classes.svc): Promise<{ wallet: TestWallet; known: Call }> {
+async function open(classHash: bigint = classes.svc): Promise<{ wallet: TestWallet; known: Call }> {
   const ready = classHash === classes.ready;
   const wallet = await TestWallet.open(classHash, ready ? constructorCalldata('READY', PUBLIC_KEY) : undefined);
   await wallet.chain.mint(USDC, 0xb0bn, 1n);
@@ -167,10 +174,6 @@ const rows: readonly Row[] = [
 describe('gas is within a tenth of what devnet measured, and data gas the same:', () => {
   it.each(rows)('$operation', async ({ operation, l2Gas, l1DataGas, run }) => {
     const { status, gas } = await run();
-    if (process.env.SHOW_GAS)
-      console.log(
-        `${operation} | ${l2Gas} / ${l1DataGas} | ${gas.l2Gas} / ${gas.l1DataGas} | ${((Number(gas.l2Gas) / l2Gas - 1) * 100).toFixed(1)} %`,
-      );
     expect(status).toBe(operation.startsWith('reverted') ? 'REVERTED' : 'SUCCEEDED');
     expect(Number(gas.l1DataGas)).toBe(l1DataGas);
     expect(Math.abs(Number(gas.l2Gas) / l2Gas - 1)).toBeLessThan(0.1);

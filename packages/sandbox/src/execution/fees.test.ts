@@ -51,7 +51,8 @@ describe('fees', () => {
       status: 'SUCCEEDED',
     });
     for (const resourceBounds of [bounded(gas.l2Gas - 1n), bounded(gas.l2Gas, gas.l1DataGas - 1n)]) {
-      const tx = await chain.invocation(relayer, [transfer(STRK, ALICE, 1n)], { resourceBounds });
+      // A first payment, as the one whose gas was measured.
+      const tx = await chain.invocation(relayer, [transfer(STRK, ALICE + 1n, 1n)], { resourceBounds });
       const before = await chain.balance(STRK, relayer.address);
       const outcome = (await chain.run(tx)) as Executed;
       expect(outcome.status).toBe('REVERTED');
@@ -60,6 +61,7 @@ describe('fees', () => {
       expect(await chain.balance(STRK, relayer.address)).toBe(before - outcome.fee);
     }
     expect(await chain.balance(STRK, ALICE)).toBe(1n);
+    expect(await chain.balance(STRK, ALICE + 1n)).toBe(0n);
   });
 
   it('refuse bounds below the least that any transaction of its size needs', async () => {
