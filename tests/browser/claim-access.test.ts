@@ -31,12 +31,12 @@ afterAll(() => visits?.stop());
 const focused = (page: Page) => page.evaluate('document.activeElement?.innerText || document.activeElement?.id || ""');
 
 /** Goes on with Tab until the focus stands on what is wanted. */
-async function tabTo(page: Page, wanted: string): Promise<void> {
+async function tabTo(page: Page, label: string): Promise<void> {
   for (let tabs = 0; tabs < MAX_TABS; tabs++) {
     await page.keyboard.press('Tab');
-    if (String(await focused(page)).startsWith(wanted)) return;
+    if (String(await focused(page)).startsWith(label)) return;
   }
-  throw new Error(`Tab does not lead to ${wanted}.`);
+  throw new Error(`Tab does not lead to ${label}.`);
 }
 
 describe('without a mouse', () => {

@@ -46,7 +46,7 @@ const recordPasskeys = `
   navigator.credentials.create = (options) => make(options).finally(() => passkeysMade++);`;
 
 /** What the page says, once it says something. */
-const told = (page: Page) => page.locator('#notice:not(:empty)').textContent();
+const notice = (page: Page) => page.locator('#notice:not(:empty)').textContent();
 const balance = (page: Page) => page.locator('#balance');
 const fits = (page: Page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
 
@@ -119,7 +119,7 @@ describe('the example app', () => {
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByRole('button', { name: 'Get 25 test USDC' }).click();
-      expect(await told(page)).toBe('25 test USDC have arrived.');
+      expect(await notice(page)).toBe('25 test USDC have arrived.');
       expect(await balance(page).textContent()).toBe('25.00');
       await page.getByRole('button', { name: 'Copy address' }).click();
       expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^0x[0-9a-f]{64}$/);
@@ -127,7 +127,7 @@ describe('the example app', () => {
       await page.reload();
       await page.getByText('Received').waitFor();
       await send(page, '2.5');
-      expect(await told(page)).toBe('2.5 USDC sent.');
+      expect(await notice(page)).toBe('2.5 USDC sent.');
       await page.locator('li', { hasText: 'Sent' }).getByText('Done').waitFor();
       expect(await balance(page).textContent()).toBe('22.50');
       expect(await page.locator('#activity li').allInnerTexts()).toEqual([
@@ -150,11 +150,11 @@ describe('the example app', () => {
       expect(await page.locator('#recovery-code:not(:empty)').innerText()).toBe(code);
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByRole('button', { name: 'Get 25 test USDC' }).click();
-      expect(await told(page)).toBe('25 test USDC have arrived.');
+      expect(await notice(page)).toBe('25 test USDC have arrived.');
       await send(page, '1');
       await page.getByLabel('Recovery code', { exact: true }).fill(code.toLowerCase().replaceAll('-', ' '));
       await page.getByRole('button', { name: 'Open', exact: true }).click();
-      expect(await told(page)).toBe('1 USDC sent.');
+      expect(await notice(page)).toBe('1 USDC sent.');
     },
     STORY_LIMIT_MS,
   );
@@ -167,7 +167,7 @@ describe('the example app', () => {
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByText('Nothing yet').waitFor();
       await send(page, '1');
-      expect(await told(page)).toBe('You have 0.00 USDC. Choose a smaller amount.');
+      expect(await notice(page)).toBe('You have 0.00 USDC. Choose a smaller amount.');
       await page.getByText('Nothing yet').waitFor();
     },
     STORY_LIMIT_MS,

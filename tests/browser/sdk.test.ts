@@ -178,7 +178,7 @@ describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
   });
 
   it("tells a wrong token by the service's own code, and the request's id with it", async () => {
-    const told = await page.evaluate(
+    const error = await page.evaluate(
       (options) =>
         sdk
           .createSvc({ ...options, bearerToken: 'nonsense' })
@@ -189,7 +189,7 @@ describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
           ),
       options,
     );
-    expect(told).toEqual({ status: 401, id: expect.any(String) });
+    expect(error).toEqual({ status: 401, id: expect.any(String) });
   });
 
   it('works in a worker', async () => {

@@ -77,7 +77,7 @@ describe('the guide to the library', () => {
     const errors = readFileSync(path.join(root, 'packages/sdk/src/client/errors.ts'), 'utf8');
     const codes = [...errors.matchAll(/'([a-z]+(?:_[a-z]+)+|[A-Z]+(?:_[A-Z]+)+)'/g)].map(([, code = '']) => code);
     const webhook = errors.slice(errors.indexOf('class SvcWebhookError'));
-    const wanted = codes.filter((code) => !webhook.includes(`'${code}'`) && code !== 'wallet_not_found');
-    expect(wanted.filter((code) => !guide.includes(`\`${code}\``))).toEqual([]);
+    const documented = codes.filter((code) => !webhook.includes(`'${code}'`) && code !== 'wallet_not_found');
+    expect(documented.filter((code) => !guide.includes(`\`${code}\``))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { openWalletKey } from '../../packages/sdk/src/keys/seal.ts';
 import { changeToPasskey, unlock } from '../../packages/sdk/src/wallet-passkeys.ts';
 import { createWallet, getWallet, recoverCredential } from '../../packages/sdk/src/wallets.ts';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
-import { oldFormat } from '../../packages/sdk/testing/old-format.ts';
+import { oldFormat } from '../../packages/sdk/testing/keys.ts';
 import { App, Owner } from '../support/app.ts';
 import { userToken } from '../support/client.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
@@ -36,10 +36,10 @@ describe("a wallet's encryption at the service", () => {
     const wallet = await createWallet(user, { encryptKey: '1111', externalUserId, chain: 'STARKNET' });
     const change = { externalUserId, wallet, encryptKey: '1111', newEncryptKey: '2222' };
     const changed = await changeEncryptKey(user, change);
-    const kept = await getWallet(user, { externalUserId });
-    expect(kept.encryptedPrivateKey).toBe(changed.encryptedPrivateKey);
-    expect(await openWalletKey({ encryptKey: '2222', wallet: kept })).toBeTypeOf('bigint');
-    await refused('1111', kept);
+    const read = await getWallet(user, { externalUserId });
+    expect(read.encryptedPrivateKey).toBe(changed.encryptedPrivateKey);
+    expect(await openWalletKey({ encryptKey: '2222', wallet: read })).toBeTypeOf('bigint');
+    await refused('1111', read);
   });
 
   it('goes to a passkey with a backup, and back', async () => {

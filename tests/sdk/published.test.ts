@@ -71,8 +71,8 @@ describe('the published package', () => {
 
   it('has types that tell mistakes', async () => {
     await consumer.write('mistakes.ts', mistakes);
-    const told = await consumer.typeCheck('mistakes.ts');
-    const lines = [...told.matchAll(/^mistakes\.ts[(:](\d+)/gm)].map(([, line]) => Number(line));
+    const errors = await consumer.typeCheck('mistakes.ts');
+    const lines = [...errors.matchAll(/^mistakes\.ts[(:](\d+)/gm)].map(([, line]) => Number(line));
     expect([...new Set(lines)]).toEqual([4, 5, 6, 7]);
   });
 

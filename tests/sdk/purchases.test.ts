@@ -20,7 +20,7 @@ import { USDC } from '../support/starknet-client.ts';
 const EXECUTE = '/execute-sponsored-transaction';
 let house: SessionHouse;
 let client: Client;
-let asked: PurchaseSkuParams;
+let order: PurchaseSkuParams;
 let states: PurchaseState[];
 let before: bigint;
 /** Answers of this address are lost after the service has done its work. */
@@ -46,7 +46,7 @@ afterAll(() => house?.service.stop());
 beforeEach(async () => {
   [lossy, forgetful, states] = [undefined, false, []];
   const wallet = await house.wallet();
-  asked = {
+  order = {
     encryptKey,
     wallet,
     skuId: 'pase-recarga-200',
@@ -66,24 +66,24 @@ async function paymentBalance(): Promise<bigint> {
 /** In raw units, of everything that arrived in this test. */
 const paid = async () => (await paymentBalance()) - before;
 const rawAmount = () => BigInt(Math.round(Number(states[0]?.amount) * 1e6));
-const resume = () => purchaseSku(client, { ...asked, resume: states.at(-1) });
+const resume = () => purchaseSku(client, { ...order, resume: states.at(-1) });
 
 describe('a purchase through the running service', () => {
   it('is paid, recorded and delivered', async () => {
-    const purchase = await purchaseSku(client, asked);
+    const purchase = await purchaseSku(client, order);
     expect(purchase).toMatchObject({ type: 'SKU_PURCHASE', skuReference: 'IMDM30652874', skuPurchaseAmount: 200 });
     const delivered = await waitForPurchase(client, { id: purchase.id });
     expect(delivered).toMatchObject({ id: purchase.id, status: 'SUCCESS', skuFileNumber: expect.any(String) });
   });
 
   it('that its provider refuses fails, with a reason and a refund that is due', async () => {
-    const { id } = await purchaseSku(client, { ...asked, skuReference: 'IMDM30650000' });
+    const { id } = await purchaseSku(client, { ...order, skuReference: 'IMDM30650000' });
     const failed = await waitForPurchase(client, { id });
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: expect.any(String), refundStatus: 'DUE' });
   });
 
   it('that failed is found by what is due, and its payment comes back once', async () => {
-    const { id } = await purchaseSku(client, { ...asked, skuReference: 'IMDM30650000' });
+    const { id } = await purchaseSku(client, { ...order, skuReference: 'IMDM30650000' });
     await waitForPurchase(client, { id });
     const due: string[] = [];
     for await (const one of skuPurchases(client, { refundStatus: 'DUE', pageSize: 1 })) due.push(one.id);
@@ -99,20 +99,20 @@ describe('a purchase through the running service', () => {
   });
 
   it('that was delivered is neither cancelled nor refunded', async () => {
-    const { id } = await purchaseSku(client, asked);
+    const { id } = await purchaseSku(client, order);
     await waitForPurchase(client, { id });
     await expect(cancelSkuPurchase(client, { id })).rejects.toMatchObject({ code: 'purchase_not_cancellable' });
     await expect(refundSkuPurchase(client, { id })).rejects.toMatchObject({ code: 'purchase_not_refundable' });
   });
 
   it('pays its price once and answers the purchase', async () => {
-    expect(await purchaseSku(client, asked)).toMatchObject({ skuReference: 'IMDM30652874', token: 'USDC' });
+    expect(await purchaseSku(client, order)).toMatchObject({ skuReference: 'IMDM30652874', token: 'USDC' });
     expect(await paid()).toBe(rawAmount());
   });
 
   it('is paid once when the answer to the payment was lost', async () => {
     lossy = EXECUTE;
-    await expect(purchaseSku(client, asked)).rejects.toMatchObject({ code: 'payment_unclear' });
+    await expect(purchaseSku(client, order)).rejects.toMatchObject({ code: 'payment_unclear' });
     lossy = undefined;
     const { id } = await resume();
     expect(await resume()).toMatchObject({ id });
@@ -124,7 +124,7 @@ describe('a purchase through the running service', () => {
     ['has forgotten the request', true],
   ])('is paid once when it is resumed after the window, and the service %s', async (_, forgotten) => {
     lossy = EXECUTE;
-    await expect(purchaseSku(client, asked)).rejects.toMatchObject({ code: 'payment_unclear' });
+    await expect(purchaseSku(client, order)).rejects.toMatchObject({ code: 'payment_unclear' });
     [lossy, forgetful] = [undefined, forgotten];
     await house.travel(7_200);
     expect(await resume()).toMatchObject({ skuReference: 'IMDM30652874' });
@@ -136,7 +136,7 @@ describe('a purchase through the running service', () => {
       states.push(state);
       throw new Error('crash');
     };
-    await expect(purchaseSku(client, { ...asked, onProgress: crash })).rejects.toThrow('crash');
+    await expect(purchaseSku(client, { ...order, onProgress: crash })).rejects.toThrow('crash');
     await house.travel(7_200);
     await resume();
     expect(states).toHaveLength(3);
@@ -145,7 +145,7 @@ describe('a purchase through the running service', () => {
 
   it('is not paid by a wallet that has less than the price', async () => {
     const [skuId, currencyAmount] = ['pase-recarga', 2_900];
-    const dear = { ...asked, skuId, currencyAmount };
+    const dear = { ...order, skuId, currencyAmount };
     await expect(purchaseSku(client, { ...dear, onProgress: undefined })).rejects.toMatchObject({
       code: 'invalid_input',
     });

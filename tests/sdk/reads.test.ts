@@ -55,13 +55,13 @@ describe.each([
   });
 
   it('reads a balance, by address', async () => {
-    const asked = { chain: 'STARKNET', chainToken: 'USDC', walletPublicKey: world.owner.address } as const;
-    expect(await as().getTokenBalance(asked)).toMatchObject({ chainToken: 'USDC', decimals: 6, balance: '98500000' });
+    const params = { chain: 'STARKNET', chainToken: 'USDC', walletPublicKey: world.owner.address } as const;
+    expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'USDC', decimals: 6, balance: '98500000' });
   });
 
   it('reads a balance, by user', async () => {
-    const asked = { chain: 'STARKNET', chainToken: 'STRK', externalUserId: world.user } as const;
-    expect(await as().getTokenBalance(asked)).toMatchObject({ chainToken: 'STRK', decimals: 18, balance: '0' });
+    const params = { chain: 'STARKNET', chainToken: 'STRK', externalUserId: world.user } as const;
+    expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'STRK', decimals: 18, balance: '0' });
   });
 
   it('reads a transaction by hash and by id, and what the chain says of it', async () => {
@@ -159,8 +159,8 @@ describe.each([
       requestId: expect.stringMatching(/^[\w-]{8,}$/),
     });
     const both = { walletPublicKey: world.owner.address, externalUserId: world.user };
-    const asked = { chain: 'STARKNET', chainToken: 'USDC', ...both } as unknown;
-    const unclear = await refusal(as().getTokenBalance(asked as Parameters<Svc['getTokenBalance']>[0]));
+    const params = { chain: 'STARKNET', chainToken: 'USDC', ...both } as unknown;
+    const unclear = await refusal(as().getTokenBalance(params as Parameters<Svc['getTokenBalance']>[0]));
     expect(unclear).toBeInstanceOf(SvcInputError);
   });
 });

@@ -204,10 +204,10 @@ describe('a wallet of type READY', () => {
   };
 
   it.each(Object.keys(operations))('is refused by %s before anything is asked, when it says so', async (name) => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const client = house.clientWith({
       fetch: async (url) => {
-        asked.push(url);
+        requests.push(url);
         return new Response('', { status: 500 });
       },
     });
@@ -218,7 +218,7 @@ describe('a wallet of type READY', () => {
         refused('INVALID_WALLET_TYPE_FOR_SESSION'),
       );
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('is known by its class when it does not say, or says something else', async () => {

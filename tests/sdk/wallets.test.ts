@@ -28,13 +28,13 @@ let service: TestService;
 let sandbox: Sandbox;
 let client: Client;
 /** The paths that this file's client has asked for. */
-let asked: string[] = [];
+let requests: string[] = [];
 
 beforeAll(async () => {
   service = await startService();
   sandbox = new Sandbox(service.server);
   const watched = (url: string, init?: RequestInit) => {
-    asked.push(new URL(url).pathname);
+    requests.push(new URL(url).pathname);
     return fetch(url, init);
   };
   client = createClient({ ...service.server.credentials, fetch: watched });
@@ -99,12 +99,12 @@ describe('a new wallet', () => {
   });
 
   it('is refused before anything is sent on another chain, without an encryptKey, with a class that is none', async () => {
-    asked = [];
+    requests = [];
     await expect(newWallet('nobody', { chain: 'BASE' })).rejects.toThrow(SvcInputError);
     await expect(newWallet('nobody', { encryptKey: '' })).rejects.toMatchObject({ code: 'weak_encrypt_key' });
     await expect(newWallet('nobody', { usePasskey: false })).rejects.toThrow(/usePasskey/);
     await expect(newWallet('nobody', { classHash: 'latest' })).rejects.toThrow(SvcInputError);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     const undeclared = newWallet('nobody', { classHash: '0x1234' });
     await expect(undeclared).rejects.toMatchObject({ constructor: SvcApiError, code: 'class_not_allowed' });
   });
@@ -155,10 +155,10 @@ describe('money moves', () => {
 
   it('not with a wrong PIN, and nothing that is signed leaves the device', async () => {
     const wallet = await richWallet('forgetful', { encryptKey: PIN, usePasskey: false });
-    asked = [];
+    requests = [];
     const attempt = transfer(client, { encryptKey: '0000', wallet, amount: 1, token: 'USDC', recipient: BOB });
     await expect(attempt).rejects.toMatchObject({ constructor: SvcKeyError, code: 'decryption_failed' });
-    expect(asked.filter((path) => path.includes('execute'))).toEqual([]);
+    expect(requests.filter((path) => path.includes('execute'))).toEqual([]);
     expect(await balanceOf(wallet.publicKey)).toBe(10_000_000n);
   });
 
@@ -168,11 +168,11 @@ describe('money moves', () => {
     const token = await userToken(service.server, 'jo');
     const wallet = await createWallet(app, { ...quick(), externalUserId: 'jo', chain: 'STARKNET' }, token);
     await sandbox.faucet(wallet.publicKey, 'USDC', '1');
-    const wanted = { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa4' } as const;
+    const order = { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa4' } as const;
     const another = await userToken(service.server, 'eve');
-    await expect(transfer(app, wanted, another)).rejects.toMatchObject({ code: 'wallet_not_found' });
-    await expect(transfer(app, wanted)).rejects.toMatchObject({ code: 'missing_bearer_token' });
-    await transfer(app, wanted, () => Promise.resolve(token));
+    await expect(transfer(app, order, another)).rejects.toMatchObject({ code: 'wallet_not_found' });
+    await expect(transfer(app, order)).rejects.toMatchObject({ code: 'missing_bearer_token' });
+    await transfer(app, order, () => Promise.resolve(token));
     expect(await balanceOf('0xa4')).toBe(1_000_000n);
   });
 
@@ -219,10 +219,10 @@ describe('an upgrade', () => {
     const browser = createClient({ baseUrl, publicKey });
     const { typedData, currentWalletType } = await prepareWalletUpgrade(client, { walletAddress });
     const wallet = { publicKey: walletAddress, encryptedPrivateKey };
-    const asked = { encryptKey: opens, wallet, typedData, currentWalletType };
-    const other = { ...asked, targetClassHash: toHex(classes.svcPolicies) };
+    const requests = { encryptKey: opens, wallet, typedData, currentWalletType };
+    const other = { ...requests, targetClassHash: toHex(classes.svcPolicies) };
     await expect(signWalletUpgrade(browser, other)).rejects.toThrow(SvcTypedDataError);
-    const signature = await signWalletUpgrade(browser, asked);
+    const signature = await signWalletUpgrade(browser, requests);
     const upgraded = await executeWalletUpgrade(client, { walletAddress, typedData, signature });
     expect(upgraded).toMatchObject({ newClassHash: toHex(classes.svc), newWalletType: 'SVC' });
   });

@@ -5,7 +5,7 @@ import { packages, root } from './places.ts';
 import { writeDeclarations } from './write-declarations.ts';
 import { writeModules } from './write-modules.ts';
 
-/** Everything that `npm publish` wants to find in a folder. */
+/** Writes everything that `npm publish` needs into a folder. */
 export async function buildPackage(outDir: string): Promise<void> {
   await mkdir(outDir, { recursive: true });
   await writeModules(outDir);

@@ -1,2 +1,2 @@
-// The whole library behind one object, for apps that do not count bytes.
+// The whole library.
 export { createSvc } from '../src/index.ts';

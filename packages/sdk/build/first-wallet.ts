@@ -1,2 +1,2 @@
-// The least that an app with wallets imports; its size is what `npm run size:sdk` measures.
+// The minimum of an app with wallets; `npm run size:sdk` measures it.
 export { createClient, createWallet, transfer } from '../src/index.ts';

@@ -7,7 +7,10 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** The package.json that is published. It names what the written modules import, in the versions that our own packages name. */
+/**
+ * The published package.json. Its dependencies are the packages that the built modules import, in the versions of the
+ * workspace.
+ */
 export async function manifest(outDir: string): Promise<Record<string, unknown>> {
   const ours = await Promise.all(inside.map(readManifest));
   const known = Object.assign({}, ...ours.map(({ dependencies }) => dependencies)) as Record<string, string>;
@@ -27,7 +30,6 @@ export async function manifest(outDir: string): Promise<Record<string, unknown>>
   };
 }
 
-/** Packages that the modules import, once each. */
 export async function importsOf(outDir: string): Promise<string[]> {
   const files = (await readdir(outDir, { recursive: true })).filter((name) => name.endsWith('.js'));
   const texts = await Promise.all(files.map((file) => readFile(path.join(outDir, file), 'utf8')));
@@ -40,7 +42,7 @@ export async function importsOf(outDir: string): Promise<string[]> {
   return [...new Set(names)].sort();
 }
 
-/** `@noble/curves/abstract` is of the package `@noble/curves`. */
+/** `@noble/curves/abstract` is part of the package `@noble/curves`. */
 function packageOf(target: string): string {
   return target.split('/', target.startsWith('@') ? 2 : 1).join('/');
 }

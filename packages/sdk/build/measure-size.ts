@@ -9,13 +9,13 @@ export interface Size {
   readonly minified: number;
   readonly gzip: number;
   readonly brotli: number;
-  /** Bytes of code before minification, by package or folder, the largest first. */
+  /** Bytes before minification, by package or folder, largest first. */
   readonly shares: readonly (readonly [name: string, bytes: number])[];
-  /** Every module that is in it, by its path in the repository. */
+  /** Paths in the repository. */
   readonly modules: readonly string[];
 }
 
-/** What a browser loads for this entry in this folder, everything included. */
+/** Bundles an entry of this folder with all its dependencies. */
 export async function measureSize(entry: 'first-wallet.ts' | 'everything.ts'): Promise<Size> {
   const chunks = await bundle(path.join(import.meta.dirname, entry));
   const code = Buffer.from(chunks.map((chunk) => chunk.code).join('\n'));
@@ -53,7 +53,7 @@ async function bundle(entry: string): Promise<{ code: string; modules: Record<st
   });
 }
 
-/** `packages/sdk/src/keys/…` belongs to `sdk/keys`, what is installed to its package. */
+/** `packages/sdk/src/keys/…` is `sdk/keys`; installed modules count for their package. */
 function ownerOf(id: string): string {
   if (id.startsWith('\0')) return 'bundler';
   const installed = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1];

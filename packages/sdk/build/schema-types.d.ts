@@ -1,5 +1,5 @@
-// What the declarations of the interface need of its schema library: types alone, so that whoever installs the client library does not
-// install a schema library with it. tests/sdk/published.test.ts holds both readings equal for every endpoint.
+// Types of the schema library that the interface's declarations use, so that the package does not depend on it.
+// tests/sdk/published.test.ts checks that both are equal for every endpoint.
 export * as Type from './schema-types.js';
 
 export interface TSchema<T = unknown> {

@@ -9,7 +9,10 @@ const run = promisify(execFile);
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 const SCHEMA_TYPES = 'schema-types';
 
-/** Declarations that stand alone: they name each other by where they lie, never our other packages, and no schema library. */
+/**
+ * Self-contained declarations: they reference each other by path, and neither workspace packages nor a schema
+ * library.
+ */
 export async function writeDeclarations(outDir: string): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'svc-declarations-'));
   try {
@@ -39,7 +42,7 @@ async function emit(folder: string): Promise<void> {
       rootDir: packages,
       outDir: path.join(folder, 'emitted'),
       typeRoots: [path.join(root, 'node_modules/@types')],
-      // Found by path, so that the compiler takes them for ours and not for installed packages, which it leaves out.
+      // By path, so that the compiler emits them; it skips installed packages.
       paths: Object.fromEntries(inside.map((name) => [`@svc/${name}`, [entry(name)]])),
     },
     include: [],
@@ -52,7 +55,7 @@ async function emit(folder: string): Promise<void> {
   });
 }
 
-/** `from './felt.ts'` and `import('@svc/protocol')`, as seen from the file of this name. */
+/** `from './felt.ts'` and `import('@svc/protocol')`, relative to the file of this name. */
 function rewrite(text: string, name: string): string {
   return text.replace(
     /(\bfrom |\bimport\()(['"])([^'"]+)\2/g,

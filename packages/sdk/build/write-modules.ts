@@ -2,12 +2,12 @@ import path from 'node:path';
 import { build } from 'vite';
 import { packages, publishedName } from './places.ts';
 
-/** Installed beside the library, so that an app that has them already has them once. */
+/** External: an app that already has them gets no second copy. */
 const installed = [/^hash-wasm$/, /^@scure\//, /^@noble\//];
 
 /**
- * One module for each source file that is used at run time. What an app does not import its bundler leaves out, and what the library
- * itself takes from our other packages only as a type (the schemas of the interface) is not there at all.
+ * One module per source file used at run time, so that bundlers drop unused ones. Sources used only as types (the
+ * interface's schemas) are not emitted.
  */
 export async function writeModules(outDir: string): Promise<void> {
   await build({

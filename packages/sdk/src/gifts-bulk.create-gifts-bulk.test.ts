@@ -1,6 +1,6 @@
 import { ApiError, type BodyOf, type endpoints } from '@svc/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sandboxClient, type TestClock } from '../testing/sandbox-client.ts';
+import { sandboxClient, type TestClock } from '../testing/fake-client.ts';
 import { type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
 import type { Client } from './client/client.ts';
 import { type BulkGift, createGiftsBulk, type GiftsBulkState, SvcGiftsBulkError } from './gifts-bulk.ts';
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const recipients = Array.from({ length: 1_200 }, (_, index) => ({ email: `person-${index}@example.com` }));
 const order = { name: 'Navidad', amount: '0.1', recipients };
 
-/** As an app keeps it: through JSON. */
+/** As an app stores it: through JSON. */
 const stored = (state: GiftsBulkState) => JSON.parse(JSON.stringify(state)) as GiftsBulkState;
 
 describe('createGiftsBulk', () => {
@@ -18,12 +18,12 @@ describe('createGiftsBulk', () => {
   let clock: TestClock;
   let created: string[];
   let credits: number;
-  /** What the service makes of the gifts that it created, in its answer. */
-  let told: (gifts: BulkGift[]) => BulkGift[];
+  /** Alters the gifts in the service's answer. */
+  let alterAnswer: (gifts: BulkGift[]) => BulkGift[];
 
   beforeEach(async () => {
     [created, credits, clock] = [[], Number.POSITIVE_INFINITY, { nowMs: 1_700_000_000_000 }];
-    told = (gifts) => gifts;
+    alterAnswer = (gifts) => gifts;
     service = await startSandboxService({
       createGiftsBulk: ({ body }) => {
         const { recipients: batch, amount, name } = body as BodyOf<typeof endpoints.createGiftsBulk>;
@@ -34,7 +34,7 @@ describe('createGiftsBulk', () => {
           code,
           claimUrl: `https://svc.test/claim/${code}`,
         }));
-        return { created: batch.length, campaignName: name, totalHeldUsd: amount, gifts: told(gifts) };
+        return { created: batch.length, campaignName: name, totalHeldUsd: amount, gifts: alterAnswer(gifts) };
       },
     });
     client = sandboxClient(service, clock);
@@ -56,7 +56,7 @@ describe('createGiftsBulk', () => {
       ...order,
       onProgress: (state) => void seen.push(state.created.length),
     });
-    expect(service.arrived.map(({ body }) => (body as typeof order).recipients.length)).toEqual([500, 500, 200]);
+    expect(service.received.map(({ body }) => (body as typeof order).recipients.length)).toEqual([500, 500, 200]);
     expect(created).toEqual(recipients.map(({ email }) => email));
     expect(answer).toMatchObject({ created: 1_200, campaignName: 'Navidad', totalHeldUsd: 0.3 });
     expect(answer.gifts).toHaveLength(1_200);
@@ -65,13 +65,13 @@ describe('createGiftsBulk', () => {
 
   it('gives each batch an idempotency key of its own', async () => {
     await createGiftsBulk(client, order);
-    expect(new Set(service.arrived.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
+    expect(new Set(service.received.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
   it('hands over the state before each batch is sent, so that nothing is sent that the app cannot resume', async () => {
     const onProgress = () => Promise.reject(new Error('disk full'));
     await expect(createGiftsBulk(client, { ...order, onProgress })).rejects.toThrow('disk full');
-    expect(service.arrived).toHaveLength(0);
+    expect(service.received).toHaveLength(0);
   });
 
   it('creates no gift twice when an answer was lost and the run is resumed', async () => {
@@ -92,18 +92,18 @@ describe('createGiftsBulk', () => {
     ['one too few', (gifts) => gifts.slice(1)],
     ['one too many', (gifts) => [...gifts, ...gifts.slice(0, 1)]],
   ])('stops, and sends nothing more, when the answer tells of %s', async (_, change) => {
-    told = change;
+    alterAnswer = change;
     const { code, state } = await failure(createGiftsBulk(client, order));
     expect(code).toBe('gifts_bulk_unclear');
     expect(state).toMatchObject({ created: [], pending: { idempotencyKey: expect.any(String) } });
-    expect(service.arrived).toHaveLength(1);
-    // The same question has the same answer, and creates nothing.
+    expect(service.received).toHaveLength(1);
+    // The same request has the same answer and creates nothing.
     expect(await failure(createGiftsBulk(client, { ...order, resume: stored(state) }))).toMatchObject({ code, state });
     expect(created).toHaveLength(500);
   });
 
   it('is resumed also where the service spells the addresses in its own way', async () => {
-    told = (gifts) => gifts.map((gift) => ({ ...gift, email: gift.email.toUpperCase() }));
+    alterAnswer = (gifts) => gifts.map((gift) => ({ ...gift, email: gift.email.toUpperCase() }));
     const states: GiftsBulkState[] = [];
     credits = 500;
     const onProgress = (state: GiftsBulkState) => {
@@ -142,7 +142,7 @@ describe('createGiftsBulk', () => {
   it('refuses to send a batch again that the service may have forgotten', async () => {
     service.loseAnswer('createGiftsBulk');
     const { state } = await failure(createGiftsBulk(client, order));
-    service.forgetKeys();
+    service.deleteKeys();
     clock.nowMs += DAY_MS;
     const { code, message } = await failure(createGiftsBulk(client, { ...order, resume: stored(state) }));
     expect(code).toBe('gifts_bulk_unclear');
@@ -159,11 +159,11 @@ describe('createGiftsBulk', () => {
   ])('refuses to resume with %s', async (_, params) => {
     const states: GiftsBulkState[] = [];
     await createGiftsBulk(client, { ...order, onProgress: (state) => void states.push(state) });
-    const sent = service.arrived.length;
+    const sent = service.received.length;
     await expect(createGiftsBulk(client, { ...params, resume: states.at(-1) })).rejects.toMatchObject({
       code: 'invalid_input',
     });
-    expect(service.arrived).toHaveLength(sent);
+    expect(service.received).toHaveLength(sent);
   });
 
   it('passes codes that the app chose', async () => {
@@ -178,7 +178,7 @@ describe('createGiftsBulk', () => {
     'refuses the amount %s before anything is sent',
     async (amount) => {
       await expect(createGiftsBulk(client, { ...order, amount })).rejects.toMatchObject({ code: 'invalid_input' });
-      expect(service.arrived).toHaveLength(0);
+      expect(service.received).toHaveLength(0);
     },
   );
 });

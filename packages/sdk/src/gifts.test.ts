@@ -1,7 +1,7 @@
 import { ApiError, endpoints, exampleOf, type Gift } from '@svc/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sandboxClient } from '../testing/sandbox-client.ts';
-import { type Arrived, Reply, type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
+import { sandboxClient } from '../testing/fake-client.ts';
+import { type ReceivedRequest, Reply, type SandboxService, startSandboxService } from '../testing/sandbox-service.ts';
 import type { Client } from './client/client.ts';
 import { claimGift, getRedeemStatus, redeemGift, waitForRedeem } from './gift-claims.ts';
 import {
@@ -79,7 +79,7 @@ describe('gift operations', () => {
   let client: Client;
   let statuses: (string | ApiError)[];
   let claim: unknown;
-  const last = () => service.arrived.at(-1) as Arrived;
+  const last = () => service.received.at(-1) as ReceivedRequest;
 
   beforeAll(async () => {
     const many = Array.from({ length: 250 }, (_, index) => ({ ...gift, id: `gift_${index}` }));
@@ -168,9 +168,9 @@ describe('gift operations', () => {
   });
 
   it('answers what a valid code gives', async () => {
-    const shown = { code: 'C0DE', name: 'Spring', amount: '2.5', token: 'USDC', chain: 'STARKNET' };
-    claim = { valid: true, gift: shown, orgName: 'Acme' };
-    expect(await claimGift(client, { code: 'C0DE' })).toEqual({ valid: true, gift: shown, orgName: 'Acme' });
+    const gift = { code: 'C0DE', name: 'Spring', amount: '2.5', token: 'USDC', chain: 'STARKNET' };
+    claim = { valid: true, gift, orgName: 'Acme' };
+    expect(await claimGift(client, { code: 'C0DE' })).toEqual({ valid: true, gift, orgName: 'Acme' });
     claim = { valid: true };
     await expect(claimGift(client, { code: 'C0DE' })).rejects.toMatchObject({ code: 'invalid_answer' });
   });
@@ -188,10 +188,10 @@ describe('gift operations', () => {
     ['starknet', '0x0'],
     ['base', STARKNET],
   ])('refuses to redeem to %s with the address %s, where the money would be lost', async (chain, walletAddress) => {
-    const sent = service.arrived.length;
-    const asked = redeemGift(client, { code: order.code, walletAddress, chain: chain as 'solana' });
-    await expect(asked).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(service.arrived).toHaveLength(sent);
+    const sent = service.received.length;
+    const redeem = redeemGift(client, { code: order.code, walletAddress, chain: chain as 'solana' });
+    await expect(redeem).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(service.received).toHaveLength(sent);
   });
 
   it('waits through every step of the bridge, and through a failing service', async () => {
@@ -225,9 +225,9 @@ describe('gift operations', () => {
 
   it('throws at once when there is no such redeem', async () => {
     statuses = [new ApiError('redeem_not_found')];
-    const asked = { code: order.code, redeemId: 'nobody' };
-    await expect(waitForRedeem(client, asked)).rejects.toMatchObject({ code: 'redeem_not_found', status: 404 });
-    expect(await getRedeemStatus(client, asked)).toMatchObject({ status: 'SUCCESS' });
+    const params = { code: order.code, redeemId: 'unknown' };
+    await expect(waitForRedeem(client, params)).rejects.toMatchObject({ code: 'redeem_not_found', status: 404 });
+    expect(await getRedeemStatus(client, params)).toMatchObject({ status: 'SUCCESS' });
   });
 
   it('stops waiting when it is told to', async () => {

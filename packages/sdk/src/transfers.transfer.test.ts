@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { configClient, USDC } from '../testing/config-client.ts';
+import { configClient, USDC } from '../testing/fake-client.ts';
 import type { Config } from './client/config.ts';
 import { SvcInputError } from './client/errors.ts';
 import { type TransferParams, transfer, transferCall } from './transfers.ts';
 
-const wanted = { amount: '1.5', token: 'USDC', recipient: '0xB0B' } as const;
+const order = { amount: '1.5', token: 'USDC', recipient: '0xB0B' } as const;
 type Changes = Partial<Omit<TransferParams, 'wallet' | 'encryptKey'>>;
 const callOf = (changes: Changes, config: Partial<Config> = {}) =>
-  transferCall(configClient(config), { ...wanted, ...changes });
+  transferCall(configClient(config), { ...order, ...changes });
 
 async function refusal(changes: Changes): Promise<string> {
   const client = configClient();
   const wallet = { publicKey: '0x1', encryptedPrivateKey: 'svc1.' };
-  const error: unknown = await transfer(client, { encryptKey: '1234', wallet, ...wanted, ...changes }).catch(
+  const error: unknown = await transfer(client, { encryptKey: '1234', wallet, ...order, ...changes }).catch(
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(SvcInputError);
   // Nothing was prepared.
-  expect(client.asked.filter((path) => path !== '/v1/config')).toEqual([]);
+  expect(client.requests.filter((path) => path !== '/v1/config')).toEqual([]);
   return (error as Error).message;
 }
 

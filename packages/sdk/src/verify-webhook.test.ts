@@ -39,7 +39,7 @@ describe('verifyWebhook', () => {
     const seen: unknown[] = [];
     for (const body of [payload, test]) {
       const got = await verify(headersOf(sign(body)), body);
-      // The compiler is the judge: of a test there is no purchase, and of a purchase no message.
+      // Checked by the compiler: a test event has no purchase, and a purchase no message.
       seen.push(got.type === 'webhook.test' ? [got.data.webhookId, got.data.message] : got.data.skuFileNumber);
     }
     expect(seen).toEqual(['Ñ-1', ['whk_1', 'This is a test.']]);
@@ -115,9 +115,9 @@ describe('verifyWebhook', () => {
     [301, 'too_new'],
   ])('judges a webhook that was sent %i seconds from now', async (seconds, code) => {
     const timestamp = NOW + seconds;
-    const asked = verify(headersOf(sign(payload, { timestamp }), { timestamp: String(timestamp) }));
-    if (code) await expect(asked).rejects.toMatchObject({ code });
-    else expect(await asked).toMatchObject({ id: 'msg_1' });
+    const result = verify(headersOf(sign(payload, { timestamp }), { timestamp: String(timestamp) }));
+    if (code) await expect(result).rejects.toMatchObject({ code });
+    else expect(await result).toMatchObject({ id: 'msg_1' });
   });
 
   it('takes another tolerance, and lets nothing pass when it is not a number', async () => {
@@ -126,14 +126,14 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(payload, headers, SECRET, { runtime, toleranceSeconds: 400 })).toMatchObject({
       id: 'msg_1',
     });
-    const asked = verifyWebhook(payload, headers, SECRET, { runtime, toleranceSeconds: Number.NaN });
-    await expect(asked).rejects.toMatchObject({ code: 'too_old' });
+    const result = verifyWebhook(payload, headers, SECRET, { runtime, toleranceSeconds: Number.NaN });
+    await expect(result).rejects.toMatchObject({ code: 'too_old' });
   });
 
   it.each(['', 'whsec_', 'whsec_c2hvcnQ=', 'whsec_***', undefined])('refuses the secret %s', async (secret) => {
     const key = Buffer.from(String(secret).replace('whsec_', ''), 'base64');
-    const asked = verifyWebhook(payload, headersOf(sign(payload, { key })), secret as string, { runtime });
-    await expect(asked).rejects.toMatchObject({ code: 'invalid_secret' });
+    const result = verifyWebhook(payload, headersOf(sign(payload, { key })), secret as string, { runtime });
+    await expect(result).rejects.toMatchObject({ code: 'invalid_secret' });
   });
 
   it.each(['not json', '"text"', '{"type":"t"}', 'null'])('refuses the signed body %s', async (body) => {
@@ -146,8 +146,8 @@ describe('verifyWebhook', () => {
     ['a list', [1, 2]],
     ['an ArrayBuffer', new ArrayBuffer(2)],
   ])('says what it needs when it is given %s', async (_, body) => {
-    const asked = verifyWebhook(body as string, headersOf(good), SECRET, { runtime });
-    await expect(asked).rejects.toMatchObject({
+    const result = verifyWebhook(body as string, headersOf(good), SECRET, { runtime });
+    await expect(result).rejects.toMatchObject({
       name: 'SvcWebhookError',
       code: 'invalid_payload',
       message: expect.stringContaining('raw body'),

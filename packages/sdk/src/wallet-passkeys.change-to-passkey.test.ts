@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeAuthenticator } from '../testing/fake-authenticator.ts';
 import { failure, fakeClient, json } from '../testing/fake-client.ts';
-import { PASSKEY, quickSeal } from '../testing/quick.ts';
+import { PASSKEY, quickSeal } from '../testing/keys.ts';
 import { openWalletKey } from './keys/seal.ts';
 import { changeToPasskey, unlock } from './wallet-passkeys.ts';
 
@@ -49,7 +49,7 @@ describe('changing to a passkey', () => {
       const opening = openWalletKey({ wallet: changed.wallet, encryptKey });
       expect(await failure(opening)).toMatchObject({ code: 'decryption_failed' });
     }
-    // What the passkey of before was on does not stay.
+    // The device type of the earlier passkey is cleared.
     expect(sent[0]?.body).toMatchObject({ deviceType: null });
   });
 
@@ -65,7 +65,7 @@ describe('changing to a passkey', () => {
         passkey: { credentials },
       };
       await changeToPasskey(client, params);
-      expect([credentials.created.length, credentials.asked.length]).toEqual([1, 1]);
+      expect([credentials.created.length, credentials.requests.length]).toEqual([1, 1]);
     },
   );
 
@@ -101,6 +101,6 @@ describe('unlocking by user', () => {
     const error = await failure(unlock(client, { externalUserId: 'a b', credentials }));
     expect(error).toMatchObject({ code: 'passkey_not_found' });
     expect(sent[0]?.url).toContain('/svc-wallets/credential-recovery?externalUserId=a+b');
-    expect(credentials.asked).toEqual([]);
+    expect(credentials.requests).toEqual([]);
   });
 });

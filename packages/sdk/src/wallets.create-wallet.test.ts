@@ -4,30 +4,29 @@ import { createWallet } from './wallets.ts';
 
 const user = { encryptKey: '481516', externalUserId: 'ana' };
 
-/** A client that must not be used. */
-function silentClient() {
-  const asked: string[] = [];
+function unusedClient() {
+  const requests: string[] = [];
   const fetch = (url: string) => {
-    asked.push(url);
+    requests.push(url);
     return Promise.reject(new Error('asked'));
   };
   return {
-    asked,
+    requests,
     client: createClient({ baseUrl: 'http://localhost/v1', publicKey: 'pk_dev_x', bearerToken: 't', fetch }),
   };
 }
 
 describe('createWallet', () => {
   it('makes no passkey and asks nobody for a READY wallet, which has none', async () => {
-    const { asked, client } = silentClient();
-    const wanted = { ...user, chain: 'STARKNET', walletType: 'READY', usePasskey: true } as const;
-    await expect(createWallet(client, wanted)).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(asked).toEqual([]);
+    const { requests, client } = unusedClient();
+    const order = { ...user, chain: 'STARKNET', walletType: 'READY', usePasskey: true } as const;
+    await expect(createWallet(client, order)).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(requests).toEqual([]);
   });
 
   it('refuses another chain before it asks anybody', async () => {
-    const { asked, client } = silentClient();
+    const { requests, client } = unusedClient();
     await expect(createWallet(client, { ...user, chain: 'BASE' })).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configClient } from '../testing/config-client.ts';
+import { configClient } from '../testing/fake-client.ts';
 import { SvcInputError, SvcTypedDataError } from './client/errors.ts';
 import { requireClass, walletClassOf } from './wallets.ts';
 
@@ -19,13 +19,14 @@ describe('the class of a wallet', () => {
   it.each([[undefined], [{}], [[null]], [[{ walletType: 'SVC', current: true }]]])(
     'is an invalid_answer where the service names %o',
     async (walletClasses) => {
-      const asked = walletClassOf(configClient({ walletClasses } as never), 'SVC');
-      await expect(asked).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'invalid_answer' });
+      const result = walletClassOf(configClient({ walletClasses } as never), 'SVC');
+      await expect(result).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'invalid_answer' });
     },
   );
 
   it('is what the service says it prepared, in any spelling', () => {
     expect(() => requireClass('0x0ABC', 0xabcn)).not.toThrow();
-    for (const said of ['0xabd', 'none', '']) expect(() => requireClass(said, 0xabcn)).toThrow(SvcTypedDataError);
+    for (const prepared of ['0xabd', 'none', ''])
+      expect(() => requireClass(prepared, 0xabcn)).toThrow(SvcTypedDataError);
   });
 });

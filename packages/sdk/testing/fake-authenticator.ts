@@ -2,21 +2,20 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { CreationOptions, Credential, Credentials, PrfOutput, RequestOptions } from '../src/passkeys/web-authn.ts';
 
 export interface FakeOptions {
-  /** `at creation`: evaluates at once; `later`: says it can, and does when asked for a signature; `none`: cannot. */
+  /** When the PRF is evaluated: at creation, in a later assertion, or never. */
   readonly prf?: 'at creation' | 'later' | 'none';
   readonly attachment?: string | null;
-  /** Thrown instead of an answer. */
   readonly refusal?: Error;
-  /** Gives another secret each time that it is asked after the creation. */
+  /** Returns another secret with each assertion. */
   readonly unsteady?: boolean;
-  /** How long the secret is; 32 bytes where the standard is kept. */
+  /** 32 in the standard. */
   readonly secretBytes?: number;
 }
 
-/** Keeps passkeys as an authenticator does: one for a domain and user, each with a secret function of its own. */
+/** One passkey per domain and user, each with its own PRF secret. */
 export class FakeAuthenticator implements Credentials {
   readonly created: CreationOptions[] = [];
-  readonly asked: RequestOptions[] = [];
+  readonly requests: RequestOptions[] = [];
   readonly #options: FakeOptions;
   readonly #secrets = new Map<string, Buffer>();
 
@@ -35,11 +34,11 @@ export class FakeAuthenticator implements Credentials {
   }
 
   async get({ publicKey }: { publicKey: RequestOptions }): Promise<Credential> {
-    this.asked.push(publicKey);
+    this.requests.push(publicKey);
     if (this.#options.refusal) throw this.#options.refusal;
     const [first] = this.#secrets.keys();
-    const wanted = publicKey.allowCredentials[0]?.id ?? Buffer.from(first ?? '', 'hex');
-    const id = Buffer.from(wanted);
+    const credentialId = publicKey.allowCredentials[0]?.id ?? Buffer.from(first ?? '', 'hex');
+    const id = Buffer.from(credentialId);
     if (!this.#secrets.has(id.toString('hex'))) throw new DOMException('Not allowed', 'NotAllowedError');
     const none = this.#options.prf === 'none';
     return this.#credential(id, none ? undefined : this.#evaluate(id, publicKey.extensions.prf.eval.first));
@@ -47,7 +46,7 @@ export class FakeAuthenticator implements Credentials {
 
   #evaluate(id: Buffer, input: Uint8Array): PrfOutput {
     const secret = this.#secrets.get(id.toString('hex')) ?? '';
-    const round = this.#options.unsteady ? String(this.asked.length) : '';
+    const round = this.#options.unsteady ? String(this.requests.length) : '';
     const output = createHmac('sha512', secret).update(input).update(round).digest();
     return { results: { first: new Uint8Array(output).slice(0, this.#options.secretBytes ?? 32).buffer } };
   }

@@ -47,25 +47,24 @@ interface Relay {
   state: 'SUCCEEDED' | 'REVERTED';
 }
 
-/** A service and its chain with one wallet: relays what has the same nonce once, moves money once, and counts what it moved. */
-export class PaymentWorld {
+/** A service and its chain with one wallet. It relays each nonce once, moves money once and counts the payments. */
+export class FakePaymentService {
   nowSeconds = 1_793_642_400n;
   balance = 100_000_000n;
-  /** Of each payment that arrived at the payment address. */
+  /** Payments received at the payment address. */
   readonly paid: bigint[] = [];
   readonly purchases = new Map<string, Transaction>();
   readonly relays: Relay[] = [];
   sku: Sku = sku;
   usd: number | undefined;
-  /** What becomes of the next payment. */
   next: 'executed' | 'reverted' = 'executed';
-  /** How often the chain still does not show a payment to who records it. */
+  /** Number of attempts to record before the chain shows the payment. */
   unseen = 0;
-  /** The hash that a raised fee gave to a payment. */
+  /** Hash of a fee bump, by the first hash. */
   readonly replacedBy = new Map<string, string>();
   referenceValid = true;
   refusal: ApiError | undefined;
-  historyShown = true;
+  historyVisible = true;
   readonly spent = new Set<bigint>();
 
   handlers(origin: () => string): Handlers {
@@ -97,7 +96,6 @@ export class PaymentWorld {
     };
   }
 
-  /** The chain that the node belongs to. */
   nodeChain: bigint = chainIds.SVC_SANDBOX;
 
   readonly node = ({ method, params }: NodeCall): unknown => {
@@ -112,7 +110,7 @@ export class PaymentWorld {
     return [this.spent.has(BigInt(calldata[0] ?? 0)) ? '0x0' : '0x1'];
   };
 
-  /** Somebody else who has the signature executes what was reverted. */
+  /** A third party with the signature executes a reverted payment. */
   executeElsewhere(hash: string): void {
     const relay = this.#found(this.relays.at(-1), 'transaction_not_found');
     this.relays.push({ ...relay, hash, state: 'SUCCEEDED' });
@@ -169,8 +167,8 @@ export class PaymentWorld {
   }
 
   #history() {
-    const shown = this.historyShown ? this.relays.filter(({ state }) => state === 'SUCCEEDED').toReversed() : [];
-    const data = shown.map(({ hash, execution }) =>
+    const visible = this.historyVisible ? this.relays.filter(({ state }) => state === 'SUCCEEDED').toReversed() : [];
+    const data = visible.map(({ hash, execution }) =>
       record({ id: hash, transactionHash: hash, amount: amountOf(execution) }),
     );
     return { data, total: data.length, page: 1, limit: 100, totalPages: 1 };

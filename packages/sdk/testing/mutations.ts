@@ -3,7 +3,7 @@ import fc from 'fast-check';
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 type Step = string | number;
 
-/** Values that readers of typed data have stumbled over: other spellings of a number, wrong kinds, neighbours of bounds. */
+/** Values that parsers of typed data fail on: other forms of a number, wrong types, neighbours of bounds. */
 const tricky: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(
     '',
@@ -29,7 +29,6 @@ const tricky: fc.Arbitrary<Json> = fc.oneof(
   fc.jsonValue().map((value) => value as Json),
 );
 
-/** Every place in a value, from the outside in. */
 function placesOf(value: Json, path: Step[] = []): Step[][] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner: [Step, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
@@ -38,7 +37,7 @@ function placesOf(value: Json, path: Step[] = []): Step[][] {
 
 type Change = (value: Json, other: Json, pick: number) => Json | undefined;
 
-/** What is done to one place. Undefined: the place goes. */
+/** Changes of one place; undefined removes it. */
 const changes: Record<string, Change> = {
   replace: (_, other) => other,
   remove: () => undefined,
@@ -51,7 +50,6 @@ const changes: Record<string, Change> = {
   },
 };
 
-/** The same number in another spelling. */
 function respell(value: Json): Json {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,60}$/.test(value)) return value;
   return `0x000${value.slice(2).toUpperCase()}`;
@@ -68,7 +66,6 @@ function changeAt(value: Json, path: readonly Step[], change: (place: Json) => J
   return copy as Json;
 }
 
-/** The value with one to three places changed. */
 export function mutated(value: Json): fc.Arbitrary<Json> {
   const mutation = fc.record({
     at: fc.nat(),

@@ -12,8 +12,7 @@ export interface Call {
 export type Handler = (call: Call) => unknown;
 export type Handlers = Partial<Record<keyof typeof endpoints, Handler>>;
 
-/** What arrived, for tests that look at headers or count. */
-export interface Arrived extends Call {
+export interface ReceivedRequest extends Call {
   readonly operation: string;
   readonly headers: Record<string, string | string[] | undefined>;
 }
@@ -22,11 +21,11 @@ export interface SandboxService {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly origin: string;
-  readonly arrived: Arrived[];
-  /** The next answer of this operation is lost on its way, after everything was done. */
+  readonly received: ReceivedRequest[];
+  /** Drops the next answer of this operation after handling it. */
   loseAnswer(operation: keyof typeof endpoints): void;
-  /** The idempotency keys of a day ago. */
-  forgetKeys(): void;
+  /** Expires all idempotency keys. */
+  deleteKeys(): void;
   close(): Promise<void>;
 }
 
@@ -45,15 +44,15 @@ const ajv = new Ajv({ strict: false, coerceTypes: true });
 (addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
 
 /**
- * A service for tests that speaks the interface: what arrives and what is answered must fit the schemas, and a POST with a known
- * Idempotency-Key answers what it answered first, refusals included. `node` answers at /rpc.
+ * A test service that validates requests and answers against the schemas. A POST with a known Idempotency-Key returns
+ * the first answer, refusals included. `node` answers at /rpc.
  */
 export async function startSandboxService(
   handlers: Handlers,
   node?: (call: NodeCall) => unknown,
 ): Promise<SandboxService> {
-  const arrived: Arrived[] = [];
-  const kept = new Map<string, { readonly body: string; readonly reply: Reply }>();
+  const received: ReceivedRequest[] = [];
+  const stored = new Map<string, { readonly body: string; readonly reply: Reply }>();
   const lost: string[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse) {
@@ -64,11 +63,11 @@ export async function startSandboxService(
     const found = route(request.method ?? '', url.pathname.replace(/^\/v1/, ''));
     if (!found) return send(response, new Reply(404, { error: 'not_found', message: url.pathname }));
     const call = { params: found.params, query: Object.fromEntries(url.searchParams), body };
-    arrived.push({ ...call, operation: found.endpoint.operationId, headers: request.headers });
+    received.push({ ...call, operation: found.endpoint.operationId, headers: request.headers });
     const key = request.headers['idempotency-key'];
-    const known = typeof key === 'string' ? kept.get(key) : undefined;
+    const known = typeof key === 'string' ? stored.get(key) : undefined;
     const reply = known ? replay(known, text) : await perform(handlers, found.endpoint, call);
-    if (typeof key === 'string' && !known && isKept(reply)) kept.set(key, { body: text, reply });
+    if (typeof key === 'string' && !known && isStored(reply)) stored.set(key, { body: text, reply });
     const loss = lost.indexOf(found.endpoint.operationId);
     if (loss < 0) return send(response, reply);
     lost.splice(loss, 1);
@@ -85,9 +84,9 @@ export async function startSandboxService(
   return {
     baseUrl: `${origin}/v1`,
     origin,
-    arrived,
+    received,
     loseAnswer: (operation) => lost.push(operation),
-    forgetKeys: () => kept.clear(),
+    deleteKeys: () => stored.clear(),
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
@@ -97,7 +96,7 @@ export async function startSandboxService(
 
 async function perform(handlers: Handlers, endpoint: Endpoint, call: Call): Promise<Reply> {
   for (const part of ['query', 'body'] as const) {
-    const problem = endpoint[part] && misfit(endpoint[part], call[part]);
+    const problem = endpoint[part] && schemaError(endpoint[part], call[part]);
     if (problem) return new Reply(400, { error: 'invalid_request', message: `${part}${problem}` });
   }
   const handler = handlers[endpoint.operationId as keyof typeof endpoints];
@@ -106,7 +105,7 @@ async function perform(handlers: Handlers, endpoint: Endpoint, call: Call): Prom
     const value = await handler(call);
     const reply = value instanceof Reply ? value : new Reply(Number(Object.keys(endpoint.answers)[0]), value);
     const schema = endpoint.answers[reply.status];
-    const problem = schema ? misfit(schema, reply.body) : ' has no such status';
+    const problem = schema ? schemaError(schema, reply.body) : ' has no such status';
     if (problem) throw new Error(`the answer of ${endpoint.operationId}${problem}`);
     return reply;
   } catch (error) {
@@ -115,15 +114,15 @@ async function perform(handlers: Handlers, endpoint: Endpoint, call: Call): Prom
   }
 }
 
-/** What is wrong with a value; undefined when nothing is. */
-function misfit(schema: object, value: unknown): string | undefined {
+/** Undefined for a valid value. */
+function schemaError(schema: object, value: unknown): string | undefined {
   const validate = ajv.compile(schema);
   if (validate(structuredClone(value))) return undefined;
   return ` ${validate.errors?.[0]?.instancePath} ${validate.errors?.[0]?.message}`;
 }
 
-/** As the service does: what time heals by itself is not held against the same request. */
-function isKept({ status, body }: Reply): boolean {
+/** As in the service: transient errors are not stored. */
+function isStored({ status, body }: Reply): boolean {
   const { error } = body as { error?: string };
   if (status >= 500 || status === 401 || status === 429) return false;
   return error !== 'wallet_not_deployed' && error !== 'transaction_not_found' && error !== 'invalid_request';
@@ -135,13 +134,13 @@ function replay(known: { body: string; reply: Reply }, body: string): Reply {
 }
 
 function route(method: string, path: string) {
-  const fits = Object.values(endpoints as Record<string, Endpoint>).flatMap((endpoint) => {
+  const matches = Object.values(endpoints as Record<string, Endpoint>).flatMap((endpoint) => {
     const pattern = endpoint.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     const match = endpoint.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
     return match ? [{ endpoint, params: { ...match.groups } as Record<string, string> }] : [];
   });
-  // An address without parameters is more to the point than one with.
-  return fits.toSorted((one, other) => Object.keys(one.params).length - Object.keys(other.params).length)[0];
+  // A path without parameters is more specific.
+  return matches.toSorted((one, other) => Object.keys(one.params).length - Object.keys(other.params).length)[0];
 }
 
 export interface NodeCall {

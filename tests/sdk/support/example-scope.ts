@@ -122,8 +122,8 @@ async function newPurchase(world: ExampleWorld, code: string): Promise<{ readonl
     await svc.waitForTransaction(hash, { retryIntervalMs: 50 });
     return { id: await storePurchase(service.database.db, { ...stored, hash }) };
   }
-  const asked = { skuId: 'telcel-recarga-100', skuReference: '5512345678' };
-  return svc.purchaseSku({ encryptKey: ENCRYPT_KEY, wallet, ...asked, onProgress: () => undefined });
+  const order = { skuId: 'telcel-recarga-100', skuReference: '5512345678' };
+  return svc.purchaseSku({ encryptKey: ENCRYPT_KEY, wallet, ...order, onProgress: () => undefined });
 }
 
 function newOwnSku({ svc }: ExampleWorld): Promise<sdk.OfferedSku> {

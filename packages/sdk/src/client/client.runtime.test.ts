@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { failure } from '../../testing/fake-client.ts';
 import { defaultRuntime } from './client.ts';
 
-/** Longer than any test runs: only being stopped ends it. */
+/** Longer than any test: only the abort ends it. */
 const NEVER_MS = 2 ** 30;
 
 describe('sleeping', () => {

@@ -11,28 +11,28 @@ async function collect<T>(generator: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** A list as the service keeps it, which may grow between two pages. */
+/** A list that may grow between two pages. */
 function listOf(all: { id: string }[]) {
-  const asked: PageQuery[] = [];
+  const requests: PageQuery[] = [];
   const read = async ({ page, limit }: PageQuery) => {
-    asked.push({ page, limit });
+    requests.push({ page, limit });
     const data = all.slice((page - 1) * limit, page * limit);
     return { data, total: all.length, page, limit, totalPages: Math.ceil(all.length / limit) };
   };
-  return { asked, read, all };
+  return { requests, read, all };
 }
 
 describe('going through a list', () => {
   it.each([0, 1, 99, 100, 101, 250])('meets each of %i items once, in their order', async (count) => {
-    const { read, all, asked } = listOf(items(count));
+    const { read, all, requests } = listOf(items(count));
     expect(await collect(eachItem(read))).toEqual(all);
-    expect(asked).toHaveLength(Math.max(1, Math.ceil(count / 100)));
+    expect(requests).toHaveLength(Math.max(1, Math.ceil(count / 100)));
   });
 
   it('asks for a page only when it is needed', async () => {
-    const { read, asked } = listOf(items(250));
+    const { read, requests } = listOf(items(250));
     for await (const { id } of eachItem(read)) if (id === 'item 99') break;
-    expect(asked).toEqual([{ page: 1, limit: 100 }]);
+    expect(requests).toEqual([{ page: 1, limit: 100 }]);
   });
 
   it('meets an item once although new ones push it to the next page', async () => {
@@ -46,11 +46,11 @@ describe('going through a list', () => {
   });
 
   it('takes pages of 1 to 100', async () => {
-    const { read, asked } = listOf(items(1));
+    const { read, requests } = listOf(items(1));
     for (const pageSize of [0, 101, 1.5, Number.NaN]) {
       expect(await failure(eachItem(read, { pageSize }).next())).toMatchObject({ code: 'invalid_input' });
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('ends where the service has no more to give, whatever it says of pages', async () => {

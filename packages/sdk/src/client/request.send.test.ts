@@ -174,9 +174,9 @@ describe('an answer', () => {
   });
 
   it('that leads elsewhere is not followed, so that keys stay with the service', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(request.url ?? '');
+      requests.push(request.url ?? '');
       response.writeHead(307, { location: '/elsewhere' }).end();
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -186,7 +186,7 @@ describe('an answer', () => {
     const error = await failure(sendWithRetries(client, sending('POST', { url })));
     server.close();
     expect(error).toMatchObject({ code: 'invalid_answer' });
-    expect(asked).toEqual(['/v1/x']);
+    expect(requests).toEqual(['/v1/x']);
   });
 
   it('is asked for without cookies', async () => {

@@ -30,9 +30,9 @@ describe('a request', () => {
 
   it('leaves out what was not given in the query', async () => {
     const { client, sent } = fakeClient([json({}), json({})]);
-    const asked = { route: 'GET /skus', access: 'both' } as const;
-    await request<typeof endpoints.listSkus>(client, { ...asked, query: { page: 2, category: undefined } });
-    await request<typeof endpoints.listSkus>(client, { ...asked, query: { provider: undefined } });
+    const spec = { route: 'GET /skus', access: 'both' } as const;
+    await request<typeof endpoints.listSkus>(client, { ...spec, query: { page: 2, category: undefined } });
+    await request<typeof endpoints.listSkus>(client, { ...spec, query: { provider: undefined } });
     expect(sent.map(({ url }) => url)).toEqual(['https://svc.example/v1/skus?page=2', 'https://svc.example/v1/skus']);
   });
 
@@ -85,8 +85,10 @@ describe('errors', () => {
       failure(sku(fakeClient([unreachable], { maxRetries: 0 }).client, 'x')),
     ]);
     for (const error of errors as SvcError[]) {
-      const shown = [error, error.walk()].map((one) => `${String(one)} ${(one as Error).stack} ${JSON.stringify(one)}`);
-      for (const secret of [token, SECRET_KEY, PUBLIC_KEY]) expect(shown.join()).not.toContain(secret);
+      const printed = [error, error.walk()].map(
+        (one) => `${String(one)} ${(one as Error).stack} ${JSON.stringify(one)}`,
+      );
+      for (const secret of [token, SECRET_KEY, PUBLIC_KEY]) expect(printed.join()).not.toContain(secret);
     }
   });
 });

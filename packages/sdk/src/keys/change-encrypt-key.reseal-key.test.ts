@@ -1,6 +1,6 @@
 import { accountAddress, classes, starkKey, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { PASSKEY, quickSeal, TINY } from '../../testing/quick.ts';
+import { PASSKEY, quickSeal, TINY } from '../../testing/keys.ts';
 import { defaultRuntime } from '../client/client.ts';
 import { resealKey } from './change-encrypt-key.ts';
 import { parseEnvelope } from './envelope.ts';

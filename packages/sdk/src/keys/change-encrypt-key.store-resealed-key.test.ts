@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient, json } from '../../testing/fake-client.ts';
-import { PASSKEY, quickSeal } from '../../testing/quick.ts';
+import { PASSKEY, quickSeal } from '../../testing/keys.ts';
 import { storeResealedKey } from './change-encrypt-key.ts';
 
 const wallet = { publicKey: '0xabc', encryptedPrivateKey: 'before' };
 const sealed = (boundTo: bigint) => quickSeal({ privateKey: 5n, boundTo, encryptKeys: [PASSKEY, '1111'] });
-/** Another last letter, whichever the envelope has. */
+/** Never the same last letter. */
 const damaged = (envelope: string) => envelope.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
 
 async function store(envelope: string, privateKey: bigint, encryptKeys: string[]) {

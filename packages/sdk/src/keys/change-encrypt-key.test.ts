@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient, json, refusal } from '../../testing/fake-client.ts';
-import { PASSKEY, quickSeal } from '../../testing/quick.ts';
+import { PASSKEY, quickSeal } from '../../testing/keys.ts';
 import { changeEncryptKey } from './change-encrypt-key.ts';
 import { openWalletKey } from './seal.ts';
 

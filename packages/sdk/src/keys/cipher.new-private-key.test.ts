@@ -23,12 +23,12 @@ describe('a new private key', () => {
   });
 
   it('draws well more bytes than the key has, so that no key is favoured', () => {
-    const asked: number[] = [];
+    const counts: number[] = [];
     const randomBytes = (count: number) => {
-      asked.push(count);
+      counts.push(count);
       return defaultRuntime.randomBytes(count);
     };
     newPrivateKey({ ...defaultRuntime, randomBytes });
-    expect(asked).toEqual([48]);
+    expect(counts).toEqual([48]);
   });
 });

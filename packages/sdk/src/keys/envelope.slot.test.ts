@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PASSKEY, TINY } from '../../testing/quick.ts';
+import { PASSKEY, TINY } from '../../testing/keys.ts';
 import { defaultRuntime as runtime } from '../client/client.ts';
 import { readEncryptKey } from './cipher.ts';
 import { formatSlot, parseSlot, unwrap, wrap } from './envelope.ts';

@@ -18,7 +18,7 @@ describe('reading an envelope', () => {
     }
   });
 
-  // Reading is synchronous: what it refuses has cost nothing.
+  // Parsing is synchronous: a refusal costs no stretching.
   it.each([
     ['more than a gigabyte', argon(GIB + 1)],
     ['terabytes', argon(4_294_967_295)],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PASSKEY, quickSeal } from '../../testing/quick.ts';
+import { PASSKEY, quickSeal } from '../../testing/keys.ts';
 import { defaultRuntime } from '../client/client.ts';
 import { SvcKeyError } from '../client/errors.ts';
 import { openKey, sealKey } from './seal.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const open = (text: string, encryptKey = PASSKEY, boundTo = ADDRESS) =>
   openKey({ envelope: text, encryptKey, boundTo });
 
-/** Whether it was refused, in words; a key that came out is shown. */
+/** The error's code, or the opened key. */
 const refusal = (opening: Promise<bigint>) =>
   opening.then(
     (key) => `opened to ${key}`,
@@ -35,7 +35,7 @@ function flipped(text: string, index: number, bit: number): string {
 
 describe('an envelope', () => {
   it('written by another implementation of the format opens', async () => {
-    // By node:crypto's own Argon2id, HKDF and AES-GCM.
+    // By node:crypto's Argon2id, HKDF and AES-GCM.
     const theirs =
       'svc1.argon2id,64,2,2,AQEBAQEBAQEBAQEBAQEBAQ,AwMDAwMDAwMDAwMDBP4A6T3Opdbyf5rK_HiwvkkQ7ZNlLlR3DSUrSA7A-zFTlwhwXM5A0ao8vGUL0Ugt' +
       '.hkdf-sha256,AgICAgICAgICAgICAgICAg,BAQEBAQEBAQEBAQEiXB_iQsI76Y-xBxSCOXvTDLJBEn0PUCPsQ0ZmjzXh2Qe_zN2z37TNMMCzk24tpxc' +

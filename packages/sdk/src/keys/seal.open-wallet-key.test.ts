@@ -1,16 +1,15 @@
 import { accountAddress, CURVE_ORDER, starkKey, toHex, walletClasses } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { oldFormat } from '../../testing/old-format.ts';
-import { quickSeal } from '../../testing/quick.ts';
+import { oldFormat, quickSeal } from '../../testing/keys.ts';
 import { SvcKeyError } from '../client/errors.ts';
 import { openWalletKey } from './seal.ts';
 
 const KEY = 0x5a3c9e1f7b2d4860a1c3e5f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3n;
-/** Of the earliest class, and of READY, as other tools derive them. */
+/** Of the earliest class and of READY, as other tools derive them. */
 const ADDRESS = '0x3c8d441a4b8fcf104bc11c62a5259e952ba0806aa9664d8073d4014954724b9';
 const READY = '0x272f3a81e402697c44015da60f86e26078e87680654c52ee647de9c5542729b';
 
-/** Each by `openssl enc -aes-256-cbc -md md5 -salt -base64`, of the key with 0x, without it, and with a line's end. */
+/** By `openssl enc -aes-256-cbc -md md5 -salt -base64`: the key with 0x, without it, and with a line break. */
 const BY_OPENSSL = {
   prefixed:
     'U2FsdGVkX1+OsPmjqnAGfGqytVx8sMUtF8uS29HsrT3/2bdqH/oSevZbmaGaBMWL\nFg3qKNP4BXxGxe2Nb75kenloSss/hEi8UwZdKlrLyDdhf5PcUYHznlU+moHL9WPP\n',

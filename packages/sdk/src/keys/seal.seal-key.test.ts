@@ -1,7 +1,7 @@
 import { CURVE_ORDER } from '@svc/starknet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundTo, PASSKEY, passphrase, quickSeal } from '../../testing/quick.ts';
+import { boundTo, PASSKEY, passphrase, quickSeal } from '../../testing/keys.ts';
 import { defaultRuntime } from '../client/client.ts';
 import { newPrivateKey } from './cipher.ts';
 import { parseEnvelope } from './envelope.ts';

@@ -1,10 +1,10 @@
 import { selector, toHex } from '@svc/starknet';
 import { describe, expect, it, vi } from 'vitest';
-import { type FakeNodes, fakeClient, fakeNodes, type Said } from '../../testing/fake-nodes.ts';
+import { type FakeNodes, fakeNodes, type NodeAnswer, nodeClient } from '../../testing/fake-nodes.ts';
 import { callContract, chainTime, classHashAt } from './reads.ts';
 
 const call = { contractAddress: 0xcafen, entrypoint: 'get_public_key', calldata: [1n, 2n] };
-const read = (nodes: FakeNodes, urls?: readonly string[]) => callContract(fakeClient(nodes.fetch, urls), call);
+const read = (nodes: FakeNodes, urls?: readonly string[]) => callContract(nodeClient(nodes.fetch, urls), call);
 const refusing = (code: number, data?: unknown) => fakeNodes(() => ({ error: { code, message: 'No', data } }));
 
 describe('reading from a contract', () => {
@@ -16,7 +16,7 @@ describe('reading from a contract', () => {
       entry_point_selector: toHex(selector('get_public_key')),
       calldata: ['0x1', '0x2'],
     };
-    expect(nodes.asked).toMatchObject([{ method: 'starknet_call', params: { request, block_id: 'pre_confirmed' } }]);
+    expect(nodes.requests).toMatchObject([{ method: 'starknet_call', params: { request, block_id: 'pre_confirmed' } }]);
   });
 
   it.each([-32602, 24])('uses the last block where the node does not know the open one (%d)', async (code) => {
@@ -41,7 +41,7 @@ describe('reading from a contract', () => {
       name: 'SvcChainError',
       code,
     });
-    expect(new Set(nodes.asked.map(({ url }) => url)).size).toBe(1);
+    expect(new Set(nodes.requests.map(({ url }) => url)).size).toBe(1);
   });
 
   it('shows the innermost reason', async () => {
@@ -51,7 +51,7 @@ describe('reading from a contract', () => {
     await expect(read(refusing(40, nested))).rejects.toThrow('deep down');
   });
 
-  it.each<[string, Said]>([
+  it.each<[string, NodeAnswer]>([
     ['not a list', { result: '0x5' }],
     ['not felts', { result: ['0x5', 6] }],
     ['beyond the field', { result: [`0x${'f'.repeat(64)}`] }],
@@ -69,7 +69,7 @@ describe('a node', () => {
       inits.push(init);
       return fetch(url, init);
     };
-    await callContract(fakeClient(watched), call);
+    await callContract(nodeClient(watched), call);
     expect(inits[0]).toMatchObject({ credentials: 'omit', redirect: 'manual' });
   });
 
@@ -81,7 +81,7 @@ describe('a node', () => {
       inits.push(init);
       return fetch(url, init);
     };
-    await callContract(fakeClient(watched), call);
+    await callContract(nodeClient(watched), call);
     vi.unstubAllGlobals();
     expect(Object.keys(inits[0] ?? {}).sort()).toEqual(['body', 'headers', 'method', 'redirect', 'signal']);
   });
@@ -90,26 +90,26 @@ describe('a node', () => {
 describe('the class at an address', () => {
   it('is its hash', async () => {
     const { fetch } = fakeNodes(() => ({ result: '0x0123' }));
-    expect(await classHashAt(fakeClient(fetch), 1n)).toBe(0x123n);
+    expect(await classHashAt(nodeClient(fetch), 1n)).toBe(0x123n);
   });
 
   it('is undefined where no contract stands', async () => {
-    expect(await classHashAt(fakeClient(refusing(20).fetch), 1n)).toBeUndefined();
+    expect(await classHashAt(nodeClient(refusing(20).fetch), 1n)).toBeUndefined();
   });
 
   it('is not made up when the node says something else', async () => {
-    await expect(classHashAt(fakeClient(refusing(24).fetch), 1n)).rejects.toMatchObject({ code: 'call_failed' });
+    await expect(classHashAt(nodeClient(refusing(24).fetch), 1n)).rejects.toMatchObject({ code: 'call_failed' });
   });
 });
 
 describe('the time of the chain', () => {
   it('is that of the block that is being filled', async () => {
-    const { fetch, asked } = fakeNodes(() => ({ result: { timestamp: 1_700_000_000 } }));
-    expect(await chainTime(fakeClient(fetch))).toBe(1_700_000_000n);
-    expect(asked).toMatchObject([{ params: { block_id: 'pre_confirmed' } }]);
+    const { fetch, requests } = fakeNodes(() => ({ result: { timestamp: 1_700_000_000 } }));
+    expect(await chainTime(nodeClient(fetch))).toBe(1_700_000_000n);
+    expect(requests).toMatchObject([{ params: { block_id: 'pre_confirmed' } }]);
   });
 
   it('is not made up when the node says something else', async () => {
-    await expect(chainTime(fakeClient(refusing(24).fetch))).rejects.toMatchObject({ code: 'call_failed' });
+    await expect(chainTime(nodeClient(refusing(24).fetch))).rejects.toMatchObject({ code: 'call_failed' });
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type FakeNodes, fakeClient, fakeNodes, fakeRuntime, type Said } from '../../testing/fake-nodes.ts';
+import { type FakeNodes, fakeNodes, fakeRuntime, type NodeAnswer, nodeClient } from '../../testing/fake-nodes.ts';
 import { type WaitForTransactionOptions, waitForTransaction, waitForTransactionOf } from './wait-for-transaction.ts';
 
 const HASH = '0xabc';
 const ONE = 'https://one.example/secret-path';
 const TWO = 'https://two.example/rpc';
 const transfer = { from_address: '0x1', keys: ['0x2'], data: ['0x3', '0x0'] };
-const unknown: Said = { error: { code: 29, message: 'Transaction hash not found' } };
+const unknown: NodeAnswer = { error: { code: 29, message: 'Transaction hash not found' } };
 
-const receipt = (more: object = {}): Said => ({
+const receipt = (more: object = {}): NodeAnswer => ({
   result: {
     transaction_hash: '0x0abc',
     execution_status: 'SUCCEEDED',
@@ -19,11 +19,11 @@ const receipt = (more: object = {}): Said => ({
   },
 });
 
-/** Says one thing after the other, and the last for ever. */
-function inTurn(...said: (Said | (() => Said))[]): FakeNodes {
+/** Answers in order; the last one repeats. */
+function answering(...answers: (NodeAnswer | (() => NodeAnswer))[]): FakeNodes {
   let turn = 0;
   return fakeNodes(() => {
-    const next = said[Math.min(turn++, said.length - 1)] ?? unknown;
+    const next = answers[Math.min(turn++, answers.length - 1)] ?? unknown;
     return typeof next === 'function' ? next() : next;
   });
 }
@@ -34,7 +34,7 @@ function wait({ fetch }: FakeNodes, options: WaitForTransactionOptions = {}, run
 
 describe('what becomes of a transaction', () => {
   it('is told once it is accepted, with its events and block', async () => {
-    expect(await wait(inTurn(receipt()))).toEqual({
+    expect(await wait(answering(receipt()))).toEqual({
       transactionHash: HASH,
       success: true,
       executionStatus: 'SUCCEEDED',
@@ -45,12 +45,12 @@ describe('what becomes of a transaction', () => {
   });
 
   it('is a success on L1 too', async () => {
-    expect(await wait(inTurn(receipt({ finality_status: 'ACCEPTED_ON_L1' })))).toMatchObject({ success: true });
+    expect(await wait(answering(receipt({ finality_status: 'ACCEPTED_ON_L1' })))).toMatchObject({ success: true });
   });
 
   it('is returned when it was reverted: without success and events, with the reason', async () => {
     const reverted = receipt({ execution_status: 'REVERTED', revert_reason: 'out of luck' });
-    expect(await wait(inTurn(reverted))).toEqual({
+    expect(await wait(answering(reverted))).toEqual({
       transactionHash: HASH,
       success: false,
       executionStatus: 'REVERTED',
@@ -62,24 +62,24 @@ describe('what becomes of a transaction', () => {
   });
 
   it('has a reason even when the node gives none', async () => {
-    expect(await wait(inTurn(receipt({ execution_status: 'REVERTED' })))).toHaveProperty('revertReason', '');
+    expect(await wait(answering(receipt({ execution_status: 'REVERTED' })))).toHaveProperty('revertReason', '');
   });
 
   it('is no success when it was rejected', async () => {
-    const { success, events } = await wait(inTurn(receipt({ finality_status: 'REJECTED' })));
+    const { success, events } = await wait(answering(receipt({ finality_status: 'REJECTED' })));
     expect({ success, events }).toEqual({ success: false, events: [] });
   });
 
   it.each(['RECEIVED', 'PENDING', 'PRE_CONFIRMED', 'SOMETHING_NEW'])('is waited for while %s', async (status) => {
     const early = receipt({ finality_status: status, execution_status: 'REVERTED' });
-    const nodes = inTurn(early, receipt());
+    const nodes = answering(early, receipt());
     expect(await wait(nodes)).toMatchObject({ success: true });
-    expect(nodes.asked).toHaveLength(2);
+    expect(nodes.requests).toHaveLength(2);
   });
 
   it('is waited for while no node knows the hash', async () => {
     const runtime = fakeRuntime();
-    expect(await wait(inTurn(unknown, unknown, receipt()), {}, runtime)).toMatchObject({ success: true });
+    expect(await wait(answering(unknown, unknown, receipt()), {}, runtime)).toMatchObject({ success: true });
     expect(runtime.sleeps).toEqual([3_000, 3_000]);
   });
 });
@@ -87,7 +87,7 @@ describe('what becomes of a transaction', () => {
 describe('an end of patience', () => {
   it('is thrown after 300000 ms, and not before', async () => {
     const runtime = fakeRuntime();
-    await expect(wait(inTurn(unknown), {}, runtime)).rejects.toMatchObject({
+    await expect(wait(answering(unknown), {}, runtime)).rejects.toMatchObject({
       name: 'SvcConnectionError',
       code: 'timeout',
     });
@@ -97,7 +97,7 @@ describe('an end of patience', () => {
   it('comes when the options say, with a last look right then', async () => {
     const runtime = fakeRuntime();
     const options = { retryIntervalMs: 400, timeoutMs: 1_000 };
-    await expect(wait(inTurn(unknown), options, runtime)).rejects.toMatchObject({ code: 'timeout' });
+    await expect(wait(answering(unknown), options, runtime)).rejects.toMatchObject({ code: 'timeout' });
     expect(runtime.sleeps).toEqual([400, 400, 200]);
   });
 
@@ -108,11 +108,11 @@ describe('an end of patience', () => {
       return unknown;
     });
     await expect(wait(nodes, { signal: controller.signal })).rejects.toThrow('left the page');
-    expect(nodes.asked).toHaveLength(1);
+    expect(nodes.requests).toHaveLength(1);
   });
 });
 
-const failures: Record<string, () => Said> = {
+const failures: Record<string, () => NodeAnswer> = {
   'that cannot be reached': () => new TypeError('fetch failed'),
   'that answers 500': () => Response.json({ jsonrpc: '2.0', id: 1, result: null }, { status: 500 }),
   'that answers 429': () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: 29, message: '' } }, { status: 429 }),
@@ -129,28 +129,28 @@ describe('a node', () => {
   it.each(Object.entries(failures))('%s is passed over for the next', async (_name, failure) => {
     const nodes = fakeNodes(({ url }) => (url === ONE ? failure() : receipt()));
     expect(await wait(nodes, { nodeUrl: [ONE, TWO] })).toMatchObject({ success: true });
-    expect(nodes.asked.map(({ url }) => url)).toEqual([ONE, TWO]);
+    expect(nodes.requests.map(({ url }) => url)).toEqual([ONE, TWO]);
   });
 
   it('that says it does not know the hash is believed', async () => {
-    const nodes = inTurn(unknown, receipt());
+    const nodes = answering(unknown, receipt());
     await wait(nodes, { nodeUrl: [ONE, TWO] });
-    expect(nodes.asked.map(({ url }) => url)).toEqual([ONE, ONE]);
+    expect(nodes.requests.map(({ url }) => url)).toEqual([ONE, ONE]);
   });
 
   it('that is gone for four rounds is waited for', async () => {
     const gone = () => new TypeError('fetch failed');
-    const nodes = inTurn(gone, gone, gone, gone, unknown, gone, gone, gone, gone, receipt());
+    const nodes = answering(gone, gone, gone, gone, unknown, gone, gone, gone, gone, receipt());
     expect(await wait(nodes)).toMatchObject({ success: true });
   });
 
   it('that is gone for five rounds is an error, which names its host and nothing else of its address', async () => {
-    const nodes = inTurn(() => new TypeError('fetch failed'));
+    const nodes = answering(() => new TypeError('fetch failed'));
     const error = await wait(nodes).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'SvcConnectionError', code: 'connection_failed' });
     expect(String(error)).toContain('one.example');
     expect(String(error)).not.toContain('secret-path');
-    expect(nodes.asked).toHaveLength(5);
+    expect(nodes.requests).toHaveLength(5);
   });
 });
 
@@ -164,18 +164,18 @@ describe('what is asked for', () => {
     ['an interval that leaves no pause', HASH, { nodeUrl: ONE, retryIntervalMs: 9 }],
     ['a timeout below zero', HASH, { nodeUrl: ONE, timeoutMs: -1 }],
   ])('with %s is refused, and nothing is sent', async (_name, hash, options) => {
-    const nodes = inTurn(receipt());
+    const nodes = answering(receipt());
     await expect(waitForTransaction(hash, { ...options, fetch: nodes.fetch })).rejects.toMatchObject({
       name: 'SvcInputError',
     });
-    expect(nodes.asked).toEqual([]);
+    expect(nodes.requests).toEqual([]);
   });
 
   it('by a client goes to the nodes of the options, then its own, then the one of the service', async () => {
-    const asked: string[] = [];
-    const client = fakeClient(
+    const requests: string[] = [];
+    const client = nodeClient(
       async (url) => {
-        asked.push(url);
+        requests.push(url);
         if (url.endsWith('/config')) return Response.json({ rpcUrl: 'https://three.example' });
         if (url !== 'https://three.example') return new Response('', { status: 503 });
         return Response.json({ jsonrpc: '2.0', id: 1, ...receipt() });
@@ -183,6 +183,6 @@ describe('what is asked for', () => {
       [TWO],
     );
     expect(await waitForTransactionOf(client, HASH, { nodeUrl: ONE })).toMatchObject({ success: true });
-    expect(asked).toEqual([ONE, TWO, 'https://svc.example/v1/config', 'https://three.example']);
+    expect(requests).toEqual([ONE, TWO, 'https://svc.example/v1/config', 'https://three.example']);
   });
 });

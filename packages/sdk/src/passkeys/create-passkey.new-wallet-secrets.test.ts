@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeAuthenticator } from '../../testing/fake-authenticator.ts';
 import { failure, fakeClient } from '../../testing/fake-client.ts';
-import { PASSKEY, quickSeal } from '../../testing/quick.ts';
+import { PASSKEY, quickSeal } from '../../testing/keys.ts';
 import { openKey } from '../keys/seal.ts';
 import { newWalletSecrets, unlockWithPasskey } from './create-passkey.ts';
 

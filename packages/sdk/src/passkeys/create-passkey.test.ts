@@ -26,7 +26,7 @@ describe('making a passkey', () => {
   it('asks once more where the authenticator evaluates only then', async () => {
     const { credentials, made } = making({ prf: 'later', attachment: null });
     const { credentialId, encryptKey, deviceType } = await made;
-    expect(credentials.asked).toHaveLength(1);
+    expect(credentials.requests).toHaveLength(1);
     expect(deviceType).toBeUndefined();
     expect(await unlockWithPasskey({ credentialId, credentials })).toBe(encryptKey);
   });
@@ -35,7 +35,7 @@ describe('making a passkey', () => {
     const { credentials, made } = making({ prf: 'later' });
     await made;
     const [creation] = credentials.created;
-    const [request] = credentials.asked;
+    const [request] = credentials.requests;
     expect(creation).toMatchObject({
       rp: { name: 'My app' },
       user: { name: 'ana@example.com' },
@@ -43,7 +43,7 @@ describe('making a passkey', () => {
       attestation: 'none',
     });
     expect(request?.userVerification).toBe('required');
-    // Written out: with another input, every passkey would give another key.
+    // Literal: with another input every passkey would give another key.
     const input = new TextEncoder().encode('svc wallet encryption key 1');
     expect(creation?.extensions.prf.eval.first).toEqual(input);
     expect(request?.extensions.prf.eval.first).toEqual(input);
@@ -67,7 +67,7 @@ describe('making a passkey', () => {
       { name: 'My app' },
       { name: 'My app', id: 'example.com' },
     ]);
-    expect(credentials.asked.map(({ rpId }) => rpId)).toEqual([undefined, 'example.com']);
+    expect(credentials.requests.map(({ rpId }) => rpId)).toEqual([undefined, 'example.com']);
     expect(credentials.created[1]?.user.id).toEqual(new Uint8Array([1]));
   });
 
@@ -113,6 +113,6 @@ describe('unlocking', () => {
     for (const credentialId of ['', 'not base64url!', 'AB']) {
       expect(await failure(unlockWithPasskey({ credentialId, credentials }))).toMatchObject({ code: 'invalid_input' });
     }
-    expect(credentials.asked).toEqual([]);
+    expect(credentials.requests).toEqual([]);
   });
 });

@@ -8,8 +8,7 @@ const execution = { caller: ANY_CALLER, nonce: 0x77n, executeAfter: BEFORE - 3_6
 
 interface Chain {
   readonly chainId?: bigint;
-  /** What the node says of itself. */
-  readonly nodeSays?:
+  readonly nodeChainId?:
     | { readonly result: unknown }
     | { readonly error: { readonly code: number; readonly message: string } };
   readonly timestamp: bigint;
@@ -18,9 +17,14 @@ interface Chain {
     | { readonly error: { readonly code: number; readonly message: string } };
 }
 
-/** Asks a live chain that consists of one block, and answers what it was asked for as well. */
-async function ask({ chainId = chainIds.SN_SEPOLIA, nodeSays = { result: toHex(chainId) }, timestamp, nonce }: Chain) {
-  const asked: { method: string; params: Record<string, unknown> }[] = [];
+/** A live chain of one block. Returns the requests as well. */
+async function ask({
+  chainId = chainIds.SN_SEPOLIA,
+  nodeChainId = { result: toHex(chainId) },
+  timestamp,
+  nonce,
+}: Chain) {
+  const requests: { method: string; params: Record<string, unknown> }[] = [];
   const client = createClient({
     baseUrl: 'https://svc.test/v1',
     publicKey: `pk_dev_${'a'.repeat(32)}`,
@@ -29,13 +33,13 @@ async function ask({ chainId = chainIds.SN_SEPOLIA, nodeSays = { result: toHex(c
     fetch: async (url, init) => {
       if (url.endsWith('/config')) return Response.json({ chainId: toHex(chainId), rpcUrl: 'https://other-node.test' });
       const call = JSON.parse(String(init?.body));
-      if (call.method === 'starknet_chainId') return Response.json({ jsonrpc: '2.0', id: 1, ...nodeSays });
-      asked.push(call);
+      if (call.method === 'starknet_chainId') return Response.json({ jsonrpc: '2.0', id: 1, ...nodeChainId });
+      requests.push(call);
       const block = { result: { timestamp: Number(timestamp), block_hash: '0xb10c' } };
       return Response.json({ jsonrpc: '2.0', id: 1, ...(call.method === 'starknet_call' ? nonce : block) });
     },
   });
-  return { proof: await readPaymentProof(client, 5n, execution), asked };
+  return { proof: await readPaymentProof(client, 5n, execution), requests };
 }
 
 const unspent = { result: ['0x1'] };
@@ -61,20 +65,20 @@ describe('readPaymentProof', () => {
   it.each([
     ['of another chain', { result: toHex(chainIds.SN_MAIN) }],
     ['that does not say its chain', refused(40)],
-  ])('is untold by a node %s, where the wallet does not stand', async (_, nodeSays) => {
-    const { proof, asked } = await ask({ nodeSays, timestamp: BEFORE + 600n, nonce: refused(20) });
+  ])('is untold by a node %s, where the wallet does not stand', async (_, nodeChainId) => {
+    const { proof, requests } = await ask({ nodeChainId, timestamp: BEFORE + 600n, nonce: refused(20) });
     expect(proof).toBe('unknown');
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('asks for the nonce as of the very block whose time counts', async () => {
-    const { asked } = await ask({ timestamp: BEFORE, nonce: unspent });
-    expect(asked.map(({ params }) => params.block_id)).toEqual(['latest', { block_hash: '0xb10c' }]);
+    const { requests } = await ask({ timestamp: BEFORE, nonce: unspent });
+    expect(requests.map(({ params }) => params.block_id)).toEqual(['latest', { block_hash: '0xb10c' }]);
   });
 
   it('goes by the open block in the sandbox, where no other may come', async () => {
-    const { asked } = await ask({ chainId: chainIds.SVC_SANDBOX, timestamp: BEFORE, nonce: unspent });
-    expect(asked.map(({ params }) => params.block_id)).toEqual(['pre_confirmed', 'pre_confirmed']);
+    const { requests } = await ask({ chainId: chainIds.SVC_SANDBOX, timestamp: BEFORE, nonce: unspent });
+    expect(requests.map(({ params }) => params.block_id)).toEqual(['pre_confirmed', 'pre_confirmed']);
   });
 
   it('throws when no node answers', async () => {

@@ -1,6 +1,6 @@
 import { ApiError, type Transaction } from '@svc/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sandboxClient } from '../../testing/sandbox-client.ts';
+import { sandboxClient } from '../../testing/fake-client.ts';
 import { type SandboxService, startSandboxService } from '../../testing/sandbox-service.ts';
 import type { Client } from '../client/client.ts';
 import { waitForPurchase } from './purchases.ts';

@@ -1,28 +1,30 @@
 import { selector, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { fakeClient, fakeNodes, type Said } from '../../testing/fake-nodes.ts';
+import { fakeNodes, type NodeAnswer, nodeClient } from '../../testing/fake-nodes.ts';
 import { wasRevoked } from './on-chain-session.ts';
 
 const event = { from_address: '0x1', keys: [], data: [] };
-const page = (events: object[], continuation_token?: string): Said => ({ result: { events, continuation_token } });
+const page = (events: object[], continuation_token?: string): NodeAnswer => ({
+  result: { events, continuation_token },
+});
 const ask = (fetch: ReturnType<typeof fakeNodes>['fetch'], urls?: string[]) =>
-  wasRevoked(fakeClient(fetch, urls ?? ['https://one.example/rpc']), 0x1n, 0x2n);
+  wasRevoked(nodeClient(fetch, urls ?? ['https://one.example/rpc']), 0x1n, 0x2n);
 
 describe('a session key that the wallet does not know', () => {
   it('was revoked when the wallet has an event of it', async () => {
-    const { fetch, asked } = fakeNodes(() => page([event]));
+    const { fetch, requests } = fakeNodes(() => page([event]));
     expect(await ask(fetch)).toBe(true);
     const keys = [[toHex(selector('SessionKeyRevoked'))], ['0x2']];
-    expect(asked).toMatchObject([{ method: 'starknet_getEvents', params: { filter: { address: '0x1', keys } } }]);
+    expect(requests).toMatchObject([{ method: 'starknet_getEvents', params: { filter: { address: '0x1', keys } } }]);
   });
 
   it('was revoked when the event is on a later page of the same node', async () => {
-    const { fetch, asked } = fakeNodes(({ params }) => {
+    const { fetch, requests } = fakeNodes(({ params }) => {
       const { continuation_token } = params.filter as { continuation_token?: string };
       return continuation_token === 'b' ? page([event]) : page([], continuation_token === undefined ? 'a' : 'b');
     });
     expect(await ask(fetch)).toBe(true);
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   it('was not when there is none', async () => {
@@ -30,9 +32,9 @@ describe('a session key that the wallet does not know', () => {
   });
 
   it('is not looked for without end', async () => {
-    const { fetch, asked } = fakeNodes(() => page([], 'again'));
+    const { fetch, requests } = fakeNodes(() => page([], 'again'));
     expect(await ask(fetch)).toBe(false);
-    expect(asked).toHaveLength(10);
+    expect(requests).toHaveLength(10);
   });
 
   it('is looked for in the last block where the node does not show the open one', async () => {

@@ -47,7 +47,7 @@ describe('creating a session key', () => {
       (thrown: unknown) => thrown,
     );
     expect(error).toMatchObject({ name: 'SvcSessionError', code: 'SESSION_CREATION_FAILED' });
-    // What failed may have had the key in its hands, and printed it.
+    // The cause could contain the key.
     expect((error as Error).cause).toBeUndefined();
   });
 

@@ -16,10 +16,10 @@ const signer = { account: 0xacc0n, chainId: chainIds.SN_SEPOLIA, privateKey: 0x1
 describe('the signature of an execution', () => {
   it('is that of the account, over the hash that wallets show', () => {
     const { r, s } = signExecution(execution, signer);
-    const shown = outsideExecutionTypedData(execution, signer.chainId) as TypedData;
-    const hash = BigInt(starknetJs.getMessageHash(shown, '0xacc0'));
+    const typedData = outsideExecutionTypedData(execution, signer.chainId) as TypedData;
+    const hash = BigInt(starknetJs.getMessageHash(typedData, '0xacc0'));
     expect(verify(hash, starkKey(signer.privateKey), BigInt(r), BigInt(s))).toBe(true);
-    const elsewhere = BigInt(starknetJs.getMessageHash(shown, '0xacc1'));
+    const elsewhere = BigInt(starknetJs.getMessageHash(typedData, '0xacc1'));
     expect(verify(elsewhere, starkKey(signer.privateKey), BigInt(r), BigInt(s))).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import { chainIds, shortString, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { configClient } from '../../testing/config-client.ts';
+import { configClient } from '../../testing/fake-client.ts';
 import { SvcTypedDataError } from '../client/errors.ts';
 import { chainIdOf, signingTime } from './check.ts';
 

@@ -18,13 +18,13 @@ const ACCOUNT = 0xacc0n;
 const TOKEN = 0x70ce2n;
 const transfer: Call = { to: TOKEN, selector: selector('transfer'), calldata: [0xb0bn, 5n, 0n] };
 const approve: Call = { to: TOKEN, selector: selector('approve'), calldata: [0x5bn, 7n, 0n] };
-const asked = { account: ACCOUNT, chainId: chainIds.SN_SEPOLIA, calls: [transfer, approve], nowSeconds: NOW };
+const requested = { account: ACCOUNT, chainId: chainIds.SN_SEPOLIA, calls: [transfer, approve], nowSeconds: NOW };
 const good = {
   caller: ANY_CALLER,
   nonce: 0x1234n,
   executeAfter: NOW - 60n,
   executeBefore: NOW + 3_540n,
-  calls: asked.calls,
+  calls: requested.calls,
 };
 type Execution = typeof good;
 
@@ -32,7 +32,7 @@ const written = (changes: Partial<Execution> = {}, chainId: bigint = chainIds.SN
   outsideExecutionTypedData({ ...good, ...changes }, chainId) as Record<string, Json>;
 const reasonOf = (typedData: unknown, nowSeconds = NOW): string => {
   try {
-    checkTypedData(typedData, { ...asked, nowSeconds });
+    checkTypedData(typedData, { ...requested, nowSeconds });
   } catch (error) {
     expect(error).toBeInstanceOf(SvcTypedDataError);
     return (error as Error).message;
@@ -42,11 +42,11 @@ const reasonOf = (typedData: unknown, nowSeconds = NOW): string => {
 
 describe('typed data that was asked for', () => {
   it('is let through, with the values that are to be signed', () => {
-    expect(checkTypedData(written(), asked)).toEqual(good);
+    expect(checkTypedData(written(), requested)).toEqual(good);
   });
 
   it('may say who alone sends it', () => {
-    expect(checkTypedData(written({ caller: 0x5e2dn }), asked)).toMatchObject({ caller: 0x5e2dn });
+    expect(checkTypedData(written({ caller: 0x5e2dn }), requested)).toMatchObject({ caller: 0x5e2dn });
   });
 
   it('is let through on a device whose clock is a few minutes off, either way', () => {
@@ -114,17 +114,17 @@ describe('typed data is refused', () => {
         const reason = reasonOf(data);
         if (reason !== 'let through') return void seen.refused++;
         seen.passed++;
-        const execution = checkTypedData(data, asked);
+        const execution = checkTypedData(data, requested);
         const { caller, nonce, executeAfter, executeBefore } = execution;
-        // Who sends it, when, and its number are the service's to choose; all else is as asked.
+        // The service chooses caller, nonce and window; everything else is as requested.
         const expected = { ...good, caller, nonce, executeAfter, executeBefore };
-        const hash = outsideExecutionHash(2, execution, ACCOUNT, asked.chainId);
-        expect(hash).toBe(outsideExecutionHash(2, expected, ACCOUNT, asked.chainId));
+        const hash = outsideExecutionHash(2, execution, ACCOUNT, requested.chainId);
+        expect(hash).toBe(outsideExecutionHash(2, expected, ACCOUNT, requested.chainId));
         expect(hash).toBe(theirHash(data));
       }),
       { numRuns: 400 },
     );
-    // Otherwise the mutations would show nothing.
+    // Otherwise the mutations would prove nothing.
     expect(seen.passed).toBeGreaterThan(10);
     expect(seen.refused).toBeGreaterThan(100);
   });
