@@ -50,7 +50,7 @@ describe('createGiftsBulk', () => {
     return error as SvcGiftsBulkError;
   };
 
-  it('sends batches of 500 in the order of the recipients and adds the totals up exactly', async () => {
+  it('sends batches of 500 in the order of the recipients and sums the totals exactly', async () => {
     const seen: number[] = [];
     const answer = await createGiftsBulk(client, {
       ...order,
@@ -68,13 +68,13 @@ describe('createGiftsBulk', () => {
     expect(new Set(service.received.map(({ headers }) => headers['idempotency-key'])).size).toBe(3);
   });
 
-  it('hands over the state before each batch is sent, so that nothing is sent that the app cannot resume', async () => {
+  it('reports the state before each batch, so that every sent batch can be resumed', async () => {
     const onProgress = () => Promise.reject(new Error('disk full'));
     await expect(createGiftsBulk(client, { ...order, onProgress })).rejects.toThrow('disk full');
     expect(service.received).toHaveLength(0);
   });
 
-  it('creates no gift twice when an answer was lost and the run is resumed', async () => {
+  it('creates no gift twice if an answer was lost and the run is resumed', async () => {
     const states: GiftsBulkState[] = [];
     service.loseAnswer('createGiftsBulk');
     const { state, code } = await failure(
@@ -91,7 +91,7 @@ describe('createGiftsBulk', () => {
     ['none', () => []],
     ['one too few', (gifts) => gifts.slice(1)],
     ['one too many', (gifts) => [...gifts, ...gifts.slice(0, 1)]],
-  ])('stops, and sends nothing more, when the answer tells of %s', async (_, change) => {
+  ])('stops, and sends nothing more, if the answer has %s', async (_, change) => {
     alterAnswer = change;
     const { code, state } = await failure(createGiftsBulk(client, order));
     expect(code).toBe('gifts_bulk_unclear');
@@ -102,7 +102,7 @@ describe('createGiftsBulk', () => {
     expect(created).toHaveLength(500);
   });
 
-  it('is resumed also where the service spells the addresses in its own way', async () => {
+  it('can be resumed if the service normalises mail addresses', async () => {
     alterAnswer = (gifts) => gifts.map((gift) => ({ ...gift, email: gift.email.toUpperCase() }));
     const states: GiftsBulkState[] = [];
     credits = 500;
@@ -116,7 +116,7 @@ describe('createGiftsBulk', () => {
     expect(created).toEqual(recipients.map(({ email }) => email));
   });
 
-  it('goes on after a refusal once its reason is gone', async () => {
+  it('continues after a refusal once its cause is gone', async () => {
     credits = 100;
     const states: GiftsBulkState[] = [];
     const onProgress = (one: GiftsBulkState) => void states.push(one);
@@ -129,7 +129,7 @@ describe('createGiftsBulk', () => {
     expect(created).toHaveLength(1_200);
   });
 
-  it('carries the state when some batches were created before a refusal', async () => {
+  it('has the state if batches were created before a refusal', async () => {
     const onProgress = (state: GiftsBulkState) => {
       credits = state.created.length === 0 ? 500 : 0;
     };
@@ -139,7 +139,7 @@ describe('createGiftsBulk', () => {
     expect(state.pending).toBeUndefined();
   });
 
-  it('refuses to send a batch again that the service may have forgotten', async () => {
+  it('refuses to repeat a batch whose idempotency key may have expired', async () => {
     service.loseAnswer('createGiftsBulk');
     const { state } = await failure(createGiftsBulk(client, order));
     service.deleteKeys();

@@ -111,13 +111,13 @@ describe('gift operations', () => {
   });
   afterAll(() => service.close());
 
-  it('creates a gift with an exact amount and the idempotency key that was given', async () => {
+  it('creates a gift with an exact amount and the given idempotency key', async () => {
     expect(await createGift(client, { ...order, idempotencyKey: 'mine-1' })).toEqual(gift);
     expect(last().body).toEqual({ ...order, amount: 2.5 });
     expect(last().headers['idempotency-key']).toBe('mine-1');
   });
 
-  it('manages gifts with the keys, and claims without any', async () => {
+  it('manages gifts with the API keys, and claims without any', async () => {
     await getGift(client, { id: 'gift_7' });
     expect(last().headers).toMatchObject({
       'x-api-key': client.publicKey,
@@ -142,7 +142,7 @@ describe('gift operations', () => {
     await expect(updateGift(client, { id: 'gift_7' })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('lists gifts a page at a time, or all of them', async () => {
+  it('lists one page of gifts, or iterates over all', async () => {
     expect(await listGifts(client, { isActive: true, page: 2, limit: 20 })).toMatchObject({
       total: 250,
       page: 2,
@@ -155,7 +155,7 @@ describe('gift operations', () => {
     expect(last().query).toEqual({ type: 'LOYALTY', page: '3', limit: '100' });
   });
 
-  it('lists and reads redemptions', async () => {
+  it('lists and reads redeems', async () => {
     expect((await listGiftRedeems(client)).items).toEqual([redeem]);
     const codes: string[] = [];
     for await (const { code } of giftRedeems(client)) codes.push(code);
@@ -163,11 +163,11 @@ describe('gift operations', () => {
     expect(await getGiftRedeem(client, { id: 'redeem_9' })).toMatchObject({ id: 'redeem_9' });
   });
 
-  it('answers why a code is not valid, without throwing', async () => {
+  it('returns why a code is invalid, without throwing', async () => {
     expect(await claimGift(client, { code: 'old' })).toEqual({ valid: false, reason: 'Gift has expired' });
   });
 
-  it('answers what a valid code gives', async () => {
+  it('returns the gift of a valid code', async () => {
     const gift = { code: 'C0DE', name: 'Spring', amount: '2.5', token: 'USDC', chain: 'STARKNET' };
     claim = { valid: true, gift, orgName: 'Acme' };
     expect(await claimGift(client, { code: 'C0DE' })).toEqual({ valid: true, gift, orgName: 'Acme' });
@@ -175,7 +175,7 @@ describe('gift operations', () => {
     await expect(claimGift(client, { code: 'C0DE' })).rejects.toMatchObject({ code: 'invalid_answer' });
   });
 
-  it('redeems to Starknet and to Solana with the answers of the interface', async () => {
+  it('redeems to Starknet and to Solana with the documented answers', async () => {
     const paid = await redeemGift(client, { code: order.code, walletAddress: STARKNET, chain: 'starknet' });
     expect(paid.giftRedeem).toMatchObject({ id: 'redeem_1', transactionHash: '0x1' });
     const started = await redeemGift(client, { code: order.code, walletAddress: SOLANA, chain: 'solana' });
@@ -194,7 +194,7 @@ describe('gift operations', () => {
     expect(service.received).toHaveLength(sent);
   });
 
-  it('waits through every step of the bridge, and through a failing service', async () => {
+  it('waits through every step of the bridge and errors of the service', async () => {
     statuses = [
       'PENDING',
       new ApiError('internal_error'),
@@ -210,27 +210,27 @@ describe('gift operations', () => {
     expect(clock.nowMs - before).toBe(15_000);
   });
 
-  it('answers a failed redeem instead of throwing', async () => {
+  it('returns a failed redeem instead of throwing', async () => {
     statuses = ['BRIDGING', 'FAILED'];
     const ended = await waitForRedeem(client, { code: order.code, redeemId: 'redeem_1' });
     expect(ended).toMatchObject({ status: 'FAILED', cctpBurnTxHash: '0x2' });
   });
 
-  it('stops waiting at its timeout and says that the redeem goes on', async () => {
+  it('stops waiting at its timeout with a message that the redeem continues', async () => {
     statuses = Array.from({ length: 200 }, () => 'BRIDGING');
     const waiting = waitForRedeem(client, { code: order.code, redeemId: 'redeem_1', timeoutMs: 10_000 });
     await expect(waiting).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'timeout' });
     expect(statuses.length).toBe(195);
   });
 
-  it('throws at once when there is no such redeem', async () => {
+  it('throws at once for an unknown redeem', async () => {
     statuses = [new ApiError('redeem_not_found')];
     const params = { code: order.code, redeemId: 'unknown' };
     await expect(waitForRedeem(client, params)).rejects.toMatchObject({ code: 'redeem_not_found', status: 404 });
     expect(await getRedeemStatus(client, params)).toMatchObject({ status: 'SUCCESS' });
   });
 
-  it('stops waiting when it is told to', async () => {
+  it('stops waiting when aborted', async () => {
     statuses = ['BRIDGING', 'BRIDGING'];
     const signal = AbortSignal.abort(new Error('the page was left'));
     const waiting = waitForRedeem(client, { code: order.code, redeemId: 'redeem_1', signal });

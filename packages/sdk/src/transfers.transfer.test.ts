@@ -43,7 +43,7 @@ describe('a transfer', () => {
     });
   });
 
-  it('is exact at both ends of what a token can hold', async () => {
+  it('is exact at both bounds of a token amount', async () => {
     const largest = (2n ** 256n - 1n).toString();
     const high = { token: 'OTHER', tokenAddress: '0x5', decimals: 0, amount: largest } as const;
     expect((await callOf(high)).calldata).toEqual([0xb0bn, 2n ** 128n - 1n, 2n ** 128n - 1n]);
@@ -66,7 +66,7 @@ describe('a transfer', () => {
     expect(await refusal({ amount })).toMatch(/^amount /);
   });
 
-  it('is refused where decimals or address are not those of the token, naming both', async () => {
+  it('is refused with wrong decimals or a wrong address of the token, naming both', async () => {
     expect(await refusal({ decimals: 18 })).toBe('decimals is 18, but USDC has 6.');
     expect(await refusal({ token: 'OTHER', tokenAddress: USDC, decimals: 18 })).toBe('decimals is 18, but USDC has 6.');
     expect(await refusal({ tokenAddress: '0x5' })).toBe('tokenAddress is not the address of USDC.');
@@ -82,7 +82,7 @@ describe('a transfer', () => {
     }
   });
 
-  it('to nobody, or to the token itself, is refused', async () => {
+  it('without a recipient, or to the token itself, is refused', async () => {
     expect(await refusal({ recipient: '0x0' })).toContain('recipient must not be the zero address');
     expect(await refusal({ recipient: 'ana' })).toContain('recipient ');
     expect(await refusal({ recipient: USDC.toUpperCase().replace('0X', '0x') })).toContain("the token's contract");

@@ -29,7 +29,7 @@ const verify = (headers: Parameters<typeof verifyWebhook>[1], body: string | Uin
   verifyWebhook(body, headers, SECRET, { runtime });
 
 describe('verifyWebhook', () => {
-  it('answers the event of a webhook that the service signed, with the id to remember', async () => {
+  it('returns the event of a signed webhook, with its id', async () => {
     expect(await verify(headersOf(sign(payload)))).toEqual({ ...event, id: 'msg_1' });
   });
 
@@ -113,14 +113,14 @@ describe('verifyWebhook', () => {
     [-301, 'too_old'],
     [300, undefined],
     [301, 'too_new'],
-  ])('judges a webhook that was sent %i seconds from now', async (seconds, code) => {
+  ])('checks a webhook sent %i seconds from now', async (seconds, code) => {
     const timestamp = NOW + seconds;
     const result = verify(headersOf(sign(payload, { timestamp }), { timestamp: String(timestamp) }));
     if (code) await expect(result).rejects.toMatchObject({ code });
     else expect(await result).toMatchObject({ id: 'msg_1' });
   });
 
-  it('takes another tolerance, and lets nothing pass when it is not a number', async () => {
+  it('accepts another tolerance, and rejects everything if it is not a number', async () => {
     const timestamp = NOW - 400;
     const headers = headersOf(sign(payload, { timestamp }), { timestamp: String(timestamp) });
     expect(await verifyWebhook(payload, headers, SECRET, { runtime, toleranceSeconds: 400 })).toMatchObject({
@@ -145,7 +145,7 @@ describe('verifyWebhook', () => {
     ['nothing', undefined],
     ['a list', [1, 2]],
     ['an ArrayBuffer', new ArrayBuffer(2)],
-  ])('says what it needs when it is given %s', async (_, body) => {
+  ])('explains what it needs if it gets %s', async (_, body) => {
     const result = verifyWebhook(body as string, headersOf(good), SECRET, { runtime });
     await expect(result).rejects.toMatchObject({
       name: 'SvcWebhookError',
@@ -154,7 +154,7 @@ describe('verifyWebhook', () => {
     });
   });
 
-  it('never shows the secret', async () => {
+  it('never prints the secret', async () => {
     const error = await verify(headersOf('v1,abcd')).then(
       () => undefined,
       (reason: unknown) => reason,

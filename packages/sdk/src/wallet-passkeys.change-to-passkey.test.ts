@@ -32,7 +32,7 @@ describe('changing to a passkey', () => {
     expect(JSON.stringify(sent)).not.toContain('prf1.');
   });
 
-  it('with a backup is opened by either, and by no passkey of before', async () => {
+  it('with a backup is opened by either, and by no earlier passkey', async () => {
     const credentials = new FakeAuthenticator({ attachment: null });
     const { client, sent } = fakeClient([json({ success: true })]);
     const wallet = await walletWith(PASSKEY, '1111');
@@ -69,7 +69,7 @@ describe('changing to a passkey', () => {
     },
   );
 
-  it('writes nothing for a passkey that gives another secret when it is used', async () => {
+  it('stores nothing for a passkey with an unstable secret', async () => {
     const credentials = new FakeAuthenticator({ unsteady: true });
     const { client, sent } = fakeClient([]);
     const params = { externalUserId, wallet: await walletWith(PASSKEY), encryptKey: PASSKEY, passkey: { credentials } };
@@ -77,7 +77,7 @@ describe('changing to a passkey', () => {
     expect(sent).toEqual([]);
   });
 
-  it('makes no passkey and writes nothing with a wrong PIN, a weak backup or a READY wallet', async () => {
+  it('creates no passkey and stores nothing with a wrong PIN, a weak backup or a READY wallet', async () => {
     const credentials = new FakeAuthenticator();
     const { client, sent } = fakeClient([]);
     const wallet = await walletWith(PASSKEY);
@@ -94,7 +94,7 @@ describe('changing to a passkey', () => {
 });
 
 describe('unlocking by user', () => {
-  it('is passkey_not_found when the wallet has none, and nobody is asked', async () => {
+  it('is passkey_not_found if the wallet has none, without a prompt', async () => {
     const credentials = new FakeAuthenticator();
     const none = { credentialId: null, authMethod: 'PIN', prfSupported: null, deviceType: null };
     const { client, sent } = fakeClient([json(none)]);

@@ -17,14 +17,14 @@ function unusedClient() {
 }
 
 describe('createWallet', () => {
-  it('makes no passkey and asks nobody for a READY wallet, which has none', async () => {
+  it('creates no passkey and sends nothing for a READY wallet, which has none', async () => {
     const { requests, client } = unusedClient();
     const order = { ...user, chain: 'STARKNET', walletType: 'READY', usePasskey: true } as const;
     await expect(createWallet(client, order)).rejects.toMatchObject({ code: 'invalid_input' });
     expect(requests).toEqual([]);
   });
 
-  it('refuses another chain before it asks anybody', async () => {
+  it('refuses another chain before any request', async () => {
     const { requests, client } = unusedClient();
     await expect(createWallet(client, { ...user, chain: 'BASE' })).rejects.toMatchObject({ code: 'invalid_input' });
     expect(requests).toEqual([]);

@@ -4,12 +4,12 @@ import { SvcInputError, SvcTypedDataError } from './client/errors.ts';
 import { requireClass, walletClassOf } from './wallets.ts';
 
 describe('the class of a wallet', () => {
-  it('is the current one of its type, or the one that is asked for', async () => {
+  it('is the current one of its type, or the requested one', async () => {
     expect(await walletClassOf(configClient(), 'SVC')).toBe(0xc1a55n);
     expect(await walletClassOf(configClient(), 'SVC', '0x0ABC')).toBe(0xabcn);
   });
 
-  it('is refused where there is none or it is no class', async () => {
+  it('is refused if there is none or it is invalid', async () => {
     await expect(walletClassOf(configClient(), 'READY')).rejects.toThrow(SvcInputError);
     for (const classHash of ['', '0x0', 'latest', `0x${(2n ** 251n).toString(16)}`]) {
       await expect(walletClassOf(configClient(), 'SVC', classHash)).rejects.toThrow(SvcInputError);
@@ -24,7 +24,7 @@ describe('the class of a wallet', () => {
     },
   );
 
-  it('is what the service says it prepared, in any spelling', () => {
+  it('is compared with the prepared one by value', () => {
     expect(() => requireClass('0x0ABC', 0xabcn)).not.toThrow();
     for (const prepared of ['0xabd', 'none', ''])
       expect(() => requireClass(prepared, 0xabcn)).toThrow(SvcTypedDataError);

@@ -10,7 +10,7 @@ describe('sleeping', () => {
     await expect(defaultRuntime.sleep(0)).resolves.toBeUndefined();
   });
 
-  it("ends with the caller's reason when it is stopped, before or meanwhile", async () => {
+  it("ends with the caller's reason if aborted before or meanwhile", async () => {
     const reason = new Error('enough');
     expect(await failure(defaultRuntime.sleep(NEVER_MS, AbortSignal.abort(reason)))).toBe(reason);
     const stop = new AbortController();
@@ -21,7 +21,7 @@ describe('sleeping', () => {
 });
 
 describe('random bytes', () => {
-  it('are as many as asked for, and others each time', () => {
+  it('have the requested length and differ each time', () => {
     const [one, other] = [defaultRuntime.randomBytes(32), defaultRuntime.randomBytes(32)];
     expect(one).toHaveLength(32);
     expect(one).not.toEqual(other);

@@ -15,7 +15,7 @@ describe('a client', () => {
     'http://127.0.0.1:8080/v1',
     'http://localhost:8080/v1',
     'http://[::1]:8080/v1',
-  ])('takes %s', (baseUrl) => {
+  ])('accepts %s', (baseUrl) => {
     expect(createClient({ ...right, baseUrl }).baseUrl).toBe(baseUrl.replace(/\/$/, ''));
   });
 
@@ -25,7 +25,7 @@ describe('a client', () => {
     ['an address without the version', { baseUrl: 'https://svc.example' }],
     ['an address whose version is only in the query', { baseUrl: 'https://svc.example/?a=/v1' }],
     ['an address with credentials', { baseUrl: 'https://me:hunter2@svc.example/v1' }],
-    ['an address that anyone on the way can read', { baseUrl: 'http://svc.example/v1' }],
+    ['an unencrypted address', { baseUrl: 'http://svc.example/v1' }],
     ['an address that only looks like this machine', { baseUrl: 'http://127.0.0.1.example/v1' }],
     ['a secret key for the public one', { publicKey: SECRET_KEY }],
     ['a public key for the secret one', { secretKey: PUBLIC_KEY }],
@@ -41,14 +41,14 @@ describe('a client', () => {
     expect(make).not.toThrow(/hunter2|sssss|ppppp/);
   });
 
-  it('takes one node or several', () => {
+  it('accepts one node or several', () => {
     expect(createClient(right).nodeUrls).toEqual([]);
     expect(createClient({ ...right, nodeUrl: 'https://a.example/rpc' }).nodeUrls).toEqual(['https://a.example/rpc']);
     const nodeUrl = ['https://a.example/rpc', 'http://127.0.0.1:9545/rpc'];
     expect(createClient({ ...right, nodeUrl }).nodeUrls).toEqual(nodeUrl);
   });
 
-  it('refuses a secret key in a browser, before it looks at anything else', () => {
+  it('refuses a secret key in a browser before any other check', () => {
     vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' });
     const code = 'secret_key_in_browser';
     expect(() => createClient({ ...right, secretKey: SECRET_KEY })).toThrow(expect.objectContaining({ code }));
@@ -60,11 +60,11 @@ describe('a browser', () => {
   it.each([
     ['a page', { userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64)' }],
     ['an app', { product: 'ReactNative' }],
-  ])('is known: %s', (_, navigator) => {
+  ])('is detected: %s', (_, navigator) => {
     expect(() => refuseSecretInBrowser({ navigator })).toThrow(SvcInputError);
   });
 
-  it('is known by its document, whatever it calls itself', () => {
+  it('is detected by its document, regardless of its user agent', () => {
     expect(() => refuseSecretInBrowser({ navigator: { userAgent: 'My app/1' }, document: {} })).toThrow(SvcInputError);
     expect(() => refuseSecretInBrowser({ document: {} })).toThrow(SvcInputError);
   });

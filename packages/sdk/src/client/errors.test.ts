@@ -12,13 +12,13 @@ describe('an error', () => {
     expect(String(top)).toBe('SvcApiError: A sentence.');
   });
 
-  it('walks to its first cause, or to the one that is looked for', () => {
+  it('walks to its root cause, or to the first match', () => {
     expect(top.walk()).toBe(root);
     expect(top.walk((error) => error === middle)).toBe(middle);
     expect(top.walk((error) => error instanceof RangeError)).toBeUndefined();
   });
 
-  it('walks no circles', () => {
+  it('does not walk circular causes forever', () => {
     const one = new SvcError('one', 'one');
     one.cause = new Error('other', { cause: one });
     expect(one.walk((error) => error instanceof RangeError)).toBeUndefined();

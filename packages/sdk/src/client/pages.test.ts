@@ -22,20 +22,20 @@ function listOf(all: { id: string }[]) {
   return { requests, read, all };
 }
 
-describe('going through a list', () => {
-  it.each([0, 1, 99, 100, 101, 250])('meets each of %i items once, in their order', async (count) => {
+describe('iterating over a list', () => {
+  it.each([0, 1, 99, 100, 101, 250])('yields each of %i items once, in order', async (count) => {
     const { read, all, requests } = listOf(items(count));
     expect(await collect(eachItem(read))).toEqual(all);
     expect(requests).toHaveLength(Math.max(1, Math.ceil(count / 100)));
   });
 
-  it('asks for a page only when it is needed', async () => {
+  it('reads a page only on demand', async () => {
     const { read, requests } = listOf(items(250));
     for await (const { id } of eachItem(read)) if (id === 'item 99') break;
     expect(requests).toEqual([{ page: 1, limit: 100 }]);
   });
 
-  it('meets an item once although new ones push it to the next page', async () => {
+  it('yields an item once even if new ones push it to the next page', async () => {
     const { read, all } = listOf(items(5));
     const met: string[] = [];
     for await (const { id } of eachItem(read, { pageSize: 2 })) {
@@ -45,7 +45,7 @@ describe('going through a list', () => {
     expect(met).toEqual(['item 0', 'item 1', 'item 2', 'item 3', 'item 4']);
   });
 
-  it('takes pages of 1 to 100', async () => {
+  it('accepts page sizes of 1 to 100', async () => {
     const { read, requests } = listOf(items(1));
     for (const pageSize of [0, 101, 1.5, Number.NaN]) {
       expect(await failure(eachItem(read, { pageSize }).next())).toMatchObject({ code: 'invalid_input' });
@@ -53,7 +53,7 @@ describe('going through a list', () => {
     expect(requests).toEqual([]);
   });
 
-  it('ends where the service has no more to give, whatever it says of pages', async () => {
+  it('ends at an empty page, regardless of totalPages', async () => {
     const read = async ({ page, limit }: PageQuery) => ({ data: [], total: 9, page, limit, totalPages: 9 });
     expect(await collect(eachItem<{ id: string }>(read))).toEqual([]);
   });

@@ -27,7 +27,7 @@ describe('the headers of each access', () => {
     expect(await authentication(client, access, token)).toEqual(headers);
   });
 
-  it('are refused before anything is sent where there is nothing to send', async () => {
+  it('are refused before anything is sent if credentials are missing', async () => {
     expect(await failure(authentication(browser, 'both'))).toMatchObject({ code: 'missing_bearer_token' });
     expect(await failure(authentication(signedIn, 'secret'))).toMatchObject({ code: 'secret_key_required' });
   });
@@ -39,7 +39,7 @@ const list = (client: Client) =>
 describe('a bearer token', () => {
   afterEach(() => vi.unstubAllGlobals());
 
-  it('that is a function is asked for a fresh one on each try', async () => {
+  it('that is a function is called for each attempt', async () => {
     const tokens = ['first', 'second', 'third'];
     const bearerToken = async () => tokens.shift() ?? '';
     const { client, sent } = fakeClient([refusal(500), refusal(500), json(1)], { bearerToken });
@@ -67,7 +67,7 @@ describe('a bearer token', () => {
     expect(await authentication(browser, 'both', 'of-ana')).toEqual(bearer('of-ana'));
   });
 
-  it('of its own is needed where the interface says so: the secret key does not stand in', () => {
+  it('is required where documented, even with a secret key', () => {
     expect(() => requireBearerToken(server)).toThrow(expect.objectContaining({ code: 'missing_bearer_token' }));
     expect(requireBearerToken(signedIn)).toBe('of-ana');
     expect(requireBearerToken(signedIn, 'of-bob')).toBe('of-bob');

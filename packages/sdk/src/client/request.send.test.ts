@@ -21,7 +21,7 @@ const transient: readonly (readonly [string, Answer])[] = [
   ['an idempotency key in progress', refusal(400, 'idempotency_key_in_progress')],
 ];
 
-describe('a request that fails on the way', () => {
+describe('a request that fails', () => {
   for (const method of ['GET', 'POST', 'PATCH']) {
     it.each(transient)(`is sent again by ${method} after %s`, async (_, fails) => {
       const { client, sent } = fakeClient([fails, fails, json({ done: true })]);
@@ -36,13 +36,13 @@ describe('a request that fails on the way', () => {
     expect(sent).toHaveLength(3);
   });
 
-  it('is tried as often as the client says', async () => {
+  it('is tried as often as the client allows', async () => {
     const { client, sent } = fakeClient(Array(9).fill(refusal(500)), { maxRetries: 0 });
     await failure(sendWithRetries(client, sending()));
     expect(sent).toHaveLength(1);
   });
 
-  it('waits longer each time, by chance between half and all of the pause', async () => {
+  it('backs off exponentially with jitter between half and all of the pause', async () => {
     const randomBytes = (byte: number) => ({ randomBytes: () => new Uint8Array([byte]) });
     const shortest = fakeClient(Array(9).fill(refusal(500)), { maxRetries: 3, runtime: randomBytes(0) });
     await failure(sendWithRetries(shortest.client, sending()));
@@ -53,7 +53,7 @@ describe('a request that fails on the way', () => {
   });
 });
 
-describe('a request that is not sent again', () => {
+describe('a request that is not retried', () => {
   it.each([
     ['400', refusal(400, 'invalid_request')],
     ['401', refusal(401, 'invalid_token')],
@@ -69,7 +69,7 @@ describe('a request that is not sent again', () => {
     expect(pausesMs).toEqual([]);
   });
 
-  it('is a deletion whose outcome is not known', async () => {
+  it('is a deletion with an unknown outcome', async () => {
     for (const fails of [refusal(500), unreachable]) {
       const { client, sent } = fakeClient([fails]);
       await expect(sendWithRetries(client, sending('DELETE'))).rejects.toThrow();
@@ -96,13 +96,13 @@ describe('Retry-After', () => {
     expect(pausesMs).toEqual([pauseMs]);
   });
 
-  it('beyond a minute is not waited for, but told', async () => {
+  it('beyond a minute is not awaited but returned with the error', async () => {
     const { client, pausesMs } = after('61');
     expect(await failure(sendWithRetries(client, sending()))).toMatchObject({ status: 429, retryAfterMs: 61_000 });
     expect(pausesMs).toEqual([]);
   });
 
-  it('that makes no sense is left out', async () => {
+  it('that is invalid is ignored', async () => {
     const { client, pausesMs } = after('soon');
     expect(await sendWithRetries(client, sending())).toBe(1);
     expect(pausesMs).toHaveLength(1);
@@ -118,13 +118,13 @@ describe('waiting for an answer', () => {
   const silentClient = (options = {}) =>
     fakeClient([], { fetch: (_: string, init: RequestInit = {}) => silent(init), maxRetries: 0, ...options }).client;
 
-  it('ends with an error that says how long', async () => {
+  it('ends with an error that names the timeout', async () => {
     const error = await failure(sendWithRetries(silentClient({ timeoutMs: 1 }), sending('POST')));
     expect(error).toBeInstanceOf(SvcConnectionError);
     expect(error).toMatchObject({ code: 'timeout', message: 'svc.example did not answer within 1 ms.' });
   });
 
-  it("ends with the caller's own reason when the caller stops it", async () => {
+  it("ends with the caller's own reason on abort", async () => {
     const stop = new AbortController();
     const waiting = failure(sendWithRetries(silentClient(), sending('GET', { signal: stop.signal })));
     const reason = new Error('the page was left');
@@ -132,7 +132,7 @@ describe('waiting for an answer', () => {
     expect(await waiting).toBe(reason);
   });
 
-  it('is not begun again when the caller stopped it meanwhile', async () => {
+  it('is not retried after an abort', async () => {
     const stop = new AbortController();
     const { client, sent, pausesMs } = fakeClient([
       () => {
@@ -166,14 +166,14 @@ describe('an answer', () => {
     expect(error).toMatchObject({ code: 'unexpected_answer', status: 403 });
   });
 
-  it('that is not JSON asks whether baseUrl is right', async () => {
+  it('that is not JSON points to a wrong baseUrl', async () => {
     const { client } = fakeClient([() => new Response('<h1>Hello</h1>')]);
     const error = await failure(sendWithRetries(client, sending()));
     expect(error).toBeInstanceOf(SvcConnectionError);
     expect(error).toMatchObject({ code: 'invalid_answer' });
   });
 
-  it('that leads elsewhere is not followed, so that keys stay with the service', async () => {
+  it('that redirects is not followed, so that keys stay with the service', async () => {
     const requests: string[] = [];
     const server = createServer((request, response) => {
       requests.push(request.url ?? '');
@@ -189,7 +189,7 @@ describe('an answer', () => {
     expect(requests).toEqual(['/v1/x']);
   });
 
-  it('is asked for without cookies', async () => {
+  it('is requested without cookies', async () => {
     const { client, sent } = fakeClient([json(1)]);
     await sendWithRetries(client, sending());
     expect(sent[0]?.init).toMatchObject({ credentials: 'omit', redirect: 'manual' });

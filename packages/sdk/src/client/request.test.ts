@@ -16,19 +16,19 @@ const check = (client: ReturnType<typeof fakeClient>['client'], idempotencyKey?:
   });
 
 describe('a request', () => {
-  it('fills the path, whatever the value has in it', async () => {
+  it('encodes path parameters', async () => {
     const { client, sent } = fakeClient([json({})]);
     await sku(client, 'a/b?c#d%2e é');
     expect(sent[0]?.url).toBe('https://svc.example/v1/skus/a%2Fb%3Fc%23d%252e%20%C3%A9');
   });
 
-  it.each(['', '.', '..'])('never asks another path because of the value "%s"', async (id) => {
+  it.each(['', '.', '..'])('refuses "%s" as a path parameter', async (id) => {
     const { client, sent } = fakeClient([]);
     expect(await failure(sku(client, id))).toMatchObject({ code: 'invalid_input' });
     expect(sent).toEqual([]);
   });
 
-  it('leaves out what was not given in the query', async () => {
+  it('omits undefined query parameters', async () => {
     const { client, sent } = fakeClient([json({}), json({})]);
     const spec = { route: 'GET /skus', access: 'both' } as const;
     await request<typeof endpoints.listSkus>(client, { ...spec, query: { page: 2, category: undefined } });
@@ -36,7 +36,7 @@ describe('a request', () => {
     expect(sent.map(({ url }) => url)).toEqual(['https://svc.example/v1/skus?page=2', 'https://svc.example/v1/skus']);
   });
 
-  it('has JSON and says so only where there is a body', async () => {
+  it('has a JSON content type only with a body', async () => {
     const { client, sent } = fakeClient([json({}), json({})]);
     await sku(client, 'one');
     await check(client);
@@ -46,7 +46,7 @@ describe('a request', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it('goes with every POST, the same on each try, another for each call', async () => {
+  it('is sent with every POST: the same for retries, another for each call', async () => {
     const { client, sent } = fakeClient([unreachable, refusal(503), json({}), json({})]);
     await check(client);
     await check(client);
@@ -56,13 +56,13 @@ describe('an Idempotency-Key', () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  it('does not go with reads', async () => {
+  it('is not sent with reads', async () => {
     const { client, sent } = fakeClient([json({})]);
     await sku(client, 'one');
     expect(sent[0]?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it("can be the caller's own, if the service can read it", async () => {
+  it("can be the caller's own if it is valid", async () => {
     const { client, sent } = fakeClient([json({})]);
     await check(client, 'order-17');
     expect(sent[0]?.headers['idempotency-key']).toBe('order-17');
@@ -74,7 +74,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('errors', () => {
-  it('never have a key or a token in them, whatever went wrong', async () => {
+  it('never contain a key or a token', async () => {
     const token = 'eyJ.token-of-ana';
     const answers = [unreachable, refusal(401, 'invalid_token'), () => new Response('no'), refusal(500)];
     const errors = await Promise.all([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fromBase64url, toBase64url } from './values.ts';
 
 describe('base64url', () => {
-  it('is what Node writes, and reads it back', () => {
+  it("equals Node's encoding and decodes it", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 99 }), (bytes) => {
         const text = toBase64url(bytes);
@@ -13,7 +13,7 @@ describe('base64url', () => {
     );
   });
 
-  it('has one spelling for each value: no padding, no other alphabet, no spare bits, no spaces', () => {
+  it('has one form for each value: no padding, no other alphabet, no spare bits, no spaces', () => {
     for (const text of ['AA==', 'A', 'AB', 'AAB', 'A+', 'a/bb', 'AA ', ' AA', 'AA\n', 'ñandu']) {
       expect(fromBase64url(text), text).toBeUndefined();
     }

@@ -21,14 +21,14 @@ async function reseal(encryptKeys: string[], encryptKey: string, newEncryptKey: 
   return { ...wallet, encryptedPrivateKey: envelope };
 }
 
-describe('exchanging an encryptKey', () => {
-  it('shuts the old one out and lets the new one in', async () => {
+describe('replacing an encryptKey', () => {
+  it('invalidates the old one and accepts the new one', async () => {
     const wallet = await reseal(['1111'], '1111', '2222');
     expect(await openWalletKey({ wallet, encryptKey: '2222' })).toBe(KEY);
     await expect(openWalletKey({ wallet, encryptKey: '1111' })).rejects.toMatchObject({ code: 'decryption_failed' });
   });
 
-  it('leaves what else opens the wallet as it was', async () => {
+  it('keeps all other encryptKeys', async () => {
     const wallet = await reseal([PASSKEY, '1111', 'backup'], '1111', '2222');
     for (const encryptKey of [PASSKEY, '2222', 'backup']) {
       expect(await openWalletKey({ wallet, encryptKey })).toBe(KEY);
@@ -36,7 +36,7 @@ describe('exchanging an encryptKey', () => {
     await expect(openWalletKey({ wallet, encryptKey: '1111' })).rejects.toMatchObject({ code: 'decryption_failed' });
   });
 
-  it('shuts the old one out also where it had been given twice', async () => {
+  it('invalidates the old one even if it has two slots', async () => {
     const wallet = await reseal(['1111', PASSKEY, '1111'], '1111', '2222');
     expect(parseEnvelope(wallet.encryptedPrivateKey).slots).toHaveLength(2);
     await expect(openWalletKey({ wallet, encryptKey: '1111' })).rejects.toMatchObject({ code: 'decryption_failed' });

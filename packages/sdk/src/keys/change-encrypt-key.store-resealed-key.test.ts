@@ -15,13 +15,13 @@ async function store(envelope: string, privateKey: bigint, encryptKeys: string[]
 }
 
 describe('a new ciphertext', () => {
-  it('is stored when each of its encryptKeys was seen to open it', async () => {
+  it('is stored once each of its encryptKeys has opened it', async () => {
     const { error, sent } = await store(await sealed(0xabcn), 5n, [PASSKEY, '1111']);
     expect(error).toBeUndefined();
     expect(sent).toHaveLength(1);
   });
 
-  it('never reaches the service when it does not open, or opens to another key', async () => {
+  it('is never sent if it does not open, or opens to another key', async () => {
     const good = await sealed(0xabcn);
     const attempts = [
       await store(good, 5n, [PASSKEY, '2222']),

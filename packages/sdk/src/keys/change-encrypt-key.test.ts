@@ -12,7 +12,7 @@ const walletWith = async (...encryptKeys: string[]) => ({
 });
 
 describe('changing the PIN', () => {
-  it('sends the new ciphertext for the wallet by its address, and answers the wallet with it', async () => {
+  it("sends the new ciphertext with the wallet's address, and returns the wallet with it", async () => {
     const { client, sent } = fakeClient([json({ success: true })]);
     const wallet = await walletWith('1111');
     const changed = await changeEncryptKey(client, {
@@ -31,7 +31,7 @@ describe('changing the PIN', () => {
     expect(JSON.stringify(sent)).not.toMatch(/1111|2222/);
   });
 
-  it('from a passkey takes what the service knew of it away', async () => {
+  it('from a passkey clears its stored details', async () => {
     const { client, sent } = fakeClient([json({ success: true })]);
     const wallet = await walletWith(PASSKEY);
     await changeEncryptKey(client, { externalUserId, wallet, encryptKey: PASSKEY, newEncryptKey: '2222' });
@@ -43,7 +43,7 @@ describe('changing the PIN', () => {
     });
   });
 
-  it('sends nothing with a wrong PIN, a weak new one, or a passkey that nobody would find again', async () => {
+  it('sends nothing with a wrong PIN, a weak new one, or a bare passkey secret', async () => {
     const { client, sent } = fakeClient([]);
     const wallet = await walletWith('1111');
     const change = (encryptKey: string, newEncryptKey: string) =>
@@ -64,7 +64,7 @@ describe('changing the PIN', () => {
     expect(sent).toEqual([]);
   });
 
-  it('says so when the service refuses', async () => {
+  it('reports a refusal of the service', async () => {
     const { client } = fakeClient([refusal(404, 'wallet_not_found')]);
     const change = { externalUserId, wallet: await walletWith(PASSKEY), encryptKey: PASSKEY, newEncryptKey: '2222' };
     expect(await failure(changeEncryptKey(client, change))).toMatchObject({ code: 'wallet_not_found', status: 404 });

@@ -57,8 +57,8 @@ export interface ResealedKey {
 }
 
 /**
- * Replaces one encryptKey. The slots of all others stay, and with them the data key. Reusing it is safe: whoever had
- * it already had the private key.
+ * Replaces one encryptKey. All other slots stay, and with them the data key. Reusing it is safe: a holder of the data
+ * key already had the private key.
  */
 export async function resealKey(
   { wallet, encryptKey, newEncryptKey }: KeyToReseal,

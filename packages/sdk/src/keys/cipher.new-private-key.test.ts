@@ -14,7 +14,7 @@ describe('a new private key', () => {
     expect(verify(5n, starkKey(key), r, s)).toBe(true);
   });
 
-  it('lies between one and the order whatever chance gives', () => {
+  it('lies between one and the curve order for any random bytes', () => {
     expect(newPrivateKey(drawing(0))).toBe(1n);
     for (let byte = 0; byte < 256; byte++) {
       const key = newPrivateKey(drawing(byte));
@@ -22,7 +22,7 @@ describe('a new private key', () => {
     }
   });
 
-  it('draws well more bytes than the key has, so that no key is favoured', () => {
+  it('draws more bytes than the key has, to avoid bias', () => {
     const counts: number[] = [];
     const randomBytes = (count: number) => {
       counts.push(count);

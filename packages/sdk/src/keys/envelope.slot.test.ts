@@ -10,7 +10,7 @@ describe.each(['4815', PASSKEY])('a slot for %s', (text) => {
   const secret = readEncryptKey(text);
   const wrapped = wrap(dataKey, secret, 'here', { runtime, stretching: TINY });
 
-  it('gives its data key for its secret and address alone', async () => {
+  it('unwraps its data key for its secret and address only', async () => {
     const slot = await wrapped;
     expect(await unwrap(slot, secret, 'here')).toEqual(dataKey);
     expect(await unwrap(slot, secret, 'there')).toBeUndefined();
@@ -18,7 +18,7 @@ describe.each(['4815', PASSKEY])('a slot for %s', (text) => {
     expect(await unwrap(slot, readEncryptKey(`prf1.${'A'.repeat(43)}`), 'here')).toBeUndefined();
   });
 
-  it('is the same after it was written and read', async () => {
+  it('is the same after formatting and parsing', async () => {
     const slot = await wrapped;
     expect(parseSlot(formatSlot(slot))).toEqual(slot);
   });

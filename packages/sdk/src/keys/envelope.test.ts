@@ -11,8 +11,8 @@ const envelopeOf = (...slots: string[]) => ['svc1', ...slots, SEALED].join('.');
 
 const GIB = 1_048_576;
 
-describe('reading an envelope', () => {
-  it('gives back to the letter what was read', () => {
+describe('parsing an envelope', () => {
+  it('formats back to the same text', () => {
     for (const text of [envelopeOf(hkdf), envelopeOf(argon(65_536, 3), hkdf), envelopeOf(argon(GIB, 4, 16))]) {
       expect(formatEnvelope(parseEnvelope(text))).toBe(text);
     }
@@ -34,7 +34,7 @@ describe('reading an envelope', () => {
     await expect(opening).rejects.toMatchObject({ code: 'unsupported_envelope' });
   });
 
-  it('refuses slots that only together ask for too much', () => {
+  it('refuses slots whose total work is too high', () => {
     expect(parseEnvelope(envelopeOf(argon(GIB, 2), argon(GIB, 2))).slots).toHaveLength(2);
     expect(() => parseEnvelope(envelopeOf(argon(GIB, 2), argon(GIB, 2), argon(8)))).toThrow('too much work');
     const many = Array.from({ length: MAX_SLOTS + 1 }, () => hkdf);
@@ -56,7 +56,7 @@ describe('reading an envelope', () => {
     ['a salt with spare bits', envelopeOf(hkdf.replace(SALT, `${'A'.repeat(21)}B`))],
     ['a short ciphertext', `svc1.${hkdf}.${'A'.repeat(76)}`],
     ['a megabyte of slots', envelopeOf(...Array.from({ length: 10_000 }, () => `${hkdf}x`))],
-  ])('takes %s for damage', (_, envelope) => {
+  ])('treats %s as damaged', (_, envelope) => {
     expect(() => parseEnvelope(envelope)).toThrow(expect.objectContaining({ code: 'decryption_failed' }));
   });
 });

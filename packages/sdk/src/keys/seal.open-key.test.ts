@@ -69,7 +69,7 @@ describe('an envelope', () => {
     }
   });
 
-  it('opens for its own address alone', async () => {
+  it('opens only for its own address', async () => {
     expect(await open(envelope)).toBe(KEY);
     for (const address of [0n, ADDRESS + 1n, ADDRESS << 4n]) {
       expect(await refusal(open(envelope, PASSKEY, address))).toBe('decryption_failed');
@@ -114,13 +114,13 @@ describe('an envelope', () => {
       expect(await refusal(open(exchanged, encryptKey))).toBe('decryption_failed');
   });
 
-  it('answers a wrong or unusable encryptKey with the one error', async () => {
+  it('gives the same error for every wrong or unusable encryptKey', async () => {
     for (const wrong of ['', '4816', '4815 ', 'prf1.', `prf1.${'A'.repeat(43)}`, '\ud800', null as never]) {
       expect(await refusal(open(envelope, wrong))).toBe('decryption_failed');
     }
   });
 
-  it('of an unknown kind is called that', async () => {
+  it('of an unknown version is reported as unsupported', async () => {
     for (const text of ['', 'svc2.AAAA', 'SVC1.AAAA', '{}', null as never, 5 as never]) {
       expect(await refusal(open(text))).toBe('unsupported_envelope');
     }

@@ -23,7 +23,7 @@ const open = (encryptedPrivateKey: string, encryptKey: string, publicKey = ADDRE
 const outcome = (opening: Promise<bigint>) =>
   opening.catch((error: unknown) => (error instanceof SvcKeyError ? error.code : error));
 
-describe('a wallet brought along in the old format', () => {
+describe('a wallet in the old format', () => {
   it('opens as openssl wrote it', async () => {
     expect(await open(BY_OPENSSL.prefixed, '4815')).toBe(KEY);
     expect(await open(BY_OPENSSL.bare, 'contraseña')).toBe(KEY);
@@ -31,7 +31,7 @@ describe('a wallet brought along in the old format', () => {
     expect(await open(BY_OPENSSL.prefixed.replaceAll('\n', ''), '4815', READY)).toBe(KEY);
   });
 
-  it('opens for every known class, however the address is spelled', async () => {
+  it('opens for every known class, with any form of the address', async () => {
     for (const { classHash } of walletClasses) {
       const address = accountAddress(classHash, starkKey(KEY)).toString(16);
       const text = oldFormat(toHex(KEY).toUpperCase().replace('X', 'x'), 'clave 1');
@@ -40,13 +40,13 @@ describe('a wallet brought along in the old format', () => {
     }
   });
 
-  it('gives the right error and never garbage for wrong PINs', async () => {
+  it('gives the right error and never a wrong key for wrong PINs', async () => {
     for (let pin = 0; pin < 2_000; pin++) {
       expect(await outcome(open(BY_OPENSSL.prefixed, `${pin}`)), `${pin}`).toBe('decryption_failed');
     }
   });
 
-  it('gives the right error and never garbage for any bit changed and any cut', async () => {
+  it('gives the right error and never a wrong key for any changed bit and any truncation', async () => {
     const text = BY_OPENSSL.prefixed.replaceAll('\n', '');
     const bytes = Buffer.from(text, 'base64');
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -61,13 +61,13 @@ describe('a wallet brought along in the old format', () => {
     }
   });
 
-  it('is not taken for the key of another address', async () => {
+  it('is not accepted as the key of another address', async () => {
     const foreign = toHex(accountAddress(walletClasses[0]?.classHash ?? 0n, starkKey(7n)));
     expect(await outcome(open(BY_OPENSSL.prefixed, '4815', foreign))).toBe('wrong_key');
     expect(await outcome(open(oldFormat('0x7', '4815'), '4815'))).toBe('wrong_key');
   });
 
-  it('is refused when what it holds is no private key', async () => {
+  it('is refused if it contains no private key', async () => {
     for (const plaintext of [
       '',
       '0x',
@@ -89,7 +89,7 @@ describe('a wallet brought along in the old format', () => {
 });
 
 describe("a wallet's envelope", () => {
-  it('opens for its address in any spelling, also of a class that nobody knows', async () => {
+  it('opens for any form of its address, also of an unknown class', async () => {
     const envelope = await quickSeal({ privateKey: KEY, boundTo: 0xabcn, encryptKeys: ['4815'] });
     for (const address of ['0xabc', '0xABC', `0x${'abc'.padStart(64, '0')}`]) {
       expect(await open(envelope, '4815', address)).toBe(KEY);
@@ -97,14 +97,14 @@ describe("a wallet's envelope", () => {
     expect(await outcome(open(envelope, '4815', ADDRESS))).toBe('decryption_failed');
   });
 
-  it('is asked for where the wallet has none', async () => {
+  it('is required of the wallet', async () => {
     await expect(open(undefined as never, '4815')).rejects.toMatchObject({
       name: 'SvcInputError',
       message: expect.stringContaining('encryptedPrivateKey'),
     });
   });
 
-  it('is not tried for what is no address', async () => {
+  it('is not opened for an invalid address', async () => {
     const envelope = await quickSeal({ privateKey: KEY, boundTo: 0n, encryptKeys: ['4815'] });
     for (const address of ['', '0x0', 'abc', `0x${'f'.repeat(64)}`]) {
       await expect(open(envelope, '4815', address)).rejects.toMatchObject({ code: 'invalid_input' });

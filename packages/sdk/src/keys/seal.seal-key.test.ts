@@ -10,7 +10,7 @@ import { openKey, sealKey } from './seal.ts';
 const privateKey = fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n });
 
 describe('sealing a key', () => {
-  it('is undone by each of its encryptKeys, whatever key, text and address', async () => {
+  it('is reversed by each of its encryptKeys, for any key, text and address', async () => {
     await fc.assert(
       fc.asyncProperty(privateKey, boundTo, passphrase, passphrase, async (key, address, pin, backup) => {
         const encryptKeys = [PASSKEY, pin, backup];
@@ -23,7 +23,7 @@ describe('sealing a key', () => {
     );
   });
 
-  it('is undone by no other text', async () => {
+  it('is reversed by no other text', async () => {
     await fc.assert(
       fc.asyncProperty(passphrase, passphrase, async (pin, other) => {
         fc.pre(pin.normalize() !== other.normalize());
@@ -36,7 +36,7 @@ describe('sealing a key', () => {
     );
   });
 
-  it('takes a passphrase as the same from keyboards that compose it differently', async () => {
+  it('normalises passphrases from keyboards that compose them differently', async () => {
     const envelope = await quickSeal({ privateKey: 5n, boundTo: 6n, encryptKeys: ['ma\u00f1ana'] });
     expect(await openKey({ envelope, encryptKey: 'man\u0303ana', boundTo: 6n })).toBe(5n);
   });
@@ -51,7 +51,7 @@ describe('sealing a key', () => {
     expect(await openKey({ envelope, encryptKey: '4815', boundTo: 6n })).toBe(key);
   });
 
-  it('draws data key, salts and nonces anew each time', async () => {
+  it('draws new data key, salts and nonces each time', async () => {
     const drawn: number[] = [];
     const randomBytes = (count: number) => {
       drawn.push(count);
@@ -64,7 +64,7 @@ describe('sealing a key', () => {
     expect(new Set(parts).size).toBe(parts.length);
   });
 
-  it('is refused for what anyone could guess or nobody could type, and for what is no key', async () => {
+  it('is refused for empty or unusable encryptKeys and for invalid private keys', async () => {
     const seal = (encryptKeys: string[], privateKey = 5n) => quickSeal({ privateKey, boundTo: 6n, encryptKeys });
     for (const weak of ['', 'prf1.', 'prf1.AAAA', `${PASSKEY}A`, PASSKEY.slice(0, -1), '\ud800', undefined as never]) {
       await expect(seal([weak]), String(weak)).rejects.toMatchObject({ code: 'weak_encrypt_key' });

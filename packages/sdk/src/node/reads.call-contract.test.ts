@@ -8,7 +8,7 @@ const read = (nodes: FakeNodes, urls?: readonly string[]) => callContract(nodeCl
 const refusing = (code: number, data?: unknown) => fakeNodes(() => ({ error: { code, message: 'No', data } }));
 
 describe('reading from a contract', () => {
-  it('asks for the function by its selector, on the block that is being filled', async () => {
+  it('calls the function by its selector on the pre-confirmed block', async () => {
     const nodes = fakeNodes(() => ({ result: ['0x5', '0x06'] }));
     expect(await read(nodes)).toEqual([5n, 6n]);
     const request = {
@@ -19,7 +19,7 @@ describe('reading from a contract', () => {
     expect(nodes.requests).toMatchObject([{ method: 'starknet_call', params: { request, block_id: 'pre_confirmed' } }]);
   });
 
-  it.each([-32602, 24])('uses the last block where the node does not know the open one (%d)', async (code) => {
+  it.each([-32602, 24])('uses the latest block where the node lacks the pre-confirmed one (%d)', async (code) => {
     const nodes = fakeNodes(({ params }) =>
       params.block_id === 'latest' ? { result: ['0x5'] } : { error: { code, message: 'No' } },
     );
@@ -35,7 +35,7 @@ describe('reading from a contract', () => {
       { revert_error: "0x454e545259504f494e545f4e4f545f464f554e44 ('ENTRYPOINT_NOT_FOUND')" },
     ],
     ['call_failed', 40, { revert_error: 'Index out of bounds' }],
-  ])('is a SvcChainError %s when the chain says %d, and no other node is asked', async (code, rpcCode, data) => {
+  ])('is a SvcChainError %s for the chain error %d, without trying another node', async (code, rpcCode, data) => {
     const nodes = refusing(rpcCode, data);
     await expect(read(nodes, ['https://one.example', 'https://two.example'])).rejects.toMatchObject({
       name: 'SvcChainError',
@@ -55,14 +55,14 @@ describe('reading from a contract', () => {
     ['not a list', { result: '0x5' }],
     ['not felts', { result: ['0x5', 6] }],
     ['beyond the field', { result: [`0x${'f'.repeat(64)}`] }],
-  ])('goes on to the next node when the answer is %s', async (_name, bad) => {
+  ])('tries the next node when the answer is %s', async (_name, bad) => {
     const nodes = fakeNodes(({ url }) => (url === 'https://one.example' ? bad : { result: ['0x7'] }));
     expect(await read(nodes, ['https://one.example', 'https://two.example'])).toEqual([7n]);
   });
 });
 
 describe('a node', () => {
-  it('is asked without cookies, and followed nowhere', async () => {
+  it('gets no cookies, and its redirects are not followed', async () => {
     const inits: (RequestInit | undefined)[] = [];
     const { fetch } = fakeNodes(() => ({ result: ['0x5'] }));
     const watched: typeof fetch = (url, init) => {
@@ -73,7 +73,7 @@ describe('a node', () => {
     expect(inits[0]).toMatchObject({ credentials: 'omit', redirect: 'manual' });
   });
 
-  it('is asked without the options that a runtime at the edge refuses', async () => {
+  it('gets none of the options that edge runtimes refuse', async () => {
     vi.stubGlobal('Request', class {});
     const inits: (RequestInit | undefined)[] = [];
     const { fetch } = fakeNodes(() => ({ result: ['0x5'] }));
@@ -93,23 +93,23 @@ describe('the class at an address', () => {
     expect(await classHashAt(nodeClient(fetch), 1n)).toBe(0x123n);
   });
 
-  it('is undefined where no contract stands', async () => {
+  it('is undefined where no contract is deployed', async () => {
     expect(await classHashAt(nodeClient(refusing(20).fetch), 1n)).toBeUndefined();
   });
 
-  it('is not made up when the node says something else', async () => {
+  it('is an error when the node fails', async () => {
     await expect(classHashAt(nodeClient(refusing(24).fetch), 1n)).rejects.toMatchObject({ code: 'call_failed' });
   });
 });
 
 describe('the time of the chain', () => {
-  it('is that of the block that is being filled', async () => {
+  it('is that of the pre-confirmed block', async () => {
     const { fetch, requests } = fakeNodes(() => ({ result: { timestamp: 1_700_000_000 } }));
     expect(await chainTime(nodeClient(fetch))).toBe(1_700_000_000n);
     expect(requests).toMatchObject([{ params: { block_id: 'pre_confirmed' } }]);
   });
 
-  it('is not made up when the node says something else', async () => {
+  it('is an error when the node fails', async () => {
     await expect(chainTime(nodeClient(refusing(24).fetch))).rejects.toMatchObject({ code: 'call_failed' });
   });
 });

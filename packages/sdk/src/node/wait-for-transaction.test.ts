@@ -32,8 +32,8 @@ function wait({ fetch }: FakeNodes, options: WaitForTransactionOptions = {}, run
   return waitForTransaction(HASH, { nodeUrl: ONE, fetch, runtime, ...options });
 }
 
-describe('what becomes of a transaction', () => {
-  it('is told once it is accepted, with its events and block', async () => {
+describe('the result of a transaction', () => {
+  it('is returned once it is accepted, with its events and block', async () => {
     expect(await wait(answering(receipt()))).toEqual({
       transactionHash: HASH,
       success: true,
@@ -48,7 +48,7 @@ describe('what becomes of a transaction', () => {
     expect(await wait(answering(receipt({ finality_status: 'ACCEPTED_ON_L1' })))).toMatchObject({ success: true });
   });
 
-  it('is returned when it was reverted: without success and events, with the reason', async () => {
+  it('is returned for a revert: no success, no events, the reason', async () => {
     const reverted = receipt({ execution_status: 'REVERTED', revert_reason: 'out of luck' });
     expect(await wait(answering(reverted))).toEqual({
       transactionHash: HASH,
@@ -61,30 +61,33 @@ describe('what becomes of a transaction', () => {
     });
   });
 
-  it('has a reason even when the node gives none', async () => {
+  it('has a reason even if the node gives none', async () => {
     expect(await wait(answering(receipt({ execution_status: 'REVERTED' })))).toHaveProperty('revertReason', '');
   });
 
-  it('is no success when it was rejected', async () => {
+  it('is no success for a rejected transaction', async () => {
     const { success, events } = await wait(answering(receipt({ finality_status: 'REJECTED' })));
     expect({ success, events }).toEqual({ success: false, events: [] });
   });
 
-  it.each(['RECEIVED', 'PENDING', 'PRE_CONFIRMED', 'SOMETHING_NEW'])('is waited for while %s', async (status) => {
-    const early = receipt({ finality_status: status, execution_status: 'REVERTED' });
-    const nodes = answering(early, receipt());
-    expect(await wait(nodes)).toMatchObject({ success: true });
-    expect(nodes.requests).toHaveLength(2);
-  });
+  it.each(['RECEIVED', 'PENDING', 'PRE_CONFIRMED', 'SOMETHING_NEW'])(
+    'is awaited while the status is %s',
+    async (status) => {
+      const early = receipt({ finality_status: status, execution_status: 'REVERTED' });
+      const nodes = answering(early, receipt());
+      expect(await wait(nodes)).toMatchObject({ success: true });
+      expect(nodes.requests).toHaveLength(2);
+    },
+  );
 
-  it('is waited for while no node knows the hash', async () => {
+  it('is awaited while no node knows the hash', async () => {
     const runtime = fakeRuntime();
     expect(await wait(answering(unknown, unknown, receipt()), {}, runtime)).toMatchObject({ success: true });
     expect(runtime.sleeps).toEqual([3_000, 3_000]);
   });
 });
 
-describe('an end of patience', () => {
+describe('a timeout', () => {
   it('is thrown after 300000 ms, and not before', async () => {
     const runtime = fakeRuntime();
     await expect(wait(answering(unknown), {}, runtime)).rejects.toMatchObject({
@@ -94,14 +97,14 @@ describe('an end of patience', () => {
     expect(runtime.sleeps).toEqual(Array.from({ length: 100 }, () => 3_000));
   });
 
-  it('comes when the options say, with a last look right then', async () => {
+  it('follows the options, with a last request at the deadline', async () => {
     const runtime = fakeRuntime();
     const options = { retryIntervalMs: 400, timeoutMs: 1_000 };
     await expect(wait(answering(unknown), options, runtime)).rejects.toMatchObject({ code: 'timeout' });
     expect(runtime.sleeps).toEqual([400, 400, 200]);
   });
 
-  it('comes at once when the caller gives up', async () => {
+  it('gives way to an abort by the caller at once', async () => {
     const controller = new AbortController();
     const nodes = fakeNodes(() => {
       controller.abort(new Error('left the page'));
@@ -132,19 +135,19 @@ describe('a node', () => {
     expect(nodes.requests.map(({ url }) => url)).toEqual([ONE, TWO]);
   });
 
-  it('that says it does not know the hash is believed', async () => {
+  it('that does not know the hash is not an error', async () => {
     const nodes = answering(unknown, receipt());
     await wait(nodes, { nodeUrl: [ONE, TWO] });
     expect(nodes.requests.map(({ url }) => url)).toEqual([ONE, ONE]);
   });
 
-  it('that is gone for four rounds is waited for', async () => {
+  it('that is unreachable for four rounds is retried', async () => {
     const gone = () => new TypeError('fetch failed');
     const nodes = answering(gone, gone, gone, gone, unknown, gone, gone, gone, gone, receipt());
     expect(await wait(nodes)).toMatchObject({ success: true });
   });
 
-  it('that is gone for five rounds is an error, which names its host and nothing else of its address', async () => {
+  it('that is unreachable for five rounds is an error that names only its host', async () => {
     const nodes = answering(() => new TypeError('fetch failed'));
     const error = await wait(nodes).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'SvcConnectionError', code: 'connection_failed' });
@@ -154,7 +157,7 @@ describe('a node', () => {
   });
 });
 
-describe('what is asked for', () => {
+describe('a call', () => {
   it.each([
     ['no node', HASH, {}],
     ['an empty list of nodes', HASH, { nodeUrl: [] }],
@@ -171,7 +174,7 @@ describe('what is asked for', () => {
     expect(nodes.requests).toEqual([]);
   });
 
-  it('by a client goes to the nodes of the options, then its own, then the one of the service', async () => {
+  it("by a client tries the nodes of the options, then its own, then the service's", async () => {
     const requests: string[] = [];
     const client = nodeClient(
       async (url) => {

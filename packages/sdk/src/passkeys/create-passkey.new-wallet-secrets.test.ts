@@ -16,7 +16,7 @@ describe("a new wallet's secrets", () => {
     });
   });
 
-  it('are not the secret of a passkey alone, which nobody would find again', async () => {
+  it('are not the secret of a passkey alone, which could not be found again', async () => {
     const error = await failure(newWalletSecrets(client, { encryptKey: PASSKEY, externalUserId }));
     expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('usePasskey') });
   });

@@ -13,8 +13,8 @@ function making(options: FakeOptions = {}) {
 
 const named = (name: string) => new DOMException('In the words of some browser', name);
 
-describe('making a passkey', () => {
-  it('gives the key that unlocking gives later', async () => {
+describe('creating a passkey', () => {
+  it('returns the key that unlocking returns later', async () => {
     const { credentials, made } = making();
     const { credentialId, encryptKey, prfSupported, deviceType } = await made;
     expect(encryptKey).toMatch(/^prf1\.[\w-]{43}$/);
@@ -23,7 +23,7 @@ describe('making a passkey', () => {
     expect(await unlockWithPasskey({ credentials })).toBe(encryptKey);
   });
 
-  it('asks once more where the authenticator evaluates only then', async () => {
+  it('asks the user again if the authenticator evaluates the PRF only in an assertion', async () => {
     const { credentials, made } = making({ prf: 'later', attachment: null });
     const { credentialId, encryptKey, deviceType } = await made;
     expect(credentials.requests).toHaveLength(1);
@@ -31,7 +31,7 @@ describe('making a passkey', () => {
     expect(await unlockWithPasskey({ credentialId, credentials })).toBe(encryptKey);
   });
 
-  it('wants the user verified, a passkey that can be found, and the secret function at the one input', async () => {
+  it('requires user verification, a discoverable passkey and the PRF at the fixed input', async () => {
     const { credentials, made } = making({ prf: 'later' });
     await made;
     const [creation] = credentials.created;
@@ -108,7 +108,7 @@ describe('unlocking', () => {
     expect(elsewhere).toMatchObject({ code: 'passkey_cancelled' });
   });
 
-  it('refuses what is no credentialId before the user is asked', async () => {
+  it('refuses an invalid credentialId before the user is prompted', async () => {
     const credentials = new FakeAuthenticator();
     for (const credentialId of ['', 'not base64url!', 'AB']) {
       expect(await failure(unlockWithPasskey({ credentialId, credentials }))).toMatchObject({ code: 'invalid_input' });

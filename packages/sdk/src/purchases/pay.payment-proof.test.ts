@@ -65,18 +65,18 @@ describe('readPaymentProof', () => {
   it.each([
     ['of another chain', { result: toHex(chainIds.SN_MAIN) }],
     ['that does not say its chain', refused(40)],
-  ])('is untold by a node %s, where the wallet does not stand', async (_, nodeChainId) => {
+  ])('is unknown on a node %s, where the wallet does not exist', async (_, nodeChainId) => {
     const { proof, requests } = await ask({ nodeChainId, timestamp: BEFORE + 600n, nonce: refused(20) });
     expect(proof).toBe('unknown');
     expect(requests).toEqual([]);
   });
 
-  it('asks for the nonce as of the very block whose time counts', async () => {
+  it('reads the nonce at the block whose time is compared', async () => {
     const { requests } = await ask({ timestamp: BEFORE, nonce: unspent });
     expect(requests.map(({ params }) => params.block_id)).toEqual(['latest', { block_hash: '0xb10c' }]);
   });
 
-  it('goes by the open block in the sandbox, where no other may come', async () => {
+  it('uses the pre-confirmed block in the sandbox, which creates blocks only on activity', async () => {
     const { requests } = await ask({ chainId: chainIds.SVC_SANDBOX, timestamp: BEFORE, nonce: unspent });
     expect(requests.map(({ params }) => params.block_id)).toEqual(['pre_confirmed', 'pre_confirmed']);
   });

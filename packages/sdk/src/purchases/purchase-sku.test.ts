@@ -58,7 +58,7 @@ const resume = (state: PurchaseState | undefined = states.at(-1)) =>
   purchaseSku(client, { ...order, resume: stored(state) });
 
 describe('purchaseSku', () => {
-  it('pays the price, rounded up to the token, and answers the recorded purchase', async () => {
+  it('pays the price, rounded up to the token, and returns the recorded purchase', async () => {
     const purchase = await purchaseSku(client, order);
     expect(purchase).toMatchObject({
       type: 'SKU_PURCHASE',
@@ -71,14 +71,14 @@ describe('purchaseSku', () => {
     expect(states.map(({ transactionHash }) => transactionHash)).toEqual([undefined, purchase.transactionHash]);
   });
 
-  it('hands over the signed payment before any money moves, and stops when it cannot be stored', async () => {
+  it('reports the signed payment before any money moves, and stops if it cannot be stored', async () => {
     const onProgress = () => Promise.reject(new Error('disk full'));
     await expect(purchaseSku(client, { ...order, onProgress })).rejects.toThrow('disk full');
     expect(sentPayments()).toBe(0);
     expect(payments.paid).toEqual([]);
   });
 
-  it('stores neither the private key nor what opens it', async () => {
+  it('stores neither the private key nor the encryptKey', async () => {
     await purchaseSku(client, order);
     const text = JSON.stringify(states);
     expect(text).not.toContain(ENCRYPT_KEY.slice(5));
@@ -92,19 +92,19 @@ describe('purchaseSku', () => {
     expect(payments.paid).toEqual([10_000_000n]);
   });
 
-  it('pays a fixed amount also where its pattern cannot be read', async () => {
+  it('pays a fixed amount even if its pattern cannot be parsed', async () => {
     payments.sku = { ...sku, fixedAmount: 185, amountRegexValidation: '(?P<a>x)' };
     await purchaseSku(client, { ...order, currencyAmount: 185 });
     expect(payments.paid).toEqual([10_000_000n]);
   });
 
-  it('waits until the chain shows the payment', async () => {
+  it('waits until the payment is visible on the chain', async () => {
     payments.unseen = 3;
     expect(await purchaseSku(client, order)).toMatchObject({ skuReference: '1234' });
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('records the hash that counts when a raised fee has given the payment another', async () => {
+  it('records the current hash after a fee bump', async () => {
     payments.replacedBy.set('0xabc000', '0xfee');
     expect(await purchaseSku(client, order)).toMatchObject({ transactionHash: '0xfee' });
     expect(states.at(-1)?.transactionHash).toBe('0xfee');
@@ -121,13 +121,13 @@ describe('purchaseSku refuses before anything is signed', () => {
       (one) => Object.assign(one, { referenceValid: false, sku: { ...sku, canCheckSkuReference: true } }),
     ],
     [
-      'a pattern that nobody can check',
+      'a pattern that cannot be checked',
       {},
       (one) => Object.assign(one, { sku: { ...sku, referenceRegexValidation: '(?P<a>x)' } }),
     ],
     ['an amount that does not fit', { currencyAmount: 12_345 }, () => {}],
     [
-      'an amount whose pattern nobody can check',
+      'an amount whose pattern cannot be checked',
       {},
       (one) => Object.assign(one, { sku: { ...sku, amountRegexValidation: '(?P<a>x)' } }),
     ],
@@ -167,7 +167,7 @@ describe('purchaseSku refuses before anything is signed', () => {
 });
 
 describe('purchaseSku, resumed', () => {
-  it('pays once when the answer to the payment was lost', async () => {
+  it('pays once if the answer to the payment was lost', async () => {
     service.loseAnswer('executeSponsoredTransaction');
     const { code, state } = await failure(purchaseSku(client, order));
     expect(code).toBe('payment_unclear');
@@ -176,7 +176,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('pays when the crash came before the payment was sent', async () => {
+  it('pays after a crash before the payment was sent', async () => {
     const crash = (state: PurchaseState) => {
       states.push(stored(state));
       throw new Error('crash');
@@ -187,7 +187,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('pays once when the crash came before the hash was stored', async () => {
+  it('pays once after a crash before the hash was stored', async () => {
     const crash = (state: PurchaseState) => {
       if (state.transactionHash !== undefined) throw new Error('crash');
       states.push(stored(state));
@@ -197,7 +197,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('does not say that it is paid while nobody sees the payment', async () => {
+  it('does not report a payment that is not visible on the chain', async () => {
     payments.unseen = 1_000;
     const { code, message } = await failure(purchaseSku(client, order));
     expect(code).toBe('purchase_not_recorded');
@@ -205,7 +205,7 @@ describe('purchaseSku, resumed', () => {
     expect(message).not.toMatch(/\bpaid\b/);
   });
 
-  it('records once when the answer to the recording was lost', async () => {
+  it('records once if the answer to the recording was lost', async () => {
     service.loseAnswer('createSkuPurchase');
     const { code, state } = await failure(purchaseSku(client, order));
     expect(code).toBe('purchase_not_recorded');
@@ -215,13 +215,13 @@ describe('purchaseSku, resumed', () => {
     expect(sentPayments()).toBe(1);
   });
 
-  it('answers the same purchase however often it is resumed, from any state', async () => {
+  it('returns the same purchase from every state, however often it is resumed', async () => {
     const purchase = await purchaseSku(client, order);
     for (const state of [...states, ...states]) expect(await resume(state)).toEqual(purchase);
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('finds the payment by its idempotency key when its window is over', async () => {
+  it('finds the payment by its idempotency key after its window has closed', async () => {
     service.loseAnswer('executeSponsoredTransaction');
     const { state } = await failure(purchaseSku(client, order));
     payments.nowSeconds += 2n * HOUR;
@@ -230,7 +230,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('finds the payment in the history when the service has forgotten the key, and takes no equal one for it', async () => {
+  it('finds the payment in the history after the key has expired, and not an equal payment', async () => {
     service.loseAnswer('executeSponsoredTransaction');
     const { state } = await failure(purchaseSku(client, order));
     const other = await purchaseSku(client, { ...order, skuReference: '9999' });
@@ -242,7 +242,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(2);
   });
 
-  it('does not pay again when the wallet has paid and nobody knows with which transaction', async () => {
+  it('does not pay again if the wallet has paid but its transaction is not found', async () => {
     service.loseAnswer('executeSponsoredTransaction');
     const { state } = await failure(purchaseSku(client, order));
     service.deleteKeys();
@@ -256,7 +256,7 @@ describe('purchaseSku, resumed', () => {
     expect(await resume({ ...state, transactionHash: '0xabc000' })).toMatchObject({ skuReference: '1234' });
   });
 
-  it('pays anew, at the new price, only when the first payment can no longer be executed', async () => {
+  it('pays again, at the new price, only once the first payment cannot be executed any more', async () => {
     payments.refusal = new ApiError('fee_too_high');
     const { code, state } = await failure(purchaseSku(client, order));
     expect(code).toBe('payment_refused');
@@ -272,7 +272,7 @@ describe('purchaseSku, resumed', () => {
     expect(states.at(-1)?.amount).toBe('6');
   });
 
-  it('does not pay anew by the word of a node of another chain', async () => {
+  it('does not pay again on the answer of a node of another chain', async () => {
     payments.refusal = new ApiError('fee_too_high');
     const { state } = await failure(purchaseSku(client, order));
     payments.nowSeconds += 2n * HOUR;
@@ -281,7 +281,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toEqual([]);
   });
 
-  it('does not pay anew when the app could not store the new payment', async () => {
+  it('does not pay again if the app cannot store the new payment', async () => {
     payments.refusal = new ApiError('fee_too_high');
     const { state } = await failure(purchaseSku(client, order));
     payments.refusal = undefined;
@@ -291,7 +291,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toEqual([]);
   });
 
-  it('tries the same payment again after a refusal whose reason is gone', async () => {
+  it('retries the same payment after a refusal whose cause is gone', async () => {
     payments.refusal = new ApiError('transaction_reverted');
     const { code, state, cause, message } = await failure(purchaseSku(client, order));
     expect(code).toBe('payment_refused');
@@ -322,7 +322,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('records the payment that somebody else executed after the first transaction was reverted', async () => {
+  it('records the payment that a third party executed after the first transaction reverted', async () => {
     payments.next = 'reverted';
     const { state } = await failure(purchaseSku(client, order));
     payments.executeElsewhere('0xe15e');
@@ -330,7 +330,7 @@ describe('purchaseSku, resumed', () => {
     expect(payments.paid).toHaveLength(1);
   });
 
-  it('says that it is paid when the service refuses the purchase', async () => {
+  it('reports the payment if the service refuses the purchase', async () => {
     await purchaseSku(client, order);
     const state = stored(states.at(-1));
     const otherReference = { ...state, purchase: { ...state.purchase, skuReference: '4321' } };
@@ -340,7 +340,7 @@ describe('purchaseSku, resumed', () => {
     expect(error.state.transactionHash).toBe('0xabc000');
   });
 
-  it('stays unclear when no node answers', async () => {
+  it('stays unclear while no node answers', async () => {
     payments.refusal = new ApiError('typed_data_expired');
     const { state } = await failure(purchaseSku(client, order));
     Object.assign(payments, { node: undefined });

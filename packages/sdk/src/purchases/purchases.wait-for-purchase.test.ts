@@ -38,24 +38,24 @@ describe('waitForPurchase', () => {
   });
   afterAll(() => service.close());
 
-  it.each(['SUCCESS', 'FAILED', 'CANCELLED'])('answers a purchase that ends as %s', async (end) => {
+  it.each(['SUCCESS', 'FAILED', 'CANCELLED'])('returns a purchase that ends as %s', async (end) => {
     statuses = ['PENDING', 'PROCESSING', end];
     expect(await waitForPurchase(client, { id: 'buy_1' })).toMatchObject({ status: end });
     expect(clock.nowMs).toBe(6_000);
   });
 
-  it('throws a timeout when it does not end in time', async () => {
+  it('throws a timeout if it does not end in time', async () => {
     statuses = [];
     await expect(waitForPurchase(client, { id: 'buy_1' })).rejects.toMatchObject({ code: 'timeout' });
     expect(clock.nowMs).toBe(300_000);
   });
 
-  it('throws at once when there is no such purchase', async () => {
+  it('throws at once for an unknown purchase', async () => {
     await expect(waitForPurchase(client, { id: 'buy_2' })).rejects.toMatchObject({ code: 'purchase_not_found' });
     expect(clock.nowMs).toBe(0);
   });
 
-  it.each([0, Number.NaN])('refuses to ask every %d ms', async (retryIntervalMs) => {
+  it.each([0, Number.NaN])('refuses to poll every %d ms', async (retryIntervalMs) => {
     const waiting = waitForPurchase(client, { id: 'buy_1', retryIntervalMs });
     await expect(waiting).rejects.toMatchObject({ code: 'invalid_input' });
   });

@@ -84,7 +84,7 @@ export interface SessionToCheck {
   readonly calls: readonly Call[];
 }
 
-/** Never allowed for a session, whatever its list says. */
+/** Never allowed for a session, regardless of its list. */
 const OWNER_ENTRYPOINTS = [
   'upgrade',
   'add_or_update_session_key',

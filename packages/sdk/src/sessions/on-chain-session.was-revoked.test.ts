@@ -27,17 +27,17 @@ describe('a session key that the wallet does not know', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('was not when there is none', async () => {
+  it('was not revoked if there is no event', async () => {
     expect(await ask(fakeNodes(() => page([])).fetch)).toBe(false);
   });
 
-  it('is not looked for without end', async () => {
+  it('is searched for in a bounded number of pages', async () => {
     const { fetch, requests } = fakeNodes(() => page([], 'again'));
     expect(await ask(fetch)).toBe(false);
     expect(requests).toHaveLength(10);
   });
 
-  it('is looked for in the last block where the node does not show the open one', async () => {
+  it('is searched for up to the latest block where the node lacks the pre-confirmed one', async () => {
     const { fetch } = fakeNodes(({ params }) => {
       const { to_block } = params.filter as { to_block: string };
       return to_block === 'latest' ? page([event]) : { error: { code: -32602, message: 'Invalid params' } };
@@ -45,7 +45,7 @@ describe('a session key that the wallet does not know', () => {
     expect(await ask(fetch)).toBe(true);
   });
 
-  it('is taken as never registered when no node tells', async () => {
+  it('counts as never registered if no node answers', async () => {
     const { fetch } = fakeNodes(() => new Response('', { status: 503 }));
     expect(await ask(fetch)).toBe(false);
   });

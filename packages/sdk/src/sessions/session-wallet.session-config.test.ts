@@ -24,19 +24,19 @@ const invalid = expect.objectContaining({ name: 'SvcInputError', code: 'invalid_
 const MAX_U256 = 2n ** 256n - 1n;
 
 describe('the configuration of a session', () => {
-  it('takes functions by name and by selector, each once', () => {
+  it('accepts functions by name and selector, each once', () => {
     const name = `0x${selector('transfer').toString(16)}`;
     const { allowedEntrypoints } = readSessionConfig({ ...session, allowedEntrypoints: ['transfer', 'approve', name] });
     expect(allowedEntrypoints).toEqual([selector('transfer'), selector('approve')]);
   });
 
-  it('takes the largest number of calls that the wallet can count', () => {
+  it('accepts the largest number of calls that the wallet can count', () => {
     expect(readSessionConfig({ ...session, maxCalls: 4_294_967_295 }).maxCalls).toBe(2n ** 32n - 1n);
   });
 
   it.each<[string, object]>([
     ['no key', { sessionPublicKey: '' }],
-    ['the key of nobody', { sessionPublicKey: '0x0' }],
+    ['the key zero', { sessionPublicKey: '0x0' }],
     ['a key beyond the field', { sessionPublicKey: `0x${'f'.repeat(64)}` }],
     ['milliseconds', { validUntil: 1_800_000_000_000 }],
     ['a time with a fraction', { validUntil: 1.5 }],
@@ -53,7 +53,7 @@ describe('the configuration of a session', () => {
 });
 
 describe('the configuration of a policy', () => {
-  it('takes exact amounts up to the largest u256, and windows up to the largest u64', () => {
+  it('accepts exact amounts up to the largest u256, and windows up to the largest u64', () => {
     const read = readSpendingPolicy({
       ...policy,
       maxPerCall: MAX_U256,
@@ -69,7 +69,7 @@ describe('the configuration of a policy', () => {
     });
   });
 
-  it('takes an amount of zero, which allows nothing', () => {
+  it('accepts an amount of zero, which allows nothing', () => {
     expect(readSpendingPolicy({ ...policy, maxPerCall: 0n })).toMatchObject({ maxPerCall: 0n });
   });
 

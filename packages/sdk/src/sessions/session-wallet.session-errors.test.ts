@@ -4,18 +4,18 @@ import { toSessionError } from './session-wallet.ts';
 
 const reverted = (message: string, code = 'transaction_reverted') => new SvcApiError(code, message, { status: 400 });
 
-describe('what a session runs into', () => {
+describe('an error of a session', () => {
   it.each([
     ['Session: expired', 'SESSION_EXPIRED'],
     ['Session: not registered', 'SESSION_NOT_REGISTERED'],
     ['Session: no calls left', 'SESSION_MAX_CALLS_EXCEEDED'],
     ['Session: entrypoint not allowed', 'SESSION_ENTRYPOINT_NOT_ALLOWED'],
-  ])('is told by its code when the wallet says %s, with the answer as its cause', (reason, code) => {
+  ])('has its own code if the wallet reverts with %s, and the answer as its cause', (reason, code) => {
     const error = reverted(`The transaction would revert, so it was not sent: 0x53 ('${reason}')`);
     expect(toSessionError(error)).toMatchObject({ name: 'SvcSessionError', code, cause: error });
   });
 
-  it('is a failed decryption when the key does not open', () => {
+  it('is a failed decryption if the key does not open', () => {
     const error = new SvcKeyError('decryption_failed', 'No');
     expect(toSessionError(error)).toMatchObject({ code: 'SESSION_DECRYPTION_FAILED', cause: error });
   });

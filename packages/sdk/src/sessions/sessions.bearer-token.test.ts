@@ -9,7 +9,7 @@ const sessionConfig = { sessionPublicKey, validUntil: 1_800_000_000, maxCalls: 1
 const limits = { token, maxPerCall: 1n, maxPerWindow: 1n, windowSeconds: 60 };
 const { client, sent } = fakeClient([]);
 
-describe('without a bearer token nothing is asked of anyone by', () => {
+describe('without a bearer token nothing is sent by', () => {
   it.each<[string, () => Promise<string>]>([
     ['addSessionKeyToContract', () => addSessionKeyToContract(client, { ...owner, sessionConfig })],
     ['revokeSessionKey', () => revokeSessionKey(client, { ...owner, sessionPublicKey })],

@@ -27,19 +27,19 @@ describe('creating a session key', () => {
     });
   });
 
-  it('lasts six hours, or as long as it is told', async () => {
+  it('is valid for six hours or the given duration', async () => {
     expect(await createSessionKey(clientWith(), { encryptKey })).toHaveProperty('validUntil', 1_700_021_600);
     const brief = await createSessionKey(clientWith(), { encryptKey, durationSeconds: 1 });
     expect(brief.validUntil).toBe(1_700_000_001);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 315_360_001])('does not take %d seconds', async (durationSeconds) => {
+  it.each([0, -1, 1.5, Number.NaN, 315_360_001])('refuses %d seconds', async (durationSeconds) => {
     await expect(createSessionKey(clientWith(), { encryptKey, durationSeconds })).rejects.toMatchObject({
       code: 'invalid_input',
     });
   });
 
-  it('is SESSION_CREATION_FAILED when the device has no randomness to give', async () => {
+  it('is SESSION_CREATION_FAILED if the device has no randomness', async () => {
     const randomBytes = () => {
       throw new Error('no entropy');
     };
@@ -51,7 +51,7 @@ describe('creating a session key', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
-  it('says what is wrong with an encryptKey that cannot be used', async () => {
+  it('reports an unusable encryptKey', async () => {
     await expect(createSessionKey(clientWith(), { encryptKey: '' })).rejects.toMatchObject({
       code: 'weak_encrypt_key',
     });

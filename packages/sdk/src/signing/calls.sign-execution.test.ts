@@ -14,7 +14,7 @@ const execution = {
 const signer = { account: 0xacc0n, chainId: chainIds.SN_SEPOLIA, privateKey: 0x1234n };
 
 describe('the signature of an execution', () => {
-  it('is that of the account, over the hash that wallets show', () => {
+  it("is the account's, over the hash that wallets compute", () => {
     const { r, s } = signExecution(execution, signer);
     const typedData = outsideExecutionTypedData(execution, signer.chainId) as TypedData;
     const hash = BigInt(starknetJs.getMessageHash(typedData, '0xacc0'));
@@ -23,7 +23,7 @@ describe('the signature of an execution', () => {
     expect(verify(elsewhere, starkKey(signer.privateKey), BigInt(r), BigInt(s))).toBe(false);
   });
 
-  it('is refused for what is no private key, without telling it', () => {
+  it('is refused for an invalid private key, without revealing it', () => {
     for (const privateKey of [0n, 2n ** 252n]) {
       const attempt = () => signExecution(execution, { ...signer, privateKey });
       expect(attempt).toThrow(SvcKeyError);

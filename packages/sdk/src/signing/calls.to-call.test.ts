@@ -22,7 +22,7 @@ describe('a call', () => {
     expect(toCall({ ...call, calldata, entrypoint: toHex(selector('transfer')) })).toEqual(read);
   });
 
-  it('goes to the service with the name of its function', () => {
+  it('is sent to the service with its function name', () => {
     const wire = { contractAddress: '0xabc', entrypoint: 'transfer', calldata: ['0x1', '0xff'] };
     expect(toWireCall({ ...call, calldata: [1, '255'] })).toEqual(wire);
   });
@@ -36,7 +36,7 @@ describe('a call', () => {
     ['text that is no number', 'USDC'],
     ['empty text', ''],
     ['nothing', undefined],
-  ])('is refused with %s in its calldata, naming the place', (_, item) => {
+  ])('is refused with %s in its calldata, naming the index', (_, item) => {
     expect(refusal({ calldata: [0, item] })).toContain('calldata[1] ');
   });
 
@@ -44,12 +44,12 @@ describe('a call', () => {
     expect(refusal({ calldata })).toContain('calldata ');
   });
 
-  it.each([[undefined], [null], [[]], [{}], [[undefined]], [['0x1']]])('is not to be found in %o', (calls) => {
+  it.each([[undefined], [null], [[]], [{}], [[undefined]], [['0x1']]])('is missing in %o', (calls) => {
     expect(() => toCalls(calls as never)).toThrow(SvcInputError);
   });
 
-  it('is refused with an address or a function that is none', () => {
-    for (const contractAddress of ['0x0', 'nobody', '', 12, toHex(2n ** 251n)]) {
+  it('is refused with an invalid address or function', () => {
+    for (const contractAddress of ['0x0', 'none', '', 12, toHex(2n ** 251n)]) {
       expect(refusal({ contractAddress })).toContain('contractAddress ');
     }
     for (const entrypoint of ['', '0x', 'a b', '12', 12, toHex(PRIME)]) {

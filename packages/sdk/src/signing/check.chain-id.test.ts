@@ -7,11 +7,11 @@ import { chainIdOf, signingTime } from './check.ts';
 const { SN_MAIN, SN_SEPOLIA, SVC_SANDBOX } = chainIds;
 const ANOTHER = shortString('SN_ANOTHER');
 
-describe('the chain that is signed for', () => {
+describe('the signing chain', () => {
   it.each([
     ['pk_prod_key', [SN_MAIN, SN_SEPOLIA]],
     ['pk_dev_key', [SVC_SANDBOX, SN_SEPOLIA, ANOTHER]],
-  ])('fits a key that begins like %s', async (publicKey, allowed) => {
+  ])('matches a key with the prefix %s', async (publicKey, allowed) => {
     for (const chainId of [SN_MAIN, SN_SEPOLIA, SVC_SANDBOX, ANOTHER]) {
       const answer = chainIdOf(configClient({ chainId: toHex(chainId) }, publicKey));
       if (allowed.includes(chainId)) expect(await answer).toBe(chainId);
@@ -23,7 +23,7 @@ describe('the chain that is signed for', () => {
     await expect(chainIdOf(configClient({ chainId: 'mainnet' }))).rejects.toThrow(SvcTypedDataError);
   });
 
-  it('has its own time where that can be moved, and elsewhere the time of this device', async () => {
+  it("uses the sandbox's clock, and this device's on every other chain", async () => {
     expect(await signingTime(configClient({}, 'pk_dev_key', 5_999), SN_SEPOLIA)).toBe(5n);
     await expect(signingTime(configClient({}, 'pk_dev_key', 5_999), SVC_SANDBOX)).rejects.toMatchObject({
       name: expect.stringMatching(/^Svc/) as string,

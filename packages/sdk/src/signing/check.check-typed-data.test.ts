@@ -40,16 +40,16 @@ const reasonOf = (typedData: unknown, nowSeconds = NOW): string => {
   return 'let through';
 };
 
-describe('typed data that was asked for', () => {
-  it('is let through, with the values that are to be signed', () => {
+describe('typed data that matches the request', () => {
+  it('is accepted and returns the values to sign', () => {
     expect(checkTypedData(written(), requested)).toEqual(good);
   });
 
-  it('may say who alone sends it', () => {
+  it('may restrict the caller', () => {
     expect(checkTypedData(written({ caller: 0x5e2dn }), requested)).toMatchObject({ caller: 0x5e2dn });
   });
 
-  it('is let through on a device whose clock is a few minutes off, either way', () => {
+  it('is accepted on a device whose clock is a few minutes off, either way', () => {
     for (const off of [-299n, 299n]) {
       const window = { executeAfter: NOW - off - 1n, executeBefore: NOW - off + 3_599n };
       expect(reasonOf(written(window))).toBe('let through');
@@ -74,7 +74,7 @@ describe('typed data is refused', () => {
     ['a call too many', { calls: [transfer, approve, approve] }, 'it has 3 calls, not 2'],
     ['a call too few', { calls: [transfer] }, 'it has 1 calls, not 2'],
     ['no calls', { calls: [] }, 'it has 0 calls, not 2'],
-    ['nobody as caller', { caller: 0n }, 'its caller is the zero address'],
+    ['the zero address as caller', { caller: 0n }, 'its caller is the zero address'],
     ['the account as caller', { caller: ACCOUNT }, 'its caller is the account itself'],
     ['a window of more than an hour', { executeAfter: NOW - 61n }, 'wider than an hour'],
     ['a window that is over', { executeAfter: NOW - 60n, executeBefore: NOW }, 'its window is over'],
@@ -105,7 +105,7 @@ describe('typed data is refused', () => {
     expect(reasonOf(change(written()))).toContain('nothing was signed');
   });
 
-  it('when it was made from anything else, however it was changed: what passes is what was asked for, by its hash too', () => {
+  it('for every mutation: what passes is the request, with the same hash', () => {
     const theirHash = (data: Json) =>
       BigInt(starknetJs.getMessageHash(data as unknown as TypedData, `0x${ACCOUNT.toString(16)}`));
     const seen = { passed: 0, refused: 0 };
