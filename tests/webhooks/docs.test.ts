@@ -6,8 +6,8 @@ import { eventTypes } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { signedHeaders } from '../../packages/server/src/events/delivery-attempt.ts';
 import { newSecret } from '../../packages/server/src/events/webhooks.ts';
+import { secretKey, signedHeaders } from '../../packages/server/src/outbound/webhook-signature.ts';
 import { openReceiver } from '../../packages/server/testing/receiver.ts';
 import { readBlocks } from '../sdk/support/read-examples.ts';
 import { runExample } from '../sdk/support/run-example.ts';
@@ -111,7 +111,7 @@ describe('the guide to webhooks', () => {
     const body = JSON.stringify({ type: 'sku-purchase.completed', timestamp: '2026-11-16T10:00:00.000Z', data: {} });
     const statusOf = async (by: string) => {
       const timestamp = Math.floor(Date.now() / 1_000);
-      const headers = signedHeaders({ id: 'evt_1', timestamp, body }, [by]);
+      const headers = signedHeaders({ id: 'evt_1', timestamp, body }, [secretKey(by)]);
       return (await fetch(`http://127.0.0.1:${port}/svc`, { method: 'POST', body, headers })).status;
     };
     expect([await statusOf(secret), await statusOf(secret), await statusOf(newSecret())]).toEqual([204, 204, 400]);
@@ -137,7 +137,9 @@ describe('the guide to webhooks', () => {
     const [example] = readBlocks(guide, 'js standardwebhooks');
     const secret = newSecret();
     const body = '{"type":"webhook.test","timestamp":"2026-11-16T10:00:00.000Z","data":{}}';
-    const headers = signedHeaders({ id: 'evt_1', timestamp: Math.floor(Date.now() / 1_000), body }, [secret]);
+    const headers = signedHeaders({ id: 'evt_1', timestamp: Math.floor(Date.now() / 1_000), body }, [
+      secretKey(secret),
+    ]);
     const lines = (example?.code ?? '').replace(/^import .*$/m, '').concat('told(event);');
     const told: unknown[] = [];
     await runExample(lines, { Webhook, secret, body, headers, told: (event: unknown) => told.push(event) });

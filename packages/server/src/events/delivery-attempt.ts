@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { promises as dns } from 'node:dns';
 import type { EventType } from '@svc/protocol';
 import type { AddressGuard, Lookup } from '../outbound/address-guard.ts';
 import { type OutboundResponse, outboundRequest } from '../outbound/request.ts';
 import { OutboundError } from '../outbound/url.ts';
-import { SECRET_PREFIX } from './webhooks.ts';
+import { secretKey, signedHeaders } from '../outbound/webhook-signature.ts';
+import { storableText } from '../util/text.ts';
 
 export interface AttemptDeps {
   readonly guard: AddressGuard;
@@ -41,12 +41,12 @@ export async function attempt(deps: AttemptDeps, delivery: DueDelivery, signal: 
   const at = new Date(now());
   const kept = (status: number | null, error: string | null, response: string | null): AttemptMade => ({
     ...{ at, durationMs: Math.round(performance.now() - startedAt), status, response },
-    error: error && clean(error, KEPT_ERROR_CHARACTERS),
+    error: error && storableText(error, KEPT_ERROR_CHARACTERS),
   });
   try {
     const answer = await send(deps, delivery, at, signal);
     const { error, verdict } = classifyResponse(answer, attempts, now(), random);
-    const response = clean(answer.body.subarray(0, KEPT_BYTES).toString('utf8'), KEPT_CHARACTERS);
+    const response = storableText(answer.body.subarray(0, KEPT_BYTES).toString('utf8'), KEPT_CHARACTERS);
     return { made: kept(answer.status, error, response), verdict, timedOut: false };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
@@ -68,14 +68,9 @@ function send(
     headers: {
       'content-type': 'application/json',
       'user-agent': 'svc-webhooks',
-      ...signedHeaders({ id: eventId, timestamp, body }, secrets),
+      ...signedHeaders({ id: eventId, timestamp, body }, secrets.map(secretKey)),
     },
   });
-}
-
-/** What the database takes as text: without zeros, and without half a character at the end. */
-function clean(text: string, length: number): string {
-  return text.replaceAll('\0', '').slice(0, length).toWellFormed();
 }
 
 /** What was made of one attempt, as it is kept. */
@@ -167,23 +162,6 @@ export function readRetryAfter(text: string | undefined, nowMs: number): number 
   const isDate = /^[A-Z][a-z]{2,8},? /.test(value);
   const at = isDate ? Date.parse(value.endsWith(' GMT') ? value : `${value} GMT`) : Number.NaN;
   return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
-}
-
-export interface Message {
-  /** The event's: the same however often it is sent. */
-  readonly id: string;
-  /** Unix seconds. */
-  readonly timestamp: number;
-  readonly body: string;
-}
-
-/** The headers of Standard Webhooks, with a signature for each secret. */
-export function signedHeaders({ id, timestamp, body }: Message, secrets: readonly string[]): Record<string, string> {
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-  });
-  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': signatures.join(' ') };
 }
 
 /** Two looks, of two seconds and of four: an attempt has twenty for everything. */

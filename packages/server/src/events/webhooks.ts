@@ -5,6 +5,7 @@ import { type Database, type Db, type Reads, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
 import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
+import { SECRET_PREFIX } from '../outbound/webhook-signature.ts';
 import { newId } from '../util/ids.ts';
 import { enqueueDeliveries } from './events.ts';
 
@@ -234,7 +235,6 @@ async function keepOlderSecrets(tx: Db, id: string, overlapSeconds: number): Pro
 
 /** As long as what HMAC-SHA-256 makes of it. */
 const SECRET_BYTES = 32;
-export const SECRET_PREFIX = 'whsec_';
 
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');

@@ -9,6 +9,7 @@ import {
 import { type Db, type Reads, sql } from '@svc/store';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { hold, release, settle } from '../ledger/ledger.ts';
+import { laneOf } from '../util/ids.ts';
 import { createWakeup, type Wakeup } from '../util/wakeup.ts';
 import { type GiftRecord, giftColumns, openRedeem, releaseRemainder } from './gift.ts';
 
@@ -253,11 +254,8 @@ const LANES = 8;
 /** Pays out what waits in an environment. Of several that wait one runs at a time, and the first pays for all of them. */
 export function payoutJob(environment: Environment, redeemId = ''): NewJob {
   const task = payoutTask(environment);
-  return { task, payload: { environment }, key: `${environment} ${laneOf(redeemId)}`, queue: task };
+  return { task, payload: { environment }, key: `${environment} ${laneOf(redeemId, LANES)}`, queue: task };
 }
-
-/** The end of an id is random. */
-const laneOf = (id: string): number => (id.codePointAt(id.length - 1) ?? 0) % LANES;
 
 /** Takes a redeem on its way to Solana a step further. */
 export function bridgeJob(redeemId: string): NewJob {

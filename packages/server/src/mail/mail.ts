@@ -1,7 +1,7 @@
 import { type Environment, environments } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
 import { enqueueMany, type JobContext, type JobLog } from '../jobs/job.ts';
-import { newId } from '../util/ids.ts';
+import { laneOf, newId } from '../util/ids.ts';
 import { type Letter, MAIL_LANES, type Mailers } from './mailers.ts';
 import { fillTemplate, type TemplateContent, type TemplateName } from './templates/templates.ts';
 
@@ -30,14 +30,11 @@ export async function enqueueSending(tx: Db, mails: readonly { id: string; envir
     task: SEND_TASK,
     key: id,
     payload: { id },
-    queue: `mail-${environment}-${laneOf(id)}`,
+    queue: `mail-${environment}-${laneOf(id, MAIL_LANES)}`,
     maxAttempts: MAX_ATTEMPTS,
   }));
   await enqueueMany(tx, jobs);
 }
-
-/** The end of an id is random. */
-const laneOf = (id: string) => id.charCodeAt(id.length - 1) % MAIL_LANES;
 
 export interface MailRow {
   readonly id: string;

@@ -4,23 +4,20 @@ import type { Caller } from '../http/call.ts';
 import { enqueue, type NewJob } from '../jobs/job.ts';
 import { fromRow, type NewRecord, type Row, recordColumns, type TransactionRecord } from '../transactions/record.ts';
 import { insertRecordAs, type RecordOwner, recordById } from '../transactions/record-store.ts';
+import { laneOf } from '../util/ids.ts';
+import { storableText } from '../util/text.ts';
 import type { ProviderOrder, SkuCatalogue } from './provider.ts';
 
-/** A purchase, as far as delivering it and giving its payment back need to know. */
 export interface Purchase {
   readonly record: TransactionRecord;
-  /** What the provider is asked for. */
   readonly order: ProviderOrder;
-  /** What was paid, and where. */
   readonly payment: Payment;
-  /** The name of the service when it was bought. */
+  /** At the time of the purchase. */
   readonly skuName: string;
-  /** When the payment was first seen in a sealed block, and that block's time. */
+  /** When the payment was first observed in a sealed block. */
   readonly paidAt: Date | undefined;
   readonly blockTime: Date | undefined;
-  /** When the provider was first called. */
   readonly orderedAt: Date | undefined;
-  /** When it said that the result comes later. */
   readonly acceptedAt: Date | undefined;
   readonly refund: Refund;
 }
@@ -35,12 +32,11 @@ export interface Payment {
 }
 
 export interface Refund {
-  /** Undefined while nothing is due. */
   readonly status: RefundStatus | undefined;
   readonly hash: string | undefined;
-  /** The last transaction of ours that was to give it back. */
+  /** The last transfer of the manager. */
   readonly relayId: string | undefined;
-  /** How many there were. */
+  /** Number of transfers started by the manager. */
   readonly begun: number;
 }
 
@@ -63,13 +59,13 @@ const columns: Sql = sql`
 
 export const findPurchase = (reads: Reads, id: string): Promise<Purchase | undefined> => find(reads, sql`id = ${id}`);
 
-/** Nobody else changes it before this transaction ends. */
+/** Locks the rows until the transaction ends. */
 export const lockPurchase = (tx: Db, id: string): Promise<Purchase | undefined> => lock(tx, sql`id = ${id}`);
 
 export const lockPurchaseOfRefund = (tx: Db, relayId: string): Promise<Purchase | undefined> =>
   lock(tx, sql`refund_relay_id = ${relayId}`);
 
-/** Both rows: what is not locked is read as it was before the wait for the lock. */
+/** Both rows: a row without a lock is read as it was before the wait. */
 const lock = (tx: Db, which: Sql): Promise<Purchase | undefined> =>
   find(tx, sql`${which} for update of transactions, sku_purchases`);
 
@@ -122,7 +118,7 @@ function paymentOf(record: TransactionRecord): Payment {
   };
 }
 
-/** Another organisation's is as if it were not there. */
+/** Another organisation's purchase is not found. */
 export async function ownPurchase(
   db: Db,
   { organizationId, environment }: Pick<Caller, 'organizationId' | 'environment'>,
@@ -134,10 +130,7 @@ export async function ownPurchase(
   return purchase;
 }
 
-/**
- * Which status of a purchase may follow which. Once its provider is called nothing but the outcome ends it, so there is no way from
- * PROCESSING to CANCELLED, which transactions have; and nothing succeeds that was not ordered.
- */
+/** Once the provider is called only its outcome ends a purchase: PROCESSING cannot be CANCELLED, and SUCCESS needs an order. */
 export const purchaseTransitions: Readonly<Record<TxStatus, readonly TxStatus[]>> = {
   PENDING: ['PROCESSING', 'FAILED', 'CANCELLED'],
   PROCESSING: ['SUCCESS', 'FAILED'],
@@ -146,29 +139,24 @@ export const purchaseTransitions: Readonly<Record<TxStatus, readonly TxStatus[]>
   CANCELLED: [],
 };
 
-/** The statuses from which a purchase can reach this one. */
 export function purchaseStatusesBefore(status: TxStatus): readonly TxStatus[] {
   return txStatuses.filter((from) => purchaseTransitions[from].includes(status));
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields are unchanged. */
 export interface PurchaseChange {
   readonly status: TxStatus;
-  /** Of the provider, with SUCCESS. */
   readonly fileNumber?: string | undefined;
-  /** The payment's, with SUCCESS. */
   readonly confirmedAt?: Date | undefined;
-  /** With FAILED. */
   readonly failureReason?: string | undefined;
-  /** Whether the payment is to be given back. */
   readonly refundDue?: boolean | undefined;
 }
 
-/** As the columns bound them. */
+/** Limits of the columns. */
 const MAX_FILE_NUMBER = 255;
 const MAX_REASON = 4_000;
 
-/** False, and nothing is changed, where the purchase's status does not lead to the new one. */
+/** False, and nothing changes, where the transition is not allowed. */
 export async function changePurchase(tx: Db, id: string, change: PurchaseChange): Promise<boolean> {
   const { status, fileNumber, confirmedAt, failureReason, refundDue = false } = change;
   const changed = await tx.run(sql`
@@ -183,33 +171,28 @@ export async function changePurchase(tx: Db, id: string, change: PurchaseChange)
   return changed === 1;
 }
 
-/** Others choose these words. The database has no place for the character 0. */
-function storable(text: string | undefined, maxLength: number): string | null {
-  return text === undefined ? null : text.replaceAll('\0', '').toWellFormed().slice(0, maxLength).toWellFormed();
-}
+const storable = (text: string | undefined, maxLength: number): string | null =>
+  text === undefined ? null : storableText(text, maxLength);
 
-/** The payment stands in a sealed block, and this is what it moved. */
+/** Records a payment in a sealed block. */
 export async function markPaid(tx: Db, id: string, paid: { blockTime: Date; amount: bigint }): Promise<void> {
   const isFirst = await tx.run(sql`
     update sku_purchases set paid_at = now(), block_time = ${paid.blockTime} where id = ${id} and paid_at is null`);
   if (isFirst === 0) return;
-  // More may have arrived than at the first look, and all of it is given back should nothing be delivered.
+  // More may have been paid than at the first observation; a refund returns all of it.
   await tx.run(sql`update transactions set amount = ${paid.amount} where id = ${id} and amount <> ${paid.amount}`);
 }
 
-/** What was paid for a purchase that has ended already is due to its payer. */
 export async function markRefundDue(tx: Db, id: string): Promise<void> {
   await tx.run(sql`
     update transactions set refund_status = 'DUE', updated_at = greatest(created_at, now())
      where id = ${id} and refund_status is null and status in ('FAILED', 'CANCELLED')`);
 }
 
-/** From now on only an outcome ends it. */
 export async function markOrdered(tx: Db, id: string): Promise<void> {
   await tx.run(sql`update sku_purchases set ordered_at = now() where id = ${id} and ordered_at is null`);
 }
 
-/** The provider has it, and tells the result later. */
 export async function markAccepted(db: Db, id: string): Promise<void> {
   await db.run(sql`
     update sku_purchases set accepted_at = now()
@@ -218,32 +201,27 @@ export async function markAccepted(db: Db, id: string): Promise<void> {
 
 export const ORDER_TASK = 'order-purchase';
 
-/** What `order-purchase` works on. */
 export interface ToOrder {
   readonly purchaseId: string;
 }
 
-/** How many of an environment are asked for at the same time by all processes together: a slow provider must not hold up jobs that move money. */
-export const ORDER_LANES = 4;
+/** Concurrent provider calls of an environment over all processes: a slow provider must not use up the workers. */
+const ORDER_LANES = 4;
 
-/** Has the provider called, or asked what became of an order. A purchase has one lane, so there are never two of it at the same time. */
+/** A purchase has one lane, so two jobs of it never run at the same time. */
 export function orderJob({ record: { id, environment } }: Pick<Purchase, 'record'>, runAt?: Date): NewJob {
   const payload: ToOrder = { purchaseId: id };
-  const queue = `orders-${environment}-${laneOf(id)}`;
+  const queue = `orders-${environment}-${laneOf(id, ORDER_LANES)}`;
   return { task: ORDER_TASK, key: id, payload, queue, ...(runAt && { runAt }) };
 }
 
-/** Whether a worker is at it, so that the provider may be hearing of it at this moment. */
+/** Whether a worker is calling the provider now. */
 export async function isBeingOrdered(reads: Reads, id: string): Promise<boolean> {
   const running = await reads.rows(sql`
     select from jobs where task = ${ORDER_TASK} and key = ${id} and worker is not null limit 1`);
   return running.length > 0;
 }
 
-/** The end of an id is random. */
-const laneOf = (id: string) => id.charCodeAt(id.length - 1) % ORDER_LANES;
-
-/** A payment, by the chain and its one spelling there. */
 export interface PaymentKey {
   readonly chainId: string;
   readonly hash: string;
@@ -280,10 +258,7 @@ export async function purchaseOf(
   return record;
 }
 
-/**
- * Stores a purchase with everything that belongs to it, or answers undefined where the payment was used in the meantime. Of two that
- * offer it at once, the second waits here for the end of the first.
- */
+/** Undefined where the payment was used in the meantime. Of two concurrent calls the second waits here for the first. */
 export async function storePurchase(
   tx: Db,
   { chainId, hash }: PaymentKey,
@@ -331,16 +306,14 @@ export async function listPurchases(
 
 export const CONFIRM_PAYMENT_TASK = 'confirm-purchase-payment';
 
-/** What `confirm-purchase-payment` works on. */
 export interface ToConfirm {
   readonly purchaseId: string;
-  /** How often the chain was asked. */
+  /** Observations so far. */
   readonly looks?: number;
-  /** Since when the chain has not shown the payment, as a time in milliseconds. */
+  /** In milliseconds since 1970; while the chain does not show the payment. */
   readonly missingSince?: number;
 }
 
-/** Looks whether the payment of a purchase stands in a sealed block, and then has its provider called. */
 export function confirmPaymentJob(purchaseId: string): NewJob {
   return { task: CONFIRM_PAYMENT_TASK, key: purchaseId, payload: { purchaseId } satisfies ToConfirm };
 }

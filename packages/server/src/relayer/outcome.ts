@@ -2,6 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Block, Receipt } from '../chains/starknet/chain.ts';
+import { storableText } from '../util/text.ts';
 import { isOpen, type Relay, type RelayKind } from './relay.ts';
 import { changeState, lockState } from './relay-store.ts';
 
@@ -95,9 +96,8 @@ function outcomeOf(relay: Settled, included: Included | undefined): Omit<RelayOu
   };
 }
 
-/** Of a long reason the end stays, where the innermost words stand. The database has no place for the character 0. */
+/** Of a long reason the end stays, where the innermost words stand. */
 function storable(reason: string): string {
-  const text = reason.replaceAll('\0', '');
-  const shown = text.length > MAX_REASON_LENGTH ? `…${text.slice(1 - MAX_REASON_LENGTH)}` : text;
-  return shown.toWellFormed();
+  const text = storableText(reason, reason.length);
+  return text.length > MAX_REASON_LENGTH ? `…${text.slice(1 - MAX_REASON_LENGTH)}`.toWellFormed() : text;
 }

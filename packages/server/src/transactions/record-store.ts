@@ -2,6 +2,7 @@ import type { Chain, Environment, TxStatus, TxSubType, TxType } from '@svc/proto
 import { toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
 import { newId } from '../util/ids.ts';
+import { storableText } from '../util/text.ts';
 import { fromRow, type NewRecord, type Row, recordColumns, statusesBefore, type TransactionRecord } from './record.ts';
 
 /** Whose records: each environment of an organisation has its own. */
@@ -182,7 +183,7 @@ export async function changeRecord(
   change: RecordChange,
   options: { reorganised?: boolean } = {},
 ): Promise<TransactionRecord | undefined> {
-  const reason = change.revertReason?.replaceAll('\0', '').slice(0, MAX_REVERT_REASON);
+  const reason = change.revertReason && storableText(change.revertReason, MAX_REVERT_REASON);
   const row = await tx.one<Row>(sql`
     update transactions set
       status = ${change.status},

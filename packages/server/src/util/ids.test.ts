@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newId } from './ids.ts';
+import { laneOf, newId } from './ids.ts';
 
 const MOMENT = Date.parse('2026-03-14T15:09:26.535Z');
 
@@ -20,4 +20,10 @@ describe('a new identifier', () => {
     const parts = Array.from({ length: 100 }, (_, index) => newId('txn', MOMENT + 10 + index).slice(14, 20));
     expect(parts).not.toEqual(parts.toSorted());
   });
+});
+
+it('ids spread over all lanes, and an empty one has the first', () => {
+  const lanes = Array.from({ length: 500 }, () => laneOf(newId('rdm'), 8));
+  expect(new Set(lanes)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]));
+  expect(laneOf('', 8)).toBe(0);
 });

@@ -31,3 +31,6 @@ function spell(value: bigint, length: number): string {
   for (let rest = value; text.length < length; rest >>= 5n) text = ALPHABET.charAt(Number(rest & 31n)) + text;
   return text;
 }
+
+/** Spreads ids evenly over lanes: the end of an id is random. */
+export const laneOf = (id: string, lanes: number): number => (id.charCodeAt(id.length - 1) || 0) % lanes;

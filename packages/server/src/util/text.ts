@@ -18,3 +18,8 @@ export function errorText(error: unknown): string {
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
   return `${error.message || error.name}${cause}`.slice(0, MAX_REASON_LENGTH);
 }
+
+/** Text from others for a column of limited length: PostgreSQL takes no NUL and no lone surrogates. */
+export function storableText(text: string, maxLength: number): string {
+  return text.replaceAll('\0', '').slice(0, maxLength).toWellFormed();
+}

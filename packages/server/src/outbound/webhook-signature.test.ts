@@ -1,11 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { isFresh, isSigned, readSignature, signedHeaders } from './provider.ts';
+import { isFresh, isSigned, readSignature, secretKey, signedHeaders } from './webhook-signature.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const NOW = 1_793_642_400_500;
+const secretOf = (fill: number) => `whsec_${Buffer.alloc(32, fill).toString('base64')}`;
 const body = '{"status":"completed","fileNumber":"Ñ-1"}';
 const others = new Webhook(`whsec_${SECRET.toString('base64')}`);
+
+const sign = (text = body, nowMs = NOW) =>
+  signedHeaders({ id: 'txn_1', timestamp: Math.floor(nowMs / 1_000), body: text }, [SECRET]);
 
 const signature = (headers: Record<string, string>) => {
   const found = readSignature(headers);
@@ -15,7 +19,7 @@ const signature = (headers: Record<string, string>) => {
 
 describe('a signature of ours', () => {
   it('is one that the library of Standard Webhooks makes', () => {
-    const headers = signedHeaders(SECRET, 'txn_1', body, NOW);
+    const headers = sign();
     expect(headers).toEqual({
       'webhook-id': 'txn_1',
       'webhook-timestamp': '1793642400',
@@ -24,7 +28,7 @@ describe('a signature of ours', () => {
   });
 
   it('verifies there, and one of theirs here', () => {
-    expect(others.verify(body, signedHeaders(SECRET, 'txn_1', body, Date.now()))).toEqual(JSON.parse(body));
+    expect(others.verify(body, sign(body, Date.now()))).toEqual(JSON.parse(body));
     const theirs = {
       'webhook-id': 'txn_1',
       'webhook-timestamp': '1793642400',
@@ -34,14 +38,28 @@ describe('a signature of ours', () => {
   });
 
   it('of an empty body is one too', () => {
-    const headers = signedHeaders(SECRET, 'txn_1', '', NOW);
+    const headers = sign('');
     expect(headers['webhook-signature']).toBe(others.sign('txn_1', new Date(NOW), ''));
     expect(isSigned(SECRET, signature(headers), Buffer.alloc(0))).toBe(true);
   });
 });
 
+describe('headers signed with two secrets', () => {
+  it('verify with each of them alone, and with no other', () => {
+    const [current, previous] = [secretOf(1), secretOf(2)];
+    const message = { id: 'evt_1', timestamp: Math.floor(Date.now() / 1_000), body };
+    const headers = signedHeaders(message, [current, previous].map(secretKey));
+    for (const secret of [current, previous]) expect(new Webhook(secret).verify(body, headers)).toBeDefined();
+    expect(() => new Webhook(secretOf(3)).verify(body, headers)).toThrow('No matching signature');
+    expect(() => new Webhook(current).verify(`${body} `, headers)).toThrow('No matching signature');
+    expect(() => new Webhook(current).verify(body, { ...headers, 'webhook-id': 'evt_2' })).toThrow(
+      'No matching signature',
+    );
+  });
+});
+
 describe('a signature is refused', () => {
-  const good = signedHeaders(SECRET, 'txn_1', body, NOW);
+  const good = sign();
   const isGood = (headers: Record<string, string>, bytes = Buffer.from(body), secret = SECRET) =>
     isSigned(secret, signature(headers), bytes);
 

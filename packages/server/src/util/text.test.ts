@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneLine } from './text.ts';
+import { oneLine, storableText } from './text.ts';
 
 it.each([
   ['Ana\r\nBcc: eva@example.com', 'Ana Bcc: eva@example.com'],
@@ -14,4 +14,13 @@ it.each([
 it('cuts what is too long between characters', () => {
   expect(oneLine('🎁🎁🎁🎁', 3)).toBe('🎁🎁…');
   expect(oneLine('🎁🎁🎁', 3)).toBe('🎁🎁🎁');
+});
+
+it.each([
+  ['a\0b\0', 10, 'ab'],
+  ['\0\0abc', 2, 'ab'],
+  ['half \ud800', 10, 'half \ufffd'],
+  ['ab🎁', 3, 'ab\ufffd'],
+])('stores %j in %i characters as %j', (text, length, stored) => {
+  expect(storableText(text, length)).toBe(stored);
 });
