@@ -6,7 +6,7 @@ import { resumeRedeem } from './gifts/operator.ts';
 import { createOrganization } from './organizations/api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
-import { cancelByOperator, type EndedByHand, endByOperator, stuckPurchases } from './purchases/operator.ts';
+import { cancelByOperator, endByOperator, type OperatorResult, stuckPurchases } from './purchases/operator.ts';
 
 const USAGE = `The operator's commands, on the same database as the service (running or not):
 
@@ -73,7 +73,7 @@ const shortCommands: Record<string, Command> = {
   },
 };
 
-async function endPurchase(id: string | undefined, end: (id: string) => Promise<EndedByHand>): Promise<object> {
+async function endPurchase(id: string | undefined, end: (id: string) => Promise<OperatorResult>): Promise<object> {
   const ended = await end(required(id, 'a purchase id'));
   if (!ended.ok) throw new UsageError(ended.reason);
   return { purchase: id, status: ended.status };

@@ -113,7 +113,11 @@ export async function getGift(reads: Reads, caller: Caller, id: string): Promise
 }
 
 /** Newest first. */
-export async function listGifts(db: Reads, caller: Caller, query: Call<ListGifts>['query']): Promise<Answer<ListGifts>> {
+export async function listGifts(
+  db: Reads,
+  caller: Caller,
+  query: Call<ListGifts>['query'],
+): Promise<Answer<ListGifts>> {
   const page = readPage(query);
   const matching = matches(caller, query);
   const [gifts, count] = await Promise.all([

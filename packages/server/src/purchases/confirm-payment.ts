@@ -19,49 +19,54 @@ import {
   type ToConfirm,
 } from './purchase.ts';
 
+export interface FulfilmentDeps {
+  readonly db: Database;
+  readonly networks: Networks;
+  readonly providers: Providers;
+  readonly log: JobLog;
+  readonly now?: (() => number) | undefined;
+}
+
 const GONE = 'The chain no longer knows the payment.';
 const NOT_SHOWN = 'The transaction did not move what was recorded.';
 const SMALLER = 'The payment is smaller on the chain than when it was recorded.';
 
-/**
- * Looks at the chain, and either goes on with the purchase or comes back later. The payment of a purchase that was cancelled is looked
- * for as well: once it is there it is due to its payer.
- */
+/** Continues the purchase by what the chain shows, or retries later. A late payment of a cancelled purchase is due for refund. */
 export async function confirmPayment(deps: FulfilmentDeps, toConfirm: ToConfirm): Promise<void> {
-  const { db, networks, now = Date.now } = deps;
+  const { db, now = Date.now } = deps;
   const { purchaseId, looks = 0 } = toConfirm;
   const purchase = await findPurchase(db, purchaseId);
   if (!purchase || !awaitsPayment(purchase)) return;
-  const sight = await observePayment(networks, purchase);
-  if (sight.state === 'paid') return db.tx((tx) => storePaid(tx, purchaseId, sight));
-  if (sight.state === 'unpaid' && purchase.record.status === 'PENDING') {
-    return db.tx((tx) => endUnpaid(tx, purchaseId, sight.reason));
+  const observation = await observePayment(deps, purchase);
+  if (observation.state === 'paid') return db.tx((tx) => storePaid(tx, purchaseId, observation));
+  if (observation.state === 'unpaid' && purchase.record.status === 'PENDING') {
+    return db.tx((tx) => endUnpaid(tx, purchaseId, observation.reason));
   }
-  const missingSince = missingSinceAfter(sight, toConfirm.missingSince, now());
-  if (sight.state !== 'unanswered' && missingSince !== undefined && now() - missingSince >= MISSED_FOR_MS) {
-    return db.tx((tx) => applyObservation(tx, purchaseId, sight));
+  const missingSince = missingSinceAfter(observation, toConfirm.missingSince, now());
+  if (observation.state !== 'unanswered' && missingSince !== undefined && now() - missingSince >= GONE_AFTER_MS) {
+    return db.tx((tx) => applyObservation(tx, purchaseId, observation));
   }
   const payload: ToConfirm = { purchaseId, looks: looks + 1, ...(missingSince !== undefined && { missingSince }) };
-  const runAt = new Date(now() + nextConfirmationMs(looks, missingSince !== undefined));
+  const runAt = new Date(now() + confirmDelayMs(looks, missingSince !== undefined));
   await enqueue(db, { ...confirmPaymentJob(purchaseId), payload, runAt });
 }
 
 const awaitsPayment = ({ record: { status }, paidAt }: Purchase): boolean =>
   paidAt === undefined && (status === 'PENDING' || status === 'CANCELLED');
 
-/** Only the sight of the payment ends the time in which it is missing; a node that does not answer changes nothing. */
+/** Only an observed payment ends the time in which it is missing; a node that does not answer changes nothing. */
 function missingSinceAfter({ state }: PaymentObservation, before: number | undefined, now: number): number | undefined {
   if (state === 'waiting') return undefined;
   return state === 'unanswered' ? before : (before ?? now);
 }
 
-/** What the chain has not shown for so long is as it shows it now. */
-function applyObservation(tx: Db, id: string, sight: PaymentObservation): Promise<void> {
-  if (sight.state !== 'less') return endUnpaid(tx, id, GONE);
-  return sight.amount > 0n ? storePaid(tx, id, sight) : endUnpaid(tx, id, NOT_SHOWN);
+/** After `GONE_AFTER_MS` the last observation is final. */
+function applyObservation(tx: Db, id: string, observation: PaymentObservation): Promise<void> {
+  if (observation.state !== 'less') return endUnpaid(tx, id, GONE);
+  return observation.amount > 0n ? storePaid(tx, id, observation) : endUnpaid(tx, id, NOT_SHOWN);
 }
 
-/** What the sight of a payment in a sealed block means for a purchase, whatever has become of it meanwhile. */
+/** Records a payment in a sealed block, in any state of the purchase. */
 export async function storePaid(tx: Db, id: string, paid: Paid): Promise<void> {
   const purchase = await lockPurchase(tx, id);
   if (!purchase || purchase.paidAt) return;
@@ -83,16 +88,15 @@ async function endUnpaid(tx: Db, id: string, failureReason: string): Promise<voi
   await notifyOrganization(tx, id);
 }
 
-/** What a sealed block shows to have gone from the payer to the payment address. */
 export interface Paid {
   readonly amount: bigint;
   readonly blockTime: Date;
 }
 
 /**
- * What the chain shows of a payment. `paid`: a sealed block shows at least what was recorded. `less`: it shows less, or nothing, which was
- * seen otherwise before, so it may as well be a receipt that lacks events. `unpaid`: it was reverted there. `missing`: the chain does not
- * know it. `waiting`: the chain has it, outside of a sealed block. `unanswered`: there is nothing to tell.
+ * `paid`: a sealed block shows at least the recorded amount. `less`: it shows less or nothing, perhaps in an incomplete receipt.
+ * `unpaid`: reverted. `missing`: unknown to the chain. `waiting`: not in a sealed block. `unanswered`: the chain is unavailable or not
+ * configured.
  */
 export type PaymentObservation =
   | ({ readonly state: 'paid' | 'less' } & Paid)
@@ -101,40 +105,47 @@ export type PaymentObservation =
 
 const REVERTED = 'The payment was reverted on the chain';
 
-/** A chain that gives no answer, or is not configured at the moment, is `unanswered`, however long that takes. */
-export function observePayment(networks: Networks, { record, payment }: Purchase): Promise<PaymentObservation> {
-  return look(networks, record.environment, payment).catch((): PaymentObservation => ({ state: 'unanswered' }));
+/** Never throws: an error is logged and `unanswered`. */
+export function observePayment(
+  { networks, log }: Pick<FulfilmentDeps, 'networks' | 'log'>,
+  { record, payment }: Purchase,
+): Promise<PaymentObservation> {
+  return readPaymentState(networks, record.environment, payment).catch((error: unknown): PaymentObservation => {
+    log.warn({ purchaseId: record.id, transactionHash: payment.hash, err: error }, 'payment not readable');
+    return { state: 'unanswered' };
+  });
 }
 
-async function look(
+async function readPaymentState(
   networks: Networks,
   environment: Purchase['record']['environment'],
   payment: Payment,
 ): Promise<PaymentObservation> {
-  const sight = await observeTransaction(networks, environment, 'STARKNET', payment.hash);
-  if (sight === 'unknown') return { state: 'missing' };
-  if (sight === 'waiting' || !sight.accepted || !sight.time) return { state: 'waiting' };
-  if (sight.reverted) {
-    return { state: 'unpaid', reason: sight.revertReason ? `${REVERTED}: ${sight.revertReason}` : `${REVERTED}.` };
+  const transaction = await observeTransaction(networks, environment, 'STARKNET', payment.hash);
+  if (transaction === 'unknown') return { state: 'missing' };
+  if (transaction === 'waiting' || !transaction.accepted || !transaction.time) return { state: 'waiting' };
+  if (transaction.reverted) {
+    const { revertReason } = transaction;
+    return { state: 'unpaid', reason: revertReason ? `${REVERTED}: ${revertReason}` : `${REVERTED}.` };
   }
-  const amount = sumOf(payment, sight.transfers);
-  return { state: amount > 0n && amount >= payment.amount ? 'paid' : 'less', amount, blockTime: sight.time };
+  const amount = sumOf(payment, transaction.transfers);
+  const state = amount > 0n && amount >= payment.amount ? 'paid' : 'less';
+  return { state, amount, blockTime: transaction.time };
 }
 
-/** All that went from the payer to the payment address counts. */
 function sumOf({ token, payer, recipient }: Payment, transfers: readonly ChainTransfer[]): bigint {
   const own = transfers.filter((one) => one.token === token && one.from === payer && one.to === recipient);
   return own.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** As many as are enqueued at once; what remains is for the next run. */
-const MAX_AT_ONCE = 500;
+/** Jobs enqueued by one run, of each kind; the next run continues. */
+const MAX_REQUEUED = 500;
 
 /**
- * Has purchases looked at that nobody looks at any more: a job that was set aside would leave its purchase open for ever. A payment of a
- * cancelled one is waited for somewhat longer than it may be missing.
+ * Enqueues a job for each open purchase that has none, because its job failed for good. A cancelled purchase waits for a late payment
+ * for longer than `GONE_AFTER_MS`.
  */
-export async function lookAfterPurchases(db: Db): Promise<void> {
+export async function requeueStalledPurchases(db: Db): Promise<void> {
   await db.tx(async (tx) => {
     const unpaid = await tx.rows<{ id: string }>(sql`
       select id from transactions
@@ -143,11 +154,11 @@ export async function lookAfterPurchases(db: Db): Promise<void> {
       select id from transactions
        where type = 'SKU_PURCHASE' and status = 'CANCELLED' and refund_status is null
          and updated_at > now() - interval '48 hours' and ${hasNoJob(CONFIRM_PAYMENT_TASK)}
-       limit ${MAX_AT_ONCE}`);
+       limit ${MAX_REQUEUED}`);
     const unordered = await tx.rows<Purchase['record']>(sql`
       select id, environment from transactions
        where type = 'SKU_PURCHASE' and status = 'PROCESSING' and ${hasNoJob(ORDER_TASK)}
-       order by id limit ${MAX_AT_ONCE}`);
+       order by id limit ${MAX_REQUEUED}`);
     await enqueueMany(tx, [
       ...unpaid.map(({ id }) => confirmPaymentJob(id)),
       ...unordered.map((record) => orderJob({ record })),
@@ -158,23 +169,12 @@ export async function lookAfterPurchases(db: Db): Promise<void> {
 const hasNoJob = (task: string) => sql`
   not exists (select from jobs where task = ${task} and key = transactions.id and failed_at is null)`;
 
-export interface FulfilmentDeps {
-  readonly db: Database;
-  readonly networks: Networks;
-  readonly providers: Providers;
-  readonly log: JobLog;
-  readonly now?: (() => number) | undefined;
-}
+/** A payment that a reorganisation removed may return within a day. */
+const GONE_AFTER_MS = 24 * 3_600_000;
+const FIRST_CONFIRM_MS = 1_000;
+/** About one block time. */
+const MAX_CONFIRM_MS = 30_000;
+const MAX_MISSING_MS = 300_000;
 
-export const HOUR_MS = 3_600_000;
-
-/** A payment that was seen once and is not there any more may come back for so long. */
-export const MISSED_FOR_MS = 24 * HOUR_MS;
-const FIRST_CONFIRMATION_MS = 1_000;
-/** About as long as a block takes. */
-const SLOWEST_CONFIRMATION_MS = 30_000;
-const SLOWEST_SEARCH_MS = 300_000;
-
-/** When to look again for a payment that was looked for so often. */
-export const nextConfirmationMs = (looks: number, missing: boolean): number =>
-  Math.min(FIRST_CONFIRMATION_MS * 2 ** looks, missing ? SLOWEST_SEARCH_MS : SLOWEST_CONFIRMATION_MS);
+const confirmDelayMs = (looks: number, missing: boolean): number =>
+  Math.min(FIRST_CONFIRM_MS * 2 ** looks, missing ? MAX_MISSING_MS : MAX_CONFIRM_MS);

@@ -4,8 +4,7 @@ import { recordChange } from '../audit-log.ts';
 import type { Answer, Call } from '../http/call.ts';
 import { enqueue } from '../jobs/job.ts';
 import { toTransaction } from '../transactions/record.ts';
-import { errorText } from '../util/text.ts';
-import { type FulfilmentDeps, HOUR_MS, observePayment, type PaymentObservation } from './confirm-payment.ts';
+import { type FulfilmentDeps, observePayment, type PaymentObservation } from './confirm-payment.ts';
 import { notifyOrganization } from './notify.ts';
 import type { OrderResult, Provider } from './provider.ts';
 import {
@@ -23,43 +22,44 @@ import {
 } from './purchase.ts';
 
 /**
- * Has a purchase delivered, or asks what became of its order, and comes back until an outcome is known. It never gives up: a provider that
- * does not answer may have delivered.
+ * Orders a purchase from its provider, or looks its order up, and retries until the outcome is known. There is no last attempt: a
+ * provider that does not answer may have delivered.
  */
 export async function orderPurchase(deps: FulfilmentDeps, { purchaseId }: ToOrder, signal: AbortSignal): Promise<void> {
   const { db, providers, log } = deps;
   const purchase = await findPurchase(db, purchaseId);
   if (purchase?.record.status !== 'PROCESSING') return;
-  complainWhenOverdue(deps, purchase);
+  logOverdue(deps, purchase);
   const provider = providers(purchase.record.environment);
   if (!provider) {
-    log.error({ purchaseId, environment: purchase.record.environment }, 'a purchase has nobody who delivers it');
-    return reschedule(deps, purchase, nextRetryMs);
+    log.error({ purchaseId, environment: purchase.record.environment }, 'no provider configured for this environment');
+    return reschedule(deps, purchase, retryDelayMs);
   }
-  if (!(await isStillPaid(deps, purchase))) return reschedule(deps, purchase, nextRetryMs);
-  const result = await ask(deps, provider, purchase, signal).catch((error: unknown) => {
-    log.warn({ purchaseId, reason: errorText(error) }, 'the provider of a purchase did not tell an outcome');
+  if (!(await isStillPaid(deps, purchase))) return reschedule(deps, purchase, retryDelayMs);
+  const result = await askProvider(deps, provider, purchase, signal).catch((error: unknown) => {
+    log.warn({ purchaseId, err: error }, 'provider gave no outcome');
     return undefined;
   });
   if (result === 'ended') return;
-  if (!result) return reschedule(deps, purchase, nextRetryMs);
-  if (result.state !== 'accepted') return end(deps, purchase, result);
+  if (!result) return reschedule(deps, purchase, retryDelayMs);
+  if (result.state !== 'accepted') return storeResult(deps, purchase, result);
   await markAccepted(db, purchaseId);
-  await reschedule(deps, purchase, nextLookMs);
+  await reschedule(deps, purchase, lookupDelayMs);
 }
 
-/** Where the first call comes late, because nobody could be called before, the chain may have lost the payment meanwhile. */
-async function isStillPaid({ networks, log, now = Date.now }: FulfilmentDeps, purchase: Purchase): Promise<boolean> {
+/** Before a late first order: a reorganisation may have removed the payment in the meantime. */
+async function isStillPaid(deps: FulfilmentDeps, purchase: Purchase): Promise<boolean> {
+  const { log, now = Date.now } = deps;
   if (purchase.orderedAt || ageMs(purchase, now()) < LATE_MS) return true;
-  const { state } = await observePayment(networks, purchase);
+  const { state } = await observePayment(deps, purchase);
   if (state === 'paid') return true;
   const purchaseId = purchase.record.id;
-  log.error({ purchaseId, payment: state }, 'a purchase is not ordered, because the chain does not show its payment');
+  log.error({ purchaseId, payment: state }, 'purchase not ordered: payment not on the chain');
   return false;
 }
 
-/** Committed before the provider hears of it: whoever finds it set asks what became of the order. False when the purchase has ended. */
-function begin({ db }: FulfilmentDeps, id: string): Promise<boolean> {
+/** Commits `ordered_at` before the call, so that a retry looks the order up. False where the purchase has ended. */
+function startOrder({ db }: FulfilmentDeps, id: string): Promise<boolean> {
   return db.tx(async (tx) => {
     const purchase = await lockPurchase(tx, id);
     if (purchase?.record.status !== 'PROCESSING') return false;
@@ -69,10 +69,10 @@ function begin({ db }: FulfilmentDeps, id: string): Promise<boolean> {
 }
 
 /**
- * An order whose call ended without an outcome is looked up; what the provider has never seen is ordered again, as the same order. What it
- * had accepted is not: it may have delivered before it forgot.
+ * Looks up an order whose call had no outcome, and repeats one that the provider does not know, under the same id. An accepted order is
+ * never repeated: the provider may have delivered it before it lost it.
  */
-async function ask(
+async function askProvider(
   deps: FulfilmentDeps,
   provider: Provider,
   { order, orderedAt, acceptedAt }: Purchase,
@@ -84,39 +84,39 @@ async function ask(
     if (known.state !== 'unknown') return known;
   }
   if (acceptedAt) {
-    deps.log.error({ purchaseId: orderId, acceptedAt }, 'a provider no longer knows an order that it had accepted');
+    deps.log.error({ purchaseId: orderId, acceptedAt }, 'provider lost an accepted order');
     return undefined;
   }
-  // Each time: while it was looked up, somebody else may have ended the purchase.
-  return (await begin(deps, orderId)) ? provider.order(order, signal) : 'ended';
+  // Checked each time: the purchase may have ended during the lookup.
+  return (await startOrder(deps, orderId)) ? provider.order(order, signal) : 'ended';
 }
 
-async function end({ db, log }: FulfilmentDeps, { record }: Purchase, result: OrderResult): Promise<void> {
-  const { taken, order } = await acceptResult(db, record.environment, record.id, result);
-  if (taken !== 'contradicted') return;
-  log.error({ purchaseId: record.id, stored: order, told: result }, 'a provider contradicts how a purchase has ended');
+async function storeResult({ db, log }: FulfilmentDeps, { record }: Purchase, result: OrderResult): Promise<void> {
+  const { result: accepted, order } = await acceptResult(db, record.environment, record.id, result);
+  if (accepted !== 'contradicted') return;
+  log.error({ purchaseId: record.id, stored: order, received: result }, 'provider result differs from the stored end');
 }
 
 function reschedule(
   { db, now = Date.now }: FulfilmentDeps,
   purchase: Purchase,
-  pauseMs: (ageMs: number) => number,
+  delayMs: (ageMs: number) => number,
 ): Promise<void> {
-  return enqueue(db, orderJob(purchase, new Date(now() + pauseMs(ageMs(purchase, now())))));
+  return enqueue(db, orderJob(purchase, new Date(now() + delayMs(ageMs(purchase, now())))));
 }
 
-/** It is looked at hourly by then, so the log says it hourly. */
-function complainWhenOverdue({ log, now = Date.now }: FulfilmentDeps, purchase: Purchase): void {
+/** Retries are hourly by then, and so is the log line. */
+function logOverdue({ log, now = Date.now }: FulfilmentDeps, purchase: Purchase): void {
   const { orderedAt, acceptedAt, record } = purchase;
   if (ageMs(purchase, now()) < OVERDUE_MS) return;
-  log.error({ purchaseId: record.id, orderedAt, acceptedAt }, 'a purchase has had no outcome for more than a day');
+  log.error({ purchaseId: record.id, orderedAt, acceptedAt }, 'purchase without an outcome for more than a day');
 }
 
 const ageMs = ({ paidAt, record }: Purchase, now: number): number => now - (paidAt ?? record.createdAt).getTime();
 
 /**
- * Stores what a provider says of an order, with its consequences: the record's status, the event, the mail. `ended` when it had ended
- * before (the first word counts), `unknown` when there is no such order or its provider was never called.
+ * Stores a provider's result with the purchase's status, event and mail. `ended`: it had ended before, and the first result counts.
+ * `unknown`: no such order, or its provider was never called.
  */
 export async function endOrder(
   tx: Db,
@@ -143,19 +143,19 @@ function changeOf(result: Exclude<OrderResult, { state: 'accepted' }>, blockTime
 
 type CancelSkuPurchase = typeof endpoints.cancelSkuPurchase;
 
-/** Stops a purchase whose provider was not called. What was paid, or is found to be paid later, is due for refund. */
+/** Cancels a purchase before its provider is called. A payment, also a later one, is due for refund. */
 export async function cancelSkuPurchase(
-  { db, networks }: Pick<FulfilmentDeps, 'db' | 'networks'>,
+  deps: Pick<FulfilmentDeps, 'db' | 'networks' | 'log'>,
   { caller, params: { id }, transact }: Call<CancelSkuPurchase>,
 ): Promise<Answer<CancelSkuPurchase>> {
-  const known = await ownPurchase(db, caller, id);
-  // Asked before the row is locked: a node that does not answer must hold up nobody.
-  const sight: PaymentObservation =
-    known.record.status === 'PENDING' ? await observePayment(networks, known) : { state: 'unanswered' };
+  const known = await ownPurchase(deps.db, caller, id);
+  // Before the row is locked: a slow node must not block others.
+  const observation: PaymentObservation =
+    known.record.status === 'PENDING' ? await observePayment(deps, known) : { state: 'unanswered' };
   return transact(async (tx) => {
     const locked = await lockPurchase(tx, id);
     if (locked?.record.status === 'PENDING') {
-      await cancelPending(tx, id, sight);
+      await cancelPending(tx, id, observation);
       await recordChange(tx, caller, {
         action: 'sku-purchase.cancelled',
         target: id,
@@ -166,59 +166,55 @@ export async function cancelSkuPurchase(
   });
 }
 
-/** The row is locked and PENDING. What the chain does not show yet is looked for by the job that has looked for it before. */
-export async function cancelPending(tx: Db, id: string, sight: PaymentObservation): Promise<void> {
-  const isPaid = sight.state === 'paid';
-  if (isPaid) await markPaid(tx, id, sight);
+/** The row is locked and PENDING. The confirmation job goes on looking for the payment. */
+export async function cancelPending(tx: Db, id: string, observation: PaymentObservation): Promise<void> {
+  const isPaid = observation.state === 'paid';
+  if (isPaid) await markPaid(tx, id, observation);
   await changePurchase(tx, id, { status: 'CANCELLED', refundDue: isPaid });
   await notifyOrganization(tx, id);
 }
 
-/** Providers that answer later mostly do within a minute, and tell so by callback; looking is for those that do not. */
-const FIRST_LOOK_MS = 30_000;
-/** What failed may work in a moment. */
+const HOUR_MS = 3_600_000;
+/** Most callbacks arrive within a minute; lookups are for providers that send none. */
+const FIRST_LOOKUP_MS = 30_000;
 const FIRST_RETRY_MS = 2_000;
-const LONGEST_MS = HOUR_MS;
-/** The longer it takes already, the less it matters when the end is seen. */
-const SHARE_OF_AGE = 2;
+const MAX_DELAY_MS = HOUR_MS;
+const DELAYS_PER_AGE = 2;
+/** A payment that was confirmed longer ago is observed again before the first order. */
+const LATE_MS = 300_000;
+const OVERDUE_MS = 24 * HOUR_MS;
 
-/** A payment that was seen so long ago is looked at again before its provider hears of it. */
-export const LATE_MS = 300_000;
+/** For an accepted order. */
+const lookupDelayMs = (ageMs: number): number => backoffMs(FIRST_LOOKUP_MS, ageMs);
 
-/** After a day somebody has to look. */
-export const OVERDUE_MS = 24 * HOUR_MS;
+/** For a provider that did not answer. */
+const retryDelayMs = (ageMs: number): number => backoffMs(FIRST_RETRY_MS, ageMs);
 
-/** When to ask again for an order that the provider accepted so long ago. */
-export const nextLookMs = (ageMs: number): number => between(FIRST_LOOK_MS, ageMs);
+const backoffMs = (first: number, ageMs: number) => Math.min(Math.max(ageMs / DELAYS_PER_AGE, first), MAX_DELAY_MS);
 
-/** When to ask a provider again that has not answered, for an order that is so old. */
-export const nextRetryMs = (ageMs: number): number => between(FIRST_RETRY_MS, ageMs);
+/** `known`: the order has this result, now or since before. `contradicted`: it has ended with another one, which stays. */
+type AcceptedResult = 'known' | 'contradicted' | 'unknown';
 
-const between = (first: number, ageMs: number) => Math.min(Math.max(ageMs / SHARE_OF_AGE, first), LONGEST_MS);
-
-/** `known`: the order has this result, now or since before. `contradicted`: it had ended with another one, which stays. */
-export type Taken = 'known' | 'contradicted' | 'unknown';
-
-/** What a provider says of an order by itself. Orders of another environment are unknown to it. */
+/** A result that the provider sent or that was looked up. Orders of another environment are unknown. */
 export function acceptResult(
   db: Db,
   environment: Environment,
   orderId: string,
   result: OrderResult,
-): Promise<{ readonly taken: Taken; readonly order: OrderRow | undefined }> {
+): Promise<{ readonly result: AcceptedResult; readonly order: OrderRow | undefined }> {
   return db.tx(async (tx) => {
     const found = await findOrder(tx, orderId);
-    if (found?.environment !== environment) return { taken: 'unknown', order: undefined };
+    if (found?.environment !== environment) return { result: 'unknown', order: undefined };
     const outcome = await endOrder(tx, orderId, result);
-    if (outcome === 'unknown') return { taken: 'unknown', order: undefined };
-    // Looked at again: the row is locked now, and before it may not have had its end yet.
+    if (outcome === 'unknown') return { result: 'unknown', order: undefined };
+    // Read again under the lock: it may have ended in between.
     const order = await findOrder(tx, orderId);
     const isKnown = outcome === 'stored' || (order !== undefined && isSameResult(order, result));
-    return { taken: isKnown ? 'known' : 'contradicted', order };
+    return { result: isKnown ? 'known' : 'contradicted', order };
   });
 }
 
-/** Why it failed may be said in other words, and that it was accepted may be overtaken by its end. */
+/** The reason of a failure may differ, and `accepted` may arrive after the end. */
 function isSameResult({ status, fileNumber }: OrderRow, result: OrderResult): boolean {
   switch (result.state) {
     case 'accepted':
@@ -230,14 +226,14 @@ function isSameResult({ status, fileNumber }: OrderRow, result: OrderResult): bo
   }
 }
 
-export interface OrderRow {
+interface OrderRow {
   readonly environment: Environment;
   readonly status: string;
   readonly fileNumber: string | null;
 }
 
 /** A purchase whose provider was called. */
-export function findOrder(tx: Db, orderId: string): Promise<OrderRow | undefined> {
+function findOrder(tx: Db, orderId: string): Promise<OrderRow | undefined> {
   return tx.one<OrderRow>(sql`
     select t.environment, t.status, t.sku_file_number as "fileNumber"
       from sku_purchases p join transactions t on t.id = p.id

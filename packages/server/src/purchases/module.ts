@@ -4,7 +4,7 @@ import type { Handlers } from '../http/call.ts';
 import { type Jobs, type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobHandler } from '../jobs/job.ts';
-import { confirmPayment, type FulfilmentDeps, lookAfterPurchases } from './confirm-payment.ts';
+import { confirmPayment, type FulfilmentDeps, requeueStalledPurchases } from './confirm-payment.ts';
 import { cancelSkuPurchase, orderPurchase } from './fulfilment.ts';
 import { type CallbackDeps, registerProviderCallback } from './provider-callback.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK, type ToConfirm, type ToOrder } from './purchase.ts';
@@ -48,7 +48,7 @@ export function fulfilmentJobs(deps: FulfilmentDeps): Jobs {
     handlers: {
       [CONFIRM_PAYMENT_TASK]: (toConfirm: ToConfirm) => confirmPayment(deps, toConfirm),
       [ORDER_TASK]: (toOrder: ToOrder, { signal }) => orderPurchase(deps, toOrder, signal),
-      [LOOK_AFTER_TASK]: () => lookAfterPurchases(deps.db),
+      [LOOK_AFTER_TASK]: () => requeueStalledPurchases(deps.db),
     },
     recurring: [{ task: LOOK_AFTER_TASK, everySeconds: 60 }],
   };

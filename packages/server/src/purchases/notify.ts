@@ -8,25 +8,25 @@ import { notificationAddress } from '../organizations/organization-store.ts';
 import { toTransaction } from '../transactions/record.ts';
 import { findPurchase, type Purchase } from './purchase.ts';
 
-interface Announcement {
+interface StatusNotification {
   readonly event: EventType;
   readonly mail?: TemplateName & `purchase-${string}`;
 }
 
-const announcements: Readonly<Partial<Record<TxStatus, Announcement>>> = {
+const notifications: Readonly<Partial<Record<TxStatus, StatusNotification>>> = {
   PROCESSING: { event: 'sku-purchase.processing' },
   SUCCESS: { event: 'sku-purchase.completed', mail: 'purchase-completed' },
   FAILED: { event: 'sku-purchase.failed', mail: 'purchase-failed' },
   CANCELLED: { event: 'sku-purchase.cancelled', mail: 'purchase-cancelled' },
 };
 
-/** Tells the organisation what a purchase has become, by its webhooks and by mail, with everything else that the transaction stores. */
+/** Enqueues the webhook event and the mail of a purchase's status in the caller's transaction. */
 export async function notifyOrganization(tx: Db, id: string): Promise<void> {
   const purchase = await findPurchase(tx, id);
-  const announcement = purchase && announcements[purchase.record.status];
-  if (!announcement) return;
+  const notification = purchase && notifications[purchase.record.status];
+  if (!notification) return;
   const { organizationId, environment } = purchase.record;
-  const { event: type, mail: template } = announcement;
+  const { event: type, mail: template } = notification;
   const data = toTransaction(purchase.record);
   await publishEvent(tx, { organizationId, environment, type, subject: id, data });
   if (!template) return;

@@ -6,13 +6,13 @@ import { isBeingOrdered, lockPurchase, markOrdered } from './purchase.ts';
 
 type FinalResult = Exclude<OrderResult, { state: 'accepted' }>;
 
-export type EndedByHand =
+export type OperatorResult =
   | { readonly ok: true; readonly status: 'SUCCESS' | 'FAILED' | 'CANCELLED' }
   | { readonly ok: false; readonly reason: string };
 
-/** The operator's word in place of a provider's that cannot be reached. It counts like the provider's own, and is the last. */
-export function endByOperator(db: Db, id: string, result: FinalResult): Promise<EndedByHand> {
-  return db.tx(async (tx): Promise<EndedByHand> => {
+/** The operator's result in place of an unreachable provider's. It is final, like the provider's own. */
+export function endByOperator(db: Db, id: string, result: FinalResult): Promise<OperatorResult> {
+  return db.tx(async (tx): Promise<OperatorResult> => {
     if (result.state === 'completed' && !isFileNumber(result.fileNumber)) {
       return { ok: false, reason: `A file number is one line of 1 to ${MAX_FILE_NUMBER_LENGTH} characters.` };
     }
@@ -25,7 +25,7 @@ export function endByOperator(db: Db, id: string, result: FinalResult): Promise<
     if (await isBeingOrdered(tx, id)) {
       return { ok: false, reason: 'The provider is being asked at this moment. Try again in a minute.' };
     }
-    // A provider that was never called is not called any more either.
+    // Prevents a first order after this.
     await markOrdered(tx, id);
     await endOrder(tx, id, result);
     const { state, ...changes } = result;
@@ -35,9 +35,9 @@ export function endByOperator(db: Db, id: string, result: FinalResult): Promise<
   });
 }
 
-/** Stops a purchase in place of its organisation, before its provider is called. */
-export function cancelByOperator(db: Db, id: string): Promise<EndedByHand> {
-  return db.tx(async (tx): Promise<EndedByHand> => {
+/** Cancels a purchase for its organisation, before its provider is called. */
+export function cancelByOperator(db: Db, id: string): Promise<OperatorResult> {
+  return db.tx(async (tx): Promise<OperatorResult> => {
     const purchase = await lockPurchase(tx, id);
     if (!purchase) return { ok: false, reason: 'No purchase has this id.' };
     const { status, organizationId, environment } = purchase.record;
@@ -51,10 +51,9 @@ export function cancelByOperator(db: Db, id: string): Promise<EndedByHand> {
   });
 }
 
-/** What takes longer than this is worth a look. */
 const STUCK_AFTER = sql`interval '10 minutes'`;
 
-/** Purchases that wait for their payment or their provider for longer than usual, the oldest first. */
+/** Purchases that have waited too long for their payment or provider, the oldest first. */
 export function stuckPurchases(reads: Reads, limit: number): Promise<object[]> {
   return reads.rows(sql`
     select id, organization_id, environment, status, provider_id, sku_id, sku_reference,

@@ -38,19 +38,19 @@ export async function refundSkuPurchase(
   if (purchase.refund.status === 'DUE') {
     // Throws `chain_not_configured`, which `observePayment` would report as unanswered.
     deps.networks.starknet(caller.environment);
-    requirePaymentOnChain(await observePayment(deps.networks, purchase));
+    requirePaymentOnChain(await observePayment(deps, purchase));
     await sendRefund(deps, caller, purchase);
   }
   return toTransaction((await ownPurchase(deps.db, caller, params.id)).record);
 }
 
 /** Records a payment that arrived after its purchase had ended. */
-async function withLatePayment({ db, networks }: RefundDeps, purchase: Purchase): Promise<Purchase> {
+async function withLatePayment(deps: RefundDeps, purchase: Purchase): Promise<Purchase> {
   const { record, paidAt } = purchase;
   if (paidAt || (record.status !== 'FAILED' && record.status !== 'CANCELLED')) return purchase;
-  const observation = await observePayment(networks, purchase);
+  const observation = await observePayment(deps, purchase);
   if (observation.state !== 'paid') return purchase;
-  return db.tx(async (tx) => {
+  return deps.db.tx(async (tx) => {
     await storePaid(tx, record.id, observation);
     return ownPurchase(tx, record, record.id);
   });

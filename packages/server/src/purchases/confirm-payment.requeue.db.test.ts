@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FulfilmentFixture } from '../../testing/fulfilment.ts';
-import { lookAfterPurchases } from './confirm-payment.ts';
+import { requeueStalledPurchases } from './confirm-payment.ts';
 import { fulfilmentJobs, purchaseGauges } from './module.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK } from './purchase.ts';
 
@@ -26,7 +26,7 @@ describe('purchases that no job looks after any more', () => {
     const [pending, paid, cancelled] = [await fixture.purchase(), await fixture.paid(), await fixture.purchase()];
     await fixture.db.run(sql`update transactions set status = 'CANCELLED' where id = ${cancelled}`);
     await fixture.db.run(sql`delete from jobs`);
-    await lookAfterPurchases(fixture.db);
+    await requeueStalledPurchases(fixture.db);
     const found = await planned();
     expect(found).toHaveLength(3);
     expect(found).toEqual(
@@ -36,7 +36,7 @@ describe('purchases that no job looks after any more', () => {
         { task: ORDER_TASK, key: paid },
       ]),
     );
-    await lookAfterPurchases(fixture.db);
+    await requeueStalledPurchases(fixture.db);
     expect(await planned()).toEqual(found);
   });
 
@@ -44,7 +44,7 @@ describe('purchases that no job looks after any more', () => {
     const [aside, running] = [await fixture.paid(), await fixture.paid()];
     await fixture.db.run(sql`update jobs set failed_at = now() where key = ${aside}`);
     await fixture.db.run(sql`update jobs set worker = 1, started_at = now() where key = ${running}`);
-    await lookAfterPurchases(fixture.db);
+    await requeueStalledPurchases(fixture.db);
     expect(await planned()).toEqual([{ task: ORDER_TASK, key: aside }]);
   });
 
@@ -54,7 +54,7 @@ describe('purchases that no job looks after any more', () => {
     await fixture.db.run(sql`
       update transactions set status = 'CANCELLED', updated_at = now() - interval '49 hours' where id = ${old}`);
     await fixture.db.run(sql`delete from jobs`);
-    await lookAfterPurchases(fixture.db);
+    await requeueStalledPurchases(fixture.db);
     expect(await planned()).toEqual([]);
   });
 });
@@ -90,6 +90,6 @@ describe('the jobs of purchases', () => {
       handlers[task]?.({ purchaseId: id } as never, { signal: new AbortController().signal } as never);
     await run(CONFIRM_PAYMENT_TASK);
     await run(ORDER_TASK);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'SUCCESS' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS' });
   });
 });
