@@ -14,7 +14,7 @@ export interface Reply {
   readonly body: Record<string, unknown>;
 }
 
-export interface Told {
+export interface ReceivedResult {
   readonly path: string;
   readonly body: Record<string, unknown>;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface Told {
 
 const SECRET = Buffer.alloc(32, 5);
 
-/** The provider behind HTTP on a database of its own, and a service that takes its results. */
+/** The provider behind HTTP on its own database, and a service that receives its results. */
 export async function startProvider() {
   const database = await TestDatabase.create([sandbox.migrations]);
   const service = await startService();
@@ -31,7 +31,7 @@ export async function startProvider() {
     const status = error instanceof ApiError ? error.status : ((error as { statusCode?: number }).statusCode ?? 500);
     return reply.code(status).send({ message: error instanceof Error ? error.message : '' });
   });
-  // Nobody to tell by itself: the tests say when the provider looks.
+  // No callbacks by itself: the tests send them.
   const client = { providerSecret: SECRET, ordersUrl: undefined };
   app.register(async (scope) => registerProvider(scope, database.db, client));
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/provider`;
@@ -63,12 +63,12 @@ export async function startProvider() {
     lookUp: (id: string) => send(`/orders/${id}`, { headers: headersFor(id, '') }),
     ledger: async (id: string): Promise<ShownOrder | undefined> =>
       ((await send(`/orders?orderId=${id}`)).body.orders as ShownOrder[])[0],
-    /** As after the given time. */
-    pass: (id: string) =>
+    /** Makes the order and its callback due. */
+    makeDue: (id: string) =>
       database.db.run(sql`
         update sandbox.provider_orders set due_at = clock_timestamp(), tell_at = clock_timestamp()
          where order_id = ${id}`),
-    tell: () =>
+    sendResults: () =>
       sendResults(
         database.db,
         { providerSecret: SECRET, ordersUrl: service.url },
@@ -83,13 +83,13 @@ export async function startProvider() {
   };
 }
 
-/** Answers results with 204, at once or after something else has happened, or with what it is told to. */
+/** Answers 204, or the next of `answers`. */
 async function startService() {
-  const told: Told[] = [];
+  const received: ReceivedResult[] = [];
   const answers: (number | 'close' | (() => Promise<void>))[] = [];
   const server = createServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Record<string, unknown>;
-    told.push({ path: request.url ?? '', body, headers: request.headers as Record<string, string> });
+    received.push({ path: request.url ?? '', body, headers: request.headers as Record<string, string> });
     const answer = answers.shift() ?? 204;
     if (typeof answer === 'function') await answer();
     if (answer === 'close') response.destroy();
@@ -100,5 +100,5 @@ async function startService() {
     server.closeAllConnections();
     server.close();
   };
-  return { told, answers, stop, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders` };
+  return { received, answers, stop, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders` };
 }

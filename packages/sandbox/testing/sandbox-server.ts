@@ -5,18 +5,18 @@ import Fastify from 'fastify';
 import { sandbox } from '../src/index.ts';
 
 export interface SandboxServer {
-  /** The address of the sandbox, without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly rpcUrl: string;
-  /** The same node, as the process itself reaches it. */
+  /** The node's own loopback address. */
   readonly ownRpcUrl: string;
   readonly databaseUrl: string;
-  /** Everything that the node complained of. */
+  /** Errors reported by the node. */
   readonly complaints: readonly string[];
   stop(): Promise<void>;
 }
 
-/** The sandbox alone, behind HTTP, on a database of its own or a given one. */
+/** The sandbox behind HTTP, on its own database or a given one. */
 export async function startSandbox(options: { databaseUrl?: string } = {}): Promise<SandboxServer> {
   const own = options.databaseUrl === undefined ? await TestDatabase.create([sandbox.migrations]) : undefined;
   const databaseUrl = own?.url ?? options.databaseUrl ?? '';

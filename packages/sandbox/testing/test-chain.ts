@@ -31,7 +31,7 @@ export interface Signer {
   readonly privateKey: bigint;
 }
 
-/** Well above what any transaction of the tests needs. */
+/** More than any test needs. */
 export const bounds = {
   l1Gas: { maxAmount: 0n, maxPricePerUnit: 0n },
   l1DataGas: { maxAmount: 1_000_000n, maxPricePerUnit: 50_000n },
@@ -48,7 +48,7 @@ export function transfer(token: bigint, to: bigint, amount: bigint): Call {
   return call(token, 'transfer', [to, ...u256.write(amount)]);
 }
 
-/** A chain in memory: the first block's state, and whatever the tests execute on it. */
+/** A chain in memory that starts with the genesis state. */
 export class TestChain implements StateReader {
   readonly #state = genesis();
   block: BlockContext = {
@@ -82,7 +82,7 @@ export class TestChain implements StateReader {
     return callContract(this, this.block, call(to, name, calldata));
   }
 
-  /** The result of a call that must succeed. */
+  /** Throws if the call fails. */
   async read(to: bigint, name: string, calldata: readonly bigint[] = []): Promise<bigint[]> {
     const outcome = await this.ask(to, name, calldata);
     if (!outcome.ok) throw new Error(`${name} failed: ${JSON.stringify(outcome.error)}`);
@@ -124,7 +124,7 @@ export class TestChain implements StateReader {
     return this.run(await this.invocation(sender, calls, overrides));
   }
 
-  /** Sends what must succeed. */
+  /** Throws unless the transaction succeeds. */
   async must(sender: Signer, calls: readonly Call[], overrides: Overrides = {}): Promise<Executed> {
     const outcome = await this.send(sender, calls, overrides);
     if (!('status' in outcome)) throw new Error(`refused: ${outcome.reason}`);
@@ -132,7 +132,7 @@ export class TestChain implements StateReader {
     return outcome;
   }
 
-  /** Without signature, nonce and fee, where a test is about neither. */
+  /** Without signature, nonce and fee. */
   async simulate(sender: bigint, calls: readonly Call[]): Promise<Executed> {
     const tx = await this.invocation({ address: sender, privateKey: 1n }, calls, { hash: 1n, signature: [] });
     const outcome = await this.run(tx, { skipValidate: true, skipFee: true });
@@ -167,7 +167,7 @@ export class TestChain implements StateReader {
     if (status !== 'SUCCEEDED') throw new Error(revertReason);
   }
 
-  /** An account of a class at the place that its key gives it, with some STRK to pay fees. */
+  /** Deploys an account with some STRK for fees. */
   async account(privateKey: bigint, classHash: bigint, calldata?: readonly bigint[]): Promise<Signer> {
     const tx = this.deployment(privateKey, classHash, calldata ?? [starkKey(privateKey)]);
     await this.mint(STRK, tx.address, 100n * 10n ** 18n);

@@ -28,18 +28,18 @@ export interface RpcFailure {
 export interface TestNode {
   readonly database: TestDatabase;
   readonly node: StarknetNode;
-  /** What the node complained of. */
+  /** Errors reported by the node. */
   readonly complaints: unknown[];
-  /** The result of a method that must succeed. */
+  /** Throws if the answer is an error. */
   call<T = unknown>(method: string, params?: unknown, spec?: SpecVersion): Promise<T>;
-  /** The error of a method that must fail. */
+  /** Throws unless the answer is an error. */
   fail(method: string, params?: unknown): Promise<RpcFailure>;
   send(tx: InvokeTransaction): Promise<string>;
   balance(token: ChainToken, owner: bigint, blockId?: unknown): Promise<bigint>;
   stop(): Promise<void>;
 }
 
-/** A node in this thread on a database of its own, or one more on a given one. */
+/** A node in this thread, on its own database or a given one. */
 export async function startTestNode(
   options: Partial<NodeOptions> & { database?: TestDatabase } = {},
 ): Promise<TestNode> {
@@ -93,7 +93,7 @@ export interface Invocation {
   readonly price?: bigint;
 }
 
-/** A signed transaction of one of the accounts that exist from the start; relayer 1 by default. */
+/** A signed transaction of a predeployed account; relayer 1 by default. */
 export function invoke(calls: readonly Call[], { nonce, from, tip = 0n, price }: Invocation): InvokeTransaction {
   const sender = from ?? relayer(1);
   const { l1Gas, l2Gas, l1DataGas } = gasPrices();
@@ -125,12 +125,12 @@ export function relayer(number: number): PredeployedAccount {
   return account;
 }
 
-/** A call that moves tokens, in the smallest unit. */
+/** Amount in the smallest unit. */
 export function transfer(token: ChainToken, to: bigint, amount: bigint): Call {
   return { to: starknetToken(token).address, selector: selector('transfer'), calldata: [to, amount, 0n] };
 }
 
-/** A transaction that moves 1 FRI of the first relayer. */
+/** Moves 1 FRI of the first relayer. */
 export function payment(nonce: bigint, to = 0xb0bn, options: Omit<Invocation, 'nonce'> = {}): InvokeTransaction {
   return invoke([transfer('STRK', to, 1n)], { nonce, ...options });
 }

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { keccak_256 } from '@noble/hashes/sha3';
 import { describe, expect, it } from 'vitest';
-import { ATTESTED } from '../../testing/bridge-vectors.ts';
+import { ATTESTED } from '../../testing/bridge-fixtures.ts';
 import { attest, attesterPublicKey } from './attestation.ts';
 
 describe('an attestation', () => {

@@ -1,17 +1,17 @@
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { keccak_256 } from '@noble/hashes/sha3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HOOK, OWNER, TOKEN_ACCOUNT } from '../../testing/bridge-vectors.ts';
-import { Burner } from '../../testing/burning.ts';
+import { BridgeClient } from '../../testing/bridge-client.ts';
+import { HOOK, OWNER, TOKEN_ACCOUNT } from '../../testing/bridge-fixtures.ts';
 import { type SandboxServer, startSandbox } from '../../testing/sandbox-server.ts';
 import { attesterPublicKey } from './attestation.ts';
 import { decodeMessage } from './cctp-message.ts';
 
 let server: SandboxServer;
-let burner: Burner;
+let burner: BridgeClient;
 beforeAll(async () => {
   server = await startSandbox();
-  burner = await Burner.at(server);
+  burner = await BridgeClient.at(server);
 });
 afterAll(async () => {
   expect(server.complaints).toEqual([]);
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const bytesOf = (hex: string) => Buffer.from(hex.slice(2), 'hex');
 
-/** Far apart, so that the seconds that a test takes make no difference. */
+/** Far apart, so that the duration of a test does not matter. */
 const slow = { indexedSeconds: 1_000, fastSeconds: 2_000, standardSeconds: 20_000, forwardSeconds: 2_000 };
 
 describe('a burn made with starknet.js', () => {
@@ -115,7 +115,7 @@ describe('a burn made with starknet.js', () => {
     });
   });
 
-  it('is not forwarded without a hook or for another account, and nobody is paid', async () => {
+  it('is not forwarded without a hook or for another account, and nothing is minted', async () => {
     await burner.instantly();
     const before = await burner.balance(OWNER);
     const unhooked = await burner.message(await burner.burn({ hook: null }));
@@ -125,7 +125,7 @@ describe('a burn made with starknet.js', () => {
     expect(await burner.balance(OWNER)).toBe(before);
   });
 
-  it('is paid though nobody asks about it', async () => {
+  it('is minted without a query for its message', async () => {
     await burner.instantly();
     const before = await burner.balance(OWNER);
     await burner.burn();
@@ -134,7 +134,7 @@ describe('a burn made with starknet.js', () => {
 });
 
 describe('what is no burn', () => {
-  it('is not attested: a message that somebody sent without burning', async () => {
+  it('is not attested: a message sent without a burn', async () => {
     await burner.instantly();
     const shown = await burner.message(await burner.burn());
     const body = bytesOf(shown.message).subarray(148);

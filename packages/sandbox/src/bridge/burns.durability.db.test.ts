@@ -3,12 +3,12 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { TestDatabase } from '@svc/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OWNER } from '../../testing/bridge-vectors.ts';
-import { Burner } from '../../testing/burning.ts';
+import { BridgeClient } from '../../testing/bridge-client.ts';
+import { OWNER } from '../../testing/bridge-fixtures.ts';
 import { sandbox } from '../index.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../testing/sandbox-process.ts');
-/** Processes are started, whose nodes give way to everything else on a busy machine. */
+/** Child processes start slowly on a busy machine. */
 const PROCESSES_TIMEOUT_MS = 120_000;
 const BURNS = 8;
 const ASKING = 6;
@@ -31,11 +31,12 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-async function start(): Promise<{ child: ChildProcess; burner: Burner }> {
+async function start(): Promise<{ child: ChildProcess; burner: BridgeClient }> {
   const child = spawn(process.execPath, [PROGRAM, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.push(child);
   const lines = createInterface({ input: child.stdout });
-  for await (const url of lines) return { child, burner: await Burner.at({ url, rpcUrl: `${url}/starknet/rpc` }) };
+  for await (const url of lines)
+    return { child, burner: await BridgeClient.at({ url, rpcUrl: `${url}/starknet/rpc` }) };
   throw new Error('The process ended before it served.');
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testSettings } from '../../testing/bridge-settings.ts';
-import { HOOK, TOKEN_ACCOUNT_HALVES } from '../../testing/bridge-vectors.ts';
+import { HOOK, TOKEN_ACCOUNT_HALVES, testSettings } from '../../testing/bridge-fixtures.ts';
 import { bridgeMessageBytes, burnMessageBytes } from '../contracts/cctp.ts';
 import { toInteger } from '../contracts/codec.ts';
 import { type Burn, isIndexed, progress, renew } from './burns.ts';
@@ -69,7 +68,7 @@ describe('a burn', () => {
     expect(at(one, 28_800).attestation).toEqual({ completedAt: T + 28_800, feeExecuted: 0n, expirationBlock: 0n });
   });
 
-  it('was attested when it was due, however late somebody looks', () => {
+  it('was attested when it was due, however late it is read', () => {
     const one = at(burn(), 3 * DAY);
     expect(one.attestation).toEqual({
       completedAt: T + 8,
@@ -93,7 +92,7 @@ describe('a burn', () => {
     ['with a hook that cannot be followed', { hookData: HOOK.subarray(0, -1) }, 'FAILED'],
     ["for an account that is not the owner's", { mintRecipient: (HIGH << 128n) + LOW + 1n }, 'FAILED'],
     ['for the owner instead of its account', { mintRecipient: toInteger(HOOK.subarray(-32)) }, 'FAILED'],
-    ['that somebody else is to mint', { destinationCaller: 1n }, 'FAILED'],
+    ['that another caller must mint', { destinationCaller: 1n }, 'FAILED'],
   ] as const)('%s is attested and not forwarded', (_name, wish, state) => {
     const one = at(burn(wish), 100);
     expect(one.attestation).toBeDefined();
@@ -140,7 +139,7 @@ describe('a burn with a fault', () => {
 });
 
 describe('an attestation', () => {
-  it('is renewed after a day where nobody minted, not before', () => {
+  it('is renewed after a day without a mint, not before', () => {
     const waiting = at(burn({ hookData: new Uint8Array() }), 10);
     expect(renew(waiting, T + DAY)).toBe(waiting);
     expect(renew(waiting, T + 2 * DAY).attestation?.expirationBlock).toBe(slotAt(T + 2 * DAY) + 216_000n);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testSettings } from '../../testing/bridge-settings.ts';
+import { testSettings } from '../../testing/bridge-fixtures.ts';
 import { feeOf, isFast, showFees } from './cctp-message.ts';
 
 const charge = { amount: 1_000_000n, maxFee: 500n, fast: true, forwarded: false };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOOK, OWNER_HEX } from '../../testing/bridge-vectors.ts';
+import { HOOK, OWNER_HEX } from '../../testing/bridge-fixtures.ts';
 import { readForwardHook } from './cctp-message.ts';
 
 const changed = (at: number, value: number) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ATTESTED } from '../../testing/bridge-vectors.ts';
+import { ATTESTED } from '../../testing/bridge-fixtures.ts';
 import { showDecoded } from './attestation.ts';
 import { changeMessage, decodeMessage, tamper } from './cctp-message.ts';
 

@@ -1,14 +1,14 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OWNER } from '../../testing/bridge-vectors.ts';
-import { Burner } from '../../testing/burning.ts';
+import { BridgeClient } from '../../testing/bridge-client.ts';
+import { OWNER } from '../../testing/bridge-fixtures.ts';
 import { type SandboxServer, startSandbox } from '../../testing/sandbox-server.ts';
 
 let server: SandboxServer;
-let burner: Burner;
+let burner: BridgeClient;
 beforeAll(async () => {
   server = await startSandbox();
-  burner = await Burner.at(server);
+  burner = await BridgeClient.at(server);
 });
 afterAll(async () => {
   expect(server.complaints).toEqual([]);
@@ -38,7 +38,7 @@ describe('a fault of burns', () => {
     expect((await burner.ask<{ faults: unknown[] }>('/bridge/faults')).body.faults).toEqual([]);
   });
 
-  it('never-indexed hides a burn until it is cleared, and nobody is paid', async () => {
+  it('never-indexed hides a burn until it is cleared, and nothing is minted', async () => {
     const before = await burner.balance(OWNER);
     await order({ kind: 'never-indexed' });
     const hash = await burner.burn();
@@ -105,7 +105,7 @@ describe('a fault of burns', () => {
     },
   );
 
-  it('forward-failed leaves the message attested and nobody paid until it is attested anew', async () => {
+  it('forward-failed leaves the message attested and unminted until it is re-attested', async () => {
     const before = await burner.balance(OWNER);
     const hash = await burner.burn({ threshold: 2_000 });
     await order({ kind: 'forward-failed', transactionHash: `0x${hash.slice(2).toUpperCase().padStart(64, '0')}` });

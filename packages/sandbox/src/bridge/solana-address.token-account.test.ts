@@ -1,6 +1,6 @@
 import { parseSolanaAddress, solanaAddressBytes } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { OWNER, OWNER_HEX, TOKEN_ACCOUNT } from '../../testing/bridge-vectors.ts';
+import { OWNER, OWNER_HEX, TOKEN_ACCOUNT } from '../../testing/bridge-fixtures.ts';
 import { encodeBase58, isOnCurve, usdcTokenAccount } from './solana-address.ts';
 
 const bytesOf = (text: string) => {
@@ -18,7 +18,7 @@ describe('a USDC token account', () => {
     expect([isOnCurve(bytesOf(OWNER)), isOnCurve(bytesOf(TOKEN_ACCOUNT))]).toEqual([true, false]);
   });
 
-  it('is never a public key, whoever the owner', () => {
+  it('is never a public key, for any owner', () => {
     for (let owner = 1; owner <= 40; owner++) {
       expect(isOnCurve(usdcTokenAccount(new Uint8Array(32).fill(owner)))).toBe(false);
     }

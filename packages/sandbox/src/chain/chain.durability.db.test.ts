@@ -23,7 +23,7 @@ async function startProcess(databaseUrl: string): Promise<{ child: ChildProcess;
   throw new Error('The process ended before it served.');
 }
 
-/** Whether the transaction was acknowledged; a connection that breaks is no acknowledgement. */
+/** A broken connection is not an acknowledgement. */
 async function send(url: string, tx: InvokeTransaction): Promise<boolean> {
   const body = { jsonrpc: '2.0', id: 1, method: 'starknet_addInvokeTransaction', params: [showTransaction(tx)] };
   const response = await fetch(`${url}/starknet/rpc`, { method: 'POST', body: JSON.stringify(body) }).catch(
@@ -74,7 +74,7 @@ describe('a chain', () => {
     }
     let received = 0n;
     for (const recipient of recipients) received += await test.balance('STRK', recipient);
-    // One of each client may have been stored without its answer getting through.
+    // One per client may be stored without its answer arriving.
     expect(received).toBeGreaterThanOrEqual(BigInt(acknowledged.length));
     expect(received).toBeLessThanOrEqual(BigInt(acknowledged.length + CLIENTS));
     expect(await sumOfBalances(test, recipients)).toBe(6n * 1_000_000n * 10n ** 18n);

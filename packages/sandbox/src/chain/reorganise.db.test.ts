@@ -17,7 +17,7 @@ async function sendThree(): Promise<string[]> {
   return hashes;
 }
 
-/** What is left of transactions that are gone. */
+/** Rows left of removed transactions. */
 const orphans = () =>
   test.database.db.one(sql`
     select (select count(*) from sandbox.events where version > 1) as events,
@@ -65,7 +65,7 @@ describe('a reorganisation', () => {
     expect(await test.balance('STRK', 0xb0bn, 'pre_confirmed')).toBe(0n);
   });
 
-  it('is seen by other processes, whatever they remembered', async () => {
+  it('is seen by other processes, whatever they cached', async () => {
     const other = await startTestNode({ database: test.database });
     await sendThree();
     expect(await other.balance('STRK', 0xb0bn)).toBe(3n);

@@ -76,7 +76,7 @@ describe('state in memory', () => {
     expect(cache.get(6, '0x1', '0xa')).toBe(9n);
   });
 
-  it('has a bound: the oldest make room', async () => {
+  it('evicts the oldest entries at its limit', async () => {
     const cache = await cacheAt(1, 2);
     for (const slot of ['0xa', '0xb', '0xc']) cache.set(1, '0x1', slot, 1n);
     expect(cache.size).toBe(2);

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.stop());
 
-/** So long that no block seals itself during a test. */
+/** No block seals itself during a test. */
 const LONG = 3_600;
 const finality = async (hash: string) =>
   (await test.call<{ finality_status: string }>('getTransactionStatus', [hash])).finality_status;

@@ -115,7 +115,7 @@ describe('the token messenger', () => {
   it.each([
     ['nothing', { amount: 0n, maxFee: 0n }, 'Amount must be nonzero'],
     ['a fee of the whole amount', { maxFee: 1_000_000n }, 'Max fee must be less than amt'],
-    ['for nobody', { recipient: 0n }, 'Mint recipient must be non-zero'],
+    ['without recipient', { recipient: 0n }, 'Mint recipient must be non-zero'],
     ['another token', { token: starknetToken('USDT').address }, 'Burn token not supported'],
     ['too much', { amount: 10_000_000_000_001n }, 'Burn amount exceeds limit'],
     ['more than was allowed', { amount: 2_000_001n }, 'ERC20: insufficient allowance'],
@@ -133,7 +133,7 @@ describe('the token messenger', () => {
 });
 
 describe('a bridge message', () => {
-  /** One that was attested on Sepolia; the service had filled in nonce, executed finality, fee and expiration. */
+  /** Attested on Sepolia, with nonce, executed finality, fee and expiration filled in. */
   const ATTESTED =
     '000000010000001900000007010a10ae78572dbfa6c0870f0143f0e7e1dc0d374877ac8937fd6abcfdf9942604bdde1e09a4b09a2f95d893d94a967b7717eb85a3f6deca8c080ee01fbc33700000000000000000000000008fe6b999dc680ccfdd5bf7eb0974218be2542daa0000000000000000000000000000000000000000000000000000000000000000000003e8000003e8000000010512feac6339ff7889822cb5aa2a86c848e9d392bb0e3e237c008674feed8343000000000000000000000000ac379d268ac099ab699b39c73ce623eca56b792100000000000000000000000000000000000000000000000000000000000186a003134168ba108079d32b25eaf37f49165c5e831df4c3b099daf09a8ee41d86ff0000000000000000000000000000000000000000000000000000000000000118000000000000000000000000000000000000000000000000000000000000008c0000000000000000000000000000000000000000000000000000000002679e55';
 

@@ -9,9 +9,17 @@ import {
   VALID,
 } from '@svc/starknet';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { otherRelayer, outside, ownerSignature, relay, relayer } from '../../testing/outside.ts';
 import { call, STRK, signature, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
-import { BOB, OWNER_KEY, TestWallet } from '../../testing/wallet.ts';
+import {
+  BOB,
+  OWNER_KEY,
+  otherRelayer,
+  outside,
+  ownerSignature,
+  relay,
+  relayer,
+  TestWallet,
+} from '../../testing/test-wallet.ts';
 import type { Executed, Refused } from '../execution/types.ts';
 import type { Frame } from './contract.ts';
 import { readyAccount } from './ready-account.ts';
@@ -76,7 +84,7 @@ describe('the READY account', () => {
       (hash: bigint) => [1n, 0n, PUBLIC_KEY, ...signature(hash, OWNER_KEY), 7n],
       'argent/invalid-signature-length',
     ],
-    ['by nobody', () => [0n], 'argent/invalid-signature-length'],
+    ['by no signer', () => [0n], 'argent/invalid-signature-length'],
   ] as const)('refuses a signature %s', async (_name, sign: (hash: bigint) => readonly bigint[], reason) => {
     const tx = await wallet.chain.invocation(wallet.owner, [pay()]);
     const outcome = (await wallet.chain.run({ ...tx, signature: sign(tx.hash) })) as Refused;

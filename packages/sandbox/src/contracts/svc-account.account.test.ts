@@ -1,9 +1,28 @@
-import { ANY_CALLER, classes, encodeOutsideExecution, interfaceIds, selector, starkKey, VALID } from '@svc/starknet';
+import {
+  ANY_CALLER,
+  type Call,
+  classes,
+  encodeOutsideExecution,
+  interfaceIds,
+  type OutsideExecution,
+  outsideExecutionTypedData,
+  selector,
+  starkKey,
+  VALID,
+} from '@svc/starknet';
+import { ec, type TypedData, typedData } from 'starknet';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { otherRelayer, outside, ownerSignature, relay, relayer } from '../../testing/outside.ts';
-import { signOutsideExecutionWithStarknetJs } from '../../testing/starknet-js.ts';
 import { call, STRK, signature, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
-import { BOB, OWNER_KEY, TestWallet } from '../../testing/wallet.ts';
+import {
+  BOB,
+  OWNER_KEY,
+  otherRelayer,
+  outside,
+  ownerSignature,
+  relay,
+  relayer,
+  TestWallet,
+} from '../../testing/test-wallet.ts';
 import type { Refused } from '../execution/types.ts';
 
 const svcClasses = [
@@ -12,6 +31,17 @@ const svcClasses = [
   ['earlier with sessions', classes.svcSessions],
 ] as const;
 const pay = (amount = 1n) => transfer(USDC, BOB, amount);
+
+const hex = (felt: bigint) => `0x${felt.toString(16)}`;
+
+/** Hashed and signed with starknet.js, independent of our own hashing. */
+function signOutsideExecutionWithStarknetJs(wallet: TestWallet, calls: readonly Call[]) {
+  const execution: OutsideExecution = outside(wallet.chain, calls);
+  const message = outsideExecutionTypedData(execution, wallet.chain.block.chainId) as TypedData;
+  const hash = typedData.getMessageHash(message, hex(wallet.address));
+  const { r, s } = ec.starkCurve.sign(hash, hex(wallet.owner.privateKey));
+  return { execution, signature: [r, s] };
+}
 
 describe.each(svcClasses)('the %s class', (_name, classHash) => {
   let wallet: TestWallet;

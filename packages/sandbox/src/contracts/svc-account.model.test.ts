@@ -2,10 +2,10 @@ import { classes, selector } from '@svc/starknet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { call, STRK, USDC } from '../../testing/test-chain.ts';
-import { BOB, SESSION, TestWallet } from '../../testing/wallet.ts';
+import { BOB, SESSION, TestWallet } from '../../testing/test-wallet.ts';
 import { u256 } from './codec.ts';
 
-/** What a session may do, said once more in the plainest way, to compare the contract with. */
+/** Reference model of a session's limits. */
 class Model {
   session: { validUntil: bigint; maxCalls: number; used: number; allowed: readonly string[] } | undefined;
   readonly policies = new Map<bigint, { perCall: bigint; perWindow: bigint; seconds: bigint; spends: Spend[] }>();
@@ -24,7 +24,7 @@ class Model {
     return 'ok';
   }
 
-  /** Keeps every spending with its time and sums those of the open window, where the contract keeps a total. */
+  /** Sums all spendings of the open window, where the contract keeps a total. */
   spend(now: bigint, calls: readonly Attempt[]): string | undefined {
     const drafts = new Map<bigint, { start: bigint; spends: Spend[] }>();
     for (const { name, token, amount } of calls) {
@@ -147,7 +147,7 @@ async function play(wallet: TestWallet, model: Model, one: Step): Promise<void> 
 }
 
 async function tryBoth(wallet: TestWallet, model: Model, attempts: readonly Attempt[]): Promise<void> {
-  // Nothing is taken back, also after an approval of nothing: the token itself never refuses.
+  // A decrease spends nothing.
   const amountOf = ({ name, amount }: Attempt) => (name === 'decrease_allowance' ? 0n : amount);
   const calls = attempts.map((one) => call(one.token, one.name, [BOB, ...u256.write(amountOf(one))]));
   const { revertReason } = await wallet.asSession(calls, { validUntil: model.session?.validUntil ?? 1n });

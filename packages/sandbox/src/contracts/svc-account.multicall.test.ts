@@ -1,9 +1,8 @@
 import { classes } from '@svc/starknet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { relayer } from '../../testing/outside.ts';
 import { call, transfer, USDC } from '../../testing/test-chain.ts';
-import { BOB, TestWallet } from '../../testing/wallet.ts';
+import { BOB, relayer, TestWallet } from '../../testing/test-wallet.ts';
 import type { Executed } from '../execution/types.ts';
 import { results } from './calls.ts';
 import { Reader } from './codec.ts';
@@ -44,7 +43,7 @@ describe('a call that fails halfway', () => {
     const wallet = await TestWallet.open(classes.svcSessions);
     const { chain, address } = wallet;
     await chain.simulate(relayer.address, [call(USDC, 'approve', [address, 500n, 0n])]);
-    // The allowance is used before the balance turns out to be too small.
+    // The allowance is used before the balance proves too small.
     const failing = call(USDC, 'transfer_from', [relayer.address, BOB, 400n, 0n]);
     const { events } = await wallet.mustAsOwner([pay(1n), failing, pay(2n)]);
     expect(events.map((event) => event.data[0])).toEqual([1n, 2n]);

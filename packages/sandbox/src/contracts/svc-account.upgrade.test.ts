@@ -1,8 +1,16 @@
 import { classes, constructorCalldata, selector, starkKey } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { outside, ownerSignature, relay, relayer } from '../../testing/outside.ts';
 import { call, STRK, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
-import { BOB, OWNER_KEY, SESSION, TestWallet } from '../../testing/wallet.ts';
+import {
+  BOB,
+  OWNER_KEY,
+  outside,
+  ownerSignature,
+  relay,
+  relayer,
+  SESSION,
+  TestWallet,
+} from '../../testing/test-wallet.ts';
 import type { Executed } from '../execution/types.ts';
 import { erc20 } from './erc20.ts';
 import { uncompiledSvcAccount, unrepairedSvcAccount } from './svc-account.ts';
@@ -112,7 +120,7 @@ describe('an upgrade from READY', () => {
     expect(outcome.revertReason).toContain('Account: guardian is set');
   });
 
-  it('is refused with data that nobody would obey', async () => {
+  it('is refused with data that would be ignored', async () => {
     const wallet = await TestWallet.open(classes.ready, readyCalldata);
     const upgrade = call(wallet.address, 'upgrade', [classes.svc, 1n, 7n]);
     expect((await wallet.chain.simulate(wallet.address, [upgrade])).revertReason).toContain('Account: unexpected data');

@@ -1,7 +1,7 @@
 import { classes, selector } from '@svc/starknet';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { call, STRK, transfer, USDC } from '../../testing/test-chain.ts';
-import { BOB, SESSION, TestWallet } from '../../testing/wallet.ts';
+import { BOB, SESSION, TestWallet } from '../../testing/test-wallet.ts';
 import type { Executed } from '../execution/types.ts';
 import { u256 } from './codec.ts';
 
@@ -120,7 +120,7 @@ describe.each([
   );
 
   it.runIf(classHash === classes.svc).each(['transfer_from', 'transferFrom'])(
-    'count %s of what is the account’s own, and of nobody else’s',
+    'count %s from the account itself, and from no other sender',
     async (name) => {
       await wallet.setPolicy({ maxPerCall: 50n, maxPerWindow: 80n });
       const move = (from: bigint, ...amount: bigint[]) =>

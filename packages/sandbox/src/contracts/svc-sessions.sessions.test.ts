@@ -1,8 +1,7 @@
 import { classes, outsideExecutionHash, selector, shortString, starkKey } from '@svc/starknet';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { outside, relay } from '../../testing/outside.ts';
 import { call, transfer, USDC } from '../../testing/test-chain.ts';
-import { BOB, SESSION, SESSION_KEY, sessionSignature, TestWallet } from '../../testing/wallet.ts';
+import { BOB, outside, relay, SESSION, SESSION_KEY, sessionSignature, TestWallet } from '../../testing/test-wallet.ts';
 import type { Refused } from '../execution/types.ts';
 
 const ownerEntrypoints = [
@@ -23,7 +22,7 @@ const svcClasses = [
 ] as const;
 
 describe.each(svcClasses)('sessions of the %s class', (_name, classHash) => {
-  /** The current class takes transactions of its owner alone; the earlier ones asked the same of a session both ways. */
+  /** The current class accepts transactions of its owner only. */
   const ownersOnly = classHash === classes.svc;
   let wallet: TestWallet;
   beforeEach(async () => {
@@ -63,7 +62,7 @@ describe.each(svcClasses)('sessions of the %s class', (_name, classHash) => {
     });
   });
 
-  /** Every refusal, both ways in: relayed it reverts, as a transaction it is never taken. */
+  /** Relayed it reverts; as a transaction it is refused. */
   async function expectRefused(calls: Parameters<TestWallet['asSession']>[0], validUntil: bigint, reason: string) {
     const relayed = await wallet.asSession(calls, { validUntil });
     expect(relayed.status).toBe('REVERTED');
@@ -124,13 +123,13 @@ describe.each(svcClasses)('sessions of the %s class', (_name, classHash) => {
     expect((await wallet.asSession([pay()], { validUntil })).status).toBe('SUCCEEDED');
   });
 
-  it.each(ownerEntrypoints)('never call %s, on whatever contract, listed or not', async (name) => {
+  it.each(ownerEntrypoints)('never call %s on any contract, listed or not', async (name) => {
     const validUntil = await wallet.addSession({ allowedEntrypoints: [selector(name), selector('transfer')] });
     await expectRefused([call(USDC, name)], validUntil, 'Session: entrypoint not allowed');
     await expectRefused([pay(), call(USDC, name), pay()], validUntil, 'Session: entrypoint not allowed');
   });
 
-  it('never call the account itself, whatever the function', async () => {
+  it('never call any function of the account itself', async () => {
     const validUntil = await wallet.addSession();
     for (const name of ['get_public_key', 'transfer', 'upgrade', 'perform_upgrade', '__validate__']) {
       await expectRefused([call(wallet.address, name)], validUntil, 'Session: entrypoint not allowed');

@@ -6,7 +6,7 @@ import { TestDatabase } from '@svc/store/testing';
 import { encodeFunctionData, erc20Abi, parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrations } from '../../testing/evm/app.ts';
+import { migrations } from '../../testing/evm-server.ts';
 import { EvmChains, type EvmOptions } from './chains.ts';
 import { type EvmChain, evmChains } from './tokens.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The chains as another process would have them: nothing in memory yet. */
+/** As another process sees the chains: nothing in memory yet. */
 function newProcess(db: Db = database.db, options?: EvmOptions) {
   const chains = new EvmChains(db, options);
   const ask = async (chain: EvmChain, method: string, ...params: unknown[]) => {
@@ -37,7 +37,7 @@ async function balance({ read }: Process, owner: `0x${string}`): Promise<bigint>
   return BigInt(String(await read('BASE', 'eth_call', { to: USDC, data }, 'latest')));
 }
 
-/** Somebody new on BASE with money, and a way to sign transfers of it. */
+/** A funded account on BASE that signs transfers. */
 async function customer({ chains }: Process) {
   const account = privateKeyToAccount(generatePrivateKey());
   await chains.fund('BASE', account.address, 'ETH', parseEther('1'));
@@ -58,7 +58,7 @@ async function customer({ chains }: Process) {
 
 const newAddress = () => privateKeyToAccount(generatePrivateKey()).address;
 
-/** Everything that can be asked of the newest blocks: equal text means equal chains. */
+/** Equal results mean equal chains. */
 async function history({ read }: Process, chain: EvmChain): Promise<unknown[]> {
   const height = Number(await read(chain, 'eth_blockNumber'));
   const blocks: unknown[] = [];
@@ -156,7 +156,7 @@ describe('a transaction whose process is killed', () => {
 });
 
 describe('a transaction that the database does not take', () => {
-  it('is in no block that anybody can see, and can be sent again', async () => {
+  it('is in no visible block, and can be sent again', async () => {
     let broken = false;
     const db: Db = {
       ...database.db,
@@ -190,9 +190,8 @@ describe('a log that does not fit', () => {
   });
 });
 
-/** Answers how the process ended. */
 async function killedWhileSending(raw: string, moment: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../testing/evm/killed-writer.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../testing/evm-killed-writer.ts', import.meta.url));
   const child = spawn(process.execPath, [script, database.url, moment, raw], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });

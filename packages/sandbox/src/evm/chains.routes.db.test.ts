@@ -1,7 +1,7 @@
 import { TestDatabase } from '@svc/store/testing';
 import { erc20Abi, getAddress, parseAbiItem, parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, migrations, type RunningApp, startApp, tokenOn, walletOn } from '../../testing/evm/app.ts';
+import { ask, migrations, type RunningApp, startApp, tokenOn, walletOn } from '../../testing/evm-server.ts';
 import { type EvmChain, evmChains } from './tokens.ts';
 
 const STRANGER = '0x2222222222222222222222222222222222222222';
@@ -19,19 +19,19 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Somebody new with coins for gas and USDC (on Rootstock, USDT) to spend. */
+/** An account with coins for gas and USDC (on Rootstock, USDT). */
 async function customer(chain: EvmChain) {
   const { native, tokens } = evmChains[chain];
   const token = tokens.some((item) => item.token === 'USDC') ? 'USDC' : 'USDT';
-  const somebody = walletOn(app, chain);
-  await app.chains.fund(chain, somebody.account.address, native, parseEther('1'));
-  await app.chains.fund(chain, somebody.account.address, token, 50_000_000n);
+  const client = walletOn(app, chain);
+  await app.chains.fund(chain, client.account.address, native, parseEther('1'));
+  await app.chains.fund(chain, client.account.address, token, 50_000_000n);
   const address = tokenOn(chain, token);
   const balanceOf = (owner: `0x${string}`) =>
-    somebody.reader.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
+    client.reader.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
   const transfer = (to: `0x${string}`, amount: bigint, extra: object = {}) =>
-    somebody.wallet.writeContract({ address, abi: erc20Abi, functionName: 'transfer', args: [to, amount], ...extra });
-  return { ...somebody, token: address, balanceOf, transfer };
+    client.wallet.writeContract({ address, abi: erc20Abi, functionName: 'transfer', args: [to, amount], ...extra });
+  return { ...client, token: address, balanceOf, transfer };
 }
 
 describe.each(chainNames)('%s through viem', (chain) => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrations, post, startApp } from '../../testing/evm/app.ts';
+import { migrations, post, startApp } from '../../testing/evm-server.ts';
 import { engineStarter, startEngine } from './engine.ts';
 
 const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' };
@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 
 describe('the engine', () => {
   it('is not in memory before a chain is asked something, and a refused request is not that', async () => {
-    const script = fileURLToPath(new URL('../../testing/evm/first-use.ts', import.meta.url));
+    const script = fileURLToPath(new URL('../../testing/evm-first-use.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [script, database.url], { timeout: 20_000 });
     expect(JSON.parse(stdout)).toEqual({ refused: true, before: false, after: true });
   });

@@ -35,7 +35,7 @@ interface Receipt {
   logs: { address: Address; topics: [Hex, ...Hex[]]; data: Hex }[];
 }
 
-/** A fresh chain on which these people can send without signing. */
+/** A new chain on which these accounts send without signing. */
 async function freshChain() {
   const engine = await startEngine('BASE');
   const ask = async (method: string, params: unknown[]) => {
@@ -109,7 +109,7 @@ describe('the token contract', () => {
     ]);
   });
 
-  it('is minted by the faucet alone, and minting is a transfer from nobody', async () => {
+  it('is minted by the faucet alone, and minting is a transfer from the zero address', async () => {
     const chain = await freshChain();
     const receipt = await chain.send(FAUCET, 'mint', ann, 500n);
     expect(receipt.status).toBe('0x1');
@@ -130,7 +130,7 @@ describe('the token contract', () => {
     expect([await chain.read('balanceOf', ann), await chain.read('balanceOf', bob)]).toEqual([0n, 500n]);
   });
 
-  it('neither makes nor loses money when somebody pays himself', async () => {
+  it('neither makes nor loses money when an account pays itself', async () => {
     const chain = await freshChain();
     await chain.send(FAUCET, 'mint', ann, 500n);
     await chain.send(ann, 'transfer', ann, 200n);
@@ -153,11 +153,11 @@ describe('the token contract', () => {
   it('says why it refuses', async () => {
     const chain = await freshChain();
     await chain.send(FAUCET, 'mint', ann, LARGEST);
-    const nobody = pad('0x', { size: 20 });
+    const zeroAddress = pad('0x', { size: 20 });
     expect(await chain.reasonFor(bob, 'transfer', ann, 1n)).toBe('ERC20: transfer amount exceeds balance');
     expect(await chain.reasonFor(bob, 'transferFrom', ann, bob, 1n)).toBe('ERC20: insufficient allowance');
-    expect(await chain.reasonFor(ann, 'transfer', nobody, 1n)).toBe('ERC20: transfer to the zero address');
-    expect(await chain.reasonFor(FAUCET, 'mint', nobody, 1n)).toBe('ERC20: transfer to the zero address');
+    expect(await chain.reasonFor(ann, 'transfer', zeroAddress, 1n)).toBe('ERC20: transfer to the zero address');
+    expect(await chain.reasonFor(FAUCET, 'mint', zeroAddress, 1n)).toBe('ERC20: transfer to the zero address');
     expect(await chain.reasonFor(FAUCET, 'mint', bob, 1n)).toBe('ERC20: total supply is full');
     expect(await chain.reasonFor(ann, 'mint', ann, 1n)).toBe('');
   });
@@ -196,12 +196,12 @@ describe('the token contract', () => {
     expect(BigInt((await chain.ask('eth_call', [{ to: DAI, data }, 'latest'])) as Hex)).toBe(0n);
   });
 
-  it('agrees with a ledger on paper, whatever is done in whatever order', async () => {
+  it('agrees with a reference ledger for any sequence of operations', async () => {
     const person = fc.constantFrom(ann, bob, eve);
     const amount = fc.oneof(fc.bigInt(0n, 20n), fc.constant(LARGEST));
-    const deed = fc.record({ name: fc.constantFrom(...deeds), by: person, of: person, to: person, amount });
+    const operation = fc.record({ name: fc.constantFrom(...operations), by: person, of: person, to: person, amount });
     await fc.assert(
-      fc.asyncProperty(fc.array(deed, { maxLength: 25 }), async (list) => {
+      fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (list) => {
         const chain = await freshChain();
         const paper = new Paper();
         for (const { name, by, of, to, amount: value } of list) {
@@ -227,7 +227,7 @@ describe('the token contract', () => {
   });
 });
 
-const deeds = ['mint', 'transfer', 'approve', 'transferFrom'] as const;
+const operations = ['mint', 'transfer', 'approve', 'transferFrom'] as const;
 
 class Paper {
   readonly #balances = new Map<string, bigint>();
@@ -237,7 +237,7 @@ class Paper {
   balance = (who: string) => this.#balances.get(who) ?? 0n;
   allowance = (owner: string, spender: string) => this.#allowances.get(`${owner} ${spender}`) ?? 0n;
 
-  do(name: (typeof deeds)[number], by: string, of: string, to: string, value: bigint): boolean {
+  do(name: (typeof operations)[number], by: string, of: string, to: string, value: bigint): boolean {
     if (name === 'mint') return this.#mint(to, value);
     if (name === 'transfer') return this.#move(by, to, value);
     if (name === 'approve') return Boolean(this.#allowances.set(`${by} ${to}`, value));

@@ -1,7 +1,7 @@
 import { TestDatabase } from '@svc/store/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, migrations, post, type RunningApp, startApp } from '../../testing/evm/app.ts';
+import { ask, migrations, post, type RunningApp, startApp } from '../../testing/evm-server.ts';
 
 const STRANGER = '0x2222222222222222222222222222222222222222';
 

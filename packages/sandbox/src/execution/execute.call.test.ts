@@ -34,7 +34,7 @@ describe('callContract', () => {
     });
   });
 
-  it('lets nobody act for an account', async () => {
+  it('acts for no account', async () => {
     const calldata = encodeCalls([transfer(STRK, 1n, 1n)]);
     expect(await chain.ask(relayer.address, '__execute__', calldata)).toMatchObject({
       kind: 'REVERTED',

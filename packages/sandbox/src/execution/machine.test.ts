@@ -1,12 +1,11 @@
 import { type Call, classes, encodeOutsideExecution, shortString } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { outside, ownerSignature, relay } from '../../testing/outside.ts';
 import { call, TestChain, USDC } from '../../testing/test-chain.ts';
-import { TestWallet } from '../../testing/wallet.ts';
+import { outside, ownerSignature, relay, TestWallet } from '../../testing/test-wallet.ts';
 import { MAX_DEPTH } from './machine.ts';
 import type { StateReader } from './types.ts';
 
-/** Outside executions in one another, signed level by level: the deepest makes one call. */
+/** Nested outside executions, each level signed; the innermost makes one call. */
 function nested(wallet: TestWallet, levels: number): Call {
   let inner = call(USDC, 'decimals');
   for (let level = 0; level < levels; level += 1) {
@@ -20,7 +19,7 @@ function nested(wallet: TestWallet, levels: number): Call {
 describe('the machine', () => {
   it('stops at a depth that no honest contract reaches', async () => {
     const wallet = await TestWallet.open();
-    // The relayer's `__execute__` is at depth 0, each outside execution one deeper, the last call deeper still.
+    // The relayer's `__execute__` has depth 0, each outside execution one more, the last call one more again.
     expect((await wallet.chain.simulate(wallet.address, [nested(wallet, MAX_DEPTH - 1)])).status).toBe('SUCCEEDED');
     const { revertReason } = await wallet.chain.simulate(wallet.address, [nested(wallet, MAX_DEPTH)]);
     expect(revertReason).toContain('Recursion depth exceeded.');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ExecutionState } from './state.ts';
 import type { StateReader } from './types.ts';
 
-/** Every cell holds its own key; counts how often it is asked. */
+/** Every cell holds its own key; counts the reads. */
 function counting() {
   const asked: bigint[] = [];
   const reader: StateReader = {

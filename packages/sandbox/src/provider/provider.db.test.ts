@@ -5,13 +5,13 @@ import { fileNumberOf, type Order } from './orders.ts';
 let provider: Awaited<ReturnType<typeof startProvider>>;
 beforeAll(async () => {
   provider = await startProvider();
-  // No test waits for it: time passes when it says so.
+  // Longer than the tests: they make orders due themselves.
   await provider.post('/settings', { slowSeconds: 3_600 });
 });
 afterAll(() => provider.stop());
 afterEach(async () => {
   await provider.send('/faults', { method: 'DELETE' });
-  provider.service.told.length = 0;
+  provider.service.received.length = 0;
   provider.service.answers.length = 0;
 });
 
@@ -58,30 +58,30 @@ describe('an order', () => {
     expect(await provider.ledger(order.orderId)).toMatchObject({ status: 'failed', delivered: 0 });
   });
 
-  it('whose reference ends in 1111 is accepted, delivered when its time has come, and told', async () => {
+  it('whose reference ends in 1111 is accepted, delivered when due, and its result is sent', async () => {
     const order = orderOf('5512341111');
     const accepted = { status: 202, body: { status: 'accepted' } };
     expect([await provider.order(order), await provider.lookUp(order.orderId)]).toEqual([accepted, accepted]);
-    await provider.tell();
-    expect(provider.service.told).toEqual([]);
+    await provider.sendResults();
+    expect(provider.service.received).toEqual([]);
     expect(await provider.ledger(order.orderId)).toMatchObject({ status: 'accepted', delivered: 0 });
-    await provider.pass(order.orderId);
-    await provider.tell();
-    await provider.tell();
+    await provider.makeDue(order.orderId);
+    await provider.sendResults();
+    await provider.sendResults();
     const body = { status: 'completed', fileNumber: fileNumberOf(order.orderId) };
-    expect(provider.service.told).toMatchObject([{ path: `/orders/${order.orderId}/result`, body }]);
-    expect(provider.service.told[0]?.headers['webhook-id']).toBe(order.orderId);
+    expect(provider.service.received).toMatchObject([{ path: `/orders/${order.orderId}/result`, body }]);
+    expect(provider.service.received[0]?.headers['webhook-id']).toBe(order.orderId);
     expect(await provider.ledger(order.orderId)).toMatchObject({ status: 'completed', delivered: 1, told: [204] });
     expect(await provider.lookUp(order.orderId)).toEqual({ status: 200, body });
   });
 
-  it('that is due is delivered by whoever asks first, once', async () => {
+  it('that is due is delivered once, by the first request', async () => {
     const order = orderOf('5512341111');
     await provider.order(order);
-    await provider.pass(order.orderId);
+    await provider.makeDue(order.orderId);
     const asked = await Promise.all([1, 2, 3].map(() => provider.lookUp(order.orderId)));
     expect(asked.map(({ body }) => body.status)).toEqual(['completed', 'completed', 'completed']);
-    await provider.tell();
+    await provider.sendResults();
     expect(await provider.ledger(order.orderId)).toMatchObject({ delivered: 1, lookedUp: 3, told: [204] });
   });
 
@@ -102,7 +102,7 @@ describe('an order', () => {
     },
   );
 
-  it('that nobody sent is unknown', async () => {
+  it('that was never sent is unknown', async () => {
     expect(await provider.lookUp('txn_never')).toEqual({ status: 404, body: { status: 'unknown' } });
   });
 
@@ -175,7 +175,7 @@ describe('a fault', () => {
     expect((await provider.send('/faults')).body.faults).toEqual([]);
   });
 
-  const told = () => provider.service.told.map(({ body }) => body.status);
+  const told = () => provider.service.received.map(({ body }) => body.status);
   it.each([
     ['slow', '5512345678', ['completed']],
     ['slow', '5512340000', ['failed']],
@@ -183,31 +183,31 @@ describe('a fault', () => {
     ['callback-twice', '5512345678', ['completed', 'completed']],
     ['callback-contradicting', '5512345678', ['completed', 'failed']],
     ['callback-contradicting', '5512340000', ['failed', 'completed']],
-  ])('%s: an order for %s is accepted and then told as %j', async (kind, reference, words) => {
+  ])('%s: an order for %s is accepted and its callbacks are %j', async (kind, reference, words) => {
     const one = orderOf(reference);
     await fault({ kind });
     expect((await provider.order(one)).status).toBe(202);
     expect((await provider.order(one)).status).toBe(202);
-    await provider.pass(one.orderId);
-    for (let look = 0; look < 3; look++) await provider.tell();
+    await provider.makeDue(one.orderId);
+    for (let look = 0; look < 3; look++) await provider.sendResults();
     expect(told()).toEqual(words);
     const ends = reference.endsWith('0000') ? 'failed' : 'completed';
     expect((await provider.lookUp(one.orderId)).body.status).toBe(ends);
     expect(await provider.ledger(one.orderId)).toMatchObject({ delivered: ends === 'completed' ? 1 : 0, asked: 2 });
   });
 
-  it('keeps its second word when two processes tell the first one at the same time', async () => {
+  it('keeps its second callback when two processes send the first one at the same time', async () => {
     const one = orderOf('5512345678');
     await fault({ kind: 'callback-contradicting' });
     await provider.order(one);
-    await provider.pass(one.orderId);
+    await provider.makeDue(one.orderId);
     provider.service.answers.push(async () => {
-      await provider.pass(one.orderId);
-      await provider.tell();
+      await provider.makeDue(one.orderId);
+      await provider.sendResults();
     });
-    await provider.tell();
+    await provider.sendResults();
     expect(await provider.ledger(one.orderId)).toMatchObject({ told: [204] });
-    await provider.tell();
+    await provider.sendResults();
     expect(told()).toEqual(['completed', 'completed', 'failed']);
   });
 
@@ -225,48 +225,48 @@ describe('a fault', () => {
 });
 
 describe('a result', () => {
-  it('is told until the service has understood it, with growing pauses', async () => {
+  it('is sent until the service has understood it, with backoff', async () => {
     const order = orderOf('5512341111');
     await provider.order(order);
-    await provider.pass(order.orderId);
+    await provider.makeDue(order.orderId);
     provider.service.answers.push(500, 'close', 401);
     for (let look = 0; look < 5; look++) {
-      await provider.tell();
-      // What was refused waits, so that a second look finds nothing to tell.
-      const told = provider.service.told.length;
-      await provider.tell();
-      expect(provider.service.told).toHaveLength(told);
-      await provider.pass(order.orderId);
+      await provider.sendResults();
+      // A refused callback waits, so a second attempt sends nothing.
+      const told = provider.service.received.length;
+      await provider.sendResults();
+      expect(provider.service.received).toHaveLength(told);
+      await provider.makeDue(order.orderId);
     }
-    expect(provider.service.told).toHaveLength(4);
+    expect(provider.service.received).toHaveLength(4);
     expect(await provider.ledger(order.orderId)).toMatchObject({ delivered: 1, told: [204] });
   });
 
-  it('that the service refuses as wrong or unknown is not told again', async () => {
+  it('that the service refuses as wrong or unknown is not sent again', async () => {
     for (const answer of [400, 404]) {
       const order = orderOf('5512341111');
       await provider.order(order);
-      await provider.pass(order.orderId);
+      await provider.makeDue(order.orderId);
       provider.service.answers.push(answer);
-      await provider.tell();
-      await provider.pass(order.orderId);
-      await provider.tell();
+      await provider.sendResults();
+      await provider.makeDue(order.orderId);
+      await provider.sendResults();
       expect(await provider.ledger(order.orderId)).toMatchObject({ told: [answer] });
     }
   });
 
-  it('is told once by two processes that look at the same time', async () => {
+  it('is sent once by concurrent processes', async () => {
     const order = orderOf('5512341111');
     await provider.order(order);
-    await provider.pass(order.orderId);
-    await Promise.all([provider.tell(), provider.tell(), provider.tell()]);
-    expect(provider.service.told).toHaveLength(1);
+    await provider.makeDue(order.orderId);
+    await Promise.all([provider.sendResults(), provider.sendResults(), provider.sendResults()]);
+    expect(provider.service.received).toHaveLength(1);
     expect(await provider.ledger(order.orderId)).toMatchObject({ delivered: 1, told: [204] });
   });
 });
 
 describe('the provider', () => {
-  it('takes as long as it is told for what is slow', async () => {
+  it('delivers slow orders after the configured time', async () => {
     expect((await provider.send('')).body).toEqual({ settings: { slowSeconds: 3_600 } });
     expect((await provider.post('/settings', { slowSeconds: 0 })).body).toEqual({ settings: { slowSeconds: 0 } });
     const order = orderOf('5512341111');

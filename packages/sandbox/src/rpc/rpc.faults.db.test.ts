@@ -19,7 +19,7 @@ const order = (fault: Omit<NewFault, 'seconds'>) =>
   test.node.command({ do: 'add-fault', fault: { seconds: 60, ...fault } });
 const body = (method: string, params: unknown = []) =>
   JSON.stringify({ jsonrpc: '2.0', id: 7, method: `starknet_${method}`, params });
-/** The next transaction of the first relayer; whether it takes its nonce is up to the test. */
+/** The next transaction of the first relayer. */
 const next = () => payment(nextNonce, 0xfa17n);
 const rpc = (text: string) => test.node.rpc(text, '0.10.0');
 

@@ -12,7 +12,7 @@ afterAll(() => test.stop());
 
 const good = showTransaction(payment(0n));
 const blockId = fc.constantFrom<unknown>('latest', 'pre_confirmed', { block_number: 0 });
-/** What a field may hold: sense, near-sense and nonsense. */
+/** Valid, almost valid and invalid values. */
 const value = fc.oneof(
   blockId,
   fc.constantFrom<unknown>('0x1', '0x0', '0xG', '-1', '0x', `0x${'f'.repeat(64)}`, `0x${'1'.repeat(5_000)}`),
@@ -40,7 +40,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-describe('whatever is sent', () => {
+describe('any input', () => {
   it.each([...methods.keys()])('%s answers a result or an error of its own, never an internal one', async (method) => {
     const names = methods.get(method)?.params ?? [];
     const params = fc.oneof(

@@ -7,7 +7,7 @@ const STRK = '0x4718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d'
 const UDC = '0x2ceed65a4bd731034c01113685c831b01c15d7d432f71afb1cf1634b53a2125';
 const READY = '0x36078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927f';
 const RECIPIENT = '0xb0b';
-/** Far below the library's five seconds: blocks are instant here. */
+/** Blocks are instant; the library's default is five seconds. */
 const WAIT = { retryInterval: 10 };
 
 interface Shown {
@@ -19,7 +19,7 @@ let provider: RpcProvider;
 let relayer: Account;
 
 beforeAll(async () => {
-  // A young chain has too few transactions to estimate a tip from, and the library says so at every call.
+  // Silences the library's warning that a new chain has too few transactions to estimate a tip.
   logger.setLogLevel('ERROR');
   server = await startSandbox();
   provider = new RpcProvider({ nodeUrl: server.rpcUrl });
@@ -160,7 +160,7 @@ describe('starknet.js without a change', () => {
   });
 });
 
-/** An estimate of one call, enough for two. */
+/** An estimate for one call, enough for two. */
 function moreGas<T extends { l2_gas: { max_amount: bigint } }>(bounds: T): T {
   return { ...bounds, l2_gas: { ...bounds.l2_gas, max_amount: bounds.l2_gas.max_amount * 4n } };
 }

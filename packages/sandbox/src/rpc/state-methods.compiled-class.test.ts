@@ -18,7 +18,7 @@ const compiled = compiledSvcAccount();
 const abi: AbiEntry[] = JSON.parse(compiled.abi);
 const native = currentSvcAccount.abi as unknown as readonly AbiEntry[];
 
-/** The same types have other names where they are declared elsewhere. */
+/** The same type has another name per module. */
 const typeName = (type: string) => type.replace(/\w+::(?:interface::)?OutsideExecution/, 'OutsideExecution');
 const lastName = (name: string) => name.split('::').at(-1) ?? name;
 

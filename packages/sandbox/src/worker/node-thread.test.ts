@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { NodeGoneError, NodeThread } from './node-thread.ts';
 
-const entry = new URL('../../testing/mortal-entry.ts', import.meta.url);
+const entry = new URL('../../testing/crashing-thread.ts', import.meta.url);
 const start = (complaints: string[] = []) =>
   new NodeThread({ url: 'postgres://nowhere' }, (message) => complaints.push(message), entry);
 
 describe("the node's thread", () => {
-  it('starts again when it dies, and whoever waited is told', async () => {
+  it('starts again when it dies, and pending requests fail', async () => {
     const complaints: string[] = [];
     const thread = start(complaints);
     const first = await thread.rpc('who', '0.10.0');

@@ -6,7 +6,7 @@ import { type SandboxServer, startSandbox } from '../../testing/sandbox-server.t
 let sandbox: SandboxServer;
 beforeAll(async () => {
   sandbox = await startSandbox();
-  // The node is up once it has answered by its public address.
+  // Answered once the node is up.
   await ask(sandbox.rpcUrl, 'starknet_chainId');
 });
 afterAll(() => sandbox.stop());
@@ -51,7 +51,7 @@ describe("the node's own port", () => {
 });
 
 describe("the node's thread", () => {
-  // The run itself may have the lowest priority there is, below which no thread can go.
+  // A run at the lowest priority leaves no lower one.
   it.runIf(process.platform === 'linux')(
     'runs 10 steps below the threads that serve requests, where there is room',
     () => {

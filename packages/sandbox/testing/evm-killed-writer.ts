@@ -1,7 +1,7 @@
 import { connect, type Db } from '@svc/store';
-import { EvmChains } from '../../src/evm/chains.ts';
+import { EvmChains } from '../src/evm/chains.ts';
 
-// A process that sends one transaction to BASE and dies beside the moment at which it is stored.
+// Sends one transaction to BASE and kills itself right before or after it is stored.
 const [url = '', moment, raw] = process.argv.slice(2);
 const die = () => process.kill(process.pid, 'SIGKILL');
 const db = connect(url);

@@ -1,7 +1,9 @@
 import {
+  ANY_CALLER,
   type Call,
   classes,
   encodeAddOrUpdateSessionKey,
+  encodeOutsideExecution,
   encodeSetSpendingPolicy,
   type OutsideExecution,
   outsideExecutionHash,
@@ -10,8 +12,8 @@ import {
   starkKey,
 } from '@svc/starknet';
 import { Reader, tuple, u32, u64, u256, type ValuesOf } from '../src/contracts/codec.ts';
+import { predeployed } from '../src/contracts/predeployed.ts';
 import type { Executed } from '../src/execution/types.ts';
-import { outside, ownerSignature, relay } from './outside.ts';
 import { call, type Signer, signature, TestChain, USDC } from './test-chain.ts';
 
 export const OWNER_KEY = 0x04e4n;
@@ -28,7 +30,7 @@ const policyData = {
   window_start: u64,
 };
 
-/** A wallet with 1,000,000 units of USDC, and those who may sign for it. */
+/** A wallet with 1,000,000 units of USDC and a session key. */
 export class TestWallet {
   readonly chain: TestChain;
   readonly owner: Signer;
@@ -64,7 +66,7 @@ export class TestWallet {
     return executed;
   }
 
-  /** A call of the account itself, by its owner. */
+  /** A call of the account to itself, by its owner. */
   own(name: string, calldata: readonly bigint[]): Promise<Executed> {
     return this.asOwner([call(this.address, name, calldata)]);
   }
@@ -97,7 +99,7 @@ export class TestWallet {
     return relay(this.chain, this.address, execution, sessionSignature(hash, validUntil, key));
   }
 
-  /** As a transaction of the account itself, which then pays the fee. */
+  /** As a transaction of the account, which then pays the fee. */
   async directlyAsSession(calls: readonly Call[], validUntil: bigint, key = SESSION_KEY) {
     const tx = await this.chain.invocation(this.owner, calls);
     return this.chain.run({ ...tx, signature: sessionSignature(tx.hash, validUntil, key) });
@@ -114,4 +116,34 @@ export class TestWallet {
 
 export function sessionSignature(hash: bigint, validUntil: bigint, key = SESSION_KEY): bigint[] {
   return [starkKey(key), ...signature(hash, key), validUntil];
+}
+
+export const [relayer, otherRelayer] = predeployed.relayers;
+
+let lastNonce = 0n;
+
+/** Valid now, for any caller, with a fresh nonce. */
+export function outside(chain: TestChain, calls: readonly Call[], changes: Partial<OutsideExecution> = {}) {
+  lastNonce += 1n;
+  const { timestamp } = chain.block;
+  const window = { executeAfter: timestamp - 10n, executeBefore: timestamp + 3_600n };
+  return { caller: ANY_CALLER, nonce: lastNonce, ...window, calls, ...changes } satisfies OutsideExecution;
+}
+
+export function ownerSignature(chain: TestChain, owner: Signer, execution: OutsideExecution, version: 1 | 2 = 2) {
+  return signature(outsideExecutionHash(version, execution, owner.address, chain.block.chainId), owner.privateKey);
+}
+
+const ENTRYPOINTS = { 1: 'execute_from_outside', 2: 'execute_from_outside_v2' } as const;
+
+/** Sent by relayer 1. */
+export async function relay(
+  chain: TestChain,
+  account: bigint,
+  execution: OutsideExecution,
+  signed: readonly bigint[],
+  version: 1 | 2 = 2,
+): Promise<Executed> {
+  const calldata = encodeOutsideExecution(execution, signed);
+  return chain.simulate(relayer.address, [call(account, ENTRYPOINTS[version], calldata)]);
 }

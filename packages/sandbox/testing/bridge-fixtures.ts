@@ -1,17 +1,19 @@
-/** An owner on Solana and the account of its USDC. */
+import type { BridgeSettings } from '../src/bridge/settings.ts';
+
+/** A Solana owner and its USDC token account. */
 export const OWNER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 export const OWNER_HEX = '7e8c088760bfde1dddcf32c17f209b8242ee52aaf131facd88d0ea2c6d0b06f2';
 export const TOKEN_ACCOUNT = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';
-/** The account's 32 bytes as calldata has them: low half, high half. */
+/** The 32 bytes as calldata: low half, high half. */
 export const TOKEN_ACCOUNT_HALVES = [
   326046992440607538483769016475825969116n,
   281684963577198880146167638033210033102n,
 ] as const;
 
-/** The hook that asks to be minted for the owner. */
+/** Asks for a mint to the owner. */
 export const HOOK = Buffer.from(`636374702d666f7277617264${'00'.repeat(12)}000000000000002101${OWNER_HEX}`, 'hex');
 
-/** A message that was really attested on Sepolia. */
+/** A message attested on Sepolia. */
 export const ATTESTED = Buffer.from(
   [
     '000000010000001900000007',
@@ -31,3 +33,14 @@ export const ATTESTED = Buffer.from(
   ].join(''),
   'hex',
 );
+
+/** Settings of a new sandbox. */
+export const testSettings: BridgeSettings = {
+  indexedSeconds: 2,
+  fastSeconds: 8,
+  standardSeconds: 28_800,
+  forwardSeconds: 2,
+  fastFeePerMillion: 130,
+  forwardFee: 0,
+  requestsPerSecond: 35,
+};

@@ -4,16 +4,15 @@ import type { Db, MigrationSet } from '@svc/store';
 import Fastify, { type FastifyError } from 'fastify';
 import { createPublicClient, createWalletClient, defineChain, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type EvmChains, type EvmOptions, registerEvm } from '../../src/evm/chains.ts';
-import { type EvmChain, evmChains } from '../../src/evm/tokens.ts';
+import { type EvmChains, type EvmOptions, registerEvm } from '../src/evm/chains.ts';
+import { type EvmChain, evmChains } from '../src/evm/tokens.ts';
 
-/** What a database needs for these chains. */
 export const migrations: MigrationSet = {
   name: 'sandbox',
-  folder: path.resolve(import.meta.dirname, '../../migrations'),
+  folder: path.resolve(import.meta.dirname, '../migrations'),
 };
 
-/** A server of its own with the EVM chains, as the application mounts them. */
+/** The EVM chains behind HTTP. */
 export async function startApp(db: Db, options?: EvmOptions) {
   const app = Fastify();
   const failures: unknown[] = [];
@@ -31,7 +30,7 @@ export async function startApp(db: Db, options?: EvmOptions) {
 
 export type RunningApp = Awaited<ReturnType<typeof startApp>>;
 
-/** What a wallet has: a key of its own, and viem pointed at the sandbox. */
+/** A new key, and viem clients for the chain. */
 export function walletOn(app: RunningApp, chain: EvmChain, id = evmChains[chain].id) {
   const rpcUrl = app.rpcUrl(chain.toLowerCase());
   const definition = defineChain({
@@ -53,7 +52,7 @@ export function tokenOn(chain: EvmChain, token: string): `0x${string}` {
   return found.address;
 }
 
-/** Posts any body, also one that no library would send. */
+/** Posts any body, valid or not. */
 export async function post(url: string, body: unknown): Promise<{ status: number; body: unknown }> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
@@ -61,7 +60,7 @@ export async function post(url: string, body: unknown): Promise<{ status: number
   return { status: response.status, body: answer === '' ? undefined : JSON.parse(answer) };
 }
 
-/** The result of one JSON-RPC request; its error is a failure of the test. */
+/** Throws if the answer is an error. */
 export async function ask(url: string, method: string, params: unknown[] = []): Promise<unknown> {
   const { body } = await post(url, { jsonrpc: '2.0', id: 1, method, params });
   if (typeof body !== 'object' || body === null || !('result' in body)) throw new Error(JSON.stringify(body));

@@ -1,13 +1,13 @@
 import { Account, logger, RpcProvider } from 'starknet';
 import { byteArray } from '../src/contracts/codec.ts';
-import { HOOK, TOKEN_ACCOUNT_HALVES } from './bridge-vectors.ts';
+import { HOOK, TOKEN_ACCOUNT_HALVES } from './bridge-fixtures.ts';
 import type { SandboxServer } from './sandbox-server.ts';
 
 const USDC = '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
 const MESSENGER = '0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2a';
 const TRANSMITTER = '0x02ebb5777b6dd8b26ea11d68fdf1d2c85cd2099335328be845a28c77a8aef183';
 
-/** Given, so that the library does not estimate: less to do for every burn. */
+/** Fixed, so that the library sends no estimate. */
 const AMPLE = {
   tip: 0n,
   resourceBounds: {
@@ -21,10 +21,9 @@ export interface BurnOptions {
   readonly amount?: bigint;
   readonly maxFee?: bigint;
   readonly threshold?: number;
-  /** Null: burned without a hook. */
+  /** Null: no hook. */
   readonly hook?: Uint8Array | null;
   readonly recipient?: readonly [bigint, bigint];
-  /** How many burns in one transaction. */
   readonly times?: number;
 }
 
@@ -47,8 +46,8 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** Someone who burns USDC with the library and asks a sandbox's bridge about it. */
-export class Burner {
+/** Burns USDC with starknet.js and queries the sandbox's bridge. */
+export class BridgeClient {
   readonly url: string;
   readonly #account: Account;
 
@@ -57,20 +56,23 @@ export class Burner {
     this.#account = account;
   }
 
-  static async at(server: Pick<SandboxServer, 'url' | 'rpcUrl'>): Promise<Burner> {
-    // A young chain has too few transactions to estimate a tip from, and the library says so at every call.
+  static async at(server: Pick<SandboxServer, 'url' | 'rpcUrl'>): Promise<BridgeClient> {
+    // Silences the library's warning that a new chain has too few transactions to estimate a tip.
     logger.setLogLevel('ERROR');
     const shown = await (await fetch(`${server.url}/starknet`)).json();
     const { accounts } = shown as { accounts: { label: string; address: string; privateKey: string }[] };
     const manager = accounts.find(({ label }) => label === 'manager');
     if (!manager) throw new Error('The sandbox shows no manager.');
     const provider = new RpcProvider({ nodeUrl: server.rpcUrl });
-    return new Burner(server.url, new Account({ provider, address: manager.address, signer: manager.privateKey }));
+    return new BridgeClient(
+      server.url,
+      new Account({ provider, address: manager.address, signer: manager.privateKey }),
+    );
   }
 
-  /** The same account, asking another process. */
-  asking(url: string): Burner {
-    return new Burner(url, this.#account);
+  /** The same account against another process. */
+  asking(url: string): BridgeClient {
+    return new BridgeClient(url, this.#account);
   }
 
   async burn(options: BurnOptions = {}): Promise<string> {
@@ -85,7 +87,7 @@ export class Burner {
     return this.#send([approve, ...new Array<typeof deposit>(times).fill(deposit)]);
   }
 
-  /** A message that looks like a burn's, sent by someone who burned nothing. */
+  /** A message without a burn. */
   sendMessage(body: Uint8Array): Promise<string> {
     const calldata = [5, 1, 0, 0, 0, 1_000, ...byteArray.write(body)];
     return this.#send([{ contractAddress: TRANSMITTER, entrypoint: 'send_message', calldata }]);
@@ -109,7 +111,6 @@ export class Burner {
     return this.ask(`/bridge/v2/messages/25?transactionHash=${hash}`);
   }
 
-  /** The only message of a transaction that the service knows. */
   async message(hash: string): Promise<ShownMessage> {
     const { status, body } = await this.messages(hash);
     const [message, ...others] = body.messages ?? [];
@@ -121,7 +122,7 @@ export class Burner {
     return BigInt((await this.ask<{ balance: string }>(`/bridge/solana/accounts/${address}`)).body.balance);
   }
 
-  /** From now on everything happens at once. */
+  /** Removes all delays. */
   instantly(): Promise<unknown> {
     const none = { indexedSeconds: 0, fastSeconds: 0, standardSeconds: 0, forwardSeconds: 0 };
     return this.ask('/bridge/settings', { ...none, requestsPerSecond: 1_000_000 });
