@@ -13,7 +13,6 @@ export function readUrl(
   return url;
 }
 
-/** `name` is the parameter's name in error messages. */
 export function readAddress(text: string, name: string): bigint {
   const address = typeof text === 'string' ? parseStarknetAddress(text) : undefined;
   if (address?.ok) return BigInt(address.value);

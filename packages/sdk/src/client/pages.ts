@@ -1,6 +1,5 @@
 import { SvcInputError } from './errors.ts';
 
-/** One page as the service returns it. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly total: number;
@@ -23,7 +22,6 @@ export interface PageOptions {
   readonly pageSize?: number | undefined;
 }
 
-/** The API's limit. */
 const MAX_PAGE_SIZE = 100;
 /** One million items; use filters beyond that. */
 const MAX_PAGES = 10_000;

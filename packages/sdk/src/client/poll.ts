@@ -10,7 +10,6 @@ export interface PollOptions {
 }
 
 export interface Polled<T> {
-  /** In error messages. */
   readonly name: string;
   readonly read: () => Promise<T>;
   readonly isFinal: (value: T) => boolean;
@@ -51,7 +50,6 @@ async function attempt<T>(read: () => Promise<T>): Promise<{ value: T } | { fail
   }
 }
 
-/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof SvcApiError) return error.status >= 500 || error.status === 429;
   return error instanceof SvcConnectionError && error.code !== 'invalid_answer';

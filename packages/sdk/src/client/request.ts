@@ -25,7 +25,6 @@ interface UntypedFields {
   readonly body?: unknown;
 }
 
-/** Of a generated idempotency key. */
 const KEY_BYTES = 16;
 
 /** Sends a request to the service, with retries where that is safe. */
@@ -61,7 +60,6 @@ function search(query: Record<string, unknown> = {}): string {
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** The service's own pattern. */
 function readKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new SvcInputError('invalid_input', 'idempotencyKey must be 1 to 255 printable ASCII characters.');
@@ -70,7 +68,6 @@ function readKey(key: string | undefined): string | undefined {
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
-  /** Evaluated for each attempt. */
   readonly headers: () => Promise<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -118,7 +115,6 @@ function unanswered(host: string, afterMs: number | undefined, cause: unknown): 
   return new SvcConnectionError('timeout', `${host} did not answer within ${afterMs} ms.`, { cause });
 }
 
-/** Doubles with each attempt. */
 const FIRST_PAUSE_MS = 250;
 /** One rate-limit window. */
 const LONGEST_PAUSE_MS = 60_000;
@@ -130,7 +126,6 @@ const FINAL_CODES = new Set(['payout_failed']);
 
 interface FailedAttempt {
   readonly method: string;
-  /** From 1. */
   readonly attempt: number;
   readonly error: unknown;
 }
@@ -194,7 +189,6 @@ function toError(response: Response, body: unknown, nowMs: number): SvcApiError 
   };
   const { error, message } = isObject(body) ? body : ({} as Record<string, unknown>);
   if (typeof error === 'string' && typeof message === 'string') return new SvcApiError(error, message, details);
-  // Most often from a proxy.
   return new SvcApiError('unexpected_answer', `HTTP ${status} without an explanation.`, details);
 }
 

@@ -7,7 +7,6 @@ import { fromBase64url, toBase64url } from '../client/values.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** For AES-GCM. */
 const NONCE_BYTES = 12;
 
 /** Browsers provide it on https pages and localhost only. */
@@ -49,7 +48,6 @@ const algorithm = (iv: Bytes, bound: string) => ({
 
 const importKey = (key: Bytes, use: 'encrypt' | 'decrypt') => subtle().importKey('raw', key, 'AES-GCM', false, [use]);
 
-/** Cost of Argon2id. */
 export interface Stretching {
   readonly memoryKib: number;
   readonly passes: number;
@@ -95,7 +93,6 @@ export async function expand(secret: Bytes, salt: Bytes): Promise<Bytes> {
   return new Uint8Array(await subtle().deriveBits(algorithm, key, KEY_BYTES * 8));
 }
 
-/** A passphrase, or the secret of a passkey. */
 export interface EncryptKey {
   readonly kind: 'passphrase' | 'passkey';
   readonly bytes: Bytes;
@@ -106,7 +103,6 @@ export const PASSKEY_SECRET_BYTES = 32;
 
 export const isPasskeyKey = (encryptKey: string) => String(encryptKey).startsWith(PASSKEY_PREFIX);
 
-/** A passkey's secret in the form of an `encryptKey`. */
 export const passkeyEncryptKey = (secret: Uint8Array) => PASSKEY_PREFIX + toBase64url(secret);
 
 /** Undefined if the text cannot be used as an encryptKey. */
@@ -142,7 +138,6 @@ export function privateKeyBytes(key: bigint): Bytes {
   return Uint8Array.from({ length: PRIVATE_KEY_BYTES }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16));
 }
 
-/** Undefined for bytes that are not a key of the Stark curve. */
 export function parsePrivateKey(bytes: Bytes): bigint | undefined {
   if (bytes.length !== PRIVATE_KEY_BYTES) return undefined;
   const key = integer(bytes);

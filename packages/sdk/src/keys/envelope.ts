@@ -14,7 +14,6 @@ export interface Envelope {
 }
 
 const PREFIX = 'svc1.';
-/** Nonce, 32 bytes, tag. */
 const SEALED_BYTES = 60;
 /** A passkey and a backup are two; each further slot costs one more stretching for a mistyped PIN. */
 export const MAX_SLOTS = 4;
@@ -50,7 +49,6 @@ export function formatEnvelope({ slots, sealed }: Envelope): string {
   return `${PREFIX}${[...slots.map(formatSlot), toBase64url(sealed)].join('.')}`;
 }
 
-/** Additional data of the sealed key. */
 export const boundary = (slots: readonly Slot[], address: string) =>
   `svc1 key ${slots.map(formatSlot).join('.')} ${address}`;
 
@@ -67,10 +65,8 @@ function checkWork(slots: readonly Slot[]): void {
   throw new SvcKeyError('unsupported_envelope', 'The encrypted private key asks for too much work.');
 }
 
-/** The data key wrapped for one encryptKey. */
 export interface Slot {
   readonly kind: EncryptKey['kind'];
-  /** Undefined for a passkey. */
   readonly stretching: Stretching | undefined;
   readonly salt: Bytes;
   readonly wrapped: Bytes;
@@ -99,7 +95,6 @@ function head({ stretching, salt }: Pick<Slot, 'stretching' | 'salt'>): string {
   return ['argon2id', stretching.memoryKib, stretching.passes, stretching.lanes, toBase64url(salt)].join();
 }
 
-/** Wraps a data key for one encryptKey, bound to the address. */
 export async function wrap(
   dataKey: Bytes,
   { kind, bytes }: EncryptKey,

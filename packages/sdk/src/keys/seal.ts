@@ -46,7 +46,6 @@ export async function sealKey(
   return sealWith(dataKey, slots, { privateKey, address }, runtime);
 }
 
-/** Seals a private key with existing slots. */
 export async function sealWith(
   dataKey: Bytes,
   slots: readonly Slot[],
@@ -59,7 +58,6 @@ export async function sealWith(
 }
 
 export interface KeyToOpen {
-  /** From `sealKey`. */
   readonly envelope: string;
   readonly encryptKey: string;
   readonly boundTo: bigint;
@@ -68,7 +66,6 @@ export interface KeyToOpen {
 export interface OpenedEnvelope extends Envelope {
   readonly privateKey: bigint;
   readonly dataKey: Bytes;
-  /** Index of the slot that the encryptKey opened. */
   readonly opened: number;
 }
 
@@ -127,7 +124,6 @@ function belongsTo(privateKey: bigint, address: bigint): boolean {
 }
 
 const MAGIC = 'Salted__';
-/** `MAGIC` in base64. */
 const PREFIX = 'U2FsdGVkX1';
 const SALT_BYTES = 8;
 const BLOCK_BYTES = 16;
@@ -179,7 +175,6 @@ async function decryptCbc(derived: Bytes, ciphertext: Bytes): Promise<ArrayBuffe
 const failed = () =>
   new SvcKeyError('decryption_failed', 'The private key does not open: wrong encryptKey, or a damaged ciphertext.');
 
-/** Seals a key and proves that the envelope opens. */
 export async function sealProven(key: KeyToSeal, runtime: Runtime): Promise<string> {
   const envelope = await sealKey(key, runtime);
   await proveSealed(envelope, key);

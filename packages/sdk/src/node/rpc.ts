@@ -7,7 +7,6 @@ import { isObject } from '../client/values.ts';
 
 export interface NodeAccess {
   readonly fetch: Fetch;
-  /** Per request to one node. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -74,7 +73,6 @@ export interface RpcRefusal {
 
 export type RpcAnswer<T> = { readonly ok: true; readonly value: T } | RpcRefusal;
 
-/** Codes of the Starknet specification. */
 export const rpcCodes = {
   contractNotFound: 20,
   entrypointNotFound: 21,
@@ -90,7 +88,6 @@ export const rpcCodes = {
  */
 const ANSWERS: ReadonlySet<number> = new Set(Object.values(rpcCodes));
 
-/** Undefined for an unusable answer. */
 function readRpcAnswer<T>(body: unknown, read: (result: unknown) => T | undefined): RpcAnswer<T> | undefined {
   if (!isObject(body)) return undefined;
   if (isObject(body.error)) {

@@ -108,7 +108,6 @@ function readMs(name: string, ms: number, least: number): number {
 
 interface Poll {
   readonly transactionHash: bigint;
-  /** Evaluated per round. */
   readonly nodes: () => Nodes;
   readonly retryIntervalMs: number;
   readonly timeoutMs: number;

@@ -114,7 +114,6 @@ async function findPayment(
   return undefined;
 }
 
-/** Same token and signed amount. */
 function isCandidate(item: Transaction, { purchase }: PurchaseState, { calls: [transfer] }: OutsideExecution): boolean {
   const [, low = 0n, high = 0n] = transfer?.calldata ?? [];
   return item.chain === 'STARKNET' && item.token === purchase.token && item.amount === String((high << 128n) | low);
@@ -186,7 +185,6 @@ async function readBlock(ask: Ask, tag: 'pre_confirmed' | 'latest') {
   return block.ok ? block.value : undefined;
 }
 
-/** Undefined if the wallet does not answer. */
 async function readNonceUsed(
   ask: Ask,
   account: bigint,

@@ -112,7 +112,6 @@ function failed(state: PaidState): SvcPurchaseError {
   return new SvcPurchaseError('payment_failed', message, state);
 }
 
-/** `reverted`: no money moved. */
 type Recorded = { readonly purchase: Transaction } | { readonly reverted: PaidState };
 
 /** A transaction is visible within seconds, after a fee bump within a minute. */
@@ -170,7 +169,6 @@ async function currentHash({ client, bearerToken }: PurchaseContext, state: Paid
 
 const NOT_REFUSALS: ReadonlySet<string> = new Set(['idempotency_key_in_progress']);
 
-/** Whether the service rejected the purchase. */
 function isRefusal(error: unknown): error is SvcApiError {
   if (!(error instanceof SvcApiError) || NOT_REFUSALS.has(error.code)) return false;
   return error.status === 400 || error.status === 404;

@@ -25,7 +25,6 @@ interface Quote {
   readonly amount: string;
 }
 
-/** Worth one dollar each. */
 const STABLECOINS: ReadonlySet<ChainToken> = new Set(['USDC', 'USDC_E', 'USDT', 'DAI'] as const);
 
 /** Checks everything that can be known before money moves, and the current price. */
@@ -79,7 +78,6 @@ function refuse(reason: string): never {
 const MONEY_DECIMALS = 2;
 /** The service's limit for conversions, in hundredths. */
 const MAX_AMOUNT = 100_000_000_000n;
-/** The service's limit. */
 const MAX_REFERENCE_LENGTH = 128;
 
 /** The fixed or requested amount, in the SKU's currency. */

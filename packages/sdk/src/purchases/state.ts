@@ -99,7 +99,6 @@ export interface PurchaseContext {
   readonly bearerToken: BearerToken | undefined;
   /** An earlier run may be further than its state. */
   readonly resumed: boolean;
-  /** Resolves when the app has stored the state. */
   readonly save: (state: PurchaseState) => Promise<void>;
 }
 

@@ -27,7 +27,6 @@ export interface ContractCall {
 
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** At least one call. */
 export function toCalls(calls: readonly ContractCall[]): Call[] {
   if (!Array.isArray(calls) || calls.length === 0 || calls.some((call) => !isObject(call))) {
     throw new SvcInputError('invalid_input', 'calls must be a list of calls, and not empty.');
@@ -94,7 +93,6 @@ export async function prepareCalls(
     body: {
       publicKey: toHex(account),
       calls: calls.map(toWireCall),
-      // Known to the client library only.
       walletType: walletType === 'SHHH' ? undefined : walletType,
     },
     bearerToken,
@@ -159,7 +157,6 @@ function signHash(hash: bigint, privateKey: bigint) {
   }
 }
 
-/** Signed calls of a wallet's owner or of a session. */
 export type CallsToSend = Readonly<BodyOf<typeof endpoints.executeSponsoredTransaction>>;
 
 /** Has the service execute signed calls. Idempotent by wallet and nonce: repeating it returns the same hash. */
@@ -179,7 +176,6 @@ export async function sendSignedCalls(
   return transactionHash;
 }
 
-/** Signs and executes calls as the wallet's owner; returns the transaction's hash. */
 export async function executeCalls(client: Client, params: CallsToSign, bearerToken?: BearerToken): Promise<string> {
   return sendSignedCalls(client, await signCalls(client, params, bearerToken), bearerToken);
 }
