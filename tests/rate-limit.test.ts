@@ -112,4 +112,21 @@ describe('the window', () => {
     const next = await get(urls[0], caller);
     expect([next.status, number(next, 'ratelimit-remaining')]).toEqual([200, LIMIT - 2]);
   });
+
+  it('counts requests for unknown paths and unreadable ones, and refuses them when nothing is left', async () => {
+    const caller = await keys();
+    const paths = ['/nothing', `/skus/${'x'.repeat(2_000)}`, '/skus/%ff'];
+    const statuses: [number, number][] = [];
+    for (const path of paths) {
+      const reply = await send(urls[0] + path, { headers: caller.headers });
+      statuses.push([reply.status, number(reply, 'ratelimit-remaining')]);
+    }
+    expect(statuses).toEqual([
+      [404, LIMIT - 1],
+      [400, LIMIT - 2],
+      [400, LIMIT - 3],
+    ]);
+    const empty = await spent(10);
+    for (const path of paths) expectRefusal(await send(urls[0] + path, { headers: empty.headers }));
+  });
 });

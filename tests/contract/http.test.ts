@@ -14,6 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+type Keys = Pick<TestService['server']['credentials'], 'publicKey' | 'secretKey'>;
+
 const CHECK = '/skus/pase-recarga/check-reference';
 const post = (options: Send) => call(CHECK, { method: 'POST', ...options });
 const MEBIBYTE = 1024 * 1024;
@@ -76,14 +78,32 @@ describe('a request id', () => {
 
 describe('the rate limit', () => {
   it('is told on every keyed answer, and on no other', async () => {
-    for (const path of ['/skus?limit=1', '/skus?limit=0', '/skus/nothing', '/sku-purchases/nothing']) {
+    const unrouted = ['/nothing', `/skus/${'x'.repeat(2000)}`, '/skus/%ff'];
+    for (const path of ['/skus?limit=1', '/skus?limit=0', '/skus/nothing', '/sku-purchases/nothing', ...unrouted]) {
       const { headers } = await call(path);
       expect(headers.get('ratelimit-limit'), path).toBe('1000000');
       expect(Number(headers.get('ratelimit-remaining')), path).toBeGreaterThan(990_000);
       expect(Number(headers.get('ratelimit-reset')), path).toBeGreaterThanOrEqual(1);
       expect(Number(headers.get('ratelimit-reset')), path).toBeLessThanOrEqual(60);
     }
-    expect((await send(`${baseUrl}/skus`)).headers.has('ratelimit-limit')).toBe(false);
+    for (const path of ['/skus', ...unrouted]) {
+      expect((await send(baseUrl + path)).headers.has('ratelimit-limit'), path).toBe(false);
+    }
+  });
+
+  it.each([
+    ['the public key alone', ({ publicKey }: Keys) => ({ 'x-api-key': publicKey })],
+    ['the secret key alone', ({ secretKey }: Keys) => ({ authorization: `Bearer ${secretKey}` })],
+  ])('is told on an unknown path to %s', async (_, headersOf) => {
+    const reply = await send(`${baseUrl}/nothing`, { headers: headersOf(service.server.credentials) });
+    expectError(reply, 404, 'not_found');
+    expect(reply.headers.get('ratelimit-limit')).toBe('1000000');
+  });
+
+  it('is not told on an unknown path to a wrong key', async () => {
+    const reply = await send(`${baseUrl}/nothing`, { headers: { 'x-api-key': `pk_dev_${'a'.repeat(36)}` } });
+    expectError(reply, 404, 'not_found');
+    expect(reply.headers.has('ratelimit-limit')).toBe(false);
   });
 });
 

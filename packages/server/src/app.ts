@@ -13,7 +13,7 @@ import { type ClaimPage, registerClaimPage } from './claim-page.ts';
 import type { Config } from './config.ts';
 import type { AdmissionControl } from './http/admission.ts';
 import type { Authenticate } from './http/call.ts';
-import { registerEndpoints } from './http/endpoints.ts';
+import { admitUnrouted, registerEndpoints, type UnroutedDeps } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
 import type { KeyWaiters } from './http/idempotency.ts';
 import { createMetrics, type Health, registerOperations } from './http/monitoring.ts';
@@ -50,6 +50,7 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { config, db, publicUrl } = deps;
+  const keyed = { authenticate: deps.authenticate, rateLimiter: new RateLimiter(db, config.requestsPerMinute) };
   const app: FastifyInstance = Fastify({
     serverFactory: () => deps.server,
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -65,7 +66,10 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       setHeadersOfEarlyAnswer(request, reply);
-      replyWithError(error, request, reply);
+      admitUnrouted(keyed, request, reply).then(
+        () => replyWithError(error, request, reply),
+        (refusal: unknown) => replyWithError(refusal, request, reply),
+      );
     },
     clientErrorHandler: replyToBrokenRequest,
   });
@@ -74,7 +78,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   logRequests(app, deps.writeLine);
   addSecurityHeaders(app, publicUrl);
   app.setErrorHandler(replyWithError);
-  app.setNotFoundHandler(() => {
+  app.setNotFoundHandler(async (request, reply) => {
+    await admitUnrouted(keyed, request, reply);
     throw new ApiError('not_found');
   });
   allowBrowsers(app);
@@ -84,18 +89,17 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   if (deps.claimPage) {
     registerReference(app, publicUrl);
     registerClaimPage(app, deps.claimPage);
-    await app.register(async (v1) => registerInterface(v1, deps), { prefix: '/v1' });
+    await app.register(async (v1) => registerInterface(v1, deps, keyed), { prefix: '/v1' });
   }
   return app;
 }
 
-function registerInterface(v1: FastifyInstance, deps: AppDeps): void {
+function registerInterface(v1: FastifyInstance, deps: AppDeps, keyed: UnroutedDeps): void {
   const { config, db, publicUrl } = deps;
   v1.get('/openapi.json', async () => openApiDocument(`${publicUrl}/v1`));
   registerEndpoints(v1, {
     db,
-    authenticate: deps.authenticate,
-    rateLimiter: new RateLimiter(db, config.requestsPerMinute),
+    ...keyed,
     clientLimiter: new RateLimiter(db, config.claimsPerMinute),
     admission: deps.admission,
     keyWaiters: deps.keyWaiters,

@@ -58,9 +58,28 @@ async function admit(
 ): Promise<void> {
   const caller = await deps.authenticate(endpoint.access, request.headers);
   request.caller = caller;
-  const decision = caller
-    ? await deps.rateLimiter.take(caller.keyId)
-    : await deps.clientLimiter.take(`client ${clientOf(request.ip)}`);
+  if (caller) await takeRequest(deps.rateLimiter, caller.keyId, reply);
+  else await takeRequest(deps.clientLimiter, `client ${clientOf(request.ip)}`, reply);
+}
+
+export type UnroutedDeps = Pick<EndpointDeps, 'authenticate' | 'rateLimiter'>;
+
+/** Counts a request that reaches no endpoint (unknown path, unreadable URL) for the key that it carries, if any. */
+export async function admitUnrouted(
+  { authenticate, rateLimiter }: UnroutedDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const access = request.headers['x-api-key'] === undefined ? 'either' : 'public';
+  const caller = await authenticate(access, request.headers).catch((error: unknown) => {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  });
+  if (caller) await takeRequest(rateLimiter, caller.keyId, reply);
+}
+
+async function takeRequest(limiter: RateLimiter, id: string, reply: FastifyReply): Promise<void> {
+  const decision = await limiter.take(id);
   reply.header('ratelimit-limit', decision.limit);
   reply.header('ratelimit-remaining', decision.remaining);
   reply.header('ratelimit-reset', decision.resetSeconds);
