@@ -69,7 +69,7 @@ export class NodeThread {
     await worker.terminate();
   }
 
-  #send(ask: (id: number) => NodeRequest, chars: number): Promise<unknown> {
+  #send(requestOf: (id: number) => NodeRequest, chars: number): Promise<unknown> {
     const worker = this.#worker;
     if (!worker) return Promise.reject(new NodeGoneError('The node is starting again.'));
     if (this.#pending.size >= MAX_PENDING || this.#pendingChars + chars > MAX_PENDING_CHARS) {
@@ -79,7 +79,7 @@ export class NodeThread {
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { chars, resolve, reject });
       this.#pendingChars += chars;
-      worker.postMessage(ask(id));
+      worker.postMessage(requestOf(id));
     });
   }
 

@@ -92,18 +92,23 @@ const own =
   ownPort === undefined ? undefined : listenOnLoopback(ownPort, ownRpc, () => post({ kind: 'listening' }), report);
 lowerPriority();
 
-port.on('message', (ask: NodeRequest) => {
-  if (ask.kind === 'stop') return void stop();
-  answer(ask).catch((error: unknown) => {
+port.on('message', (request: NodeRequest) => {
+  if (request.kind === 'stop') return void stop();
+  answer(request).catch((error: unknown) => {
     const code = error instanceof ApiError ? { code: error.code } : {};
-    post({ id: ask.id, kind: 'failed', ...code, message: error instanceof ApiError ? error.message : textOf(error) });
+    post({
+      id: request.id,
+      kind: 'failed',
+      ...code,
+      message: error instanceof ApiError ? error.message : textOf(error),
+    });
   });
 });
 
-async function answer(ask: Exclude<NodeRequest, { kind: 'stop' }>): Promise<void> {
+async function answer(request: Exclude<NodeRequest, { kind: 'stop' }>): Promise<void> {
   const { rpc, command } = await node;
-  if (ask.kind === 'rpc') post({ id: ask.id, kind: 'rpc', answer: await rpc(ask.body, ask.spec) });
-  else post({ id: ask.id, kind: 'command', answer: await command(ask.command) });
+  if (request.kind === 'rpc') post({ id: request.id, kind: 'rpc', answer: await rpc(request.body, request.spec) });
+  else post({ id: request.id, kind: 'command', answer: await command(request.command) });
 }
 
 async function stop(): Promise<void> {
