@@ -9,7 +9,7 @@ const entry = (finalityThreshold: number, minimumFee: unknown, high: unknown = 0
 });
 const fast = (minimumFee: unknown, high?: unknown): Fees | undefined =>
   readFees([entry(1_000, minimumFee, high), entry(2_000, 0, high)])?.fast;
-const fees = (minimumFee: number, high = 0): Fees => fast(minimumFee, high) ?? { deps: -1n, forward: -1n };
+const fees = (minimumFee: number, high = 0): Fees => fast(minimumFee, high) ?? { rate: -1n, forward: -1n };
 
 describe('the fee', () => {
   it.each([
@@ -29,7 +29,7 @@ describe('the fee', () => {
       entry(2_000, 0, 900),
       { ...entry(1_000, 1.5, 900), forwardFee: { low: 1, med: 2, high: 3 } },
     ]);
-    expect(both).toEqual({ standard: { deps: 0n, forward: 900n }, fast: { deps: 15_000_000_000n, forward: 3n } });
+    expect(both).toEqual({ standard: { rate: 0n, forward: 900n }, fast: { rate: 15_000_000_000n, forward: 3n } });
   });
 
   it.each([

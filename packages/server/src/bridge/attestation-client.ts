@@ -6,12 +6,11 @@ import { Throttle } from '../util/throttle.ts';
 import type { ForwardState } from './bridge.ts';
 import { FAST_THRESHOLD, SOLANA_DOMAIN, STANDARD_THRESHOLD, STARKNET_DOMAIN } from './cctp-message.ts';
 
-/** Live answers take well under a second. Repeating is safe: reading changes nothing, and a message is minted once. */
+/** Safe to repeat: reading changes nothing, and a message is minted once. */
 const TIMEOUT_MS = 10_000;
-/** A message has some 900 characters, and is shown twice. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** The bridge did not answer, or not in a way that can be used. Why is the operator's business, and in `cause`. */
+/** `cause` has the reason, for the log. */
 export class BridgeUnavailableError extends ApiError {
   constructor(why: string) {
     super('chain_unavailable', 'The bridge to Solana does not answer at the moment. Try again.', {
@@ -20,18 +19,16 @@ export class BridgeUnavailableError extends ApiError {
   }
 }
 
-/** Circle's attestation service. */
 export class AttestationClient {
   readonly #url: string;
   readonly #pace: Throttle;
 
-  /** The operator configured the address, so it may lead anywhere. */
+  /** The URL is the operator's, so it may be private. */
   constructor(url: string, pace = new Throttle()) {
     this.#url = url.replace(/\/+$/, '');
     this.#pace = pace;
   }
 
-  /** Undefined while it has not seen the transaction. */
   async messages(burnHash: string): Promise<readonly ShownMessage[] | undefined> {
     const path = `/v2/messages/${STARKNET_DOMAIN}?transactionHash=${encodeURIComponent(burnHash)}`;
     const response = await this.#ask(path);
@@ -72,7 +69,6 @@ function unusable(what: string): never {
   throw new BridgeUnavailableError(`The bridge answered with ${what}.`);
 }
 
-/** A burn as the attestation service shows it. */
 export interface ShownMessage {
   readonly complete: boolean;
   readonly message: string;
@@ -81,13 +77,11 @@ export interface ShownMessage {
   readonly forwardTxHash: string | undefined;
 }
 
-/** A transaction of ours burns once; a long list is not an answer to our question. */
+/** Our transactions burn once. */
 const MAX_MESSAGES = 100;
-/** A signature on Solana is 88 characters of base58 at most. */
 const TRANSACTION = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
 const forwardStates = ['PENDING', 'CONFIRMED', 'COMPLETE', 'FAILED'] as const;
 
-/** Undefined where the answer does not have the form of one. */
 export function readMessages(answer: unknown): readonly ShownMessage[] | undefined {
   const { messages } = (answer ?? {}) as { messages?: unknown };
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) return undefined;
@@ -112,24 +106,23 @@ const PENDING: ShownMessage = {
   forwardTxHash: undefined,
 };
 
-/** Fees are told in basis points, which may be decimal; ten decimals are finer than any of them. */
+/** Basis points may be decimal. */
 const DECIMALS = 10;
 const PARTS_PER_UNIT = 10_000n * 10n ** BigInt(DECIMALS);
-/** A tenth of the amount, or three dollars for the mint: more is a mistake or a spike, and must not become part of a gift. */
+/** A tenth of the amount, 3 USD for the mint: more is an error or a spike and must not become part of a gift. */
 const MAX_BASIS_POINTS = 1_000;
 const MAX_FORWARD_FEE = 3_000_000;
-/** A gift that holds nothing at all for the bridge was made while there was none. */
+/** A ceiling of zero marks gifts created without a bridge. */
 const LEAST_CEILING = 1n;
 
-/** What the bridge takes at present. */
 export interface Fees {
-  /** Of the amount, in 10^-14. */
-  readonly deps: bigint;
-  /** For minting on Solana, in USDC's smallest unit. */
+  /** Fraction of the amount, in 10^-14. */
+  readonly rate: bigint;
+  /** In USDC's smallest unit. */
   readonly forward: bigint;
 }
 
-/** Undefined where the answer is not a list of plausible fees for both speeds. */
+/** Undefined unless plausible for both speeds. */
 export function readFees(answer: unknown): { readonly fast: Fees; readonly standard: Fees } | undefined {
   if (!Array.isArray(answer)) return undefined;
   const feesOf = (threshold: bigint) =>
@@ -140,27 +133,24 @@ export function readFees(answer: unknown): { readonly fast: Fees; readonly stand
 
 function readEntry(entry: unknown): Fees | undefined {
   const { minimumFee, forwardFee } = (entry ?? {}) as { minimumFee?: unknown; forwardFee?: { high?: unknown } | null };
-  // The dearest of the three speeds, so that a busy Solana does not hold a mint up.
+  // The highest of three, so that a busy Solana does not delay a mint.
   const forward = forwardFee?.high;
   if (typeof minimumFee !== 'number' || !(minimumFee >= 0 && minimumFee <= MAX_BASIS_POINTS)) return undefined;
   if (typeof forward !== 'number' || !(Number.isSafeInteger(forward) && forward >= 0 && forward <= MAX_FORWARD_FEE)) {
     return undefined;
   }
-  const deps = parseDecimal(minimumFee.toFixed(DECIMALS), DECIMALS);
-  return deps.ok ? { deps: deps.value, forward: BigInt(forward) } : undefined;
+  const rate = parseDecimal(minimumFee.toFixed(DECIMALS), DECIMALS);
+  return rate.ok ? { rate: rate.value, forward: BigInt(forward) } : undefined;
 }
 
-/** What is taken of so much burned, rounded up. */
-export function feeOf({ deps, forward }: Fees, burned: bigint): bigint {
-  return (burned * deps + PARTS_PER_UNIT - 1n) / PARTS_PER_UNIT + forward;
+/** Rounded up. */
+export function feeOf({ rate, forward }: Fees, burned: bigint): bigint {
+  return (burned * rate + PARTS_PER_UNIT - 1n) / PARTS_PER_UNIT + forward;
 }
 
-/**
- * What has to be burned on top of an amount so that all of it arrives. Half as much again is added: a gift is paid for long before it
- * is redeemed, and fees change. What the bridge leaves of it reaches the recipient.
- */
+/** To be burned on top of an amount. Includes a margin of half: fees change between creation and redeem. The recipient gets what is left. */
 export function ceilingOf(fees: Fees, amount: bigint): bigint {
-  // The fee is taken of what is burned, so of its own ceiling, too.
+  // The fee is also charged on the ceiling itself.
   const ceiling = withMargin(feeOf(fees, amount + withMargin(feeOf(fees, amount))));
   return ceiling > LEAST_CEILING ? ceiling : LEAST_CEILING;
 }

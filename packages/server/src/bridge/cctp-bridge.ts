@@ -21,16 +21,15 @@ import { tokenAccountOf } from './solana-address.ts';
 
 export interface CctpBridgeDeps {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
-  /** Where the attestation service of an environment is; undefined where there is none. */
   readonly url: (environment: Environment) => string | undefined;
   readonly pace?: Throttle;
   readonly now?: () => number;
 }
 
-/** Fees move slowly, and hundreds of gifts may be made in a second. */
+/** Fees change slowly, and hundreds of gifts may be created in a second. */
 const FEES_KEPT_MS = 10_000;
 
-/** Circle's CCTP, version 2, with its forwarding to Solana. */
+/** CCTP version 2 with forwarding to Solana. */
 export function createCctpBridge({ networks, url, pace, now = Date.now }: CctpBridgeDeps): Bridge {
   const clients = new Map<string, AttestationClient>();
   const keptFees = new Map<AttestationClient, { readonly fees: Record<Speed, Fees>; readonly at: number }>();
@@ -77,10 +76,10 @@ function withoutBridge(): never {
   throw new ApiError('chain_not_configured', 'The bridge to Solana is not configured on this deployment.');
 }
 
-/** Zero lets anyone hand the message in on Solana; it can only ever mint for its recipient. */
+/** Any caller may submit the message on Solana; it mints for its recipient only. */
 const ANY_CALLER = 0n;
 
-/** Lets the bridge take exactly the amount, and has it burned, in one multicall. */
+/** Approval of exactly the amount, and the burn. */
 export function burnCalls(places: CctpPlaces, usdc: bigint, { amount, maxFee, owner, fast }: BurnOrder): Call[] {
   if (amount <= maxFee) throw new RangeError('A burn must be larger than the fee that it allows.');
   const { tokenMessenger, usdcMint } = places;
@@ -104,13 +103,13 @@ export function burnCalls(places: CctpPlaces, usdc: bigint, { amount, maxFee, ow
   ];
 }
 
-/** Ours have 441 bytes; the rest is for a header that grows. */
+/** Ours have 441 bytes; headers may grow. */
 const MAX_MESSAGE_BYTES = 2_048;
 const MAX_ATTESTATION_BYTES = 2_048;
 const NONCE_START = 12;
 const NONCE_END = 44;
 
-/** What the service's messages of a burn mean for it. One is expected, because a transaction of ours burns once. */
+/** One message is expected: our transactions burn once. */
 export function readProgress(
   places: CctpPlaces,
   usdc: bigint,
@@ -141,12 +140,11 @@ export function readProgress(
   };
 }
 
-/** Nothing may be burned where the bridge is not. */
 export class WrongBridgeError extends Error {
   override readonly name = 'WrongBridgeError';
 }
 
-/** Looks whether the bridge's contracts are where we would send USDC to. Throws a `WrongBridgeError` where they are not. */
+/** Throws a `WrongBridgeError` where the contracts are missing. */
 export async function checkBridgeContracts({ name, chain }: Pick<StarknetNetwork, 'name' | 'chain'>): Promise<void> {
   const { tokenMessenger, messageTransmitter } = cctpPlaces[name];
   for (const address of [tokenMessenger, messageTransmitter]) {

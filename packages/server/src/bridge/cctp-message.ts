@@ -6,7 +6,7 @@ import { tokenAccountOf } from './solana-address.ts';
 const BODY_START = 148;
 const HOOK_START = BODY_START + 228;
 
-/** Where the numbers of a burn's message begin, and their bytes. */
+/** Offset and length of each field. */
 const layout = {
   version: [0, 4],
   sourceDomain: [4, 4],
@@ -30,7 +30,7 @@ const layout = {
 export type MessageField = keyof typeof layout;
 export type BurnMessage = Readonly<Record<MessageField, bigint>> & { readonly hookData: Uint8Array };
 
-/** Undefined where the bytes are too few for a burn's message; all that follows the numbers is its hook. */
+/** Undefined where it is too short. The rest after the fields is the hook. */
 export function decodeMessage(bytes: Uint8Array): BurnMessage | undefined {
   if (bytes.length < HOOK_START) return undefined;
   const numbers = Object.entries(layout).map(([field, [start, length]]) => [
@@ -40,18 +40,15 @@ export function decodeMessage(bytes: Uint8Array): BurnMessage | undefined {
   return { ...(Object.fromEntries(numbers) as Record<MessageField, bigint>), hookData: bytes.subarray(HOOK_START) };
 }
 
-/** Circle's numbers of the chains. */
+/** Circle's domain ids. */
 export const STARKNET_DOMAIN = 25n;
 export const SOLANA_DOMAIN = 5n;
-/** Of messages and of their bodies. */
 export const CCTP_VERSION = 1n;
-/** Attested after a few blocks, or when the burn is final. */
+/** Attested after a few blocks, or when final. */
 export const FAST_THRESHOLD = 1_000n;
 export const STANDARD_THRESHOLD = 2_000n;
-/** Who receives messages on Solana. */
 export const SOLANA_TOKEN_MESSENGER = solanaAddress('CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe');
 
-/** Where the bridge stands on a network of Starknet, and the token on the other side. */
 export interface CctpPlaces {
   readonly tokenMessenger: bigint;
   readonly messageTransmitter: bigint;
@@ -71,7 +68,7 @@ export const cctpPlaces: Readonly<Record<StarknetNetworkName, CctpPlaces>> = {
     messageTransmitter: 0x04db7926c64f1f32a840f3fa95cb551f3801a3600bae87af87807a54dce12fe8n,
     usdcMint: solanaAddress('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
   },
-  // The sandbox keeps everything where mainnet has it.
+  // The sandbox has mainnet's addresses.
   sandbox: mainnet,
 };
 
@@ -83,7 +80,7 @@ function solanaAddress(text: string): SolanaAddress {
   return address.value;
 }
 
-/** What is expected follows from our own order alone, never from what the bridge answers beside the message. */
+/** Derived from our own order only, never from the bridge's answers. */
 function expectedOf(places: CctpPlaces, usdc: bigint, { sender, order }: Burn): Partial<Record<MessageField, bigint>> {
   return {
     version: CCTP_VERSION,
@@ -102,7 +99,7 @@ function expectedOf(places: CctpPlaces, usdc: bigint, { sender, order }: Burn): 
   };
 }
 
-/** The first field that does not say what was ordered; undefined where all do. */
+/** The first field that differs from the order. */
 export function wrongField(places: CctpPlaces, usdc: bigint, burn: Burn, message: BurnMessage): string | undefined {
   const expected = Object.entries(expectedOf(places, usdc, burn)) as [MessageField, bigint][];
   const wrong = expected.find(([field, value]) => message[field] !== value);
@@ -116,10 +113,10 @@ export function wrongField(places: CctpPlaces, usdc: bigint, burn: Burn, message
 const MAGIC = 'cctp-forward';
 const MAGIC_BYTES = 24;
 const VERSION = 0;
-/** Asks for the owner's token account to be made where it does not exist. */
+/** Creates the owner's token account where it is missing. */
 const CREATE_ACCOUNT = 1;
 
-/** What a burn carries so that the bridge mints by itself: we need no key and no money on Solana. */
+/** Makes the bridge mint by itself: no key and no money on Solana are needed. */
 export function forwardHook(owner: SolanaAddress): Uint8Array {
   const payload = Uint8Array.of(CREATE_ACCOUNT, ...solanaAddressBytes(owner));
   const hook = Buffer.alloc(MAGIC_BYTES + 8 + payload.length);
@@ -140,13 +137,12 @@ export function toHexText(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes).toString('hex')}`;
 }
 
-/** Undefined where the text is not `0x` and whole bytes, at most so many. */
 export function readHex(text: string, maxBytes: number): Uint8Array | undefined {
   if (text.length > 2 + 2 * maxBytes || !/^0x(?:[0-9a-fA-F]{2})*$/.test(text)) return undefined;
   return Uint8Array.from(Buffer.from(text.slice(2), 'hex'));
 }
 
-/** Cairo's ByteArray: how many whole words, the words, the last bytes and how many they are. */
+/** Cairo's ByteArray. */
 export function encodeByteArray(bytes: Uint8Array): bigint[] {
   const wholeBytes = bytes.length - (bytes.length % WORD_BYTES);
   const words: bigint[] = [];

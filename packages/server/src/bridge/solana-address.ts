@@ -5,10 +5,9 @@ import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc
 const TOKEN_PROGRAM = programBytes('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const ASSOCIATED_TOKEN_PROGRAM = programBytes('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 const MARKER = Buffer.from('ProgramDerivedAddress');
-/** Tried first; about every second one leads to an address without a key. */
 const FIRST_BUMP = 255;
 
-/** The account that holds an owner's units of a token: derived from both, and no key can sign for it. */
+/** Program-derived: no key can sign for it. */
 export function tokenAccountOf(owner: SolanaAddress, mint: SolanaAddress): Uint8Array {
   const seeds = Buffer.concat([solanaAddressBytes(owner), TOKEN_PROGRAM, solanaAddressBytes(mint)]);
   for (let bump = FIRST_BUMP; bump >= 0; bump -= 1) {
@@ -19,10 +18,7 @@ export function tokenAccountOf(owner: SolanaAddress, mint: SolanaAddress): Uint8
   throw new Error('This owner has no token account.');
 }
 
-/**
- * Whether somebody can hold the key of an address. Those of token accounts and programs have none: what is sent to the token
- * account of a token account is lost.
- */
+/** False for program-derived addresses: money sent to the token account of a token account is lost. */
 export function isSolanaWallet(address: SolanaAddress): boolean {
   return hasKey(solanaAddressBytes(address));
 }

@@ -24,7 +24,6 @@ import {
   tokensOf,
 } from './tokens.ts';
 
-/** The live chains of a deployment, from its configuration. */
 export interface ChainSettings {
   readonly starknet: LiveStarknet | undefined;
   readonly evmRpcUrls: Readonly<Partial<Record<EvmChainName, readonly string[]>>>;
@@ -33,47 +32,39 @@ export interface ChainSettings {
 export interface LiveStarknet {
   readonly network: 'mainnet' | 'sepolia';
   readonly rpcUrls: readonly string[];
-  /** The node that clients are told of, without a key of the operator's. */
+  /** For clients; without the operator's API key. */
   readonly publicRpcUrl: string;
   readonly svcClassHash: bigint;
   readonly paymentAddress: StarknetAddress;
 }
 
-/** Where the sandbox is. */
 export interface SandboxPlace {
-  /** As this process reaches it, without a slash at the end. */
+  /** As this process reaches it, without a trailing slash. */
   readonly url: string;
-  /** As others reach it. */
   readonly publicUrl: string;
-  /** Its Starknet node without going through our own HTTP server, while that works. */
+  /** The node's own port, which bypasses our HTTP server. */
   readonly nodeUrl?: string | undefined;
   readonly paymentAddress: bigint;
 }
 
-/** What an environment's Starknet is. */
 export interface StarknetNetwork {
   readonly name: StarknetNetworkName;
   readonly chain: StarknetChain;
-  /** For clients. */
   readonly rpcUrl: string;
   readonly paymentAddress: StarknetAddress;
   readonly walletClasses: readonly WalletClass[];
-  /** What contracts see as the present time. */
+  /** Block time as contracts see it. */
   time(): Promise<Date>;
 }
 
 export interface ChainsHealth {
   readonly nodes: readonly NodeHealth[];
-  /** Tokens whose contracts could not be asked. */
   readonly unasked: readonly ChainToken[];
 }
 
 const liveChainIds = { mainnet: chainIds.SN_MAIN, sepolia: chainIds.SN_SEPOLIA };
 
-/**
- * Which chains an environment uses: production the live ones of the configuration, development the sandbox, by its address
- * like any other node. Neither ever stands in for the other: what is not there is `chain_not_configured`.
- */
+/** Production uses the live chains, development the sandbox, never the other way round: a missing one is `chain_not_configured`. */
 export class Networks {
   readonly #live: StarknetNetwork | undefined;
   readonly #liveEvm: ReadonlyMap<EvmChainName, EvmChain>;
@@ -95,7 +86,6 @@ export class Networks {
     );
   }
 
-  /** Those that have a Starknet. */
   environments(): readonly Environment[] {
     return [...(this.#live ? ['production' as const] : []), ...(this.#development ? ['development' as const] : [])];
   }
@@ -117,14 +107,13 @@ export class Networks {
     return findToken(network, chain, token);
   }
 
-  /** The tokens of every chain that the environment has. */
   tokens(environment: Environment): Token[] {
     const { name } = this.starknet(environment);
     const evm = environment === 'production' ? [...this.#liveEvm.keys()] : evmChainNames;
     return (['STARKNET', ...evm] as const).flatMap((chain) => tokensOf(name, chain));
   }
 
-  /** Asks every live node for its chain, then the chains for their tokens. Throws a `WrongChainError` or a `WrongTokenError`. */
+  /** Throws a `WrongChainError` or a `WrongTokenError`. */
   async check(): Promise<ChainsHealth> {
     const live = this.#live;
     const chains = await Promise.all([
@@ -152,7 +141,7 @@ function liveNetwork(live: LiveStarknet): StarknetNetwork {
 function sandboxNetwork({ url, publicUrl, nodeUrl, paymentAddress }: SandboxPlace): StarknetNetwork {
   const address = parseStarknetAddress(toHex(paymentAddress));
   if (!address.ok) throw new Error(`The sandbox's payment address ${address.reason}.`);
-  // The public address serves while the node's own one is not there: it waits for a node that starts.
+  // Our own HTTP server waits for a node that restarts.
   const urls = [...(nodeUrl === undefined ? [] : [nodeUrl]), `${url}/starknet/rpc`];
   const chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls });
   return {
@@ -165,7 +154,7 @@ function sandboxNetwork({ url, publicUrl, nodeUrl, paymentAddress }: SandboxPlac
   };
 }
 
-/** Where no node answers, tokens are not asked for: everyone would wait for the same nodes once more. */
+/** Without a reachable node, asking for tokens would only time out again. */
 async function checkChain(
   chain: { checkChain(): Promise<readonly NodeHealth[]> },
   tokens: readonly Token[],
@@ -200,13 +189,10 @@ function notConfigured(environment: Environment, chain: Chain): never {
   throw new ApiError('chain_not_configured', 'Development keys use the sandbox, which is off on this deployment.');
 }
 
-/** Windows are minutes wide, so a second makes no difference; and every request would ask otherwise. */
+/** Windows are minutes wide, so a second does not matter. */
 const KEPT_MS = 1_000;
 
-/**
- * The time by which a chain judges windows. Blocks may be old where nothing happens, so it is our own clock, unless the latest
- * block is ahead of it: a sandbox can travel in time.
- */
+/** Our clock, or the latest block's time where that is ahead: the sandbox can travel in time. */
 export function chainTime(
   chain: Pick<StarknetChain, 'blockNumber' | 'block'>,
   now: () => number = Date.now,
@@ -230,7 +216,7 @@ async function aheadOf(chain: Pick<StarknetChain, 'blockNumber' | 'block'>, now:
   return Math.max(0, (block?.timestamp.getTime() ?? 0) - now());
 }
 
-/** The wallet classes of a network on which `SVC` has this class: it is the current one, all others are earlier ones. */
+/** The given class is the current one, all others are earlier. */
 export function classesWith(svcClassHash: bigint): readonly WalletClass[] {
   const [shipped, ...others] = walletClasses;
   if (!shipped) throw new Error('The table of wallet classes is empty.');
@@ -239,12 +225,12 @@ export function classesWith(svcClassHash: bigint): readonly WalletClass[] {
   return [current, ...others.filter(({ classHash }) => classHash !== svcClassHash)];
 }
 
-/** The table says something else of a token than its contract: every amount would be wrong by powers of ten. */
+/** The token table and the contract disagree on decimals. */
 export class WrongTokenError extends Error {
   override readonly name = 'WrongTokenError';
 }
 
-/** Asks every token's contract for its decimals. What cannot be asked at the moment is answered, for the log. */
+/** Answers the tokens whose contracts could not be read. */
 export async function checkTokens(
   tokens: readonly Token[],
   decimalsOf: (address: string) => Promise<number | undefined>,

@@ -1,12 +1,12 @@
 import { ApiError } from '@svc/protocol';
 import { LibraryError } from 'starknet';
 
-/** For one try at one node. Live nodes answer the slowest of our questions, a page of events, in about two seconds. */
+/** For one attempt. Live nodes answer a page of events in about two seconds. */
 export const NODE_TIMEOUT_MS = 10_000;
-/** A page of 1,024 events has about half a megabyte. */
+/** A page of 1,024 events has about 0.5 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** The connection was never made, so nothing was delivered. */
+/** Nothing was delivered. */
 const NOT_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -16,15 +16,11 @@ const NOT_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** What this process asked of nodes so far, for its metrics. */
 export const nodeUse = { requests: 0, failures: 0, ms: 0 };
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/**
- * `fetch` for JSON-RPC: answers with a JSON-RPC result or an error that is an answer, whole and within the time, or throws a
- * `NodeFailure`. Messages name the host alone, because the rest of an address often holds a key.
- */
+/** `fetch` for JSON-RPC: a complete answer within the time limit, or a `NodeFailure`. Messages name the host only: URLs may hold API keys. */
 export function nodeFetch(timeoutMs: number = NODE_TIMEOUT_MS, isAnswer: IsAnswer = isCommonAnswer): Fetch {
   return async (url, init) => {
     const { host } = new URL(url instanceof Request ? url.url : url);
@@ -85,7 +81,7 @@ function transportFailure(host: string, timeoutMs: number, error: unknown): Node
   return new NodeFailure(`${host} gave no answer (${why})`, { unclear, cause: error });
 }
 
-/** Whatever else a node says, for instance that a quota is used up, says nothing of what became of the request. */
+/** Other errors, such as a used-up quota, say nothing about the request's outcome. */
 function refuseTrouble(host: string, text: string, isAnswer: IsAnswer): void {
   const answer = parseObject(text);
   if (!answer || !('result' in answer || 'error' in answer)) {
@@ -109,9 +105,9 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** starknet.js passes errors of its own kind on as they are and flattens all others, so this is one of them. */
+/** Extends starknet.js's error class because the library flattens all others. */
 export class NodeFailure extends LibraryError {
-  /** True when the request may have reached the node and been obeyed, although no answer came. */
+  /** The request may have been processed although no answer came. */
   readonly unclear: boolean;
 
   constructor(message: string, options: { unclear: boolean; cause?: unknown }) {
@@ -122,19 +118,18 @@ export class NodeFailure extends LibraryError {
   }
 }
 
-/** None of a chain's nodes gave an answer. Why is the operator's business, and in `cause`. */
+/** No node answered. `cause` has the reason, for the log. */
 export class ChainUnavailableError extends ApiError {
   constructor(chain: string, options?: ErrorOptions) {
     super('chain_unavailable', `No node of ${chain} answers at the moment. Try again.`, options);
   }
 }
 
-/** A node that is on another chain than the configuration says: nothing may be asked of it or sent to it. */
+/** The node is on another chain than configured. Nothing is sent to it. */
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError';
 }
 
-/** Libraries wrap what their transport throws, a few levels deep at most. */
 const MAX_CAUSES = 10;
 
 export function failureIn(error: unknown): NodeFailure | undefined {
@@ -146,21 +141,17 @@ export function failureIn(error: unknown): NodeFailure | undefined {
   return undefined;
 }
 
-/** A JSON-RPC error as a node sends it. */
 export interface RpcErrorBody {
   readonly code: number;
   readonly message: string;
 }
 
-/** Whether an error speaks of the chain or of the question, so that every other node would answer the same. */
+/** Whether every other node would answer the same. */
 export type IsAnswer = (error: RpcErrorBody) => boolean;
 
 const INVALID_PARAMS = -32602;
 
-/**
- * The errors of the Starknet specification that speak of blocks, contracts and transactions. Left out are those by which a node
- * speaks of itself: 1 (could not take it), 31 and 34 (its limits), 32 (has no blocks), 33 (a continuation it forgot), 38, 42, 63.
- */
+/** Errors about blocks, contracts and transactions. Left out are those about the node itself: 1, 31, 32, 33, 34, 38, 42, 63. */
 const STARKNET_ANSWERS: ReadonlySet<number> = new Set([
   ...[10, 20, 21, 22, 24, 25, 26, 27, 28, 29, 40, 41],
   ...[50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 64, 65],
@@ -169,14 +160,13 @@ const STARKNET_ANSWERS: ReadonlySet<number> = new Set([
 
 export const isStarknetAnswer: IsAnswer = ({ code }) => STARKNET_ANSWERS.has(code);
 
-/** Nodes of EVM chains agree on 3 for a revert; older ones have numbers of their own and say it in words. */
+/** Nodes agree on 3 for a revert; older ones use other codes and say so in the message. */
 export const isEvmAnswer: IsAnswer = ({ code, message }) =>
   code === 3 || code === INVALID_PARAMS || (isServers(code) && /\brevert/i.test(message));
 
-/** Errors that say that the question was not understood. */
 const NOT_UNDERSTOOD: ReadonlySet<number> = new Set([-32700, -32600, INVALID_PARAMS]);
 
-/** Without a list of a service's own errors: not what JSON-RPC keeps for servers, nor what gateways take from HTTP. */
+/** For services without a list of their own: excludes the server range of JSON-RPC and codes taken from HTTP. */
 export const isCommonAnswer: IsAnswer = (error) => {
   const { code } = error;
   if (NOT_UNDERSTOOD.has(code) || isEvmAnswer(error)) return true;

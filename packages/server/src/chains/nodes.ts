@@ -1,36 +1,31 @@
 import { ChainUnavailableError, failureIn, NodeFailure, WrongChainError } from './node-fetch.ts';
 
-/** A node that failed is asked last for this long, so that a dead first address does not cost every read its timeout. */
+/** A failed node is asked last for this long, so that a dead first address does not cost every read its timeout. */
 const REST_MS = 30_000;
 
 export interface Node<T> {
-  /** Its place in the configuration. */
   readonly index: number;
-  /** The host alone: the rest of an address often holds a key. */
+  /** The host only: URLs may hold API keys. */
   readonly host: string;
   readonly client: T;
 }
 
 export interface NodeHealth {
   readonly host: string;
-  /** Why it did not answer; undefined when it did. */
   readonly trouble: string | undefined;
 }
 
 export interface NodesOptions<T> {
-  /** What the operator calls the chain, for messages. */
   readonly chain: string;
   readonly urls: readonly string[];
   readonly connect: (url: string) => T;
   readonly chainId: bigint;
-  /** Which chain a node says it is on. */
   readonly chainIdOf: (client: T) => Promise<bigint>;
-  /** Whether an error is the chain's answer, which every other node would give as well. */
   readonly isAnswer: (error: unknown) => boolean;
   readonly now?: () => number;
 }
 
-/** The nodes of one chain: a read goes to the first that answers. */
+/** A read goes to the first node that answers. */
 export class Nodes<T> {
   readonly #chain: string;
   readonly #nodes: readonly Node<T>[];
@@ -51,7 +46,6 @@ export class Nodes<T> {
     this.#now = now;
   }
 
-  /** As configured, with those that failed lately at the end. */
   inOrder(): readonly Node<T>[] {
     const now = this.#now();
     const rests = ({ index }: Node<T>) => (this.#restsUntil.get(index) ?? 0) > now;
@@ -62,12 +56,11 @@ export class Nodes<T> {
     this.#restsUntil.set(index, this.#now() + REST_MS);
   }
 
-  /** Asking again is safe because reads change nothing. */
   read<R>(ask: (node: Node<T>) => Promise<R>): Promise<R> {
     return this.#firstOf(this.inOrder(), ask);
   }
 
-  /** For what only the node that began it can continue. */
+  /** For continuations, which only the node that issued them knows. */
   readFrom<R>(index: number, ask: (node: Node<T>) => Promise<R>): Promise<R> {
     return this.#firstOf(
       this.#nodes.filter((node) => node.index === index),
@@ -93,7 +86,7 @@ export class Nodes<T> {
     throw new ChainUnavailableError(this.#chain, { cause: new AggregateError(failures, why) });
   }
 
-  /** Nothing is asked of a node or sent to it before it has said that it is on our chain, also when it was away at the start. */
+  /** A node has to show its chain id before its first use, also when it was away at the start. */
   async admit({ index, host, client }: Node<T>): Promise<void> {
     if (this.#admitted.has(index)) return;
     const found = await this.#chainIdOf(client).catch((error: unknown) => {
@@ -107,7 +100,7 @@ export class Nodes<T> {
     this.#admitted.add(index);
   }
 
-  /** Asks every node which chain it is on. One on a wrong chain is an error, one that does not answer is not. */
+  /** Throws for a node of a wrong chain; a node that does not answer is reported. */
   check(): Promise<readonly NodeHealth[]> {
     return Promise.all(
       this.#nodes.map(async (node) => {
@@ -128,7 +121,7 @@ export class Nodes<T> {
 
 const show = (chainId: bigint) => `0x${chainId.toString(16)}`;
 
-/** For the log. Other errors than ours may quote the address, so of these only the kind is told. */
+/** For the log. Foreign errors may quote the URL, so only their kind is shown. */
 export function nodeErrorText(error: unknown): string {
   if (error instanceof WrongChainError) return error.message;
   return (

@@ -1,13 +1,13 @@
 import { type Chain, type ChainToken, chains, parseEvmAddress, parseStarknetAddress } from '@svc/protocol';
 
 export type EvmChainName = Exclude<Chain, 'STARKNET'>;
-/** The sandbox keeps its tokens where mainnet has them. */
+/** The sandbox has mainnet's token addresses. */
 export type StarknetNetworkName = 'mainnet' | 'sepolia' | 'sandbox';
 
 export interface Token {
   readonly chain: Chain;
   readonly token: ChainToken;
-  /** In its one normal form; null is the chain's own coin. */
+  /** Normal form; null: the native coin. */
   readonly address: string | null;
   readonly decimals: number;
 }
@@ -67,10 +67,10 @@ const evmRows: Readonly<Record<EvmChainName, readonly Row[]>> = {
     ['WLD', '0xdC6fF44d5d932Cbd77B52E5612Ba0529DC6226F1', 18],
     NATIVE_ETH,
   ],
-  // Its own coin is worth a bitcoin and has no name in the interface: it must never pass for ETH.
+  // The native coin is RBTC. It must never pass for ETH.
   ROOTSTOCK: [
     ['DOC', '0xe700691dA7b9851F2F35f8b8182c69c53CcaD9Db', 18],
-    // Sources name three contracts and disagree on decimals: this is USDT0, which has 6 wherever it is issued.
+    // USDT0, with 6 decimals wherever it is issued. Sources disagree on contract and decimals.
     ['USDT', '0x779dED0c9e1022225f8E0630b35a9b54bE713736', 6],
     ['USDC_E', '0x74C9F2B00581F1b11Aa7Ff05aa9f608B7389de67', 6],
     ['DAI', '0x6B1a73d547F4009A26B8485b63D7015D248AD406', 18],
@@ -123,7 +123,6 @@ function tableOf(network: 'mainnet' | 'sepolia'): ReadonlyMap<Chain, readonly To
 
 const tables = { mainnet: tableOf('mainnet'), sepolia: tableOf('sepolia') };
 
-/** The tokens of a chain, in the table's order. */
 export function tokensOf(network: StarknetNetworkName, chain: Chain): readonly Token[] {
   return tables[network === 'sandbox' ? 'mainnet' : network].get(chain) ?? [];
 }

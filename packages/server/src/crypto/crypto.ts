@@ -15,15 +15,14 @@ export interface ExecutionCheck {
   readonly execution: OutsideExecution;
   readonly account: bigint;
   readonly chainId: bigint;
-  /** Who may have signed: public keys, tried in this order. */
+  /** Tried in this order. */
   readonly keys: readonly bigint[];
   readonly signature: StarkSignature;
 }
 
 export interface CheckedExecution {
-  /** The message that was to be signed. */
   readonly hash: bigint;
-  /** The first of the keys whose signature it is; undefined when it is nobody's. */
+  /** Undefined when no key fits. */
   readonly signer: bigint | undefined;
 }
 
@@ -32,22 +31,20 @@ export interface SignedFields {
   readonly signature: readonly [bigint, bigint];
 }
 
-/** Hashing and signatures, off the thread that serves requests. */
+/** Runs in worker threads. */
 export interface Crypto {
-  /** Goes before everything that waits: a database lock is held meanwhile. */
+  /** Goes before the queue: a database lock is held meanwhile. */
   signInvoke(fields: InvokeFields, privateKey: bigint): Promise<SignedFields>;
   checkExecution(check: ExecutionCheck): Promise<CheckedExecution>;
-  /** The message of an outside execution, version 2. */
   executionHash(execution: OutsideExecution, account: bigint, chainId: bigint): Promise<bigint>;
   contractAddress(deployment: Deployment): Promise<bigint>;
-  /** Where the accounts of an owner stand, one for each class, in their order. */
+  /** One for each class, in their order. */
   accountAddresses(classHashes: readonly bigint[], publicKey: bigint): Promise<readonly bigint[]>;
   stop(): Promise<void>;
 }
 
 type Operation = Exclude<keyof Crypto, 'stop'>;
 
-/** What the threads can do: the same names and arguments, answered at once. */
 export type Operations = {
   readonly [Name in Operation]: (...args: Parameters<Crypto[Name]>) => Awaited<ReturnType<Crypto[Name]>>;
 };
@@ -69,7 +66,7 @@ export const operations: Operations = {
   accountAddresses: (classHashes, publicKey) => classHashes.map((classHash) => accountAddress(classHash, publicKey)),
 };
 
-/** The curve's library writes a key that it refuses into its message, so nothing of that error is passed on. */
+/** The library's error message contains a refused key, so it is not passed on. */
 function signQuietly(hash: bigint, privateKey: bigint) {
   try {
     return sign(hash, privateKey);
@@ -78,13 +75,12 @@ function signQuietly(hash: bigint, privateKey: bigint) {
   }
 }
 
-/** To a thread, which has one job at a time. */
 export interface Job {
   readonly operation: keyof Operations;
   readonly args: readonly unknown[];
 }
 
-/** And back: once that it is ready, then one answer to each job, with the time that the job took. */
+/** First `ready`, then one answer per job with its duration. */
 export type Tell =
   | { readonly kind: 'ready' }
   | { readonly kind: 'done'; readonly answer: unknown; readonly ms: number }

@@ -5,11 +5,11 @@ import type { Crypto, Job, Operations, Tell } from './crypto.ts';
 const ENTRY = new URL('./thread-entry.ts', import.meta.url);
 
 export interface CryptoPool extends Crypto {
-  /** How long the threads have worked on jobs, all together; a job counts when it ends. */
+  /** Total over all threads; a job counts when it ends. */
   busyMs(): number;
 }
 
-/** Threads start with the first jobs, and do not keep the process alive. */
+/** Threads start with the first jobs and do not keep the process alive. */
 export function startCrypto({ threads }: { readonly threads: number }, entry = ENTRY): CryptoPool {
   const pool = new ThreadPool(threads, entry);
   return {
@@ -23,7 +23,7 @@ export function startCrypto({ threads }: { readonly threads: number }, entry = E
   };
 }
 
-/** The jobs wait here, not in the threads, so that an urgent one waits for no more than what is in hand. */
+/** Jobs wait here, not in the threads, so that an urgent one waits for running jobs only. */
 class ThreadPool {
   readonly #limit: number;
   readonly #entry: URL;
@@ -78,7 +78,7 @@ class ThreadPool {
     this.#threads.add(thread);
   }
 
-  /** One that never started is tried again with the next job only, so that a broken start cannot go round in circles. */
+  /** A thread that never started is replaced with the next job only, to avoid a restart loop. */
   #lost(thread: CryptoThread, started: boolean, reason: Error | undefined): void {
     this.#threads.delete(thread);
     if (started) this.#growIfNeeded();
@@ -91,7 +91,7 @@ class ThreadPool {
   }
 }
 
-/** The tables and the remembered keys take some 20 MB; a thread that runs away is ended and replaced. */
+/** Tables and cached keys take about 20 MB. */
 const MAX_MEMORY_MB = 256;
 
 export interface Task {
@@ -100,20 +100,18 @@ export interface Task {
   reject(error: Error): void;
 }
 
-/** Not the fault of what was asked: nothing was done, and asking again is safe. */
+/** Nothing was done; safe to repeat. */
 export class CryptoUnavailableError extends Error {
   override readonly name = 'CryptoUnavailableError';
 }
 
 export interface ThreadEvents {
-  /** Ready for the next job. */
   free(): void;
   worked(ms: number): void;
-  /** Dead. `started` says whether it was ever ready; the reason matters when it was not. */
+  /** `started`: it was ready once. The reason matters when it was not. */
   gone(thread: CryptoThread, started: boolean, reason: Error | undefined): void;
 }
 
-/** One worker thread with at most one job in hand. */
 export class CryptoThread {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
@@ -124,7 +122,7 @@ export class CryptoThread {
   constructor(entry: URL, events: ThreadEvents) {
     this.#events = events;
     this.#worker = new Worker(entry, {
-      // The flags of the process that starts it (a test runner's, say) are not meant for it.
+      // Flags of the parent, such as a test runner's, are not for the thread.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     });
@@ -140,13 +138,12 @@ export class CryptoThread {
     return this.#started && !this.#inHand;
   }
 
-  /** Only when it is free. */
   give(task: Task): void {
     try {
       this.#worker.postMessage(task.job);
       this.#inHand = task;
     } catch {
-      // Such an error shows the value that cannot be copied, which could be a key.
+      // The original error shows the value, which could be a key.
       task.reject(new TypeError(`${task.job.operation}: the arguments cannot be copied to a thread`));
     }
   }
@@ -168,19 +165,19 @@ export class CryptoThread {
   }
 
   #gone(): void {
-    // Without the reason: what a job threw could show its key.
+    // No cause: it could show a key.
     this.#inHand?.reject(new CryptoUnavailableError(`${this.#inHand.job.operation}: the thread ended during the job`));
     this.#inHand = undefined;
     this.#events.gone(this, this.#started, this.#reason);
   }
 }
 
-/** Some seconds of work in each lane: whoever came later would have gone away before the answer. */
+/** Some seconds of work per lane; later callers would have given up. */
 export const MAX_WAITING = 2_000;
 
 export type Lane = 'urgent' | 'ordinary';
 
-/** What waits: the urgent first, otherwise in order. The lanes have a bound each, so a flood in one leaves the other open. */
+/** Urgent first, otherwise FIFO. Each lane has its own bound, so a flood in one leaves the other open. */
 export class Lanes<Item> {
   readonly #lanes: Record<Lane, Item[]> = { urgent: [], ordinary: [] };
 
@@ -188,7 +185,6 @@ export class Lanes<Item> {
     return this.#lanes.urgent.length + this.#lanes.ordinary.length;
   }
 
-  /** False when the lane is full. */
   add(lane: Lane, item: Item): boolean {
     if (this.#lanes[lane].length >= MAX_WAITING) return false;
     this.#lanes[lane].push(item);
@@ -199,7 +195,6 @@ export class Lanes<Item> {
     return this.#lanes.urgent.shift() ?? this.#lanes.ordinary.shift();
   }
 
-  /** Everything that waits, which then waits no longer. */
   clear(): Item[] {
     return [...this.#lanes.urgent.splice(0), ...this.#lanes.ordinary.splice(0)];
   }
@@ -207,18 +202,15 @@ export class Lanes<Item> {
 
 type Addresses = Pick<Crypto, 'contractAddress' | 'accountAddresses'>;
 
-/** An owner signs within the hour; a quarter of a kilobyte each. */
+/** About 0.25 kB each. */
 const MAX_REMEMBERED = 10_000;
 
-/**
- * Keeps addresses that were calculated: creating a wallet asks for the one that preparing it asked for before, and going to a
- * thread and back costs the thread that serves requests more than looking it up.
- */
+/** Creating a wallet asks for the address that preparing it computed; a round trip to a thread costs more than a lookup. */
 export function rememberAddresses<T extends Addresses>(crypto: T, limit = MAX_REMEMBERED): T {
   const known = new Map<string, bigint>();
   const keep = (deployment: Deployment, address: bigint) => {
     known.set(keyOf(deployment), address);
-    // A map keeps the order of insertion, so its first key is the oldest.
+    // Maps keep insertion order: the first key is the oldest.
     const oldest = known.keys().next();
     if (known.size > limit && !oldest.done) known.delete(oldest.value);
   };

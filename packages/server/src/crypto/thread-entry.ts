@@ -25,7 +25,7 @@ function perform({ operation, args }: Job): unknown {
   return call(...args);
 }
 
-/** Builds the tables of multiples, which take longer than many jobs, before anybody waits for them. */
+/** Builds the multiplication tables, which take longer than many jobs. */
 function warmUp(): void {
   const { r, s } = sign(1n, 1n);
   verify(1n, starkKey(1n), r, s);

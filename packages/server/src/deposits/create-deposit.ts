@@ -13,13 +13,12 @@ type CreateDeposit = typeof endpoints.createDeposit;
 export interface DepositDeps {
   readonly db: Database;
   readonly networks: Networks;
-  /** Accounts of ours that hold USDC, beside the payment address. */
+  /** Own accounts besides the payment address. */
   readonly ownAccounts: (environment: Environment) => readonly bigint[];
-  /** Waits between two looks at the chain. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Credits a USDC transfer to the payment address, once, whoever offers it and however often. */
+/** Credits a USDC transfer to the payment address exactly once. */
 export async function createDeposit(
   deps: DepositDeps,
   { caller, body, transact }: Call<CreateDeposit>,
@@ -41,7 +40,7 @@ export async function createDeposit(
   return transact(async (tx) => toLedgerEntry(await storeDeposit(tx, caller, payment, sumOf(deposits))));
 }
 
-/** Everyone can read hashes off the chain; what another organisation's users paid is not for the first who finds it. */
+/** Hashes are public: a payment from another organisation's wallet is not credited to the caller. */
 async function refuseWalletsOfOthers(db: Database, caller: Caller, deposits: readonly ChainTransfer[]): Promise<void> {
   const senders = [...new Set(deposits.map(({ from }) => from))].flatMap((from) => {
     const address = parseStarknetAddress(toHex(from));
@@ -54,14 +53,13 @@ async function refuseWalletsOfOthers(db: Database, caller: Caller, deposits: rea
 }
 
 export interface Deposit {
-  /** USDC has as many decimals as credits: its units are millionths of a dollar. */
+  /** Same decimals as credits: one unit is a millionth of a dollar. */
   readonly usdc: bigint;
   readonly paymentAddress: bigint;
-  /** Accounts of ours. What one of them sends to the payment address was ours before. */
+  /** Transfers from own accounts are not deposits. */
   readonly own: readonly bigint[];
 }
 
-/** The transfers of a transaction that brought USDC to the payment address from somebody else. */
 export function depositsIn(
   transfers: readonly ChainTransfer[],
   { usdc, paymentAddress, own }: Deposit,
@@ -85,7 +83,6 @@ export function mismatch(found: string): ApiError {
   return new ApiError('transaction_mismatch', `The transaction is no deposit: ${found}.`);
 }
 
-/** A payment, by the chain and its one spelling there. */
 export interface Payment {
   readonly chainId: string;
   readonly hash: string;
@@ -96,7 +93,7 @@ interface Use extends LedgerOwner {
   readonly reference: string;
 }
 
-/** The entry that this payment was credited with, undefined while it is unused, or `transaction_already_used`. */
+/** Undefined while unused; throws `transaction_already_used` for another environment. */
 export async function findDeposit(
   reads: Reads,
   { organizationId, environment }: LedgerOwner,
@@ -113,10 +110,7 @@ export async function findDeposit(
   return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${use.reference}`);
 }
 
-/**
- * Credits a payment and remembers that it is used. Of two that offer it at once the second waits for the first: for the same
- * environment it answers the same entry, for another it throws `transaction_already_used`, which ends the transaction.
- */
+/** Of two concurrent calls the second waits: the same environment gets the same entry, another one `transaction_already_used`, which aborts the transaction. */
 export async function storeDeposit(
   tx: Db,
   { organizationId, environment }: LedgerOwner,

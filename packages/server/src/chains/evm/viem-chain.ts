@@ -23,7 +23,6 @@ import type { EvmChain, EvmReceipt, EvmTransfer } from './chain.ts';
 export interface ViemChainOptions {
   readonly name: EvmChainName;
   readonly chainId: number;
-  /** In the order in which they are asked. */
   readonly urls: readonly string[];
   readonly timeoutMs?: number | undefined;
   readonly now?: () => number;
@@ -31,19 +30,17 @@ export interface ViemChainOptions {
 
 type Question<R> = (client: PublicClient) => Promise<R>;
 
-/** A node whose errors tell no more than they should. */
 interface Connection {
   ask<R>(question: Question<R>): Promise<R>;
 }
 
-/** An EVM chain through the JSON-RPC of one or several nodes. */
 export class ViemEvmChain implements EvmChain {
   readonly chainId: number;
   readonly #nodes: Nodes<Connection>;
 
   constructor({ name, chainId, urls, timeoutMs, ...options }: ViemChainOptions) {
     this.chainId = chainId;
-    // Time and repetition are ours: the library would repeat by itself, behind the order of the nodes.
+    // viem's own retries would bypass the order of the nodes.
     const http_ = { fetchFn: nodeFetch(timeoutMs, isEvmAnswer), timeout: 0, retryCount: 0 };
     const connect = (url: string): Connection => {
       const client = createPublicClient({ transport: http(url, http_), cacheTime: 0 });
@@ -93,7 +90,7 @@ export class ViemEvmChain implements EvmChain {
   }
 }
 
-/** All from one node, so that the parts belong together. */
+/** From one node, so that block, transaction and receipt agree. */
 async function readReceipt(client: PublicClient, hash: Hash): Promise<EvmReceipt> {
   const receipt = await client.getTransactionReceipt({ hash });
   const [transaction, block] = await Promise.all([
@@ -122,15 +119,12 @@ function undefinedIfNoToken(error: unknown): undefined {
   throw error;
 }
 
-/** A node's no: what every other node of the chain would answer as well. */
+/** Every other node of the chain would refuse it too. */
 export class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal';
 }
 
-/**
- * The library's errors quote the node's whole address, which often holds a key, and the request. What goes on from here names the
- * host alone and has none of them as its cause, because the log writes causes too.
- */
+/** viem's errors quote the node's URL, which may hold an API key. The replacement names the host and carries no cause. */
 export function plainError(host: string, error: unknown): Error {
   const refusal = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
   if (refusal instanceof RpcRequestError) {
@@ -151,12 +145,11 @@ interface Outcome {
   readonly logs: Log<bigint, number, false>[];
 }
 
-/** What a transaction moved. A failed one moved nothing, whatever it was meant to. */
 export function transfersOf(transaction: Moved, receipt: Outcome): EvmTransfer[] {
   if (receipt.status !== 'success') return [];
   const { from, to, value } = transaction;
   const coin = to && value > 0n ? [transfer(null, from, to, value, null)] : [];
-  // Strict: logs that only look like a token's, with other topics or data, are left out.
+  // Strict: logs with other topics or data than a token's are left out.
   const logs = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs, strict: true });
   const places = new Map(receipt.logs.map(({ logIndex }, place) => [logIndex, place]));
   return [
@@ -167,7 +160,7 @@ export function transfersOf(transaction: Moved, receipt: Outcome): EvmTransfer[]
   ].filter((found) => found !== undefined);
 }
 
-/** Mints and burns name the zero address, which nobody has: they are no transfers between two. */
+/** Mints and burns are not transfers between two accounts. */
 function transfer(
   token: Address | null,
   from: Address,

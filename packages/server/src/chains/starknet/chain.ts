@@ -2,7 +2,7 @@ import { hex64, type OnChainTxStatus, parseStarknetAddress, type StarknetAddress
 import { type InvokeFields, type ResourceBounds, selector, toHex } from '@svc/starknet';
 import type { NodeHealth } from '../nodes.ts';
 
-/** `pre_confirmed` sees what the open block holds already. */
+/** `pre_confirmed` includes the open block. */
 export type BlockId = number | 'latest' | 'pre_confirmed';
 
 export interface ViewCall {
@@ -11,7 +11,7 @@ export interface ViewCall {
   readonly calldata?: readonly bigint[];
 }
 
-/** A no of the chain: its JSON-RPC code and the innermost reason. */
+/** JSON-RPC code and innermost reason. */
 export interface Refusal {
   readonly ok: false;
   readonly code: number;
@@ -25,15 +25,13 @@ export interface Block {
   readonly hash: bigint;
   readonly parentHash: bigint;
   readonly timestamp: Date;
-  /** Who made it, and was paid the fees. */
+  /** Receives the fees. */
   readonly sequencer?: bigint | undefined;
 }
 
-/** The last sealed block. */
 export type Head = Pick<Block, 'number' | 'hash'>;
 
 export interface ChainEvent {
-  /** The contract that emitted it. */
   readonly from: bigint;
   readonly keys: readonly bigint[];
   readonly data: readonly bigint[];
@@ -44,21 +42,21 @@ export interface EmittedEvent extends ChainEvent {
   /** Undefined in the open block. */
   readonly blockNumber: number | undefined;
   readonly blockHash: bigint | undefined;
-  /** Its place among the events of its transaction; older nodes do not tell. */
+  /** Index in the transaction; older nodes do not tell. */
   readonly index: number | undefined;
 }
 
 export interface Receipt {
   readonly transactionHash: bigint;
   readonly status: OnChainTxStatus;
-  /** Whether it is in a sealed block. Before, the status can still change. */
+  /** In a sealed block. Before, the status can still change. */
   readonly accepted: boolean;
   readonly revertReason: string | undefined;
   readonly blockNumber: number | undefined;
   readonly blockHash: bigint | undefined;
   /** In FRI. */
   readonly fee: bigint;
-  /** In their order: the place in this list is the event's index. */
+  /** In order: the position is the event's index. */
   readonly events: readonly ChainEvent[];
 }
 
@@ -68,7 +66,6 @@ export interface TransactionStatus {
   readonly revertReason: string | undefined;
 }
 
-/** What a transaction would use. */
 export interface Estimate {
   readonly ok: true;
   /** In FRI. */
@@ -88,10 +85,7 @@ export interface SignedInvoke {
   readonly transaction: RawInvoke;
 }
 
-/**
- * `sent`: a node has taken it, now or before. `refused`: no node has taken it in this try. `unknown`: a node may have taken it.
- * A refusal speaks of this try alone: what was sent earlier may be on the chain, and 52 (nonce) is what it then looks like.
- */
+/** `refused` speaks of this attempt only: an earlier one may be on the chain, and then looks like 52 (nonce). `unknown`: a node may have taken it. */
 export type SendOutcome =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'refused'; readonly code: number; readonly reason: string }
@@ -101,46 +95,38 @@ export interface EventFilter {
   readonly fromBlock: BlockId;
   readonly toBlock: BlockId;
   readonly address?: bigint;
-  /** For each position the keys that fit; an empty list fits all. */
+  /** Alternatives for each position; an empty list matches all. */
   readonly keys?: readonly (readonly bigint[])[];
   readonly limit: number;
-  /** From the page before. It is known to one node of this process alone: when that is gone, begin the range again. */
+  /** From the previous page. Valid on one node only; when it is gone, start the range again. */
   readonly continuation?: string | undefined;
 }
 
 export interface EventPage {
   readonly events: readonly EmittedEvent[];
-  /** Undefined on the last page. */
   readonly continuation: string | undefined;
 }
 
-/**
- * Starknet as the service knows it. What the chain says no to is a value; a `ChainUnavailableError` means that no node
- * answered. Reads see the `latest` block unless told otherwise.
- */
+/** A refusal of the chain is a value; a `ChainUnavailableError` means that no node answered. Reads see the `latest` block by default. */
 export interface StarknetChain {
   readonly chainId: bigint;
   /** Throws a `WrongChainError` for a node of another chain. */
   checkChain(): Promise<readonly NodeHealth[]>;
   blockNumber(): Promise<number>;
-  /** The same with its hash, in one question. */
   head(): Promise<Head>;
-  /** Undefined when there is no such block. */
   block(at: number | 'latest' | 'l1_accepted'): Promise<Block | undefined>;
   call(call: ViewCall, at?: BlockId): Promise<CallOutcome>;
-  /** Undefined where no contract stands. */
   classHashAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;
   nonceAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;
-  /** The selectors that contracts of a class can be called with from outside; undefined where it is not declared. */
+  /** Selectors of external functions; undefined where the class is not declared. */
   classEntrypoints(classHash: bigint): Promise<ReadonlySet<bigint> | undefined>;
   /** In the token's smallest unit. */
   balanceOf(token: bigint, owner: bigint, at?: BlockId): Promise<bigint>;
-  /** Undefined while no node knows of its execution. */
   receipt(hash: bigint): Promise<Receipt | undefined>;
   transactionStatus(hash: bigint): Promise<TransactionStatus>;
-  /** Without validating the signature, so that it need not be there yet. */
+  /** Skips validation, so the signature may be missing. */
   estimate(transaction: RawInvoke, at?: BlockId): Promise<Estimate | Refusal>;
-  /** Sending the same transaction again is harmless: it has the same hash. */
+  /** Idempotent: the same transaction has the same hash. */
   send(signed: SignedInvoke): Promise<SendOutcome>;
   events(filter: EventFilter): Promise<EventPage>;
 }
@@ -150,7 +136,7 @@ interface RawBounds {
   readonly max_price_per_unit: string;
 }
 
-/** An invoke transaction of version 3 as JSON-RPC spells it: what is stored and sent, byte for byte. */
+/** Invoke version 3 as JSON-RPC spells it: stored and sent byte for byte. */
 export interface RawInvoke {
   readonly type: 'INVOKE';
   readonly version: '0x3';
@@ -203,20 +189,19 @@ export interface Transfer {
 export const TRANSFER_SELECTOR = selector('Transfer');
 const WORD_BOUND = 2n ** 128n;
 
-/** The ERC-20 transfer in an event, or undefined: newer tokens put both parties among the keys, older ones into the data. */
+/** Newer tokens have both parties among the keys, older ones in the data. */
 export function readTransfer({ from: token, keys, data }: ChainEvent): Transfer | undefined {
   const [kind, ...indexed] = keys;
   if (kind !== TRANSFER_SELECTOR) return undefined;
   if (!(indexed.length === 2 && data.length === 2) && !(indexed.length === 0 && data.length === 4)) return undefined;
   const [from, to, low, high] = [...indexed, ...data];
   if (from === undefined || to === undefined || low === undefined || high === undefined) return undefined;
-  // Anyone can deploy a contract whose events only look like a token's.
+  // Any contract can emit an event that looks like a token's.
   if (low >= WORD_BOUND || high >= WORD_BOUND) return undefined;
   return { token, from, to, amount: low + high * WORD_BOUND };
 }
 
 export interface FoundTransfer extends Transfer {
-  /** Its event's place in the receipt. */
   readonly eventIndex: number;
 }
 
@@ -227,12 +212,12 @@ export function transfersIn(receipt: { readonly events: readonly ChainEvent[] })
   });
 }
 
-/** The normal form of an address that the chain has shown us. */
+/** Normal form. */
 export function addressOf(felt: bigint): StarknetAddress {
   const address = parseStarknetAddress(toHex(felt));
   if (!address.ok) throw new RangeError(`${toHex(felt)} ${address.reason}.`);
   return address.value;
 }
 
-/** Addresses as the database keeps them; hashes are there without padding. */
+/** As the database stores addresses; hashes are stored unpadded. */
 export const padAddress = (address: bigint): string => `0x${hex64(address)}`;

@@ -2,7 +2,7 @@ import type { OnChainTxStatus } from '@svc/protocol';
 import { RpcError } from 'starknet';
 import type { Block, ChainEvent, EmittedEvent, Estimate, Receipt, Refusal, TransactionStatus } from './chain.ts';
 
-/** What of a node's answers we read. The library's own types are unions of every version there is. */
+/** The fields that we read; the library's types are unions over all versions. */
 export interface RpcEvent {
   readonly from_address: string;
   readonly keys: readonly string[];
@@ -67,7 +67,7 @@ export function readReceipt(receipt: RpcReceipt): Receipt {
   return {
     transactionHash: BigInt(receipt.transaction_hash),
     ...toStatus(receipt.finality_status, receipt.execution_status, receipt.revert_reason),
-    // The open block has a number already, but no place in the chain.
+    // The open block has a number but no hash.
     blockNumber: receipt.block_hash === undefined ? undefined : receipt.block_number,
     blockHash: optional(receipt.block_hash),
     fee: BigInt(receipt.actual_fee.amount),
@@ -109,10 +109,9 @@ const finalities: Readonly<Record<string, OnChainTxStatus>> = {
   ACCEPTED_ON_L1: 'ACCEPTED_ON_L1',
 };
 
-/** The status of a hash that the node has never heard of. */
 export const NOT_RECEIVED: TransactionStatus = { status: 'NOT_RECEIVED', accepted: false, revertReason: undefined };
 
-/** Nodes tell finality and execution apart; the interface has one word for both. */
+/** One word for finality and execution. */
 export function toStatus(
   finality: string,
   execution: string | undefined,
@@ -125,7 +124,6 @@ export function toStatus(
   return { status, accepted, revertReason: undefined };
 }
 
-/** Codes of the Starknet specification that we tell apart. */
 export const code = {
   contractNotFound: 20,
   blockNotFound: 24,
@@ -144,7 +142,6 @@ export function isCode(error: unknown, wanted: number): boolean {
   return isRefusal(error) && Number(error.code) === wanted;
 }
 
-/** The chain's no as a value; anything else is thrown on. */
 export function toRefusal(error: unknown): Refusal {
   if (!isRefusal(error)) throw error;
   const { message, data } = error.baseError as { message: string; data?: unknown };

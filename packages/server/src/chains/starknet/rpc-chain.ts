@@ -38,18 +38,16 @@ import {
   toStatus,
 } from './rpc-answers.ts';
 
-/** A class is a megabyte or two to read and never changes. Room for every class in use, none for a flood of strangers'. */
+/** A class is 1 to 2 MB and never changes. Bounded against a flood of unknown classes. */
 const MAX_KNOWN_CLASSES = 100;
 
 export interface RpcChainOptions {
   readonly chainId: bigint;
-  /** In the order in which they are asked. */
   readonly urls: readonly string[];
   readonly timeoutMs?: number | undefined;
   readonly now?: () => number;
 }
 
-/** Starknet through the JSON-RPC of one or several nodes. */
 export class RpcStarknetChain implements StarknetChain {
   readonly chainId: bigint;
   readonly #nodes: Nodes<RpcProvider>;
@@ -113,7 +111,7 @@ export class RpcStarknetChain implements StarknetChain {
     return found;
   }
 
-  /** Asks by the name that every token has; the newer `balance_of` is missing in some. */
+  /** Every token has `balanceOf`; some lack `balance_of`. */
   async balanceOf(token: bigint, owner: bigint, at?: BlockId): Promise<bigint> {
     const outcome = await this.call({ to: token, entrypoint: 'balanceOf', calldata: [owner] }, at);
     if (!outcome.ok) throw new Error(`${toHex(token)} does not tell balances: ${outcome.reason}`);
@@ -173,7 +171,6 @@ export class RpcStarknetChain implements StarknetChain {
     return this.#nodes.read(({ client }) => ask(client));
   }
 
-  /** Undefined when the chain answers that there is none. */
   async #find<R>(missing: number, ask: (provider: RpcProvider) => Promise<R>): Promise<R | undefined> {
     return this.#read(ask).catch((error: unknown) => {
       if (isCode(error, missing)) return undefined;
@@ -182,7 +179,7 @@ export class RpcStarknetChain implements StarknetChain {
   }
 }
 
-/** Not getChainId, which remembers its first answer. */
+/** `getChainId` caches its first answer. */
 async function chainIdOf(provider: RpcProvider): Promise<bigint> {
   const response = (await provider.channel.fetch('starknet_chainId')) as Response;
   return BigInt(((await response.json()) as { result: string }).result);
@@ -192,7 +189,7 @@ function rpcBlockId(block: BlockId) {
   return typeof block === 'number' ? { block_number: block } : block;
 }
 
-/** A node understands its own continuations only, so ours begin with its place. */
+/** Continuations are prefixed with the node's index. */
 function readContinuation(text: string | undefined): { index?: number; token?: string } {
   if (text === undefined) return {};
   const colon = text.indexOf(':');
@@ -201,11 +198,7 @@ function readContinuation(text: string | undefined): { index?: number; token?: s
   return { index: Number(index), token: text.slice(colon + 1) };
 }
 
-/**
- * Tries one node after the other until one answers. Repeating is safe because every try sends the same bytes under the same
- * hash, which the chain takes once. After a try that may have been obeyed, a refusal proves nothing: the nonce may be
- * used by this very transaction.
- */
+/** Every attempt sends the same bytes under the same hash, which the chain takes once. After an attempt of unknown outcome a refusal proves nothing: the nonce may be used by this very transaction. */
 export async function sendOnce(nodes: Nodes<RpcProvider>, signed: SignedInvoke): Promise<SendOutcome> {
   const failures: string[] = [];
   let perhapsTaken = false;
@@ -231,7 +224,6 @@ interface Failed {
   readonly reason: string;
 }
 
-/** Before anything is sent, so nothing is unclear. */
 async function turnedAway(nodes: Nodes<RpcProvider>, node: Node<RpcProvider>): Promise<Failed | undefined> {
   return nodes.admit(node).then(
     () => undefined,
@@ -254,7 +246,6 @@ async function attemptOn(node: Node<RpcProvider>, { hash, transaction }: SignedI
   }
 }
 
-/** A transaction in the words in which starknet.js wants one to estimate. */
 export function toInvocation(raw: RawInvoke) {
   const { l1_gas, l1_data_gas, l2_gas } = raw.resource_bounds;
   const bounds = ({ max_amount, max_price_per_unit }: typeof l1_gas) => ({
