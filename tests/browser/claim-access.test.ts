@@ -30,7 +30,7 @@ afterAll(() => visits?.stop());
 
 const focused = (page: Page) => page.evaluate('document.activeElement?.innerText || document.activeElement?.id || ""');
 
-/** Goes on with Tab until the focus stands on what is wanted. */
+/** Presses Tab until the focus is on the label. */
 async function tabTo(page: Page, label: string): Promise<void> {
   for (let tabs = 0; tabs < MAX_TABS; tabs++) {
     await page.keyboard.press('Tab');

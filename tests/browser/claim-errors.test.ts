@@ -66,7 +66,7 @@ describe('a redeem that is refused', () => {
     'is explained, forgotten, and leads on: %s',
     async (errorCode, answer, next) => {
       const { page, claims } = await visits.open({ prepare: (fake) => (fake.redeems = [answer]) });
-      // Only who chose Solana is sent to Starknet instead.
+      // Only users who chose Solana are sent to Starknet.
       if (errorCode === 'noSolana') await redeem('Solana', solana, page);
       else await redeem('Starknet', starknet, page);
       await page.getByText(en.errors[errorCode].body).waitFor();

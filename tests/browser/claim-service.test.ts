@@ -4,7 +4,7 @@ import { caller } from '../support/client.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { button, type ClaimVisits, heading, openClaimVisits } from './support/claim-visits.ts';
 
-/** A payout is signed, sent, and found in a block; on Solana it crosses a bridge. */
+/** A payout is signed, sent and included in a block; on Solana it crosses a bridge. */
 const STORY_LIMIT_MS = 180_000;
 const STEP_LIMIT_MS = 90_000;
 const starknet = `0x05${'b1b2c3d4e5f60718'.repeat(4).slice(2)}`;

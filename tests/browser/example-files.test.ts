@@ -9,24 +9,24 @@ const root = path.resolve(import.meta.dirname, '../..');
 const app = path.join(root, 'examples/wallet-app');
 const SECRET = 'sk_dev_of_nobody';
 const KEYS = JSON.stringify({ secretKey: SECRET });
-/** As it is, and as Vite puts files into modules. */
+/** Plain, or as Vite embeds files into modules. */
 const gaveAway = (body: string) => body.includes(SECRET) || body.includes(btoa(KEYS));
 const credentials = { baseUrl: 'http://127.0.0.1:9/v1', publicKey: 'pk_dev_of_nobody' };
 
 let example: ExampleServer;
-/** A start at the root leaves its keys in the first, a start within the app would leave them in the second. */
+/** Data folders of a start at the root and of one within the app. */
 const dataFolders = [path.join(root, '.svc'), path.join(app, '.svc')];
 const keyFolders: string[] = [];
 
 beforeAll(async () => {
   for (const dataFolder of dataFolders) {
     await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-    // Beside whatever a developer has there, and never in place of it.
+    // Next to a developer's files, never replacing them.
     const keyFolder = await mkdtemp(path.join(dataFolder, 'example-test-'));
     keyFolders.push(keyFolder);
     await writeFile(path.join(keyFolder, 'credentials.json'), KEYS);
   }
-  // Vite tells of each file that it refuses.
+  // Vite logs every file that it refuses.
   for (const level of ['error', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
   example = await startExample(credentials, { port: 0, watch: false });
 });
@@ -34,11 +34,11 @@ afterAll(async () => {
   await example?.stop();
   vi.restoreAllMocks();
   await Promise.all(keyFolders.map((folder) => rm(folder, { recursive: true, force: true })));
-  // Refused, and rightly so, where a developer has something there.
+  // Fails if a developer has files there, which must stay.
   await Promise.all(dataFolders.map((folder) => rmdir(folder).catch(() => undefined)));
 });
 
-/** The address as it is spelt: `fetch` would take `..` out of it. */
+/** `fetch` would normalise `..`. */
 async function ask(spelt: string): Promise<{ status: number | undefined; body: string }> {
   const { hostname, port } = new URL(example.url);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -47,10 +47,10 @@ async function ask(spelt: string): Promise<{ status: number | undefined; body: s
   return { status: response.statusCode, body: await text(response) };
 }
 
-/** Vite does something else with a file for each of these. */
+/** Vite handles a file differently for each of these. */
 const QUERIES = ['', '?raw', '?import&raw', '?url', '?import&url', '?inline', '?import', '?raw??', '?html-proxy'];
 
-/** Other spellings of the way to the two files, and ways that a server with less care would take for one. */
+/** Equivalent and similar paths to the two files. */
 function waysToKeys(): { readonly same: string[]; readonly astray: string[] } {
   const [outer = '', inner = ''] = keyFolders;
   const [fromRoot, fromApp] = [path.relative(root, outer), path.relative(app, inner)];

@@ -11,7 +11,7 @@ import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 const phone = { width: 390, height: 844 };
-/** A wallet is created, filled and used, and keys are stretched, on a machine with other tests. */
+/** Creates, funds and uses a wallet and stretches keys, on a busy machine. */
 const STORY_LIMIT_MS = 180_000;
 const STEP_LIMIT_MS = 60_000;
 
@@ -39,13 +39,12 @@ async function open(name: string, options: { hasPrf?: boolean } = {}): Promise<P
   return page;
 }
 
-/** Counts what the page asks the browser for. */
+/** Counts the page's WebAuthn calls. */
 const recordPasskeys = `
   globalThis.passkeysMade = 0;
   const make = navigator.credentials.create.bind(navigator.credentials);
   navigator.credentials.create = (options) => make(options).finally(() => passkeysMade++);`;
 
-/** What the page says, once it says something. */
 const notice = (page: Page) => page.locator('#notice:not(:empty)').textContent();
 const balance = (page: Page) => page.locator('#balance');
 const fits = (page: Page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
@@ -56,7 +55,6 @@ async function send(page: Page, amount: string): Promise<void> {
   await page.getByRole('button', { name: 'Send' }).click();
 }
 
-/** Whether the service has a wallet for this name. */
 async function hasWallet(externalUserId: string): Promise<boolean> {
   const { baseUrl, publicKey, secretKey } = server.credentials;
   const address = `${baseUrl}/svc-wallets/by-user?externalUserId=${externalUserId}`;

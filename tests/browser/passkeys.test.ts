@@ -6,10 +6,10 @@ import { addAuthenticator } from './support/authenticator.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { type LibraryPages, openLibraryPages } from './support/library-page.ts';
 
-/** What the page holds: functions that are handed to `evaluate` run there. */
+/** Global of the page: functions passed to `evaluate` run there. */
 declare const sdk: LibraryPage['sdk'];
 
-/** A page stretches a key for every backup, on a machine with other tests. */
+/** Every backup stretches a key, on a busy machine. */
 const STORY_LIMIT_MS = 120_000;
 
 let pages: LibraryPages;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, BROWSER_LIMIT_MS);
 afterAll(() => pages?.stop());
 
-/** A page of a user nobody knows yet. */
+/** A page of a new user. */
 async function newUser() {
   const externalUserId = `user ${randomUUID()}`;
   const [page, options] = await Promise.all([pages.open(), pages.optionsOf(externalUserId)]);

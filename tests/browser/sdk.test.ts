@@ -9,14 +9,14 @@ import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { newFilledWallet } from './support/filled-wallet.ts';
 import { type LibraryPages, openLibraryPages, type PageOptions } from './support/library-page.ts';
 
-/** What the page holds: functions that are handed to `evaluate` run there. */
+/** Global of the page: functions passed to `evaluate` run there. */
 declare const sdk: LibraryPage['sdk'];
 declare const askWorker: LibraryPage['askWorker'];
 
 const encryptKey = '481516';
 const externalUserId = 'ana';
 const RECIPIENT = '0xb0b';
-/** A page stretches a key for each signature of an owner, on a machine with other tests. */
+/** Every owner signature stretches a key, on a busy machine. */
 const STORY_LIMIT_MS = 120_000;
 
 let pages: LibraryPages;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, BROWSER_LIMIT_MS);
 afterAll(() => pages?.stop());
 
-/** The arguments of every function below. */
+/** Arguments of the functions below. */
 const given = () => ({ options, wallet, encryptKey, externalUserId, recipient: RECIPIENT, usdc: USDC });
 
 describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {

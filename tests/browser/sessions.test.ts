@@ -7,12 +7,12 @@ import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { newFilledWallet } from './support/filled-wallet.ts';
 import { type LibraryPages, openLibraryPages, type PageOptions } from './support/library-page.ts';
 
-/** What the page holds: functions that are handed to `evaluate` run there. */
+/** Global of the page: functions passed to `evaluate` run there. */
 declare const sdk: LibraryPage['sdk'];
 
 const encryptKey = '481516';
 const externalUserId = 'ana';
-/** A page stretches a key for each signature, on a machine with other tests. */
+/** Every signature stretches a key, on a busy machine. */
 const STORY_LIMIT_MS = 120_000;
 
 let pages: LibraryPages;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, BROWSER_LIMIT_MS);
 afterAll(() => pages?.stop());
 
-/** The arguments of every function below. */
+/** Arguments of the functions below. */
 const given = () => ({ options, wallet, encryptKey, recipient: '0xb0b', usdc: USDC });
 
 describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {

@@ -9,9 +9,9 @@ import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator
 import { startService, type TestService } from '../support/service.ts';
 import {
   EXAMPLE_LIMIT_MS,
-  type ExampleWorld,
+  type ExampleFixture,
   PREPARE_LIMIT_MS,
-  prepareExampleWorld,
+  prepareExamples,
   scopeOf,
 } from './support/example-scope.ts';
 import { readBlocks } from './support/read-examples.ts';
@@ -24,16 +24,16 @@ const blocks = readBlocks(guide, 'js');
 const isProgram = ({ code }: { code: string }) => code.startsWith('import ');
 
 let service: TestService;
-let world: ExampleWorld;
+let fixture: ExampleFixture;
 
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
   service = await startService();
   const { dataDir } = service.server;
-  // The program looks for the keys where a user's own start leaves them, and for the library among the dependencies.
+  // The program expects the keys where `npm start` leaves them, and the library among the dependencies.
   await symlink(dataDir, path.join(dataDir, '.svc'));
   await symlink(path.join(root, 'node_modules'), path.join(dataDir, 'node_modules'));
-  world = await prepareExampleWorld(service);
+  fixture = await prepareExamples(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {
   vi.unstubAllGlobals();
@@ -57,11 +57,11 @@ describe('the guide to the library', () => {
     EXAMPLE_LIMIT_MS,
   );
 
-  // Everything that the examples in the comments may name is known here, too.
+  // These blocks use the same scope as the examples in doc comments.
   it.each(blocks.filter((block) => !isProgram(block)).map(({ place, code }) => [place, code]))(
     'has an example that runs: %s',
     async (_, code) => {
-      await runExample(code, await scopeOf(world, code));
+      await runExample(code, await scopeOf(fixture, code));
     },
     EXAMPLE_LIMIT_MS,
   );

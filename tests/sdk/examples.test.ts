@@ -1,10 +1,10 @@
-// Every `@example` in a doc comment of packages/sdk/src runs here, against the running service, each by itself and in no order.
+// Runs every `@example` of the doc comments in packages/sdk/src against a running service, each on its own and in any order.
 //
-// An example is plain JavaScript, without imports and types. It may name everything that the library exports, and without
-// further ado `svc`, `client`, `baseUrl`, `publicKey`, `secretKey`, `bearerToken`, `nodeUrl`, `externalUserId`, `wallet`, `encryptKey`,
-// `credentialId` (of the wallet's passkey), `recipient`, `spender`, `tokenAddress`, `transactionHash` (of 1.5 USDC to `recipient`),
-// `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, `webhook`, `ownSku`, and `payload` with `headers` of a webhook. More goes
-// into support/example-scope.ts. Users are `ana`, who has a wallet, and the `externalUserId` of `wallet`.
+// An example is plain JavaScript without imports and types. It may use every export of the library, and these names:
+// `svc`, `client`, `baseUrl`, `publicKey`, `secretKey`, `bearerToken`, `nodeUrl`, `externalUserId`, `wallet`, `encryptKey`,
+// `credentialId` (of the wallet's passkey), `recipient`, `spender`, `tokenAddress`, `transactionHash` (1.5 USDC to `recipient`),
+// `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, `webhook`, `ownSku`, and `payload` with
+// `headers` of a webhook. Users: `ana`, who has a wallet, and the `externalUserId` of `wallet`. Add more in support/example-scope.ts.
 import path from 'node:path';
 import { createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,9 +12,9 @@ import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator
 import { startService, type TestService } from '../support/service.ts';
 import {
   EXAMPLE_LIMIT_MS,
-  type ExampleWorld,
+  type ExampleFixture,
   PREPARE_LIMIT_MS,
-  prepareExampleWorld,
+  prepareExamples,
   scopeOf,
 } from './support/example-scope.ts';
 import { readExamples } from './support/read-examples.ts';
@@ -22,12 +22,12 @@ import { runExample } from './support/run-example.ts';
 
 const examples = readExamples(path.resolve(import.meta.dirname, '../../packages/sdk/src'));
 let service: TestService;
-let world: ExampleWorld;
+let fixture: ExampleFixture;
 
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
   service = await startService();
-  world = await prepareExampleWorld(service);
+  fixture = await prepareExamples(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {
   vi.unstubAllGlobals();
@@ -38,7 +38,7 @@ describe('the examples in the comments', () => {
   it.each(examples.map(({ place, code }) => [place, code]))(
     'run: %s',
     async (_, code) => {
-      await runExample(code, await scopeOf(world, code));
+      await runExample(code, await scopeOf(fixture, code));
     },
     EXAMPLE_LIMIT_MS,
   );
@@ -54,7 +54,7 @@ describe('the examples in the comments', () => {
   });
 
   it('are checked: one that fails, fails', async () => {
-    await expect(runExample('await svc.getSku({ id: "none" });', world.common)).rejects.toThrow();
-    await expect(runExample('nobody.knows();', world.common)).rejects.toThrow(ReferenceError);
+    await expect(runExample('await svc.getSku({ id: "none" });', fixture.common)).rejects.toThrow();
+    await expect(runExample('nobody.knows();', fixture.common)).rejects.toThrow(ReferenceError);
   });
 });

@@ -13,7 +13,7 @@ import { type RunningServer, startServer } from '../support/server.ts';
 
 let server: RunningServer;
 let client: Client;
-/** As in a browser: without the secret key, and with the user's token. */
+/** As in a browser: with the user's token, without the secret key. */
 let asUser: (externalUserId: string) => Promise<Client>;
 
 beforeAll(async () => {

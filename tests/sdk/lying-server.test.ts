@@ -14,7 +14,7 @@ import { USDC } from '../support/starknet-client.ts';
 import { addsCall, callLies, changesFelt, replacesCall } from './support/lies.ts';
 import { type Lie, type LyingProxy, openLyingProxy } from './support/lying-proxy.ts';
 
-/** As a passkey gives it: it opens at once. */
+/** A passkey secret opens at once. */
 const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;
 const quick = () => ({ encryptKey, usePasskey: true, passkey: { credentials: new FakeAuthenticator() } });
 const PREPARE = '/prepare-typed-data';
@@ -23,7 +23,7 @@ let proxy: LyingProxy;
 let sandbox: Sandbox;
 let wallet: CreatedWallet;
 
-/** A client that has asked for nothing yet. */
+/** A client without cached answers. */
 const newClient = (): Client => {
   const { publicKey, secretKey } = service.server.credentials;
   return createClient({ baseUrl: proxy.baseUrl, publicKey, secretKey, bearerToken: secretKey });
@@ -49,7 +49,7 @@ const two = [
 
 async function expectNoSignature(work: Promise<unknown>): Promise<void> {
   await expect(work).rejects.toThrow(SvcTypedDataError);
-  // It was the lie that was refused, and not something before it.
+  // The altered answer was refused, not an earlier one.
   expect(proxy.lied()).toHaveLength(1);
   expect(proxy.signed()).toEqual([]);
 }

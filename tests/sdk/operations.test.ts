@@ -27,7 +27,7 @@ const operations = [
   'sessions.removeSpendingPolicy',
 ];
 
-/** What the library adds to them. */
+/** Additions of this library. */
 const additions = [
   'sessions.setupSession',
   'changeEncryptKey',

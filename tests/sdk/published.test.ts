@@ -6,7 +6,7 @@ import { type RunningServer, startServer } from '../support/server.ts';
 import { type Consumer, newConsumer } from './support/consumer.ts';
 
 const protocol = path.resolve(import.meta.dirname, '../../packages/protocol/src/index.ts');
-/** Two bundles and two runs of the compiler on a busy machine. */
+/** Two bundles and two compiler runs on a busy machine. */
 const BUILD_LIMIT_MS = 120_000;
 
 let server: RunningServer;

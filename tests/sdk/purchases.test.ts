@@ -23,9 +23,9 @@ let client: Client;
 let order: PurchaseSkuParams;
 let states: PurchaseState[];
 let before: bigint;
-/** Answers of this address are lost after the service has done its work. */
+/** Answers of this path are dropped after the service has handled the request. */
 let lossy: string | undefined;
-/** Sends every request with a key that the service has not seen, as if a day had passed. */
+/** Sends every request with a new key, as if the old ones had expired. */
 let forgetful = false;
 
 async function brokenFetch(url: string, init?: RequestInit): Promise<Response> {
@@ -63,7 +63,7 @@ async function paymentBalance(): Promise<bigint> {
   const [low = 0n] = await callContract(client, { contractAddress: BigInt(USDC), entrypoint: 'balance_of', calldata });
   return low;
 }
-/** In raw units, of everything that arrived in this test. */
+/** In raw units, received during this test. */
 const paid = async () => (await paymentBalance()) - before;
 const rawAmount = () => BigInt(Math.round(Number(states[0]?.amount) * 1e6));
 const resume = () => purchaseSku(client, { ...order, resume: states.at(-1) });

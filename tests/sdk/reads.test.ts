@@ -12,14 +12,14 @@ import {
 } from '../support/examples.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** What development starts with and a deposit of 800, less a redeem of one cent with one for its gas. */
+/** The initial credits of development and a deposit of 800, less a redeem of one cent and one for its gas. */
 const TOTAL_USD = 10_799.98;
 
 let service: TestService;
 let world: World;
-/** As a server uses it, with the secret key. */
+/** As on a server, with the secret key. */
 let svc: Svc;
-/** As the user's own browser uses it, with the user's token. */
+/** As in the user's browser, with the user's token. */
 let mine: Svc;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await prepareWorld(service);
   const { baseUrl, publicKey, secretKey } = server.credentials;
   svc = createSvc({ baseUrl, publicKey, secretKey });
-  // What came in shows up by itself, a moment later.
+  // Incoming transfers appear after a moment.
   await eventually(
     () => svc.getTransactionList({ walletAddress: world.owner.address }),
     ({ total }) => total === 2,
@@ -197,7 +197,7 @@ describe('a server', () => {
       baseUrl,
       publicKey,
       secretKey,
-      // The first answer to each write is lost on the way back.
+      // The first answer to each write is lost.
       fetch: async (input, init) => {
         const answer = await fetch(input, init);
         if (init?.method === 'POST' && lost++ === 0) throw new TypeError('fetch failed');

@@ -23,7 +23,7 @@ afterAll(() => house.service.stop());
 const transfer = toHex(selector('transfer'));
 const refused = (code: string) => ({ name: 'SvcSessionError', code });
 
-/** Refused by what the chain says of the session, before anything signed is sent. */
+/** Refused by the session's state on the chain, before anything signed is sent. */
 async function expectRefusal(wallet: TestWallet, session: Session, calls: readonly ContractCall[], code: string) {
   const before = house.signedRequests;
   await expect(house.execute(wallet, session, calls)).rejects.toMatchObject(refused(code));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { measureSize } from '../../packages/sdk/build/measure-size.ts';
 
-/** Measured: see docs/benchmarks.md. Some air for fixes; whoever needs more looks first at what came in. */
+/** Measured in docs/benchmarks.md, with room for fixes. Before raising it, check what was added. */
 const MAX_GZIP_BYTES = 50_000;
-/** A bundler on a machine with other tests. */
+/** A bundler beside other tests. */
 const BUNDLE_LIMIT_MS = 60_000;
 
 describe('what the library adds to an app with wallets', { timeout: BUNDLE_LIMIT_MS }, () => {

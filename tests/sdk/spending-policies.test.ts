@@ -94,7 +94,7 @@ describe('a session with its policies', () => {
     const policies = [limits, { ...limits, token: STRK, maxPerCall: 2n ** 256n - 1n }];
     const hash = await house.settle(setup(wallet, session, policies));
     const { events } = await waitForTransactionOf(house.client, hash);
-    // In this order there is no moment at which the key works without its limits.
+    // In this order the key never works without its limits.
     const order = ['SpendingPolicySet', 'SpendingPolicySet', 'SessionKeyAdded'].map((name) => toHex(selector(name)));
     const names = events.map(({ keys }) => keys[0] ?? '');
     expect(names.filter((name) => order.includes(name))).toEqual(order);

@@ -20,11 +20,11 @@ afterEach(async () => {
 });
 afterAll(() => house.service.stop());
 
-/** The port of the discard service, which nobody runs. */
+/** The discard port, where nothing listens. */
 const DEAD_NODE = 'http://127.0.0.1:9';
 const send = async () => hashOf(await house.app.execute(owner, [transferOf(USDC, '0xb0b', 7n)]));
 
-/** Instead of waiting, something happens. */
+/** Runs an event instead of sleeping. */
 function meanwhile(...events: (() => Promise<unknown>)[]): Runtime & { readonly pauses: number[] } {
   const pauses: number[] = [];
   let now = Date.now();

@@ -19,7 +19,7 @@ import { Sandbox } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-/** As a passkey gives it: it opens at once, where a PIN takes its time on purpose. Only a wallet with a passkey takes it. */
+/** A passkey secret opens at once, while a PIN is stretched. Only a wallet with a passkey accepts it. */
 const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;
 const PIN = '4815';
 const READY = { walletType: 'READY', encryptKey: PIN, usePasskey: false } as const;
@@ -27,7 +27,7 @@ const BOB = '0xb0b';
 let service: TestService;
 let sandbox: Sandbox;
 let client: Client;
-/** The paths that this file's client has asked for. */
+/** Paths requested by this file's client. */
 let requests: string[] = [];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Opened by `encryptKey` as the backup of a passkey. READY has no passkeys, and takes the PIN. */
+/** Opens with `encryptKey` as a passkey's backup. READY has no passkeys and needs the PIN. */
 const quick = () => ({ encryptKey, usePasskey: true, passkey: { credentials: new FakeAuthenticator() } });
 
 const newWallet = (externalUserId: string, more: Partial<CreateWalletParams> = {}) =>
@@ -53,7 +53,7 @@ async function richWallet(externalUserId: string, more: Partial<CreateWalletPara
   return wallet;
 }
 
-/** Of anyone, in raw units, from the chain itself. */
+/** In raw units, from the chain. */
 async function balanceOf(address: string): Promise<bigint | undefined> {
   const contractAddress = BigInt(USDC);
   const [low] = await callContract(client, { contractAddress, entrypoint: 'balance_of', calldata: [BigInt(address)] });
@@ -179,7 +179,7 @@ describe('money moves', () => {
   it('after the time of the sandbox was moved, there and back', async () => {
     const wallet = await richWallet('late');
     const pay = () => transfer(client, { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa5' });
-    // The service looks at the chain's clock once a second.
+    // The service reads the chain's clock once a second.
     const paid = () =>
       eventually(
         () => pay().catch(String),

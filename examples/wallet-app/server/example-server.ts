@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createServer } from 'vite';
 
-/** What `npm start` leaves in `.svc/credentials.json`. */
+/** Written by `npm start` to `.svc/credentials.json`. */
 export interface Credentials {
   readonly baseUrl: string;
   readonly publicKey: string;
 }
 
 export interface ExampleOptions {
-  /** Default: the next free one from 5173 on. */
+  /** Default: the next free port from 5173. */
   readonly port?: number;
-  /** Whether the page follows changes of its files. Default: yes. */
+  /** Reloads on file changes. Default: true. */
   readonly watch?: boolean;
 }
 
@@ -24,17 +24,17 @@ export interface ExampleServer {
 }
 
 const PORT = 5173;
-/** A name as the page's own field allows it. */
+/** The same pattern as the page's field. */
 const NAME = /^[A-Za-z0-9 ._-]{1,40}$/;
-/** A body here is a name. */
+/** A body contains a name only. */
 const MAX_BODY_CHARACTERS = 1_000;
 const TOKEN_SECONDS = 300;
 
 const app = path.resolve(import.meta.dirname, '..');
 const repository = path.resolve(app, '../..');
-/** What the page is made of. Left to itself, Vite hands out the whole repository, and with it the folder where the service keeps its keys. */
+/** By default Vite serves the whole repository, including the service's keys. */
 const SERVED = [app, path.join(repository, 'packages'), path.join(repository, 'node_modules')];
-/** Never served, wherever it lies: the service's data folder with its keys, and what Vite itself withholds unless it is told otherwise. */
+/** Never served: the service's data folder, and Vite's own defaults. */
 const WITHHELD = [
   '**/.svc/**',
   '.env',
@@ -45,24 +45,24 @@ const WITHHELD = [
   '**/.git/**',
 ];
 
-/** The page, and the little that an app's own backend does for it: say where the service is, and give the user a token. */
+/** Serves the page and its backend: the service's address, and the user's token. */
 export async function startExample(credentials: Credentials, options: ExampleOptions = {}): Promise<ExampleServer> {
   const { port = PORT, watch = true } = options;
-  // Not in node_modules: nothing is to be left there.
+  // Not in node_modules, where files would stay behind.
   const cacheDir = await realpath(await mkdtemp(path.join(tmpdir(), 'svc-example-')));
   const removeCache = () => rmSync(cacheDir, { recursive: true, force: true });
-  // Vite ends the process by itself when it is told to stop, and may still write to the cache after it was closed.
+  // Vite ends the process on its own signal handler and may write to the cache after closing.
   process.once('exit', removeCache);
   const server = await createServer({
     configFile: false,
     root: app,
     cacheDir,
     logLevel: 'warn',
-    // One page: any other address is not found.
+    // One page: every other path is 404.
     appType: 'mpa',
     optimizeDeps: { include: ['hash-wasm', '@scure/starknet'] },
     server: {
-      // A name, not an address: passkeys belong to a domain.
+      // A name, because passkeys belong to a domain.
       host: 'localhost',
       port,
       fs: { allow: [...SERVED, cacheDir], deny: WITHHELD },
@@ -99,7 +99,7 @@ async function answer(credentials: Credentials, request: IncomingMessage, respon
     if (request.url !== '/user-token') return reply(404, {});
     const { name } = JSON.parse(await read(request)) as { name?: unknown };
     if (typeof name !== 'string' || !NAME.test(name)) return reply(400, {});
-    // A real app asks its own identity provider, for the user who has signed in there. The sandbox believes any name.
+    // A real app gets it from its identity provider for the signed-in user. The sandbox accepts any name.
     const token = await fetch(`${origin}/sandbox/identity/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

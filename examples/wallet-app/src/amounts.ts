@@ -1,4 +1,4 @@
-/** A raw amount in whole tokens, exact, with at least two decimals: `2500000` of 6 decimals is `2.50`. */
+/** `2500000` with 6 decimals is `2.50`. */
 export function formatAmount(raw: bigint, decimals: number): string {
   const digits = raw.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -6,7 +6,7 @@ export function formatAmount(raw: bigint, decimals: number): string {
   return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.padEnd(2, '0')}`;
 }
 
-/** The other way, of what the page's field lets through: digits, and at most as many decimals as the token has. */
+/** The field's pattern allows digits and at most `decimals` decimals. */
 export function readAmount(text: string, decimals: number): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(decimals, '0'));

@@ -1,10 +1,10 @@
-import { createSvc } from '@svc/sdk';
+import { createSvc, type SvcWallet } from '@svc/sdk';
 
-/** What the example's own small server tells the page: nothing that is secret. */
+/** From the example's server. Contains no secrets. */
 interface Settings {
   readonly baseUrl: string;
   readonly publicKey: string;
-  /** In development alone: fills any address with test money. */
+  /** In development only: funds any address with test money. */
   readonly faucetUrl?: string;
 }
 
@@ -13,7 +13,13 @@ const settings = (await (await fetch('/backend/settings')).json()) as Settings;
 export const canUseFaucet = settings.faucetUrl !== undefined;
 export type Svc = ReturnType<typeof createSvc>;
 
-/** Everything that the service does for this user. Tokens come from the app's own backend, a fresh one for each request. */
+export interface Account {
+  readonly name: string;
+  readonly svc: Svc;
+  readonly wallet: SvcWallet;
+}
+
+/** Uses a fresh token from the app's backend for each request. */
 export function svcFor(name: string): Svc {
   const { baseUrl, publicKey } = settings;
   return createSvc({ baseUrl, publicKey, bearerToken: () => userToken(name) });
@@ -24,7 +30,7 @@ async function userToken(name: string): Promise<string> {
   return ((await answer.json()) as { token: string }).token;
 }
 
-export async function fillWithTestMoney(address: string): Promise<void> {
+export async function fundWithTestMoney(address: string): Promise<void> {
   await post(settings.faucetUrl ?? '', { address, token: 'USDC', amount: '25' });
 }
 

@@ -1,7 +1,6 @@
 import { SvcApiError, SvcConnectionError, SvcError } from '@svc/sdk';
-import type { Account } from './account.ts';
 import { formatAmount, readAmount } from './amounts.ts';
-import { canUseFaucet, fillWithTestMoney } from './backend.ts';
+import { type Account, canUseFaucet, fundWithTestMoney } from './backend.ts';
 import { refresh } from './overview.ts';
 import { busy, button, copy, find, form, input, notify, onSubmit, show } from './page.ts';
 import { unlock } from './unlock.ts';
@@ -14,7 +13,7 @@ export async function home(account: Account): Promise<void> {
   faucet.hidden = !canUseFaucet;
   faucet.onclick = () =>
     busy(faucet, 'On its way…', async () => {
-      await fillWithTestMoney(publicKey);
+      await fundWithTestMoney(publicKey);
       await refresh(account);
       notify('25 test USDC have arrived.');
     });
@@ -44,13 +43,16 @@ async function send(account: Account): Promise<void> {
   await report(account, `${amount} USDC sent.`);
 }
 
-/** Only the library's own refusals are certain. Without an answer, or with one of a service in trouble, nobody here knows. */
+/**
+ * Only errors of the library itself and 4xx answers are certain. Without an answer, or after a 5xx, the outcome is
+ * unknown.
+ */
 function mayHaveBeenSent(error: unknown): boolean {
   if (error instanceof SvcApiError) return error.status >= 500;
   return !(error instanceof SvcError) || error instanceof SvcConnectionError;
 }
 
-/** What became of the transfer is said even where the list cannot be read: else it would be sent a second time. */
+/** Reports the outcome even if the list cannot be read: otherwise the user might send again. */
 async function report(account: Account, text: string, kind?: 'wrong'): Promise<void> {
   await refresh(account).catch(() => undefined);
   notify(text, kind);

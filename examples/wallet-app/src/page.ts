@@ -1,4 +1,3 @@
-/** The element with this id; the page is ours, so a missing one is a mistake of ours. */
 export function find<T extends HTMLElement>(id: string, type: new () => T): T {
   const element = document.getElementById(id);
   if (element instanceof type) return element;
@@ -15,39 +14,39 @@ export function show(screen: (typeof screens)[number]): void {
   for (const name of screens) find(name, HTMLElement).hidden = name !== screen;
 }
 
-/** Good news goes by itself; what went wrong stays until the next step. */
-const NEWS_MS = 6_000;
-let fading: ReturnType<typeof setTimeout> | undefined;
+/** Success messages disappear; errors stay until the next step. */
+const SUCCESS_MS = 6_000;
+let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
-export function notify(text: string, kind: 'well' | 'wrong' = 'well'): void {
+export function notify(text: string, kind: 'success' | 'wrong' = 'success'): void {
   const notice = find('notice', HTMLElement);
   notice.textContent = text;
   notice.className = kind;
-  clearTimeout(fading);
-  if (text !== '' && kind === 'well') fading = setTimeout(() => notify(''), NEWS_MS);
+  clearTimeout(hideTimer);
+  if (text !== '' && kind === 'success') hideTimer = setTimeout(() => notify(''), SUCCESS_MS);
 }
 
-/** Holds the button while the work goes on, and tells what went wrong in the error's own words. */
-export async function busy(held: HTMLButtonElement, text: string, work: () => Promise<void>): Promise<void> {
-  const idleText = held.textContent;
-  held.disabled = true;
-  held.textContent = text;
+/** Disables the button while the work runs, and shows the error's message. */
+export async function busy(target: HTMLButtonElement, text: string, work: () => Promise<void>): Promise<void> {
+  const idleText = target.textContent;
+  target.disabled = true;
+  target.textContent = text;
   notify('');
   try {
     await work();
   } catch (error) {
     notify(error instanceof Error ? error.message : String(error), 'wrong');
   } finally {
-    held.disabled = false;
-    held.textContent = idleText;
+    target.disabled = false;
+    target.textContent = idleText;
   }
 }
 
 export function onSubmit(id: string, text: string, work: () => Promise<void>): void {
   form(id).addEventListener('submit', (event) => {
     event.preventDefault();
-    const held = form(id).querySelector<HTMLButtonElement>('button.main');
-    if (held && !held.disabled) void busy(held, text, work);
+    const target = form(id).querySelector<HTMLButtonElement>('button.main');
+    if (target && !target.disabled) void busy(target, text, work);
   });
 }
 

@@ -1,6 +1,6 @@
-/** Without I, L, O and U, which are misread or misheard. */
+/** Without I, L, O and U, which are easily confused. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** Five bits each: 120 bits, beyond anyone's guessing. */
+/** Five bits each: 120 bits. */
 const LENGTH = 24;
 
 export function newRecoveryCode(): string {
@@ -8,7 +8,7 @@ export function newRecoveryCode(): string {
   return letters.join('').replace(/(.{4})(?!$)/g, '$1-');
 }
 
-/** As it was shown, however it was typed. */
+/** Accepts any case and separators. */
 export function readRecoveryCode(text: string): string {
   const letters = text.toUpperCase().replace(/[^0-9A-Z]/g, '');
   return letters.replace(/(.{4})(?!$)/g, '$1-');

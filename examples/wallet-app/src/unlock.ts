@@ -1,9 +1,9 @@
 import { SvcError, SvcPasskeyError } from '@svc/sdk';
-import type { Account } from './account.ts';
+import type { Account } from './backend.ts';
 import { button, find, form, input } from './page.ts';
 import { readRecoveryCode } from './recovery-code.ts';
 
-/** What opens the wallet's key: the passkey, or the recovery code where the passkey does not. */
+/** The `encryptKey` from the passkey, or the recovery code if the passkey fails. */
 export async function unlock({ svc, name }: Account): Promise<string> {
   try {
     return await svc.passkeys.unlock({ externalUserId: name });

@@ -7,7 +7,7 @@ interface PageWorker {
 }
 const { Worker } = globalThis as unknown as { Worker: new (url: string, options: { type: 'module' }) => PageWorker };
 
-/** Hands a message to a fresh worker with the library in it, and answers what it answers. */
+/** Sends a message to a new worker with the library and returns its answer. */
 function askWorker(message: unknown): Promise<unknown> {
   const worker = new Worker('/worker.js', { type: 'module' });
   const answer = new Promise((resolve) => {
@@ -21,5 +21,5 @@ export interface LibraryPage {
   readonly sdk: typeof sdk;
   readonly askWorker: typeof askWorker;
 }
-// The tests call the library from here, in the browser.
+// The tests call the library through these globals.
 Object.assign(globalThis, { sdk, askWorker } satisfies LibraryPage);

@@ -1,13 +1,11 @@
 import type { Page } from 'playwright-core';
 
 export interface AuthenticatorOptions {
-  /** Whether it can derive keys. */
   readonly hasPrf?: boolean;
-  /** Whether the user confirms when asked. */
   readonly isUserVerified?: boolean;
 }
 
-/** Gives the page a device with passkeys, as a phone or laptop has one, whose user confirms at once. */
+/** Adds a virtual authenticator whose user confirms at once. */
 export async function addAuthenticator(
   page: Page,
   { hasPrf = true, isUserVerified = true }: AuthenticatorOptions = {},

@@ -3,7 +3,7 @@ import { build } from 'vite';
 
 const pages = path.resolve(import.meta.dirname, '../pages');
 
-/** One script for the browser, made of a file in `pages/` as an app's bundler would make it. Nothing is written to disk. */
+/** Bundles a file of `pages/` into one script, in memory. */
 export async function bundle(file: string): Promise<string> {
   const result = await build({
     configFile: false,

@@ -1,6 +1,6 @@
 import { encodeQR } from 'qr';
 
-/** A script that gives a page a camera before which somebody holds a QR code. The page finds it as `camera`. */
+/** A script that gives a page a camera in front of a QR code. The page finds it as `camera`. */
 export function cameraShowing(text: string): string {
   const rows = JSON.stringify(encodeQR(text, 'raw', { border: 4 }).map((row) => row.map(Number)));
   return `

@@ -3,21 +3,20 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A start takes a second; where the browser has to be installed first, minutes. For `beforeAll`. */
+/** For `beforeAll`. A start takes a second, an installation minutes. */
 export const BROWSER_LIMIT_MS = 600_000;
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-/** On macOS browsers do not stand on the path. */
+/** On macOS browsers are not in the PATH. */
 const APPLICATIONS = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
 const WHAT_TO_DO = 'Install Chromium or Chrome, or name one with SVC_CHROMIUM=/path/to/chromium.';
-/** Several test files may find it missing at the same moment: one installs, the others wait. */
+/** Test files may install concurrently: one installs, the others wait. */
 const INSTALL = `flock /tmp/svc-install-chromium.lock sh -c '
   command -v chromium || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy chromium; }'`;
 
-/** A browser of the machine, without a window. */
 export async function openChromium(): Promise<Browser> {
   const executablePath = findChromium() ?? installChromium();
-  // Chromium's own sandbox needs a user that is not root.
+  // Chromium's sandbox does not run as root.
   return chromium.launch({ executablePath, headless: true, chromiumSandbox: !isRoot() });
 }
 

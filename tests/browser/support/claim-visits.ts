@@ -8,11 +8,11 @@ import { FakeClaims } from './fake-claims.ts';
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-/** Somebody who opened the claim page. */
+/** A visit of the claim page. */
 export interface ClaimVisit {
   readonly page: Page;
   readonly claims: FakeClaims;
-  /** Requests to elsewhere, broken content policies and errors of scripts: there are to be none. */
+  /** Requests to other hosts, content policy violations and script errors: must stay empty. */
   readonly complaints: readonly string[];
 }
 
@@ -24,11 +24,11 @@ export interface ClaimVisits {
 
 export interface VisitOptions extends BrowserContextOptions {
   readonly path?: string;
-  /** Sets the answers before the page asks. */
+  /** Sets the answers before the page requests them. */
   readonly prepare?: (claims: FakeClaims) => void;
   /** Runs in the page before anything else. */
   readonly script?: string;
-  /** False leaves the endpoints to the service. */
+  /** False: the real service answers. */
   readonly fake?: boolean;
 }
 
@@ -60,7 +60,7 @@ async function open(browser: Browser, origin: string, options: VisitOptions): Pr
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // Chromium writes a line of its own for every answer that is not a success.
+    // Chromium logs every unsuccessful response.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text());
     }
@@ -71,7 +71,7 @@ async function open(browser: Browser, origin: string, options: VisitOptions): Pr
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with the page as it stands, in words. */
+/** Accessibility violations that axe finds. */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(await axe);
   const found = await page.evaluate('axe.run().then(({ violations }) => violations)');

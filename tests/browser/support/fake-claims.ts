@@ -6,13 +6,12 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the page has sent with one redeem. */
 export interface RedeemSent {
   readonly key: string;
   readonly body: { readonly walletAddress: string; readonly chain: string };
 }
 
-/** `lost`: the service does not answer. */
+/** `lost`: no answer. */
 export type Scripted = Answer | 'lost';
 
 export const valid: Answer = {
@@ -48,7 +47,7 @@ export const state = (status: string, receiveChainTxHash: string | null = null):
   body: { id: 'rdm_1', status, destinationChain: 'solana', cctpBurnTxHash: '0xb0', receiveChainTxHash, amount: 25.5 },
 });
 
-/** The claim endpoints as a test wants them. Each list is answered in order; its last answer stays. */
+/** Scripted claim endpoints. Each list is answered in order; its last answer repeats. */
 export class FakeClaims {
   claims: Scripted[] = [valid];
   redeems: Scripted[] = [];

@@ -5,7 +5,7 @@ import type { RunningServer } from '../../support/server.ts';
 import type { LibraryPage } from '../pages/sdk-page.ts';
 import type { PageOptions } from './library-page.ts';
 
-/** What the page holds: functions that are handed to `evaluate` run there. */
+/** Global of the page: functions passed to `evaluate` run there. */
 declare const sdk: LibraryPage['sdk'];
 
 export interface WalletOwner {
@@ -14,7 +14,7 @@ export interface WalletOwner {
   readonly externalUserId: string;
 }
 
-/** A wallet that the page created, deployed and with 1,000 USDC. */
+/** Creates and deploys a wallet in the page and funds it with 1,000 USDC. */
 export async function newFilledWallet(server: RunningServer, page: Page, owner: WalletOwner): Promise<CreatedWallet> {
   const wallet = await page.evaluate(async ({ options, encryptKey, externalUserId }) => {
     const svc = sdk.createSvc(options);

@@ -5,19 +5,18 @@ import { bundle } from './bundle.ts';
 import { openChromium } from './chromium.ts';
 import { type Asset, type PageServer, servePages } from './page-server.ts';
 
-/** The part of the library's options that can be handed to a page. */
+/** The serialisable options of the library. */
 export interface PageOptions {
   readonly baseUrl: string;
   readonly publicKey: string;
   readonly bearerToken: string;
 }
 
-/** The service, a browser, and a page in which the library stands ready as `sdk`. */
+/** The service, a browser and pages with the library as `sdk`. */
 export interface LibraryPages {
   readonly server: RunningServer;
-  /** A page in a window of its own: nothing is shared with other tests. */
+  /** In a browser context of its own. */
   open(): Promise<Page>;
-  /** What a page creates the library with, for this user. */
   optionsOf(externalUserId: string): Promise<PageOptions>;
   stop(): Promise<void>;
 }

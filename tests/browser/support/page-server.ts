@@ -1,19 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What stands at a path: its type and its text. */
 export interface Asset {
   readonly type: string;
   readonly text: string;
 }
 
 export interface PageServer {
-  /** `http://localhost:…`: a name, because passkeys belong to a domain, and a place that browsers count as secure. */
+  /** `http://localhost:…`: a name, because passkeys belong to a domain, and a secure context for browsers. */
   readonly origin: string;
   stop(): Promise<void>;
 }
 
-/** As strict as a page with this library can be: nothing from elsewhere, nothing inline, and WebAssembly for Argon2id. */
+/** The strictest policy that works with the library: no foreign and no inline scripts, WebAssembly for Argon2id. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src http:";
 
 export async function servePages(assets: ReadonlyMap<string, Asset>): Promise<PageServer> {

@@ -10,17 +10,16 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 
 export interface CheckOptions {
-  /** Leaves declarations unchecked, the library's own too. */
+  /** Skips declarations, the library's own too. */
   readonly skipLibCheck?: boolean;
 }
 
-/** A project of somebody else that has installed the library and nothing besides. */
+/** A project that has installed the library and nothing else. */
 export interface Consumer {
   readonly folder: string;
-  /** Where the library lies in it. */
   readonly library: string;
   write(file: string, text: string): Promise<void>;
-  /** What the compiler has to say, nothing when all is well. */
+  /** The compiler's errors; empty if there are none. */
   typeCheck(file: string, options?: CheckOptions): Promise<string>;
   run(file: string, env: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
@@ -42,7 +41,7 @@ export async function newConsumer(): Promise<Consumer> {
   };
 }
 
-/** Puts the packages that a manifest names beside it, and what those name in turn, as an installation would. */
+/** Copies the dependencies of a manifest, recursively, as an installation does. */
 async function install(folder: string, of: string): Promise<void> {
   const { dependencies = {} } = JSON.parse(await readFile(path.join(of, 'package.json'), 'utf8')) as {
     dependencies?: Record<string, string>;
@@ -55,7 +54,7 @@ async function install(folder: string, of: string): Promise<void> {
   }
 }
 
-/** Strictly, with the types of browsers and none of Node. */
+/** Strict, with browser types and none of Node. */
 async function typeCheck(folder: string, file: string, { skipLibCheck = false }: CheckOptions = {}): Promise<string> {
   const compilerOptions = {
     strict: true,

@@ -9,26 +9,26 @@ import type { TestService } from '../../support/service.ts';
 const ENCRYPT_KEY = '481516';
 const USER = 'luis';
 const WEBHOOK_SECRET = 'c3ZjLWV4YW1wbGUtc2VjcmV0LWZvci1kb2Nz';
-/** Nothing listens there, and nobody can ever have the name. */
+/** `.example` names never resolve. */
 const WEBHOOK_URL = 'https://app.tienda.example/webhooks';
 const RECIPIENT = '0xb0b';
 
-/** Two wallets, each with its key stretched, and a transfer: seconds, and on a busy machine many. */
+/** Two wallets with stretched keys and a transfer, on a busy machine. */
 export const PREPARE_LIMIT_MS = 180_000;
 /** An example may stretch a few keys and wait for a few blocks. */
 export const EXAMPLE_LIMIT_MS = 120_000;
 
-/** What examples may speak of without saying where it comes from. */
-export interface ExampleWorld {
+/** Names that examples may use without declaring them. */
+export interface ExampleFixture {
   readonly svc: sdk.Svc;
   readonly wallet: sdk.CreatedWallet;
   readonly service: TestService;
-  /** The same for all examples. */
+  /** Shared by all examples. */
   readonly common: Readonly<Record<string, unknown>>;
 }
 
-/** A user `luis` with money and a wallet that opens with a passkey or the PIN, and a user `ana` with a wallet that opens with the PIN. */
-export async function prepareExampleWorld(service: TestService): Promise<ExampleWorld> {
+/** User `luis` has funds and a wallet with passkey and PIN; user `ana` has a wallet with a PIN. */
+export async function prepareExamples(service: TestService): Promise<ExampleFixture> {
   const { server } = service;
   const { baseUrl, publicKey, secretKey, rpcUrl: nodeUrl } = server.credentials;
   const options = { baseUrl, publicKey, secretKey };
@@ -53,28 +53,28 @@ export async function prepareExampleWorld(service: TestService): Promise<Example
   return { svc, wallet, service, common };
 }
 
-/** What an example changes is made for it alone: `session`, `earlierWallet`, `gift` and the like. */
-export async function scopeOf(world: ExampleWorld, code: string): Promise<Record<string, unknown>> {
+/** Values that an example changes are created for it alone: `session`, `earlierWallet`, `gift` and the like. */
+export async function scopeOf(fixture: ExampleFixture, code: string): Promise<Record<string, unknown>> {
   const has = (...names: string[]) => names.some((name) => uses(code, name));
   return {
     ...sdk,
-    ...world.common,
-    ...(has('session') && { session: await newSession(world) }),
-    ...(has('earlierWallet') && (await newEarlierWallet(world))),
-    ...(has('gift', 'redeemId') && (await newGift(world))),
-    ...(has('purchase') && { purchase: await newPurchase(world, code) }),
-    ...(code.includes('createSkuPurchase(') && { transactionHash: await newPayment(world) }),
+    ...fixture.common,
+    ...(has('session') && { session: await newSession(fixture) }),
+    ...(has('earlierWallet') && (await newEarlierWallet(fixture))),
+    ...(has('gift', 'redeemId') && (await newGift(fixture))),
+    ...(has('purchase') && { purchase: await newPurchase(fixture, code) }),
+    ...(code.includes('createSkuPurchase(') && { transactionHash: await newPayment(fixture) }),
     ...(has('payload') && newWebhook()),
-    ...(has('webhook') && { webhook: await world.svc.webhooks.createWebhook({ url: WEBHOOK_URL }) }),
-    ...(has('ownSku') && { ownSku: await newOwnSku(world) }),
+    ...(has('webhook') && { webhook: await fixture.svc.webhooks.createWebhook({ url: WEBHOOK_URL }) }),
+    ...(has('ownSku') && { ownSku: await newOwnSku(fixture) }),
   };
 }
 
-/** Not what it declares itself, nor what has the same name elsewhere: a property, a word. */
+/** Matches a use of the name, not a declaration, a property or a word. */
 const uses = (code: string, name: string) =>
   new RegExp(`(?<![.'"])\\b${name}\\b(?![:'"])`).test(code) && !new RegExp(`\\bconst ${name}\\b`).test(code);
 
-async function newSession({ svc, wallet, common }: ExampleWorld): Promise<sdk.Session> {
+async function newSession({ svc, wallet, common }: ExampleFixture): Promise<sdk.Session> {
   const session = await svc.sessions.createSessionKey({ encryptKey: ENCRYPT_KEY });
   const { publicKey: sessionPublicKey, validUntil } = session;
   const sessionConfig = { sessionPublicKey, validUntil, maxCalls: 10, allowedEntrypoints: [] };
@@ -84,7 +84,7 @@ async function newSession({ svc, wallet, common }: ExampleWorld): Promise<sdk.Se
   return session;
 }
 
-async function newEarlierWallet({ svc }: ExampleWorld) {
+async function newEarlierWallet({ svc }: ExampleFixture) {
   const earlierWallet = await svc.createWallet({
     encryptKey: ENCRYPT_KEY,
     externalUserId: 'marta',
@@ -95,7 +95,7 @@ async function newEarlierWallet({ svc }: ExampleWorld) {
   return { earlierWallet };
 }
 
-async function newGift({ svc }: ExampleWorld) {
+async function newGift({ svc }: ExampleFixture) {
   const gift = await svc.gifts.createGift({
     code: `GIFT-${crypto.randomUUID()}`,
     name: 'Example',
@@ -109,16 +109,16 @@ async function newGift({ svc }: ExampleWorld) {
   return { gift, redeemId: giftRedeem.id };
 }
 
-async function newPurchase(world: ExampleWorld, code: string): Promise<{ readonly id: string }> {
-  const { svc, wallet, service } = world;
-  // What is to be cancelled must not be delivered meanwhile, and what is to be refunded must have failed.
+async function newPurchase(fixture: ExampleFixture, code: string): Promise<{ readonly id: string }> {
+  const { svc, wallet, service } = fixture;
+  // A purchase to cancel must not be delivered meanwhile, and one to refund must have failed.
   const status = code.includes('cancelSkuPurchase(') ? 'PENDING' : 'FAILED';
   if (status === 'PENDING' || code.includes('refundSkuPurchase(')) {
     const { paymentAddress } = await svc.getConfig();
     const { organizationId } = service.server.credentials;
     const stored = { organizationId, buyer: wallet.publicKey, paymentAddress, status } as const;
     if (status === 'PENDING') return { id: await storePurchase(service.database.db, stored) };
-    const hash = await newPayment(world);
+    const hash = await newPayment(fixture);
     await svc.waitForTransaction(hash, { retryIntervalMs: 50 });
     return { id: await storePurchase(service.database.db, { ...stored, hash }) };
   }
@@ -126,7 +126,7 @@ async function newPurchase(world: ExampleWorld, code: string): Promise<{ readonl
   return svc.purchaseSku({ encryptKey: ENCRYPT_KEY, wallet, ...order, onProgress: () => undefined });
 }
 
-function newOwnSku({ svc }: ExampleWorld): Promise<sdk.OfferedSku> {
+function newOwnSku({ svc }: ExampleFixture): Promise<sdk.OfferedSku> {
   return svc.settings.createOwnSku({
     id: `propio-${Math.random().toString(36).slice(2, 12)}`,
     providerId: 'propio',
@@ -141,8 +141,8 @@ function newOwnSku({ svc }: ExampleWorld): Promise<sdk.OfferedSku> {
   });
 }
 
-/** Of what 100 pesos cost. */
-async function newPayment({ svc, wallet }: ExampleWorld): Promise<string> {
+/** Pays the price of 100 pesos. */
+async function newPayment({ svc, wallet }: ExampleFixture): Promise<string> {
   const { paymentAddress } = await svc.getConfig();
   const payment = { encryptKey: ENCRYPT_KEY, wallet, amount: '5.405406', token: 'USDC' } as const;
   return svc.transfer({ ...payment, recipient: paymentAddress });

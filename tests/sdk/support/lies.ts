@@ -2,7 +2,6 @@ import type { Lie } from './lying-proxy.ts';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Typed data as the service answers it. */
 export interface TypedData {
   types: Record<string, Json>;
   primaryType: string;
@@ -10,7 +9,7 @@ export interface TypedData {
   message: Record<string, Json> & { Calls: { To: string; Selector: string; Calldata: string[] }[] };
 }
 
-/** A lie about the typed data in an answer. */
+/** Alters the typed data of an answer. */
 export const about =
   (change: (typedData: TypedData) => unknown): Lie =>
   (text) => {
@@ -19,7 +18,7 @@ export const about =
     return JSON.stringify(replaced === undefined ? answer : { ...answer, typedData: replaced });
   };
 
-/** A lie about one place in it, which is named by the way there. */
+/** Replaces the value at a path. */
 const put = (place: string, value: Json | (() => Json)): Lie =>
   about((typedData) => {
     const steps = place.split('.');
@@ -43,14 +42,14 @@ const first = (data: TypedData) => {
   return call;
 };
 const hex = (value: bigint | number) => `0x${value.toString(16)}`;
-/** Moves the window's ends. */
+/** Shifts both ends of the window. */
 const shift = (after: number, before: number): Lie =>
   about(({ message }) => {
     message['Execute After'] = hex(Number(message['Execute After']) + after);
     message['Execute Before'] = hex(Number(message['Execute Before']) + before);
   });
 
-/** A message of another kind that would be worth money: an allowance. */
+/** A valuable message of another kind: an allowance. */
 const permit = {
   types: {
     StarknetDomain: [
@@ -69,7 +68,7 @@ const permit = {
   message: { Spender: ATTACKER, Amount: '0xffffffff' },
 };
 
-/** Against two calls, `transfer(recipient, amount)` and `approve(spender, amount)`, of the wallet at `account`. */
+/** For two calls of the wallet at `account`: `transfer(recipient, amount)` and `approve(spender, amount)`. */
 export const callLies = (account: () => string): [string, Lie][] => [
   ['another recipient', put('message.Calls.0.Calldata.0', ATTACKER)],
   ['another amount', put('message.Calls.0.Calldata.1', '0xffffff')],
@@ -116,7 +115,7 @@ export const callLies = (account: () => string): [string, Lie][] => [
   ['a prototype', (text) => text.replace('"message":{', '"message":{"__proto__":{"Calls":[]},')],
 ];
 
-/** The same key once more, further back: readers of JSON take the last. */
+/** Repeats a key at the end: JSON parsers take the last one. */
 function doubled(text: string, key: string, value: object): string {
   const { typedData } = JSON.parse(text) as { typedData: TypedData };
   const inMessage = key === 'Calls';
@@ -128,5 +127,5 @@ function doubled(text: string, key: string, value: object): string {
 
 export const addsCall = about((data) => void data.message.Calls.push(EVIL));
 export const replacesCall = about((data) => void data.message.Calls.splice(0, data.message.Calls.length, EVIL));
-/** Another class as the target of an upgrade, or another key or time of a session. */
+/** Another target class of an upgrade, or another key or expiry of a session. */
 export const changesFelt = (index: number): Lie => put(`message.Calls.0.Calldata.${index}`, '0xbad');

@@ -1,24 +1,24 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Changes the text of an answer. */
+/** Alters the text of an answer. */
 export type Lie = (text: string) => string;
 
 export interface LyingProxy {
-  /** The interface by way of the proxy, ending in `/v1`. */
+  /** Ends in `/v1`. */
   readonly baseUrl: string;
-  /** From now on, answers to requests whose path ends so are changed. */
+  /** Alters answers to requests whose path ends like this. */
   lie(pathEnd: string, lie: Lie): void;
-  /** From now on, nothing is changed, and nothing was seen. */
+  /** Stops altering and clears the records. */
   behave(): void;
-  /** The paths of the requests that carried a signature. */
+  /** Paths of requests that contained a signature. */
   signed(): readonly string[];
-  /** The paths whose answers were changed. */
+  /** Paths whose answers were altered. */
   lied(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Stands in for a service that was taken over: passes everything on, except for what it is told to lie about. */
+/** Proxy of a compromised service: forwards everything and alters chosen answers. */
 export async function openLyingProxy(origin: string): Promise<LyingProxy> {
   const lies = new Map<string, Lie>();
   const signed: string[] = [];

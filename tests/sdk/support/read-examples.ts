@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface Example {
-  /** Below the folder that was read, with the line on which it begins. */
+  /** File and line. */
   readonly place: string;
   readonly code: string;
 }
 
-/** Every `@example` of the doc comments below a folder: what follows it until the comment, or the next tag, ends. */
+/** Every `@example` of the doc comments in a folder, up to the next tag or the end of the comment. */
 export function readExamples(folder: string): Example[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !/[/\\]testing[/\\]/.test(file))
@@ -24,7 +24,6 @@ function examplesIn(file: string, text: string): Example[] {
   );
 }
 
-/** The blocks of a language in a Markdown text, one after the other. */
 export function readBlocks(markdown: string, language: string): Example[] {
   const blocks = markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
   return [...blocks].map(({ 1: code = '', index }) => ({
