@@ -6,19 +6,17 @@ import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { type Token, tokensOf } from '../chains/tokens.ts';
 import type { JobLog } from '../jobs/job.ts';
 
-/** A block by its place and its hash. */
 export interface Place {
   readonly number: number;
   readonly hash: bigint;
 }
 
-/** How far a chain has been followed. */
 export interface Cursor extends Place {
-  /** Since when the chain has ended below it. */
+  /** Since when the chain ends below it. */
   readonly behindSince: Date | undefined;
 }
 
-/** Deeper reorganisations are not expected of a chain that orders its blocks centrally. */
+/** Deeper reorganisations are not expected of a centrally sequenced chain. */
 export const KEPT_BLOCKS = 200;
 
 interface PlaceRow {
@@ -34,7 +32,7 @@ export async function findCursor(db: Db, chainId: string): Promise<Cursor | unde
   return row && { ...placeOf(row), behindSince: row.behind_since ?? undefined };
 }
 
-/** Answers false when another follower began already. */
+/** False when another process began already. */
 export async function beginAt(tx: Db, chainId: string, { number, hash }: Place): Promise<boolean> {
   const begun = await tx.run(sql`
     insert into followed_chains (chain_id, block_number, block_hash) values (${chainId}, ${number}, ${toHex(hash)})
@@ -42,7 +40,7 @@ export async function beginAt(tx: Db, chainId: string, { number, hash }: Place):
   return begun === 1;
 }
 
-/** Answers false when another follower has moved it meanwhile. Until the transaction ends, nobody else can. */
+/** False when another process moved it. Locks it until the transaction ends. */
 export async function moveCursor(tx: Db, chainId: string, from: Place, to: Place): Promise<boolean> {
   const moved = await tx.run(sql`
     update followed_chains set block_number = ${to.number}, block_hash = ${toHex(to.hash)}, behind_since = null
@@ -50,7 +48,7 @@ export async function moveCursor(tx: Db, chainId: string, from: Place, to: Place
   return moved === 1;
 }
 
-/** Holds the cursor where it is until the transaction ends, so that nobody else writes what following writes. */
+/** Locks the cursor until the transaction ends. */
 export async function holdCursor(tx: Db, chainId: string): Promise<Place | undefined> {
   const row = await tx.one<PlaceRow>(sql`
     select block_number, block_hash from followed_chains where chain_id = ${chainId} for update`);
@@ -81,7 +79,7 @@ export async function forgetBlocksAbove(tx: Db, chainId: string, number: number)
   await tx.run(sql`delete from followed_blocks where chain_id = ${chainId} and block_number > ${number}`);
 }
 
-/** Up to a block, the last one first. */
+/** Newest first. */
 export async function keptBlocks(db: Db, chainId: string, upTo: number): Promise<Place[]> {
   const rows = await db.rows<PlaceRow>(sql`
     select block_number, block_hash from followed_blocks
@@ -89,17 +87,13 @@ export async function keptBlocks(db: Db, chainId: string, upTo: number): Promise
   return rows.map(placeOf);
 }
 
-/** An environment's Starknet. */
 export interface FollowedChain {
   readonly environment: Environment;
   readonly chain: StarknetChain;
-  /** As the tables spell it. */
   readonly chainId: string;
-  /** The network's known tokens, by address. */
   readonly tokens: ReadonlyMap<bigint, Token>;
 }
 
-/** Everything that following it needs. */
 export interface IndexerContext extends FollowedChain {
   readonly db: Database;
   readonly now: () => number;

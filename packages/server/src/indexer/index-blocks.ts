@@ -15,14 +15,14 @@ import { reopenAboveHead, reopenReorgedRelays, rewind, standingOf } from './reor
 import { type Scanned, scan } from './scan-blocks.ts';
 import { failUnconfirmed, markUnconfirmed, recheckSends, storeTransfers } from './store-transfers.ts';
 
-/** A worker has other jobs too; the next run goes on where this one ends. */
+/** Per run; the next one continues. */
 const BUDGET_MS = 20_000;
-/** Some thousand events of a busy chain, which are read in a few seconds. */
+/** Some thousand events of a busy chain. */
 const BLOCKS_PER_RANGE = 50;
-/** More than fit the budget: ends what would go round for ever. */
+/** Bound of the loop. */
 const MAX_TURNS = 1_000;
 
-/** Follows the chain to its head, as far as the time allows. Where nothing is new, the chain is asked once. */
+/** Reads new blocks up to the head, within the time budget. With nothing new it costs one request. */
 export async function indexChain(follower: IndexerContext, signal: AbortSignal): Promise<void> {
   const endsAt = follower.now() + BUDGET_MS;
   let head: Place | undefined;
@@ -35,7 +35,7 @@ export async function indexChain(follower: IndexerContext, signal: AbortSignal):
   await failUnconfirmed(follower);
 }
 
-/** Answers whether there is more to do at once. Everything a turn stores is one transaction, so it may end anywhere. */
+/** True when there is more to do. One database transaction, so it may be cut off anywhere. */
 async function takeTurn(follower: IndexerContext, head: Place): Promise<boolean> {
   const { db, chainId } = follower;
   const cursor = await findCursor(db, chainId);
@@ -51,7 +51,7 @@ async function takeTurn(follower: IndexerContext, head: Place): Promise<boolean>
   return scanned !== undefined && storeBlocks(follower, cursor, scanned);
 }
 
-/** What happened before is found when somebody asks for it. An earlier block is kept in case the first ones are taken back. */
+/** Earlier transfers are found by sync-on-chain. An earlier block is stored in case the first ones are reorganised. */
 async function begin({ db, chain, chainId, log }: IndexerContext, head: number): Promise<boolean> {
   const [earlier, present] = [await chain.block(Math.max(0, head - KEPT_BLOCKS)), await chain.block(head)];
   if (!earlier || !present) return false;
@@ -63,7 +63,7 @@ async function begin({ db, chain, chainId, log }: IndexerContext, head: number):
   return false;
 }
 
-/** Stores what was found in some blocks, and that they were followed, together. False when another follower was faster. */
+/** Transfers and cursor in one transaction. False when another process was faster. */
 export function storeBlocks(follower: IndexerContext, cursor: Place, scanned: Scanned): Promise<boolean> {
   const { db, chain, chainId, environment } = follower;
   const { end, blocks, transfers, wallets } = scanned;
@@ -91,10 +91,7 @@ export function storeBlocks(follower: IndexerContext, cursor: Place, scanned: Sc
   });
 }
 
-/**
- * What the history said was received in these blocks, and following has not found there: it was written by a request that was
- * faster, or stood in blocks that were taken back since.
- */
+/** Receives that the history has in these blocks and the scan did not find: written by a faster request, or in blocks that are gone. */
 async function recheckReceives(
   tx: Db,
   { chainId, now }: IndexerContext,

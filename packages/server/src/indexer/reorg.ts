@@ -16,31 +16,27 @@ import {
 } from './cursor.ts';
 import { recheckSends } from './store-transfers.ts';
 
-/** A node may lag behind another for this long before the chain counts as shorter. */
+/** How long a node may lag before the chain counts as shorter. */
 export const STALE_MS = 10_000;
 
-/**
- * `same`: the chain goes on from where it was followed. `behind`: it ends before that, because a node is stale or the chain has
- * become shorter; what it is, time will tell. `forked`: it went another way after `at`.
- */
+/** `behind`: the chain ends below the cursor, because a node is stale or the chain became shorter. `forked`: it differs after `at`. */
 export type Standing =
   | { readonly kind: 'same' }
   | { readonly kind: 'behind' }
   | { readonly kind: 'forked'; readonly at: Place };
 
-/** Compares what was followed with the chain as it is now. */
 export async function standingOf(follower: IndexerContext, cursor: Cursor, head: Place): Promise<Standing> {
   const { db, chain, chainId } = follower;
   if (head.number >= cursor.number) {
     const block = head.number === cursor.number ? head : await chain.block(cursor.number);
-    // Another node than the one that told the head may have answered.
+    // Another node may have answered.
     if (!block) return { kind: 'behind' };
     if (block.hash === cursor.hash) return { kind: 'same' };
     return forkBelow(follower, await keptBlocks(db, chainId, cursor.number - 1), cursor);
   }
   const kept = await keptBlocks(db, chainId, head.number);
   const [top] = kept;
-  // Nothing to compare with: a node that is far behind everyone.
+  // A node far behind.
   if (!top) return { kind: 'behind' };
   if (!(await stands(follower, top))) return forkBelow(follower, kept.slice(1), cursor);
   const { behindSince } = cursor;
@@ -48,7 +44,7 @@ export async function standingOf(follower: IndexerContext, cursor: Cursor, head:
   return patient ? { kind: 'behind' } : { kind: 'forked', at: top };
 }
 
-/** The last block that is still there; of a block between two that were kept, the lower one. */
+/** Highest common block among the stored ones. */
 async function forkBelow(follower: IndexerContext, kept: readonly Place[], cursor: Place): Promise<Standing> {
   for (const place of kept) {
     if (await stands(follower, place)) return { kind: 'forked', at: place };
@@ -65,10 +61,7 @@ async function stands({ chain }: IndexerContext, { number, hash }: Place): Promi
   return (await chain.block(number))?.hash === hash;
 }
 
-/**
- * The chain went another way after a block: following goes on from there. What was received above it counts as it is until the
- * blocks that have taken the place of its own are followed. False when another follower was faster.
- */
+/** Moves the cursor back. Receives above it stay as they are until the new blocks are read. False when another process was faster. */
 export async function rewind(follower: IndexerContext, cursor: Place, fork: Place): Promise<boolean> {
   const { db, chain, chainId, environment, log } = follower;
   const rewound = await db.tx(async (tx) => {
@@ -83,13 +76,10 @@ export async function rewind(follower: IndexerContext, cursor: Place, fork: Plac
   return rewound;
 }
 
-/** Blocks whose events say nothing are few; the rest is asked about next time. */
+/** Per run. */
 const MAX_ASKED = 100;
 
-/**
- * Opens relays again that stand in a block which following knows as another one. Their end was read from the chain before
- * following got there, and the chain was reorganised in between.
- */
+/** Reopens relays whose receipt was read before a reorganisation replaced their block. */
 export async function reopenReorgedRelays(follower: IndexerContext): Promise<void> {
   const { db, chain, chainId, log } = follower;
   await learnBlocks(follower);
@@ -106,7 +96,7 @@ export async function reopenReorgedRelays(follower: IndexerContext): Promise<voi
   if (reopened.length > 0) log.warn({ chainId, relays: reopened.length }, 'relays stood in blocks that are gone');
 }
 
-/** The same where the chain became shorter, and has not yet grown again to where a relay stood. */
+/** The same for a chain that became shorter and has not reached the relay's block again. */
 export async function reopenAboveHead({ db, chain, chainId, now, log }: IndexerContext, head: number): Promise<void> {
   const row = await db.one<{ since: Date | null; above: boolean }>(sql`
     select relays_above_since as since,
@@ -127,7 +117,7 @@ async function setRelaysAboveSince(db: Db, chainId: string, at: Date | undefined
   await db.run(sql`update followed_chains set relays_above_since = ${at ?? null} where chain_id = ${chainId}`);
 }
 
-/** Where a relay is said to stand in a block that had no transfers when it was followed, its hash is not known yet. */
+/** Reads the hashes of blocks without transfers, which the scan did not see. */
 async function learnBlocks({ db, chain, chainId }: IndexerContext): Promise<void> {
   const cursor = await findCursor(db, chainId);
   if (!cursor) return;
@@ -143,7 +133,7 @@ async function learnBlocks({ db, chain, chainId }: IndexerContext): Promise<void
     const block = await chain.block(Number(block_number));
     if (block) places.push(block);
   });
-  // While the cursor's block stands, so do those below it.
+  // While the cursor's block stands, all below it do.
   if ((await chain.block(cursor.number))?.hash !== cursor.hash) return;
   await db.tx(async (tx) => {
     if ((await holdCursor(tx, chainId))?.hash === cursor.hash) await keepBlocks(tx, chainId, places);

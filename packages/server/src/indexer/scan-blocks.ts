@@ -17,24 +17,22 @@ import { inBatches } from '../util/semaphore.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import type { IndexerContext, Place } from './cursor.ts';
 
-/** What public nodes give at once. */
+/** Limit of public nodes. */
 export const EVENTS_PER_PAGE = 1_000;
-/** After so many pages a range ends early, with the last block that was read whole, so that what was found is stored. */
+/** After this many pages a range ends with the last complete block, so that progress is stored. */
 const PAGES_PER_RANGE = 20;
-/** No block has so many events: a node that never comes to an end is broken. */
+/** A node that never ends is broken. */
 const MAX_PAGES = 1_000;
 
 export interface Scanned {
   readonly end: Place;
-  /** All blocks that events told of, and the end. */
   readonly blocks: readonly Place[];
-  /** Transfers to wallets of ours, in the chain's order. */
+  /** To own wallets, in the chain's order. */
   readonly transfers: readonly TimedTransfer[];
-  /** Ours among their parties. */
   readonly wallets: Wallets;
 }
 
-/** Looks for transfers to our wallets after one block and up to another. Undefined when the chain changed meanwhile. */
+/** Undefined when the chain changed meanwhile. */
 export async function scan(follower: IndexerContext, after: Place, upTo: number): Promise<Scanned | undefined> {
   const { chain } = follower;
   const last = await chain.block(upTo);
@@ -43,7 +41,7 @@ export async function scan(follower: IndexerContext, after: Place, upTo: number)
   if (!pages) return undefined;
   const transfers = await timeTransfers(chain, await placeTransfers(chain, pages.seen));
   const end = pages.upTo === upTo ? last : await chain.block(pages.upTo);
-  // Blocks are chained by their hashes: while these two stand, so does everything that was read between them.
+  // Blocks are chained by hash: while both ends stand, so does everything between.
   const [first, again] = await Promise.all([chain.block(after.number), chain.block(upTo)]);
   const stands = first?.hash === after.hash && again?.hash === last.hash;
   if (!end || !stands || transfers.length < pages.seen.length) return undefined;
@@ -107,7 +105,7 @@ async function readPage(
   }
 }
 
-/** False when a block has become another one since an earlier event told of it. */
+/** False when a block changed since an earlier event. */
 function noteBlocks(blocks: Map<number, bigint>, events: readonly EmittedEvent[]): boolean {
   return events.every(({ blockNumber, blockHash }) => {
     if (blockNumber === undefined || blockHash === undefined) return true;
@@ -117,7 +115,6 @@ function noteBlocks(blocks: Map<number, bigint>, events: readonly EmittedEvent[]
   });
 }
 
-/** A transfer of a known token, as an event of a sealed block tells it. */
 export interface SeenTransfer extends Transfer {
   readonly known: Token;
   readonly transactionHash: bigint;
@@ -127,24 +124,20 @@ export interface SeenTransfer extends Transfer {
 }
 
 export interface PlacedTransfer extends SeenTransfer {
-  /** Its event's place in the receipt. */
   readonly eventIndex: number;
 }
 
 export interface TimedTransfer extends PlacedTransfer {
-  /** Of the block. */
   readonly time: Date;
-  /** Who made the block. */
   readonly sequencer: bigint | undefined;
 }
 
-/** The transfers of known tokens among events, in their order. */
 export function seenIn(events: readonly EmittedEvent[], tokens: ReadonlyMap<bigint, Token>): SeenTransfer[] {
   return events.flatMap((event) => {
     const { transactionHash, blockNumber, blockHash } = event;
     const known = tokens.get(event.from);
     const transfer = known && readTransfer(event);
-    // What stands in the open block will be seen when that is sealed.
+    // The open block is read when it is sealed.
     if (!transfer || blockNumber === undefined || blockHash === undefined) return [];
     return [{ ...transfer, known, transactionHash, blockNumber, blockHash, event }];
   });
@@ -176,10 +169,7 @@ export async function timeTransfers(chain: StarknetChain, placed: readonly Place
   });
 }
 
-/**
- * The place of each event among those of its transaction: as the node tells it, or else as the receipt shows it. Of equal events
- * the first is the first one there. Undefined where the receipt does not have the event, or stands in another block.
- */
+/** Index of each event in its receipt: as the node tells, or from the receipt. Undefined where the receipt lacks the event or is in another block. */
 export async function eventPlaces(
   chain: StarknetChain,
   events: readonly EmittedEvent[],
@@ -209,16 +199,14 @@ function nameOf(blockHash: bigint | undefined, { from, keys, data }: ChainEvent)
   return [blockHash, from, keys.join(' '), data.join(' ')].join();
 }
 
-/** By address. */
 export type Wallets = ReadonlyMap<bigint, WalletRecord>;
 
-/** Which of the addresses are wallets of an environment. */
 export async function ownWallets(
   reads: Reads,
   environment: Environment,
   addresses: Iterable<bigint>,
 ): Promise<Wallets> {
-  // Tokens are minted by and burnt to zero, which is nobody's address.
+  // Mints and burns name the zero address.
   const possible = [...new Set(addresses)].flatMap((address) => {
     const parsed = parseStarknetAddress(toHex(address));
     return parsed.ok ? [parsed.value] : [];

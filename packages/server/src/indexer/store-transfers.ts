@@ -19,13 +19,11 @@ import { holdCursor, type IndexerContext } from './cursor.ts';
 import type { PlacedTransfer, TimedTransfer, Wallets } from './scan-blocks.ts';
 
 export interface Kept {
-  /** The records of all the transfers. */
   readonly ids: ReadonlySet<string>;
-  /** Of those that the history did not have. */
   readonly added: ReadonlySet<string>;
 }
 
-/** Makes sure that the history has each of these transfers, once. */
+/** Stores each transfer exactly once. */
 export async function storeTransfers(
   tx: Db,
   place: HistoryPlace,
@@ -45,10 +43,7 @@ export async function storeTransfers(
   return { ids: new Set([...known, ...added]), added };
 }
 
-/**
- * What was received is known from the chain alone, so the chain says how it stands, and so it is with what was sent without us and
- * had failed. All other records are settled by their own.
- */
+/** The chain decides about receives, and about sends made elsewhere that had failed. Other records are ended by their own jobs. */
 async function confirm(tx: Db, transfer: TimedTransfer, record: TransactionRecord): Promise<void> {
   const { eventIndex, blockNumber, time } = transfer;
   const same =
@@ -77,7 +72,7 @@ function recordOf({ transfer, owner }: OwnedTransfer<TimedTransfer>, wallets: Wa
     organizationId,
     environment,
     apiPublicKey,
-    // One record stands in the histories of both, and what left a wallet must not look like money that came in.
+    // One record serves both histories; a send must not look like income.
     type: senderWalletId === undefined ? 'RECEIVE' : 'SEND',
     subType: 'TRANSFER',
     chain: 'STARKNET',
@@ -103,7 +98,6 @@ function recordOf({ transfer, owner }: OwnedTransfer<TimedTransfer>, wallets: Wa
   };
 }
 
-/** A transfer, and the wallet in whose history it belongs. */
 export interface OwnedTransfer<T extends PlacedTransfer = PlacedTransfer> {
   readonly transfer: T;
   readonly owner: WalletRecord;
@@ -113,18 +107,16 @@ export interface HistoryPlace {
   readonly environment: Environment;
   readonly chainId: bigint;
   readonly wallets: Wallets;
-  /** Whether the transfers of whole blocks are given, so that of equal ones none is missing. */
+  /** All transfers of each block are given, so that of equal ones none is missing. */
   readonly wholeBlocks: boolean;
 }
 
 export interface Known<T extends OwnedTransfer> {
-  /** Which of the transfers their organisation's history has already, and as what. */
   readonly records: ReadonlyMap<T, TransactionRecord>;
-  /** Records at whose event the chain has one of the transfers by now, but another one than they tell of. */
+  /** Records whose event index now belongs to another transfer. */
   readonly displaced: readonly TransactionRecord[];
 }
 
-/** Compares transfers with what the history has of their transactions. */
 export async function knownRecords<T extends OwnedTransfer>(
   reads: Reads,
   place: HistoryPlace,
@@ -140,9 +132,9 @@ export async function knownRecords<T extends OwnedTransfer>(
     const own = records.get(name) ?? [];
     const free = new Set(own);
     match(known, transfers, free, (one, record) => isAtPlace(one, record) && isSame(one, record));
-    // A relay's record learns its event when the relay has ended.
+    // A relay's record gets its event when the relay ends.
     match(known, transfers, free, (one, record) => record.eventIndex === undefined && isSame(one, record));
-    // A reorganisation has moved its event within the transaction.
+    // A reorganisation moved the event within the transaction.
     if (place.wholeBlocks) match(known, transfers, free, isSame);
     const relayed = await recordsOfItsRelay(
       reads,
@@ -157,10 +149,7 @@ export async function knownRecords<T extends OwnedTransfer>(
   return { records: known, displaced };
 }
 
-/**
- * Those that carry the hash of another transaction of the same relay, because the fee was raised and the relay has not ended, or has
- * to end once more after a reorganisation. Only a wallet of the same organisation can have been the sender.
- */
+/** Records with the hash of another attempt of the same relay: its fee was raised, or it has to end again. The sender is a wallet of the same organisation. */
 async function recordsOfItsRelay(
   reads: Reads,
   { chainId, wallets }: HistoryPlace,
@@ -182,7 +171,7 @@ function isSame({ transfer }: OwnedTransfer, record: TransactionRecord): boolean
   return isTransferOf(record, transfer);
 }
 
-/** Each record stands for one transfer. */
+/** One record per transfer. */
 function match<T extends OwnedTransfer>(
   known: Map<T, TransactionRecord>,
   transfers: readonly T[],
@@ -213,11 +202,7 @@ function group<T>(items: readonly T[], name: (item: T) => string): Map<string, T
 
 const OTHERWISE = 'The chain took back this transfer, and the transaction was executed again with another outcome.';
 
-/**
- * Takes from records the event that another transfer has by now. An amount is never changed, because people have seen it: those
- * that are not among the `known` failed, and what the chain shows in their place becomes a record of its own. Those of a relay
- * are settled by the relay.
- */
+/** A stored amount never changes: records that are not among the `known` fail, and the transfer in their place gets a record of its own. A relay's records are ended by the relay. */
 export async function detachEvents(
   tx: Db,
   records: readonly TransactionRecord[],
@@ -234,9 +219,9 @@ export async function detachEvents(
   await recheckSends(tx, gone);
 }
 
-/** A transaction whose block was taken back waits for a new one, and mostly gets it within seconds. */
+/** A reorganised transaction is usually included again within seconds. */
 export const RETURN_MS = 60_000;
-/** A transaction of the database stays short; the rest comes with the next run. */
+/** Keeps the database transaction short. */
 const MAX_FAILED_AT_ONCE = 500;
 
 const GONE = 'The chain took back the block of this transfer, and it did not come again.';
@@ -265,7 +250,7 @@ export async function forgetUnconfirmed(tx: Db, ids: readonly string[]): Promise
   await tx.run(sql`delete from unconfirmed_receives where transaction_id = any(${ids})`);
 }
 
-/** What has not come again although the chain has been followed past its place. Should it come later, it is a success again. */
+/** Receives that the new chain does not have. Should one come back, it succeeds again. */
 export async function failUnconfirmed({ db, chainId, now }: IndexerContext): Promise<void> {
   const before = new Date(now() - RETURN_MS);
   await db.tx(async (tx) => {
@@ -278,20 +263,16 @@ export async function failUnconfirmed({ db, chainId, now }: IndexerContext): Pro
          order by since limit ${MAX_FAILED_AT_ONCE})
       returning transaction_id`);
     for (const { transaction_id: id } of gone) {
-      // Its sender may have reported it meanwhile, and then it is looked after as what it is now.
+      // Its sender may have recorded it meanwhile; then it has another type.
       if ((await recordToConfirm(tx, id))?.type !== 'RECEIVE') continue;
       await changeRecord(tx, id, { status: 'FAILED', revertReason: GONE }, { reorganised: true });
     }
   });
 }
 
-/** What one statement of the queue takes. */
 const JOBS_AT_ONCE = 1_000;
 
-/**
- * Has records looked at again that follow no relay: the chain may have changed since it was asked about them. A relay's records
- * follow the relay, and what was received is found by following.
- */
+/** For records without a relay. Relays recheck their own, and receives are found by the scan. */
 export async function recheckSends(tx: Db, records: readonly TransactionRecord[]): Promise<void> {
   const jobs = records.filter(({ relayId, type }) => relayId === undefined && type !== 'RECEIVE').map(confirmJob);
   for (let start = 0; start < jobs.length; start += JOBS_AT_ONCE) {

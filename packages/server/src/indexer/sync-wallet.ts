@@ -18,9 +18,9 @@ import {
 } from './scan-blocks.ts';
 import { knownRecords, storeTransfers } from './store-transfers.ts';
 
-/** Of what a wallet sent and of what it received: 50,000 transfers each, which a node reads in about a minute. */
+/** 50,000 transfers per direction, about a minute for a node. */
 const MAX_PAGES = 50;
-/** Each costs a question to the node; what is left comes with the next call. */
+/** Each costs a request; the next call continues. */
 const MAX_ADDED = 1_000;
 
 export interface SyncDeps {
@@ -29,17 +29,11 @@ export interface SyncDeps {
 }
 
 export interface Synced {
-  /** Transfers that the history did not have, and now has. */
   readonly synced: number;
-  /** Transfers that were found on the chain. */
   readonly total: number;
 }
 
-/**
- * Reads all transfers of a wallet from the chain, and adds to the history those that it does not have. Nodes find a party of a
- * transfer among its keys alone. Transfers with the parties in their data, as tokens of StarkGate had them before SNIP-13, cannot be
- * asked for: they would have to be picked from all transfers of the token, which are hundreds of millions. Following reads both.
- */
+/** Nodes filter by event keys only. Transfers with the parties in their data (StarkGate tokens before SNIP-13) cannot be queried; the scan of new blocks reads both. */
 export async function syncWallet({ db, networks }: SyncDeps, wallet: WalletRecord): Promise<Synced> {
   const followed = followedChain(networks, wallet.environment);
   const address = BigInt(wallet.address);
@@ -53,13 +47,13 @@ export async function syncWallet({ db, networks }: SyncDeps, wallet: WalletRecor
   };
   const sent = pagesOf(followed, [[TRANSFER_SELECTOR], [address]]);
   for await (const events of sent) await add(events, (transfer) => !isFee(transfer, sequencers));
-  // What it sent to itself was among what it sent.
+  // Transfers to itself are among the sent ones.
   const received = pagesOf(followed, [[TRANSFER_SELECTOR], [], [address]]);
   for await (const events of received) await add(events, ({ from }) => from !== address);
   return { synced, total };
 }
 
-/** Once one is known, what it was paid can be told without asking for the block. Blocks of the first days name nobody. */
+/** A known sequencer needs no block read to recognise its fees. Early blocks name none. */
 function noteSequencer(sequencers: Set<bigint>, sequencer: bigint | undefined): void {
   if (sequencer) sequencers.add(sequencer);
 }
@@ -75,7 +69,7 @@ async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenera
   }
 }
 
-/** Answers how many were added; fees are not. The chain is asked about those alone that are missing. */
+/** Counts added transfers, fees excluded. */
 async function addMissing(
   db: Database,
   followed: FollowedChain,
@@ -105,10 +99,7 @@ async function addMissing(
   });
 }
 
-/**
- * Without those in blocks that following knows to be others by now. What lies above, following looks at when it gets there, which
- * it cannot before this transaction ends.
- */
+/** Drops transfers in replaced blocks. Higher blocks are read by the indexer, after this transaction. */
 async function stillFollowed(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
   const cursor = await holdCursor(tx, chainId);
   const kept = cursor ? await keptBlocks(tx, chainId, cursor.number) : [];
@@ -139,13 +130,9 @@ export function syncWalletQueued(deps: SyncDeps, wallet: WalletRecord): Promise<
   return synced;
 }
 
-/** What fees are paid in, and were paid in before. */
 const FEE_TOKENS: readonly ChainToken[] = ['STRK', 'ETH'];
 
-/**
- * Whether a transfer is what the chain took for a transaction. Nobody else has a reason to pay those who make the blocks; to make
- * sure would cost a receipt for each.
- */
+/** Transfers to a sequencer in a fee token count as fees; a receipt for each would be too costly. */
 export function isFee({ to, known }: Transfer & { known: Token }, sequencers: ReadonlySet<bigint>): boolean {
   return FEE_TOKENS.includes(known.token) && sequencers.has(to);
 }

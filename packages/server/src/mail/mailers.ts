@@ -166,8 +166,8 @@ export function classifyFailure(error: NodemailerError): Exclude<Delivery, { out
 
 /** Codes alone: a server's own words often repeat the recipient's address. */
 function withoutWords({ code, originalCode, command, responseCode, timeoutType }: NodemailerError): string {
-  const deps = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
-  return deps.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${deps.join(' ')}).`;
+  const codes = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
+  return codes.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${codes.join(' ')}).`;
 }
 
 /** How many of an environment are sent at the same time by all processes together: a slow mail server must not hold up jobs that move money. */

@@ -1,16 +1,16 @@
 import type { Db } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { skuBody } from '../../testing/organizations.ts';
-import { openPurchaseFixture, PRICE_RAW, type PurchaseFixture, ratesOf } from '../../testing/purchases.ts';
+import { PRICE_RAW, PurchaseFixture, ratesOf } from '../../testing/purchases.ts';
 import { stranger, transferOf, USDC } from '../../testing/transactions.ts';
 import { createOwnSku } from '../skus/own-skus.ts';
 
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  fixture = await openPurchaseFixture();
+  fixture = await PurchaseFixture.start();
 });
 afterAll(() => fixture.stop());
-afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
+afterEach(() => fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
 
 describe('a purchase', () => {
   it('is recorded with its payment, what belongs to it, and the job that goes on with it', async () => {
@@ -63,8 +63,8 @@ describe('a purchase', () => {
   });
 
   it('counts all that the wallet sent to the payment address in one transaction', async () => {
-    const deps = [4_000_000n, 6_000_000n].map((amount) => transferOf(fixture.payments, amount));
-    const hash = await fixture.execute(fixture.ana, [...deps, transferOf(stranger(), 1n)]);
+    const transfers = [4_000_000n, 6_000_000n].map((amount) => transferOf(fixture.payments, amount));
+    const hash = await fixture.execute(fixture.ana, [...transfers, transferOf(stranger(), 1n)]);
     expect(await fixture.record(fixture.body(hash))).toMatchObject({ amount: '10000000' });
   });
 
@@ -75,7 +75,7 @@ describe('a purchase', () => {
   });
 
   it('needs a payment that is executed, not one in a sealed block', async () => {
-    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     const hash = await fixture.pay();
     expect(await fixture.record(fixture.body(hash))).toMatchObject({ status: 'PENDING' });
   });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await fixture.begin();
-  await fixture.relayers.controls.fund(treasurer.address);
+  await fixture.relayers.sandbox.fund(treasurer.address);
 });
 afterAll(() => fixture.stop());
 
@@ -37,9 +37,9 @@ describe('a transfer that the organisation made itself', () => {
 
   it('may be more, and in several parts', async () => {
     const id = await fixture.due();
-    const deps = [transfer('USDC', payer.address, PAID), transfer('USDC', payer.address, 1n)];
-    await refund(fixture, id, { hash: await fixture.send(deps, treasurer) });
-    expect(await fixture.seen(id)).toMatchObject(REFUNDED);
+    const transfers = [transfer('USDC', payer.address, PAID), transfer('USDC', payer.address, 1n)];
+    await refund(fixture, id, { hash: await fixture.send(transfers, treasurer) });
+    expect(await fixture.row(id)).toMatchObject(REFUNDED);
   });
 
   it('is the refund of one purchase, of several that offer it at once', async () => {
@@ -48,7 +48,7 @@ describe('a transfer that the organisation made itself', () => {
     const answers = await Promise.allSettled(ids.map((id) => refund(fixture, id, { hash })));
     const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
     expect(refused).toMatchObject([{ code: 'transaction_already_used' }, { code: 'transaction_already_used' }]);
-    const seen = await Promise.all(ids.map((id) => fixture.seen(id)));
+    const seen = await Promise.all(ids.map((id) => fixture.row(id)));
     expect(seen.filter((one) => one?.refund === 'REFUNDED')).toHaveLength(1);
   });
 
@@ -64,23 +64,23 @@ describe('a transfer that the organisation made itself', () => {
   ])('is no refund %s', async (_, make) => {
     const id = await fixture.due();
     await refusal(refund(fixture, id, { hash: await make() }), 'transaction_mismatch');
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'DUE' });
   });
 
   it('is no refund when it was made before the payment', async () => {
     const hash = await give();
-    await fixture.relayers.controls.travel(60);
+    await fixture.relayers.sandbox.travel(60);
     const id = await fixture.due();
     expect(await refusal(refund(fixture, id, { hash }), 'transaction_mismatch')).toContain('before the payment');
   });
 
   it('is no refund when it was reverted, is not there, or is no hash at all', async () => {
     const id = await fixture.due();
-    await fixture.relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await fixture.relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     await refusal(refund(fixture, id, { hash: await give() }), 'transaction_reverted');
     await refusal(refund(fixture, id, { hash: '0xdead' }), 'transaction_not_found');
     await refusal(refund(fixture, id, { hash: 'hash' }), 'invalid_request');
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'DUE' });
   });
 
   it('is no refund when it is a payment of the service for something else', async () => {
@@ -92,7 +92,7 @@ describe('a transfer that the organisation made itself', () => {
     await refusal(refund(fixture, other, { hash: relay?.hash ?? '' }), 'transaction_already_used');
     await fixture.finish();
     await refusal(refund(fixture, other, { hash: relay?.hash ?? '' }), 'transaction_already_used');
-    expect(await fixture.seen(other)).toMatchObject({ refund: 'DUE' });
+    expect(await fixture.row(other)).toMatchObject({ refund: 'DUE' });
   });
 
   it('is refused while the service’s own is on its way, and where nothing is due', async () => {
@@ -120,10 +120,10 @@ describe('a transfer that the organisation made itself', () => {
 
   it('stays the refund when an earlier one of the service’s own is seen to have failed once more', async () => {
     const id = await fixture.due();
-    await fixture.relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await fixture.relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     await refund(fixture, id);
     await fixture.finish();
-    await fixture.acceptOnL1();
+    await fixture.relayers.acceptOnL1();
     await requeueFailedRefunds(fixture.deps(), 'development');
     const hash = await give();
     await refund(fixture, id, { hash });
@@ -133,7 +133,7 @@ describe('a transfer that the organisation made itself', () => {
     const outcome = { relayId: relay?.id, environment: 'development', result: 'REVERTED' } as RelayOutcome;
     await fixture.db.tx(async (tx) => refundOutcomes(fixture.deps()).refund?.(tx, outcome));
     const known = sql`select refund_transaction_hash as hash from transactions where id = ${id}`;
-    expect([await fixture.seen(id), await fixture.db.one(known)]).toMatchObject([REFUNDED, { hash }]);
+    expect([await fixture.row(id), await fixture.db.one(known)]).toMatchObject([REFUNDED, { hash }]);
   });
 
   it('and the service’s own at the same moment exclude each other', async () => {
@@ -146,7 +146,7 @@ describe('a transfer that the organisation made itself', () => {
       const got = ((await fixture.balance()) - before) / PAID;
       const known = await fixture.db.one<{ hash: string }>(sql`
         select refund_transaction_hash as hash from transactions where id = ${id}`);
-      expect([await fixture.seen(id), got]).toMatchObject([REFUNDED, known?.hash === hash ? 1n : 2n]);
+      expect([await fixture.row(id), got]).toMatchObject([REFUNDED, known?.hash === hash ? 1n : 2n]);
     }
   });
 });

@@ -90,7 +90,7 @@ th code { white-space: nowrap; }
 .skip:focus { top: 0; }
 `;
 
-const deps = `
+const components = `
 .method, .planned, .status { display: inline-block; border-radius: 4px; font-weight: 600; white-space: nowrap; }
 .method { padding: 0.1rem 0.45rem; font: 600 0.75rem/1.5 var(--mono); }
 .get { background: var(--get); color: var(--get-ink); }
@@ -189,4 +189,4 @@ th, td { padding-inline: 0.7rem; }
 `;
 
 /** All of the page's CSS. It stands in the page's one style element, exactly as it is here. */
-export const style = `${base}${deps}${layout}`;
+export const style = `${base}${components}${layout}`;

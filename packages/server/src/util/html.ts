@@ -19,8 +19,8 @@ const entities: Readonly<Record<string, string>> = {
 export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /** Text and numbers are escaped, markup stays, lists are joined, and what is missing leaves nothing. */
-export function html(deps: TemplateStringsArray, ...values: readonly Fragment[]): Html {
-  return new Html(deps.map((part, i) => part + (i < values.length ? toText(values[i]) : '')).join(''));
+export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
+  return new Html(strings.map((part, i) => part + (i < values.length ? toText(values[i]) : '')).join(''));
 }
 
 /** Puts something between the items, as Array.prototype.join does for text. */
