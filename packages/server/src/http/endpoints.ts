@@ -18,16 +18,14 @@ export interface EndpointDeps {
   readonly db: Db;
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimiter;
-  /** For those who need no credentials. */
+  /** By client address, for endpoints without credentials. */
   readonly clientLimiter: RateLimiter;
   readonly admission: AdmissionControl;
   readonly keyWaiters: KeyWaiters;
   readonly handlers: Handlers;
-  /** Default: the whole interface. */
   readonly endpoints?: readonly Endpoint[];
 }
 
-/** Registers the whole interface: each endpoint authenticates, counts, validates, and only then handles. */
 export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): void {
   const handlers = deps.handlers as unknown as Record<string, Handler<Endpoint> | undefined>;
   app.decorateRequest('caller', undefined);
@@ -39,14 +37,13 @@ export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): voi
       method: endpoint.method,
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
       schema: { response: { ...endpoint.answers, '4xx': ErrorBody, '5xx': ErrorBody } },
-      // Before the body is read: a caller without credentials makes us do nothing.
       onRequest: (request, reply) => admit(deps, endpoint, request, reply),
-      handler: (request, reply) => handle(deps, endpoint, handler ?? notBuilt, request, reply),
+      handler: (request, reply) => handle(deps, endpoint, handler ?? notImplemented, request, reply),
     });
   }
 }
 
-const notBuilt: Handler<Endpoint> = () => {
+const notImplemented: Handler<Endpoint> = () => {
   throw new ApiError('not_implemented');
 };
 
@@ -64,7 +61,7 @@ async function admit(
 
 export type UnroutedDeps = Pick<EndpointDeps, 'authenticate' | 'rateLimiter'>;
 
-/** Counts a request that reaches no endpoint (unknown path, unreadable URL) for the key that it carries, if any. */
+/** Counts a request that reaches no endpoint (unknown path, unreadable URL) for its key, where it has a valid one. */
 export async function admitUnrouted(
   { authenticate, rateLimiter }: UnroutedDeps,
   request: FastifyRequest,
@@ -100,12 +97,12 @@ async function handle(
   if (isExpensive(endpoint.operationId)) await admission.start();
   else admission.served();
   const key = endpoint.method === 'POST' ? readKey(request) : undefined;
-  if (key === undefined) return send(reply, await answerOf(db, endpoint, handler, request, input, undefined));
+  if (key === undefined) return send(reply, await runHandler(db, endpoint, handler, request, input, undefined));
 
   const fingerprint = fingerprintOf(request.method, request.url, request.body);
   const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint }, keyWaiters);
   if ('replay' in result) return send(reply.header('idempotency-replayed', 'true'), result.replay);
-  return send(reply, await answerOnce(db, endpoint, handler, request, input, result.claim));
+  return send(reply, await runOnce(db, endpoint, handler, request, input, result.claim));
 }
 
 type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
@@ -121,8 +118,7 @@ function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
   return { params: request.params, query, body } as Input;
 }
 
-/** Runs the handler; `claim` is the right to store its answer for an Idempotency-Key. */
-async function answerOf(
+async function runHandler(
   db: Db,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
@@ -156,11 +152,15 @@ async function answerOf(
   return answer;
 }
 
-/** Refusals that ask the caller to wait and try again: kept, they would refuse for the rest of the day. */
-const soonOver: ReadonlySet<ErrorCode> = new Set(['wallet_not_deployed', 'transaction_not_found', 'rate_limited']);
+/** Refusals that a retry can resolve are not stored: they would be replayed for a day. */
+const transientRefusals: ReadonlySet<ErrorCode> = new Set([
+  'wallet_not_deployed',
+  'transaction_not_found',
+  'rate_limited',
+]);
 
-/** A refusal is an answer too and is kept; after a fault of ours, or one that time mends, the same request may try again. */
-async function answerOnce(
+/** Stores the answer or refusal for the key. A server fault or transient refusal releases it for a retry. */
+async function runOnce(
   db: Db,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
@@ -169,9 +169,9 @@ async function answerOnce(
   claim: KeyClaim,
 ): Promise<StoredAnswer> {
   try {
-    return await answerOf(db, endpoint, handler, request, input, claim);
+    return await runHandler(db, endpoint, handler, request, input, claim);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500 || soonOver.has(error.code)) {
+    if (!(error instanceof ApiError) || error.status >= 500 || transientRefusals.has(error.code)) {
       await claim.release();
       throw error;
     }
@@ -192,7 +192,6 @@ function readKey(request: FastifyRequest): string | undefined {
   throw new ApiError('invalid_request', 'The Idempotency-Key header must be 1 to 255 printable ASCII characters.');
 }
 
-/** Keys belong to an environment and, with a user's token, to that user; without credentials, to the path. */
 function scopeOf({ caller, url }: FastifyRequest): string {
   if (!caller) return `anyone ${url.split('?', 1)[0]}`;
   const owner = `${caller.organizationId} ${caller.environment}`;
@@ -201,19 +200,17 @@ function scopeOf({ caller, url }: FastifyRequest): string {
 
 type Bodied = Pick<Endpoint, 'method' | 'body'>;
 
-/** None at all counts as an empty one where nothing is required; undefined where none is read. */
 export function readBody({ body: schema }: Bodied, body: unknown): unknown {
   if (!schema) return undefined;
   const { required = [] } = schema as { required?: readonly string[] };
   return body === undefined && required.length === 0 ? {} : body;
 }
 
-/** What is wrong with the first bad field, or undefined. */
 export function faultOfBody({ method, body: schema }: Bodied, body: unknown): string | undefined {
   if (!schema) return undefined;
   const { properties = {} } = schema as { properties?: object };
   const names = Object.keys(properties);
-  // Unknown names are let pass, so a slip in the only name would look like a change that was made.
+  // Unknown fields are ignored, so a typo in the only field would look like a successful change.
   const isEmpty = method === 'PATCH' && isObject(body) && !names.some((name) => Object.hasOwn(body, name));
   return isEmpty ? `body must have at least one of ${names.join(', ')}` : findFault('body', schema, body);
 }
@@ -221,10 +218,7 @@ export function faultOfBody({ method, body: schema }: Bodied, body: unknown): st
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/**
- * An answer as it may be kept for a repeated Idempotency-Key: null in place of what is shown once. A secret that lay there for a
- * day would be a copy of it in clear, which its own table takes care not to have.
- */
+/** The answer to store: null in place of secrets that are shown once. */
 export function withoutShownOnce({ shownOnce }: Pick<Endpoint, 'shownOnce'>, answer: StoredAnswer): StoredAnswer {
   const { status, body } = answer;
   if (!shownOnce || body === null || typeof body !== 'object') return answer;

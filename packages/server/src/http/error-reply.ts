@@ -3,7 +3,6 @@ import { ApiError, type ErrorBody } from '@svc/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { TooManyRequests } from './rate-limit.ts';
 
-/** Turns whatever was thrown into the Error body. What is not meant for the caller goes to the log and nowhere else. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = error instanceof ApiError ? error : fromFramework(error as FastifyError);
   if (known.status >= 500 && known.code !== 'not_implemented') {
@@ -19,9 +18,8 @@ export function errorBody(error: ApiError): ErrorBody {
   return { error: error.code, message: error.message };
 }
 
-/** Fastify's own refusals (bad JSON, a body too large, a bad URL) are all the caller's mistakes. */
 function fromFramework(error: FastifyError): ApiError {
-  const explanation = framework[error.code];
+  const explanation = frameworkMessages[error.code];
   if (explanation) return new ApiError('invalid_request', explanation);
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new ApiError('invalid_request');
@@ -29,7 +27,7 @@ function fromFramework(error: FastifyError): ApiError {
   return new ApiError('internal_error', undefined, { cause: error });
 }
 
-const framework: Record<string, string> = {
+const frameworkMessages: Record<string, string> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 1 MiB.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be JSON: send content-type application/json.',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
@@ -37,7 +35,6 @@ const framework: Record<string, string> = {
   FST_ERR_BAD_URL: 'The address is not validly encoded.',
 };
 
-/** For what is not even HTTP: the connection gets one plain answer and is closed. */
 export function replyToBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -9,7 +9,6 @@ export const IDEMPOTENCY_CHANNEL = 'svc_idempotency';
 /** Longer than any request runs; a key whose process died is free after this. */
 const LEASE_SECONDS = 45;
 const RETENTION_HOURS = 24;
-/** How long a duplicate waits for the first request's answer. */
 const MAX_WAIT_MS = 10_000;
 /** For notifications that were lost. */
 const FALLBACK_POLL_MS = 1_000;
@@ -20,13 +19,11 @@ export interface StoredAnswer {
 }
 
 export interface KeyedRequest {
-  /** The owner of the key: two callers can use the same text. */
   readonly scope: string;
   readonly key: string;
   readonly fingerprint: Buffer;
 }
 
-/** The right to answer a keyed request, once: in the caller's transaction where there is one. */
 export interface KeyClaim {
   /** The same for every repetition of the request, and for no other request. */
   readonly requestKey: string;
@@ -34,7 +31,7 @@ export interface KeyClaim {
   release(): Promise<void>;
 }
 
-/** The duplicates of this process that wait for an answer. They hold no connection meanwhile. */
+/** Duplicates of this process that wait for an answer, without a connection. */
 export class KeyWaiters {
   readonly pollMs: number;
   readonly #wakeups = new Map<string, Set<Wakeup>>();
@@ -47,12 +44,10 @@ export class KeyWaiters {
     for (const wakeup of this.#wakeups.get(id) ?? []) wakeup.notify();
   }
 
-  /** After a lost connection: notifications were missed. */
   notifyAll(): void {
     for (const wakeups of this.#wakeups.values()) for (const wakeup of wakeups) wakeup.notify();
   }
 
-  /** `wakeup` is notified until `work` ends. */
   async listening<T>(id: string, work: (wakeup: Wakeup) => Promise<T>): Promise<T> {
     const wakeup = createWakeup();
     const wakeups = this.#wakeups.get(id) ?? new Set();
@@ -74,14 +69,14 @@ export function fingerprintOf(method: string, url: string, body: unknown): Buffe
 
 type ClaimResult = { readonly replay: StoredAnswer } | { readonly claim: KeyClaim };
 
-/** The answer of an earlier request with the key, or the right to answer now. */
+/** Replays the stored answer, or claims the right to answer. Waits for a running request with the same key. */
 export async function claimKey(db: Db, request: KeyedRequest, waiters: KeyWaiters): Promise<ClaimResult> {
   const owner = randomUUID();
   const first = await tryClaim(db, request, owner);
   if (first !== 'in progress') return first;
   return waiters.listening(idOf(request), async (wakeup) => {
     for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; ) {
-      // Marked before the next look, so that an answer stored after it is announced.
+      // Marked before the read, so that an answer stored after the read is announced.
       const marked = await markAwaited(db, request);
       const result = await tryClaim(db, request, owner);
       if (result !== 'in progress') return result;
@@ -100,7 +95,6 @@ async function tryClaim(db: Db, request: KeyedRequest, owner: string): Promise<C
   return row && row.status !== null ? { replay: { status: row.status, body: row.body } } : 'in progress';
 }
 
-/** Succeeds for a new key, for one past its retention, and for the same request whose process never answered. */
 async function insertClaim(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): Promise<boolean> {
   const claimed = await db.run(sql`
     insert into idempotency_keys as k (scope, key, fingerprint, owner, leased_until)
@@ -113,7 +107,6 @@ async function insertClaim(db: Db, { scope, key, fingerprint }: KeyedRequest, ow
   return claimed === 1;
 }
 
-/** False when the request has ended meanwhile. */
 async function markAwaited(db: Db, { scope, key }: KeyedRequest): Promise<boolean> {
   const marked = await db.run(sql`
     update idempotency_keys set awaited = true where scope = ${scope} and key = ${key} and status is null`);
@@ -152,13 +145,11 @@ const idOf = ({ scope, key }: KeyedRequest): string =>
     .update(JSON.stringify([scope, key]))
     .digest('hex');
 
-/** Deletes keys past their retention; a recurring job. */
 export function deleteOldKeys(db: Db): Promise<number> {
   return db.run(sql`
     delete from idempotency_keys where created_at < now() - make_interval(hours => ${RETENTION_HOURS})`);
 }
 
-/** JSON with sorted names: the order of fields does not make another body. */
 function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_, item: unknown) =>

@@ -58,7 +58,6 @@ export function queryGauge(reads: Reads, about: Omit<GaugeSource, 'read'>, query
   };
 }
 
-/** A gauge without labels over a value of this process. */
 export function processGauge(name: string, help: string, value: () => number): GaugeSource {
   return { name, help, labelNames: [], read: async () => [{ labels: {}, value: value() }] };
 }

@@ -5,7 +5,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { queueStats } from '../jobs/job-store.ts';
 
-/** A figure of a capability, read at every scrape of the metrics. */
 export interface GaugeSource {
   readonly name: string;
   readonly help: string;
@@ -18,10 +17,9 @@ export interface Metrics {
 }
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Half of Prometheus' own timeout: a database that hangs costs the scrape its figures, not the others. */
+/** Half of Prometheus' own timeout. */
 const GAUGE_TIMEOUT_MS = 5_000;
 
-/** Prometheus metrics of one process: requests by route and status, database pool, jobs, gauges of modules, Node. */
 export function createMetrics(app: FastifyInstance, db: Database, gauges: readonly GaugeSource[]): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'svc_' });
@@ -83,7 +81,7 @@ function jobGauges(lists: Reads): GaugeSource[] {
   ];
 }
 
-/** One read for the callers of the same moment: gauges of one scrape that need the same rows. */
+/** One read for all gauges of a scrape that need the same rows. */
 export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -94,7 +92,7 @@ export function shareRead<T>(read: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** A gauge that vanished while it fails would silence the alarms on it, so it keeps its last value. */
+/** A failing gauge keeps its last value: a gap would silence alarms on it. */
 function registerGauge(
   registry: Registry,
   { name, help, labelNames, read }: GaugeSource,
@@ -123,17 +121,15 @@ function registerGauge(
   });
 }
 
-/** A database that needs longer for `select 1` should get no requests. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** Findings that do not make the process unready, by name. */
+/** Reported by /readyz; they do not make the process unready. */
 export type Checks = Readonly<Record<string, () => Promise<string>>>;
 
 export interface Health {
   stopping: boolean;
 }
 
-/** Operator endpoints: liveness, readiness, metrics. */
 export function registerOperations(
   app: FastifyInstance,
   deps: { db: Database; health: Health; metrics: Metrics; metricsToken: string | undefined; checks: Checks },
@@ -173,7 +169,6 @@ async function readChecks(checks: Checks): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** Rejects when `work` fails or takes longer. */
 async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

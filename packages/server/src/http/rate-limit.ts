@@ -3,13 +3,12 @@ import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 
 const WINDOW_SECONDS = 60;
-/** A replica takes this share of the limit at a time: at 100 a minute, five; what it does not use is lost to the others. */
+/** A replica reserves a twentieth of the limit at a time; unused reservations are lost to the others. */
 const BLOCK_SHARE = 20;
 const MAX_BLOCK = 1_000;
-/** Keys that were not seen for a window are forgotten when this many are in memory. */
 const MAX_LEASES = 10_000;
-/** Each turn of the loop in `take` ends with a decision or a new lease; more turns mean that the clock is broken. */
-const MAX_TURNS = 1_000;
+/** Each round of `take` decides or gets a new lease; more rounds mean a broken clock. */
+const MAX_ROUNDS = 1_000;
 
 export interface Decision {
   readonly allowed: boolean;
@@ -19,23 +18,19 @@ export interface Decision {
 }
 
 interface Lease {
-  /** Requests that this process may still let through. */
   tokens: number;
-  /** What nobody had taken when the block was taken. */
+  /** Not reserved by any process at the time of the lease. */
   readonly left: number;
   readonly endsAt: number;
 }
 
-/**
- * A limit per key and minute that all replicas share. Each takes blocks of requests out of one row per key in the
- * database and spends them in memory, so most requests cost no query. The window opens with the first request.
- */
+/** A limit per key and minute, shared by all replicas. Each reserves blocks in the database and counts them in memory. */
 export class RateLimiter {
   readonly #db: Db;
   readonly #limit: number;
   readonly #now: () => number;
   readonly #leases = new Map<string, Lease>();
-  readonly #taking = new Map<string, Promise<Lease>>();
+  readonly #reserving = new Map<string, Promise<Lease>>();
 
   constructor(db: Db, limit: number, now: () => number = () => performance.now()) {
     this.#db = db;
@@ -44,7 +39,7 @@ export class RateLimiter {
   }
 
   async take(keyId: string): Promise<Decision> {
-    for (let turn = 0; turn < MAX_TURNS; turn++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const lease = this.#leases.get(keyId);
       if (lease && lease.endsAt > this.#now()) {
         if (lease.tokens > 0) {
@@ -53,7 +48,7 @@ export class RateLimiter {
         }
         if (lease.left === 0) return this.#decision(false, lease);
       }
-      await this.#takeBlock(keyId);
+      await this.#reserve(keyId);
     }
     throw new Error('The rate limit found neither a token nor the end of the window.');
   }
@@ -67,55 +62,52 @@ export class RateLimiter {
     };
   }
 
-  /** Callers that come while a block is on its way wait for that one. */
-  #takeBlock(keyId: string): Promise<Lease> {
-    const running = this.#taking.get(keyId);
+  #reserve(keyId: string): Promise<Lease> {
+    const running = this.#reserving.get(keyId);
     if (running) return running;
-    const taking = this.#readBlock(keyId).finally(() => this.#taking.delete(keyId));
-    this.#taking.set(keyId, taking);
-    return taking;
+    const reserving = this.#reserveBlock(keyId).finally(() => this.#reserving.delete(keyId));
+    this.#reserving.set(keyId, reserving);
+    return reserving;
   }
 
-  async #readBlock(keyId: string): Promise<Lease> {
+  async #reserveBlock(keyId: string): Promise<Lease> {
     const limit = this.#limit;
     const block = Math.min(MAX_BLOCK, Math.max(1, Math.floor(limit / BLOCK_SHARE)));
-    const asked = this.#now();
+    const requestedAt = this.#now();
     const row = await this.#db.one<{ used: number; granted: number; ends_in_ms: string }>(sql`
       insert into rate_windows as w (key_id, started_at, used, granted)
       values (${keyId}, statement_timestamp(), ${block}::integer, ${block}::integer)
       on conflict (key_id) do update set
-        started_at = case when ${overdue} then statement_timestamp() else w.started_at end,
-        granted = case when ${overdue} then ${block}::integer else least(${block}::integer, greatest(0, ${limit}::integer - w.used)) end,
-        used = case when ${overdue} then ${block}::integer
+        started_at = case when ${ended} then statement_timestamp() else w.started_at end,
+        granted = case when ${ended} then ${block}::integer else least(${block}::integer, greatest(0, ${limit}::integer - w.used)) end,
+        used = case when ${ended} then ${block}::integer
                else w.used + least(${block}::integer, greatest(0, ${limit}::integer - w.used)) end
       returning used, granted,
         extract(epoch from started_at - statement_timestamp()) * 1000 + ${WINDOW_SECONDS * 1000}::integer as ends_in_ms`);
     if (!row) throw new Error('The rate window was not stored.');
-    if (this.#leases.size >= MAX_LEASES) this.#forgetEnded();
+    if (this.#leases.size >= MAX_LEASES) this.#dropEnded();
     const lease = {
       tokens: row.granted,
       left: Math.max(0, limit - row.used),
-      endsAt: asked + Number(row.ends_in_ms),
+      endsAt: requestedAt + Number(row.ends_in_ms),
     };
     this.#leases.set(keyId, lease);
     return lease;
   }
 
-  #forgetEnded(): void {
+  #dropEnded(): void {
     const now = this.#now();
     for (const [keyId, lease] of this.#leases) if (lease.endsAt <= now) this.#leases.delete(keyId);
     if (this.#leases.size >= MAX_LEASES) this.#leases.clear();
   }
 }
 
-/** Anyone can claim a gift, so there may be windows of a great many clients; called by a recurring job. */
 export function deleteEndedWindows(db: Db): Promise<number> {
-  return db.run(sql`delete from rate_windows as w where ${overdue}`);
+  return db.run(sql`delete from rate_windows as w where ${ended}`);
 }
 
-const overdue = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;
+const ended = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;
 
-/** `rate_limited`, with the time after which it is worth trying again. */
 export class TooManyRequests extends ApiError {
   readonly retryAfterSeconds: number;
 
@@ -125,14 +117,11 @@ export class TooManyRequests extends ApiError {
   }
 }
 
-/** A household or a server has a whole network of IPv6 addresses to choose from, so they count as one. */
+/** One client has a whole /64 of IPv6 addresses. */
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
-/**
- * The client of a request as limits count it: an IPv4 address, or the first 64 bits of an IPv6 address. What is neither (only a
- * proxy that is trusted could say so) is one client together.
- */
+/** The client as limits count it: an IPv4 address or an IPv6 network. Other values, from a trusted proxy, count together. */
 export function clientOf(ip: string): string {
   const [address = ''] = ip.split('%', 1);
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
@@ -141,7 +130,6 @@ export function clientOf(ip: string): string {
   return `${groupsOf(mapped).slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** The eight groups, without leading zeros. */
 function groupsOf(address: string): string[] {
   const [head = '', tail] = withoutDots(address).toLowerCase().split('::');
   const read = (part: string) => (part === '' ? [] : part.split(':').map((group) => group.replace(/^0+(?=.)/, '')));
@@ -150,7 +138,6 @@ function groupsOf(address: string): string[] {
   return [...first, ...zeros, ...last];
 }
 
-/** The last two groups may be spelt like an IPv4 address. */
 function withoutDots(address: string): string {
   return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);

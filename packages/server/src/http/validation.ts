@@ -4,10 +4,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import type { TSchema } from 'typebox';
 
-/** JSON nested deeper than this is an attack on whoever walks it. */
+/** Bounds recursion over the body. */
 const MAX_DEPTH = 32;
 
-// The package is CommonJS: under native ES modules the function is one level down.
 const addFormats = addFormatsModule.default;
 const ajv = new Ajv({ allErrors: false, useDefaults: true, coerceTypes: false, strict: true });
 addFormats(ajv, ['date-time', 'email']);
@@ -15,17 +14,16 @@ const compiled = new WeakMap<TSchema, ValidateFunction>();
 
 export type Part = 'path' | 'query' | 'body';
 
-/** Answers what is wrong with the first bad field, or undefined. Defaults are filled in on the way. */
 export function findFault(part: Part, schema: TSchema, value: unknown): string | undefined {
-  const dirty = findDirt(value, part, 0);
-  if (dirty) return dirty;
+  const invalidText = findInvalidText(value, part, 0);
+  if (invalidText) return invalidText;
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
   return validate(value) ? undefined : describe(part, faultIn(validate.errors ?? []));
 }
 
-/** PostgreSQL stores neither NUL characters nor half surrogate pairs; nothing sensible contains them. */
-function findDirt(value: unknown, at: string, depth: number): string | undefined {
+/** PostgreSQL stores neither NUL characters nor lone surrogates. */
+function findInvalidText(value: unknown, at: string, depth: number): string | undefined {
   if (typeof value === 'string') {
     return value.includes('\0') || !value.isWellFormed()
       ? `${at} contains a character that is not valid text`
@@ -35,25 +33,22 @@ function findDirt(value: unknown, at: string, depth: number): string | undefined
   if (depth >= MAX_DEPTH) return `${at} is nested more than ${MAX_DEPTH} levels deep`;
   for (const [key, item] of Object.entries(value)) {
     if (key.includes('\0') || !key.isWellFormed()) return `${at} has a name that is not valid text`;
-    const dirt = findDirt(item, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
-    if (dirt) return dirt;
+    const invalidText = findInvalidText(item, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
+    if (invalidText) return invalidText;
   }
   return undefined;
 }
 
-/**
- * The first error; but of a value that may have several forms, the error of the form that its type chose, and where none has its
- * type, one error that names all of them.
- */
+/** The first error. Of a union: the error of the member with the value's type, else one error that names all types. */
 function faultIn(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const union = errors.find(({ keyword }) => keyword === 'anyOf');
   if (!union) return errors[0];
-  const ofForms = errors.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/`));
-  const isOtherForm = ({ keyword, instancePath }: ErrorObject) =>
+  const ofMembers = errors.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/`));
+  const isOtherMember = ({ keyword, instancePath }: ErrorObject) =>
     keyword === 'type' && instancePath === union.instancePath;
-  const chosen = ofForms.find((error) => !isOtherForm(error));
-  if (chosen || ofForms.length === 0) return chosen ?? errors[0];
-  return { ...union, message: `must be ${ofForms.map(({ params }) => params.type).join(' or ')}` };
+  const chosen = ofMembers.find((error) => !isOtherMember(error));
+  if (chosen || ofMembers.length === 0) return chosen ?? errors[0];
+  return { ...union, message: `must be ${ofMembers.map(({ params }) => params.type).join(' or ')}` };
 }
 
 function describe(part: Part, error: ErrorObject | undefined): string {
@@ -64,10 +59,7 @@ function describe(part: Part, error: ErrorObject | undefined): string {
   return `${field} ${error.message}`;
 }
 
-/**
- * Query parameters arrive as text. Turns those that the schema declares as numbers or booleans into values, but only
- * from their plain spelling: `1e3`, ` 1` and `0x10` stay text and are refused by the schema.
- */
+/** Numbers and booleans from plain text only: `1e3`, ` 1` and `0x10` stay text, and the schema refuses them. */
 export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   const values: Record<string, unknown> = {};
@@ -85,7 +77,6 @@ function readText(type: string | undefined, text: string): unknown {
   return text;
 }
 
-/** Each reads one field of a request; what cannot be read is an `invalid_request` that names the field. */
 export function readFelt(text: string, field: string): bigint {
   const felt = parseFelt(text);
   return felt.ok ? felt.value : refuse(field, felt.reason);
