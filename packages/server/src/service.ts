@@ -259,8 +259,8 @@ async function watchRedeems(db: Database, role: Config['role'], steps: StopList)
   const waiters = new RedeemWaiters();
   if (role === 'worker') return waiters;
   const listener = await listen(db.url, REDEEMS_CHANNEL, {
-    onMessage: (id) => waiters.ring(id),
-    onConnect: () => waiters.ringAll(),
+    onMessage: (id) => waiters.notify(id),
+    onConnect: () => waiters.notifyAll(),
   });
   steps.add(() => listener.close());
   return waiters;

@@ -1,14 +1,14 @@
 import type { Database } from '@svc/store';
 import { expect, it } from 'vitest';
-import { type BridgingFixture, bridgingHouse, FAST_SHARE } from '../../testing/bridge.ts';
+import { type BridgeFixture, FAST_SHARE, useBridge } from '../../testing/bridge.ts';
 import type { BridgeRedeemDeps } from './bridge-redeem.ts';
 
-const fixture = bridgingHouse();
+const fixture = useBridge();
 
 class Killed extends Error {}
 
 /** Lets so many things happen, then nothing more: the last one before or after it was done. */
-function dyingDeps(of: BridgingFixture, stepsLeft: number, when: 'before' | 'after'): Partial<BridgeRedeemDeps> {
+function dyingDeps(of: BridgeFixture, stepsLeft: number, when: 'before' | 'after'): Partial<BridgeRedeemDeps> {
   let left = stepsLeft;
   const mortal = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -61,7 +61,7 @@ it.each(['before', 'after'] as const)(
       kills += died.filter((dead) => dead).length;
       expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS' });
       expect(fixture.payer.orders).toHaveLength(before + 1);
-      expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+      expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
     }
     expect(kills).toBeGreaterThan(10);
   },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { bridgingHouse, FAST_SHARE } from '../../testing/bridge.ts';
+import { FAST_SHARE, useBridge } from '../../testing/bridge.ts';
 
-const fixture = bridgingHouse();
+const fixture = useBridge();
 beforeEach(() => fixture.reset());
 
 async function stored() {
@@ -18,8 +18,8 @@ describe('a burn that did not happen', () => {
     const { id, giftId, caller } = await stored();
     await fixture.executed(id, result);
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', reason, transactionHash: null });
-    expect(await fixture.places(giftId)).toEqual({ total: 0, redeemed: 0n });
-    expect(await fixture.books(caller)).toMatchObject({ spent: 0n, held: 2n * FAST_SHARE });
+    expect(await fixture.redeemCounts(giftId)).toEqual({ total: 0, redeemed: 0n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 0n, held: 2n * FAST_SHARE });
   });
 
   it('is not what a receipt without the transfer says: nothing changes until one is whole', async () => {
@@ -41,11 +41,11 @@ describe('a burn that did not happen', () => {
 
   it.each(['REVERTED', 'VOIDED'] as const)('(%s) is not sent again after a reorganisation', async (result) => {
     const { id } = await stored();
-    expect(await fixture.isGivenUp(id)).toBe(false);
+    expect(await fixture.isAbandoned(id)).toBe(false);
     await fixture.executed(id, result);
-    expect(await fixture.isGivenUp(id)).toBe(true);
+    expect(await fixture.isAbandoned(id)).toBe(true);
     await fixture.executed(id, 'SUCCEEDED');
-    expect(await fixture.isGivenUp(id)).toBe(false);
+    expect(await fixture.isAbandoned(id)).toBe(false);
   });
 
   it('and happens after all, when the chain was reorganised, is followed to the mint and paid for', async () => {
@@ -58,8 +58,8 @@ describe('a burn that did not happen', () => {
     fixture.bridge.attest('COMPLETE');
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS' });
-    expect(await fixture.places(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
-    expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+    expect(await fixture.redeemCounts(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
   });
 
   it('after it had been on the chain gives the redeem back while nothing is attested', async () => {
@@ -68,7 +68,7 @@ describe('a burn that did not happen', () => {
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', transactionHash: null });
     await fixture.step(id);
     expect(fixture.bridge.asked).toEqual([]);
-    expect(await fixture.books(caller)).toMatchObject({ spent: 0n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 0n });
   });
 
   it('after it was attested changes nothing, for the mint comes', async () => {
@@ -95,6 +95,6 @@ describe('a burn that is told twice', () => {
     await fixture.executed(id);
     await fixture.executed(id, 'REVERTED');
     expect((await fixture.row(id)).status).toBe('SUCCESS');
-    expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE });
   });
 });

@@ -1,12 +1,12 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { bridgingHouse, FAST_SHARE, NONCE, unavailable } from '../../testing/bridge.ts';
+import { FAST_SHARE, NONCE, unavailable, useBridge } from '../../testing/bridge.ts';
 import { REATTEST_DELAYS_MS, requeueStalledRedeems } from './bridge-redeem.ts';
 import { resumeRedeem } from './operator.ts';
 import { endRedeems } from './redeem.ts';
 
 const HOUR_MS = 3_600_000;
-const fixture = bridgingHouse();
+const fixture = useBridge();
 beforeEach(() => fixture.reset());
 
 const wrong = () => {
@@ -24,9 +24,9 @@ describe('after the burn', () => {
     const { transactionHash, ...row } = await fixture.row(id);
     expect(row).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('amount differs') });
     expect(transactionHash).toMatch(/^0x/);
-    expect(await fixture.places(giftId)).toEqual({ total: 1, redeemed: 0n });
-    expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
-    expect(fixture.complaints.at(-1)).toBe('redeem burned but not minted on Solana');
+    expect(await fixture.redeemCounts(giftId)).toEqual({ total: 1, redeemed: 0n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+    expect(fixture.warnings.at(-1)).toBe('redeem burned but not minted on Solana');
   });
 
   it.each([
@@ -36,10 +36,10 @@ describe('after the burn', () => {
     fixture.bridge.feeNow = 0n;
     const { id } = await fixture.burned({ cctpFast });
     fixture.bridge.shows = { state: 'PENDING' };
-    fixture.wait(boundMs - 60_000);
+    fixture.clock.advance(boundMs - 60_000);
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('BRIDGING');
-    fixture.wait(120_000);
+    fixture.clock.advance(120_000);
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', reason: 'The bridge did not attest it in time.' });
   });
@@ -47,20 +47,20 @@ describe('after the burn', () => {
   it('a bridge that does not answer is waited for, however long', async () => {
     const { id } = await fixture.burned();
     fixture.bridge.trouble = unavailable();
-    fixture.wait(48 * HOUR_MS);
+    fixture.clock.advance(48 * HOUR_MS);
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('BRIDGING');
-    expect(await fixture.nextLook(id)).toBeLessThanOrEqual(15);
+    expect(await fixture.nextRunSeconds(id)).toBeLessThanOrEqual(15);
   });
 
   it('a mint that failed is tried again with a new attestation, so many times', async () => {
     const { id } = await fixture.burned();
     fixture.bridge.attest('FAILED');
     for (const pauseMs of REATTEST_DELAYS_MS) {
-      await fixture.forgetJobs();
+      await fixture.deleteJobs();
       await fixture.step(id);
-      expect(await fixture.nextLook(id)).toBe(pauseMs / 1_000);
-      fixture.wait(pauseMs);
+      expect(await fixture.nextRunSeconds(id)).toBe(pauseMs / 1_000);
+      fixture.clock.advance(pauseMs);
     }
     expect(fixture.bridge.renewed).toEqual(REATTEST_DELAYS_MS.map(() => NONCE));
     expect((await fixture.row(id)).status).toBe('ATTESTED');
@@ -73,7 +73,7 @@ describe('after the burn', () => {
     const { id } = await fixture.burned();
     fixture.bridge.attest('PENDING');
     await fixture.step(id);
-    fixture.wait(HOUR_MS + 1_000);
+    fixture.clock.advance(HOUR_MS + 1_000);
     await fixture.step(id);
     expect(fixture.bridge.renewed).toEqual([NONCE]);
     fixture.bridge.attest('COMPLETE');
@@ -87,16 +87,16 @@ describe('the operator', () => {
     const { id, giftId, caller } = await fixture.burned({ maxRedeems: 1 });
     wrong();
     await fixture.step(id);
-    const books = await fixture.books(caller);
+    const books = await fixture.balances(caller);
     expect(books).toMatchObject({ spent: FAST_SHARE, held: 0n });
-    await fixture.forgetJobs();
+    await fixture.deleteJobs();
     expect(await resumeRedeem(fixture.db, id)).toMatchObject({ ok: true, status: 'BRIDGING' });
-    expect(await fixture.nextLook(id)).toBe(0);
+    expect(await fixture.nextRunSeconds(id)).toBe(0);
     fixture.bridge.attest('COMPLETE');
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', reason: null });
-    expect(await fixture.books(caller)).toEqual(books);
-    expect(await fixture.places(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
+    expect(await fixture.balances(caller)).toEqual(books);
+    expect(await fixture.redeemCounts(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
   });
 
   it('resumes from the attestation where there is one, with all the time and renewals again', async () => {
@@ -115,10 +115,10 @@ describe('the operator', () => {
     await fixture.step(id);
     await resumeRedeem(fixture.db, id);
     await fixture.gifts.delete(caller, giftId);
-    expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: 0n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: 0n });
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('FAILED');
-    expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: 0n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: 0n });
   });
 
   it('resumes nothing that did not fail, was not burned or does not exist', async () => {
@@ -139,7 +139,7 @@ it('what nobody looks at any more is found again, once', async () => {
   const { id } = await fixture.burned();
   const sent = await fixture.redeem();
   await fixture.step(sent.id);
-  await fixture.forgetJobs();
+  await fixture.deleteJobs();
   await requeueStalledRedeems(fixture.db);
   await requeueStalledRedeems(fixture.db);
   const rows = await fixture.db.rows<{ key: string }>(sql`

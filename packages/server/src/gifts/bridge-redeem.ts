@@ -11,13 +11,9 @@ export interface BridgeRedeemDeps extends BurnDeps {
   readonly now?: () => number;
 }
 
-/** Milliseconds until the next step; undefined where none is needed. */
 type NextStepMs = number | undefined;
 
-/**
- * One step of a redeem to Solana: a PENDING one is burned; a burned one is polled at the bridge until it is minted. Continues from
- * what is stored, so running it twice, or again after a crash, is safe.
- */
+/** One step of a redeem to Solana, from its stored state. Safe to repeat, also after a crash. */
 export async function bridgeRedeem(deps: BridgeRedeemDeps, redeemId: string): Promise<void> {
   const redeem = await findBridged(deps.db, redeemId);
   if (!redeem) return;
@@ -41,12 +37,10 @@ async function step(deps: BridgeRedeemDeps, redeem: BridgedRedeem): Promise<Next
   }
 }
 
-/** A node, the bridge or the configuration is missing, or gas is above the limit. */
 const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['chain_unavailable', 'chain_not_configured', 'fee_too_high']);
 
 const isTransient = (error: unknown): boolean => error instanceof ApiError && TRANSIENT.has(error.code);
 
-/** A burned redeem either is minted, or fails with its share spent and needs the operator. */
 async function pollBridge(deps: BridgeRedeemDeps, redeem: BridgedRedeem, at: Date): Promise<NextStepMs> {
   const progress = await deps.bridge.progress(redeem.environment, burnOf(redeem));
   if (progress.state === 'ATTESTED') return awaitForwarding(deps, redeem, progress, at);
@@ -75,7 +69,7 @@ async function awaitForwarding(
   return pollDelayMs(true, ageMs);
 }
 
-/** Keeps the message and its attestation: with both anyone can mint without the bridge's service. */
+/** With the message and its attestation anyone can mint, without the bridge's service. */
 async function storeAttested(
   { db }: BridgeRedeemDeps,
   { id, status, facts }: BridgedRedeem,
@@ -94,7 +88,6 @@ async function storeAttested(
 
 const stillLate = (late = false) => sql`coalesce((bridge ->> 'late')::boolean, false) = ${late}`;
 
-/** The mint failed or is overdue, so the attestation may have expired. Each renewal is counted before it is requested. */
 async function reattest(deps: BridgeRedeemDeps, redeem: BridgedRedeem, nonce: string, at: Date): Promise<NextStepMs> {
   const done = redeem.facts.renewals ?? 0;
   const delayMs = REATTEST_DELAYS_MS[done];
@@ -112,7 +105,7 @@ async function reattest(deps: BridgeRedeemDeps, redeem: BridgedRedeem, nonce: st
   return delayMs;
 }
 
-/** Fails it with its share spent. One that failed before its burn keeps its status; only polling ends. */
+/** One that failed before its burn keeps its status; only polling ends. */
 async function failBurned({ db, log }: BridgeRedeemDeps, redeem: BridgedRedeem, reason: string): Promise<undefined> {
   const { id, transactionHash } = redeem;
   await db.tx(async (tx) => {
@@ -140,13 +133,10 @@ function ageOf({ facts, updatedAt }: BridgedRedeem, at: Date): number {
   return Math.max(0, at.getTime() - since.getTime());
 }
 
-/** About the time of a mint on Solana. */
 const MIN_POLL_MS = 2_000;
-/** Fast transfers take seconds, standard ones hours. */
 const MAX_POLL_MS = { fast: 15_000, standard: 180_000 };
 const POLLS_PER_AGE = 4;
 
-/** Backoff in proportion to how long the step takes already. */
 export function pollDelayMs(fast: boolean, ageMs: number): number {
   const longest = fast ? MAX_POLL_MS.fast : MAX_POLL_MS.standard;
   return Math.min(Math.max(ageMs / POLLS_PER_AGE, MIN_POLL_MS), longest);
@@ -155,18 +145,16 @@ export function pollDelayMs(fast: boolean, ageMs: number): number {
 const HOUR_MS = 3_600_000;
 /** Circle documents 20 seconds and 8 hours. */
 const ATTESTATION_TIMEOUT_MS = { fast: HOUR_MS, standard: 24 * HOUR_MS };
-/** Forwarding takes seconds; an attestation that is unused for so long may have expired. */
+/** An attestation that is unused for so long may have expired. */
 const FORWARD_TIMEOUT_MS = HOUR_MS;
-/** The wait after each renewal of an attestation. Its length bounds the renewals. */
+/** The wait after each renewal. The number of renewals is bounded by the list. */
 export const REATTEST_DELAYS_MS: readonly number[] = [5_000, 30_000, 180_000, 900_000, HOUR_MS];
 
 const attestationTimeoutMs = (fast: boolean): number =>
   fast ? ATTESTATION_TIMEOUT_MS.fast : ATTESTATION_TIMEOUT_MS.standard;
 
-/** Jobs enqueued by one run; the next run continues. */
 const MAX_REQUEUED = 1_000;
 
-/** Enqueues a job for each bridged redeem that has none, because its job failed for good. */
 export async function requeueStalledRedeems(db: Db): Promise<void> {
   await db.tx(async (tx) => {
     const redeems = await tx.rows<{ id: string }>(sql`

@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { bridgingHouse, FAST_SHARE, MANAGER, MINT, NONCE, unavailable, WALLET } from '../../testing/bridge.ts';
+import { FAST_SHARE, MANAGER, MINT, NONCE, unavailable, useBridge, WALLET } from '../../testing/bridge.ts';
 import { BRIDGE } from '../../testing/gifts.ts';
 
-const fixture = bridgingHouse();
+const fixture = useBridge();
 beforeEach(() => fixture.reset());
 
 describe('a redeem to Solana', () => {
@@ -12,16 +12,16 @@ describe('a redeem to Solana', () => {
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'BRIDGING', transactionHash: expect.stringMatching(/^0x/) });
     await fixture.executed(id);
-    expect(await fixture.nextLook(id)).toBe(0);
+    expect(await fixture.nextRunSeconds(id)).toBe(0);
     fixture.bridge.attest('PENDING');
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'ATTESTED', facts: { message: '0xaa', nonce: NONCE } });
-    expect(await fixture.books(caller)).toMatchObject({ spent: 0n, held: 2n * FAST_SHARE });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 0n, held: 2n * FAST_SHARE });
     fixture.bridge.attest('COMPLETE');
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', receiveHash: MINT });
-    expect(await fixture.books(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
-    expect(await fixture.places(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+    expect(await fixture.redeemCounts(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
   });
 
   it('burns the amount and all that is reserved for the fee, so that the whole amount arrives', async () => {
@@ -47,10 +47,10 @@ describe('a redeem to Solana', () => {
   it('is not asked about before its burn is on the chain', async () => {
     const { id } = await fixture.redeem();
     await fixture.step(id);
-    await fixture.forgetJobs();
+    await fixture.deleteJobs();
     await fixture.step(id);
     expect(fixture.bridge.asked).toEqual([]);
-    expect(await fixture.nextLook(id)).toBeUndefined();
+    expect(await fixture.nextRunSeconds(id)).toBeUndefined();
   });
 
   it('is burned once by jobs that run at the same time', async () => {
@@ -70,7 +70,7 @@ describe('a redeem to Solana', () => {
     fixture.bridge.attest('COMPLETE');
     await fixture.step(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS' });
-    expect(await fixture.books(caller)).toMatchObject({ spent: 5_010_000n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 5_010_000n });
   });
 });
 
@@ -84,7 +84,7 @@ describe('before the burn', () => {
     ],
     ['the burn would revert', () => (fixture.payer.refusal = 'ERC20: insufficient balance'), {}],
     ['the balance is too low', () => (fixture.balance = 5_000_000n + BRIDGE - 1n), {}],
-    ['it waited for an hour', () => fixture.wait(3_600_001), {}],
+    ['it waited for an hour', () => fixture.clock.advance(3_600_001), {}],
     ['nobody can have the key of the address', () => {}, { address: 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B' }],
   ])('it is given back when %s', async (_, arrange, wish) => {
     const { id, giftId, caller } = await fixture.redeem(wish);
@@ -97,8 +97,8 @@ describe('before the burn', () => {
       transactionHash: null,
     });
     expect(fixture.payer.orders).toHaveLength(before);
-    expect(await fixture.places(giftId)).toMatchObject({ total: 0 });
-    expect(await fixture.books(caller)).toMatchObject({ spent: 0n });
+    expect(await fixture.redeemCounts(giftId)).toMatchObject({ total: 0 });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 0n });
   });
 
   it('it waits while other payments of the manager need the balance, and is burned once it covers both', async () => {
@@ -110,7 +110,7 @@ describe('before the burn', () => {
     await fixture.step(second.id);
     expect((await fixture.row(first.id)).status).toBe('BRIDGING');
     expect(await fixture.row(second.id)).toMatchObject({ status: 'PENDING', reason: null });
-    expect(await fixture.nextLook(second.id)).toBe(2);
+    expect(await fixture.nextRunSeconds(second.id)).toBe(2);
     fixture.balance = 2n * burned;
     await fixture.step(second.id);
     expect((await fixture.row(second.id)).status).toBe('BRIDGING');
@@ -130,7 +130,7 @@ describe('before the burn', () => {
     fixture[who].trouble = unavailable();
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('PENDING');
-    expect(await fixture.nextLook(id)).toBe(2);
+    expect(await fixture.nextRunSeconds(id)).toBe(2);
     fixture[who].trouble = undefined;
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('BRIDGING');

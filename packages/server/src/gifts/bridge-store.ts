@@ -3,32 +3,28 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Burn } from '../bridge/bridge.ts';
 import { type Redeem, redeemColumns } from './redeem.ts';
 
-/** What is kept of a redeem's way to Solana, so that any process can go on with it. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export interface BridgeFacts {
-  /** What was ordered; what the bridge shows is compared with it, whatever is configured by then. */
+  /** The order as it was sent; the bridge's message is compared with it. */
   readonly sender?: string;
   readonly maxFee?: string;
   readonly fast?: boolean;
-  /** When the burn was seen on the chain; null where it was taken off the chain again. */
+  /** Null where a reorganisation removed the burn. */
   readonly burnedAt?: string | null;
-  /** From when on the patience with the present step counts. */
   readonly since?: string;
   readonly nonce?: string;
   readonly message?: string;
   readonly attestation?: string;
   readonly feeExecuted?: string;
-  /** How often the attestation was renewed. */
   readonly renewals?: number;
-  /** Burned after the redeem had failed and given its share back: it goes on as it is, and ends with the mint. */
+  /** Burned after the redeem had failed and its share was released: it keeps its status until the mint. */
   readonly late?: boolean;
 }
 
 export interface BridgedRedeem extends Redeem {
   readonly relayId: string | null;
-  /** Whether its share is settled already. */
   readonly spent: boolean;
   readonly facts: BridgeFacts;
-  /** What the gift has reserved for the bridge's fee. */
   readonly bridge: bigint;
   readonly fast: boolean;
 }
@@ -46,7 +42,7 @@ export function findBridged(db: Pick<Reads, 'one'>, id: string): Promise<Bridged
   return db.one<BridgedRedeem>(solanaRedeems(sql`id = ${id}`));
 }
 
-/** Nobody else changes the gift or the redeem until the transaction ends. The gift comes first, as everywhere. */
+/** Locks the gift first, in the same order as everywhere. */
 export async function lockBridged(tx: Db, which: Sql): Promise<BridgedRedeem | undefined> {
   await tx.rows(sql`
     select id from gifts where id in (select gift_id from gift_redeems where ${which}) order by id for no key update`);
@@ -60,7 +56,6 @@ export async function addFacts(tx: Db, id: string, facts: BridgeFacts): Promise<
      where id = ${id}`);
 }
 
-/** What was burned for it, from our own records alone. */
 export function burnOf(redeem: BridgedRedeem): Burn {
   const { facts, transactionHash, amount } = redeem;
   if (

@@ -23,19 +23,14 @@ export interface BurnDeps {
   readonly log: JobLog;
 }
 
-/** Until it is burned a redeem can be given back, and its user waits. */
 const BURN_TIMEOUT_MS = 3_600_000;
 
-/** The same for every attempt: a redeem is burned by one transaction at most. */
+/** One purpose per redeem: it is burned by one transaction at most. */
 const burnPurpose = (redeemId: string): string => `burn ${redeemId}`;
 
-/** `WAITING`: pending payments of the manager need the balance; nothing has changed. */
 type BurnResult = 'BURNED' | 'GIVEN_BACK' | 'WAITING';
 
-/**
- * Burns a redeem's amount and the bridge fee that the gift reserves, so that at least the amount arrives. The redeem is BRIDGING once
- * its transaction is stored. A reason against the burn ends the redeem and gives its share back.
- */
+/** Burns the amount and the reserved bridge fee, so that at least the amount arrives. A reason against it gives the share back. */
 export async function burn(deps: BurnDeps, redeem: BridgedRedeem, at: Date): Promise<BurnResult> {
   const { bridge, payer, networks } = deps;
   const { id, environment, amount, bridge: maxFee, fast } = redeem;
@@ -94,15 +89,11 @@ async function failBeforeBurn({ db, log }: BurnDeps, id: string, reason: string)
 }
 
 export interface BurnOutcomeDeps {
-  /** The address of USDC on Starknet. */
   readonly usdc: (environment: Environment) => bigint;
   readonly log: JobLog;
 }
 
-/**
- * An outcome can be delivered again, also with another result, after a reorganisation. A redeem has one burn transaction, so nothing
- * here can burn twice.
- */
+/** A reorganisation can deliver an outcome again, with another result. */
 export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn'> {
   return {
     burn: async (tx, outcome) => {
@@ -115,7 +106,7 @@ export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn
   };
 }
 
-/** Only the token's transfer event proves the burn; the status of the transaction does not. */
+/** Only the token's transfer event proves the burn. */
 function reasonNotBurned({ usdc }: BurnOutcomeDeps, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
   const { result, receipt, account, revertReason, environment } = outcome;
   if (result === 'VOIDED') return 'The burn was never executed.';
@@ -125,7 +116,7 @@ function reasonNotBurned({ usdc }: BurnOutcomeDeps, redeem: BridgedRedeem, outco
   const isBurned = (receipt ? transfersIn(receipt) : []).some(
     (transfer) => transfer.token === token && transfer.from === account && transfer.amount === amount,
   );
-  // An incomplete receipt: the relay stays open, and its receipt is read again.
+  // An incomplete receipt: the relay stays open.
   if (!isBurned) throw new Error(`The receipt of the burn of ${redeem.id} lacks its transfer.`);
   return undefined;
 }
@@ -147,7 +138,6 @@ async function markBurned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, 
   if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id));
 }
 
-/** Gives the share back, unless the burn is attested: then the bridge mints it in any case. */
 async function markNotBurned(
   tx: Db,
   redeem: BridgedRedeem,

@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, claimApp, claimDeps, giftHouse, NOW, putStatus, SOLANA_WALLET } from '../../testing/gifts.ts';
+import { at, claimApp, claimDeps, NOW, putStatus, SOLANA_WALLET, useGifts } from '../../testing/gifts.ts';
 import { CodeLookup } from './claim.ts';
 import { endRedeems, RedeemWaiters } from './redeem.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 let app: FastifyInstance;
 /** A process with the limits of a deployment. */
 let strict: FastifyInstance;

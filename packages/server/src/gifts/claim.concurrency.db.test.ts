@@ -1,11 +1,11 @@
 import { connect, type Database, listen, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimApp, claimDeps, DOLLAR, GAS, giftHouse, payMeanwhile } from '../../testing/gifts.ts';
+import { claimApp, claimDeps, DOLLAR, GAS, payMeanwhile, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './redeem.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 const SHARE = 5n * DOLLAR + GAS;
 const REQUESTS = 50;
 const MAX = 10;
@@ -15,7 +15,7 @@ const processes: { app: FastifyInstance; close(): Promise<void> }[] = [];
 async function startProcess(): Promise<(typeof processes)[number]> {
   const db: Database = connect(fixture.db.url, { max: 5 });
   const waiters = new RedeemWaiters();
-  const listener = await listen(db.url, REDEEMS_CHANNEL, { onMessage: (id) => waiters.ring(id) });
+  const listener = await listen(db.url, REDEEMS_CHANNEL, { onMessage: (id) => waiters.notify(id) });
   const app = await claimApp(claimDeps(db, { waiters }));
   const close = async () => {
     await app.close();

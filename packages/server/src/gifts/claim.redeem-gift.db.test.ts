@@ -6,18 +6,18 @@ import {
   claimDeps,
   DOLLAR,
   GAS,
-  giftHouse,
   NOW,
   payMeanwhile,
   putStatus,
   SOLANA_WALLET,
+  useGifts,
 } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { redeemGift } from './claim.ts';
 import { RedeemWaiters } from './redeem.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 const WALLET = '0xA1';
 type Deps = Parameters<typeof redeemGift>[0];
 

@@ -9,13 +9,13 @@ import {
   RedeemModel,
   type RedeemStep as Step,
 } from '../../testing/gift-models.ts';
-import { at, claimDeps, DOLLAR, giftHouse, SOLANA_WALLETS } from '../../testing/gifts.ts';
+import { at, claimDeps, DOLLAR, SOLANA_WALLETS, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { readDestination, reserve } from './claim.ts';
 import { endRedeems } from './redeem.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 /** Fixed, so that a failure is seen again. */
 const SEED = 20_261_224;
 const RUNS = 40;

@@ -21,16 +21,25 @@ import { newId } from '../util/ids.ts';
 import { codeKey, type GiftRecord, giftColumns, refusalOf, shareOfRedeem } from './gift.ts';
 import { bridgeJob, payoutJob, type Redeem, type RedeemWaiters, redeemColumns } from './redeem.ts';
 
+export interface ClaimDeps {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'tokens'>;
+  /** Throws `chain_not_configured` where there is none. */
+  readonly manager: (environment: Environment) => bigint;
+  readonly canBridge: (environment: Environment) => boolean;
+  readonly codes: CodeLookup;
+  readonly waiters: RedeemWaiters;
+  readonly now?: () => number;
+}
+
 type RedeemGift = typeof endpoints.redeemGift;
 type Request = Pick<Call<RedeemGift>, 'client' | 'params' | 'body' | 'requestKey'>;
 
-/** Counted from the start of the request, so that it is over before its Idempotency-Key is anybody else's. */
-const PATIENCE_MS = 30_000;
-/** What Circle says that the way takes: about as long as Solana needs, or until Starknet is final. */
+/** Counted from the start of the request: it ends before its Idempotency-Key is released. */
+const MAX_WAIT_MS = 30_000;
 const FAST_SECONDS = 24;
 const STANDARD_SECONDS = 28_800;
 
-/** Reserves a share of the gift for a wallet, has it paid out, and waits for that. */
 export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Answer<RedeemGift>> {
   const startedAt = performance.now();
   const { client, params, body, requestKey } = request;
@@ -38,25 +47,25 @@ export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Ans
   const gift = await findByCode(deps, client, params.code);
   if (!gift) throw new ApiError('gift_not_found', undefined, { status: 400 });
   const id = await deps.db.tx((tx) => reserve(deps, tx, { giftId: gift.id, destination, requestKey }));
-  const leftMs = PATIENCE_MS - (performance.now() - startedAt);
-  const isEnough = destination.chain === 'solana' ? isUnderWay : hasEnded;
+  const leftMs = MAX_WAIT_MS - (performance.now() - startedAt);
+  const isEnough = destination.chain === 'solana' ? isBurnSent : hasEnded;
   const redeem = await deps.waiters.until(deps.db.reads, id, isEnough, leftMs);
-  return destination.chain === 'solana' ? started(redeem, gift.cctpFast) : redeemed(redeem);
+  return destination.chain === 'solana' ? bridgingAnswer(redeem, gift.cctpFast) : payoutAnswer(redeem);
 }
 
 const hasEnded = ({ status }: Redeem) => status === 'SUCCESS' || status === 'FAILED';
-const isUnderWay = ({ status, transactionHash }: Redeem) =>
+const isBurnSent = ({ status, transactionHash }: Redeem) =>
   status === 'FAILED' || (status !== 'PENDING' && transactionHash !== null);
 
-function redeemed({ id, status, transactionHash, shownAddress, amount }: Redeem): Answer<RedeemGift> {
+function payoutAnswer({ id, status, transactionHash, shownAddress, amount }: Redeem): Answer<RedeemGift> {
   if (status === 'FAILED') throw new ApiError('payout_failed');
   const giftRedeem = { id, status, transactionHash, walletAddress: shownAddress, amount: formatUsd(amount) };
   return new WithStatus(201, { giftRedeem });
 }
 
-function started(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
+function bridgingAnswer(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
   const { id, status, transactionHash } = redeem;
-  // With a burn it is not over: the operator can send it on.
+  // A burned redeem can be resumed by the operator.
   if (status === 'FAILED' && transactionHash === null) throw new ApiError('payout_failed');
   return new WithStatus(202, {
     redeemId: id,
@@ -69,7 +78,6 @@ function started(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
 
 type ClaimGift = typeof endpoints.claimGift;
 
-/** Whether a code can be redeemed now, and what it gives. */
 export async function claimGift(
   deps: Pick<ClaimDeps, 'codes' | 'now'>,
   { client, params }: Pick<Call<ClaimGift>, 'client' | 'params'>,
@@ -83,7 +91,7 @@ export async function claimGift(
 
 type GetRedeemStatus = typeof endpoints.getRedeemStatus;
 
-/** How far a redeem of this code is. Whoever names one that does not exist is counted like whoever names an unknown code. */
+/** An unknown redeem counts against the client like an unknown code. */
 export async function redeemStatus(
   { codes }: Pick<ClaimDeps, 'codes'>,
   { client, params }: Pick<Call<GetRedeemStatus>, 'client' | 'params'>,
@@ -99,14 +107,13 @@ export async function redeemStatus(
   return { id, status, destinationChain, ...hashesOf(redeem), amount: usdToNumber(amount) };
 }
 
-/** A redeem on Starknet burns nothing and is received by its payout, which may still be replaced until it has succeeded. */
+/** On Starknet the payout's hash may change until it has succeeded. */
 function hashesOf({ destinationChain, status, transactionHash, receiveHash }: Redeem) {
   return destinationChain === 'solana'
     ? { cctpBurnTxHash: transactionHash, receiveChainTxHash: receiveHash }
     : { cctpBurnTxHash: null, receiveChainTxHash: status === 'SUCCESS' ? transactionHash : null };
 }
 
-/** As long as a request with an Idempotency-Key is known. */
 const KEY_HOURS = 24;
 
 export interface RedeemRequest {
@@ -115,22 +122,19 @@ export interface RedeemRequest {
   readonly requestKey: string | undefined;
 }
 
-/**
- * Takes a place of the gift and a share of its hold for one redeem, and has it paid out: all in the caller's transaction. A repetition
- * of a request that did so is answered with the same redeem. Answers its id.
- */
-export async function reserve(deps: ClaimDeps, tx: Db, wish: RedeemRequest): Promise<string> {
-  // From here on everything that concerns this gift happens one after the other.
+/** Takes a place and a share and enqueues the payment. A repeated request gets the same redeem. Returns its id. */
+export async function reserve(deps: ClaimDeps, tx: Db, request: RedeemRequest): Promise<string> {
+  // Serialises everything that concerns this gift.
   const gift = await tx.one<GiftRecord>(sql`
-    select ${giftColumns} from gifts where id = ${wish.giftId} for no key update`);
-  const before = await findRepeated(tx, wish);
-  if (before !== undefined) return before;
+    select ${giftColumns} from gifts where id = ${request.giftId} for no key update`);
+  const repeated = await findRepeated(tx, request);
+  if (repeated !== undefined) return repeated;
   const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) throw new ApiError(refusal ?? 'gift_not_found', undefined, { status: 400 });
-  requireReachable(deps, gift, wish.destination);
-  const id = await insertRedeem(tx, gift, wish);
+  requireReachable(deps, gift, request.destination);
+  const id = await insertRedeem(tx, gift, request);
   if (id === undefined) throw new ApiError('gift_user_limit_reached');
-  await enqueue(tx, wish.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id));
+  await enqueue(tx, request.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id));
   return id;
 }
 
@@ -144,9 +148,8 @@ async function findRepeated(tx: Db, { giftId, requestKey }: RedeemRequest): Prom
   return row?.id;
 }
 
-/** Undefined where the address has redeemed as often as it may. */
-async function insertRedeem(tx: Db, gift: GiftRecord, wish: RedeemRequest): Promise<string | undefined> {
-  const { chain, address, shownAddress } = wish.destination;
+async function insertRedeem(tx: Db, gift: GiftRecord, request: RedeemRequest): Promise<string | undefined> {
+  const { chain, address, shownAddress } = request.destination;
   const row = await tx.one<{ id: string }>(sql`
     with place as (
       insert into gift_users as known (gift_id, address, redeems)
@@ -161,22 +164,19 @@ async function insertRedeem(tx: Db, gift: GiftRecord, wish: RedeemRequest): Prom
       id, gift_id, organization_id, environment, destination_chain, address, shown_address, amount_micros, share_micros,
       hold_id, request_key)
     select ${newId('rdm')}, gift_id, ${gift.organizationId}, ${gift.environment}, ${chain}, ${address}, ${shownAddress},
-           ${gift.amount}, ${shareOfRedeem(gift, chain)}, ${gift.holdId}, ${wish.requestKey ?? null}
+           ${gift.amount}, ${shareOfRedeem(gift, chain)}, ${gift.holdId}, ${request.requestKey ?? null}
       from place
     returning id`);
   return row?.id;
 }
 
-/** Where a redeem goes. */
 export interface Destination {
   readonly chain: RedeemChain;
-  /** In its one normal form. */
   readonly address: string;
-  /** As it was given. */
   readonly shownAddress: string;
 }
 
-/** Nobody's wallet, though people find these when they look for an address of USDC: its mints, and the program that keeps tokens. */
+/** USDC mints and the token program, which users confuse with their wallet. */
 const solanaPrograms: ReadonlySet<string> = new Set([
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
@@ -190,14 +190,13 @@ export function readDestination(chain: RedeemChain, walletAddress: string): Dest
   return { chain, address: parsed.value, shownAddress: walletAddress };
 }
 
-/** A token account is often taken for the wallet that owns it; what is sent to its own token account is lost. */
+/** USDC sent to a token account's own token account is lost. */
 function parseSolanaWallet(text: string): Parsed<string> {
   const address = parseSolanaAddress(text);
   if (!address.ok || isSolanaWallet(address.value)) return address;
   return unparsed('must be a wallet, not a token account or a program, which have no key');
 }
 
-/** Refuses what is no wallet of anybody, and chains that the gift's environment does not have. */
 export function requireReachable(
   { networks, manager, canBridge }: Pick<ClaimDeps, 'networks' | 'manager' | 'canBridge'>,
   { environment, cctpFast, bridge }: Pick<GiftRecord, 'environment' | 'cctpFast' | 'bridge'>,
@@ -205,7 +204,7 @@ export function requireReachable(
 ): void {
   const payer = manager(environment);
   if (chain === 'solana') {
-    // Of a gift that was made while there was no bridge, nothing is held for it.
+    // A gift made while there was no bridge has no fee reserved.
     if (!canBridge(environment) || (cctpFast && bridge === 0n)) {
       throw new ApiError('chain_not_configured', 'Solana is not configured for this gift. Choose Starknet.');
     }
@@ -223,7 +222,7 @@ function refuse(reason: string): never {
   throw new ApiError('invalid_request', `body.walletAddress ${reason}.`);
 }
 
-/** What a gift code can be; the rest is looked up like any other, under a key that no gift has. */
+/** Other texts are looked up under a key that no gift has. */
 const CODE = /^[A-Za-z0-9_-]{4,64}$/;
 const NO_CODE = '';
 
@@ -233,7 +232,6 @@ export interface ClaimedGift extends GiftRecord {
   readonly orgName: string;
 }
 
-/** The gift with this code that was not deleted. Counts for the client if there is none. */
 export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, client: string, code: string) {
   return codes.find<ClaimedGift>(client, giftByCode(code));
 }
@@ -246,20 +244,7 @@ function giftByCode(code: string): Sql {
      where gifts.code_key = ${keyOfCode(code)} and gifts.deleted_at is null`;
 }
 
-export interface ClaimDeps {
-  readonly db: Database;
-  readonly networks: Pick<Networks, 'starknet' | 'tokens'>;
-  /** The account that pays redemptions out; `chain_not_configured` where there is none. */
-  readonly manager: (environment: Environment) => bigint;
-  /** Whether there is a bridge to Solana. */
-  readonly canBridge: (environment: Environment) => boolean;
-  readonly codes: CodeLookup;
-  readonly waiters: RedeemWaiters;
-  readonly now?: () => number;
-}
-
 const WINDOW_SECONDS = 60;
-/** Clients that were refused are remembered until their window ends; more than this at once are asked for again. */
 const MAX_REFUSED = 10_000;
 
 interface Counted {
@@ -268,15 +253,13 @@ interface Counted {
 }
 
 /**
- * Looks up what a code leads to, and counts for each client how often there was nothing. Beyond the limit a client is refused until
- * its minute is over, whatever it asks for. Counting and looking are one statement under the lock of the client's row: a thousand
- * requests at the same time, at any number of replicas, learn no more of unknown codes than as many in a row.
+ * Counts misses for each client in the statement that looks up, under a row lock: concurrent requests learn no more than serial
+ * ones.
  */
 export class CodeLookup {
   readonly #db: Pick<Db, 'one'>;
   readonly #limit: number;
   readonly #now: () => number;
-  /** Until when a client is refused without asking the database. */
   readonly #refused = new Map<string, number>();
 
   constructor(db: Pick<Db, 'one'>, unknownPerMinute: number, now: () => number = () => performance.now()) {
@@ -285,7 +268,6 @@ export class CodeLookup {
     this.#now = now;
   }
 
-  /** The one row that `query` finds, which has an id, or undefined. */
   async find<T extends { readonly id: string }>(client: string, query: Sql): Promise<T | undefined> {
     this.#refuseKnown(client);
     const limit = this.#limit;
@@ -296,8 +278,8 @@ export class CodeLookup {
         insert into rate_windows as w (key_id, started_at, used, granted)
         values (${`codes ${client}`}, statement_timestamp(), case when exists (select from found) then 0 else 1 end, 0)
         on conflict (key_id) do update set
-          started_at = case when ${overdue} then statement_timestamp() else w.started_at end,
-          used = case when ${overdue} then excluded.used
+          started_at = case when ${isOver} then statement_timestamp() else w.started_at end,
+          used = case when ${isOver} then excluded.used
                       when w.used >= ${limit}::integer then ${limit}::integer + 1
                       else w.used + excluded.used end
         returning used, extract(epoch from started_at - statement_timestamp()) * 1000 + ${WINDOW_SECONDS * 1000}::integer as ends_in_ms
@@ -324,4 +306,4 @@ export class CodeLookup {
   }
 }
 
-const overdue = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;
+const isOver = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;

@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { BRIDGE, DOLLAR, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
+import { BRIDGE, DOLLAR, GAS, NOW, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listGifts } from './manage-gifts.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 const SHARE = 5n * DOLLAR + GAS + BRIDGE;
 const emails = (count: number) => Array.from({ length: count }, (_, place) => ({ email: `user${place}@example.com` }));
 

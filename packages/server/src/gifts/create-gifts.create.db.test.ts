@@ -1,11 +1,11 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { at, BRIDGE, DOLLAR, GAS, giftHouse, notConfigured } from '../../testing/gifts.ts';
+import { at, BRIDGE, DOLLAR, GAS, notConfigured, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { findHold } from '../ledger/ledger.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 
 describe('a new gift', () => {
   it('is answered as it was asked for, with what it holds', async () => {

@@ -13,25 +13,43 @@ import { type Database, type Db, sql } from '@svc/store';
 import type { Answer, Call } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
 import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
+import type { NewMail } from '../mail/mail.ts';
 import type { Organizations } from '../organizations/organization-store.ts';
 import { newId } from '../util/ids.ts';
 import { codeKey, findGift, type GiftRecord, isExpired, randomCode, shareOf, toGift } from './gift.ts';
 
+export type GiftMail = NewMail<'gift'>;
+
+export interface GiftDeps {
+  readonly db: Database;
+  readonly organizations: Organizations;
+  readonly gas: UsdMicros;
+  /** Throws `chain_not_configured` where there is none. */
+  readonly manager: (environment: Environment) => unknown;
+  readonly bridge: {
+    /** Throws `chain_not_configured` where there is no bridge. */
+    feeCeiling(environment: Environment, amount: UsdMicros, fast: boolean): Promise<UsdMicros>;
+  };
+  readonly queueMails: (tx: Db, mails: readonly GiftMail[]) => Promise<void>;
+  readonly publicUrl: string;
+  readonly now?: () => number;
+  readonly newCode?: () => string;
+}
+
 type CreateGift = typeof endpoints.createGift;
 
-/** Makes one gift and holds what all of its redemptions may cost. */
 export async function createGift(
   deps: GiftDeps,
   { caller, body, transact }: Call<CreateGift>,
 ): Promise<Answer<CreateGift>> {
-  const read = readGift(body, deps.now?.() ?? Date.now());
+  const gift = readGift(body, deps.now?.() ?? Date.now());
   deps.manager(caller.environment);
-  const costs = await costsOf(deps, caller.environment, read.amount, read.cctpFast);
+  const costs = await costsOf(deps, caller.environment, gift.amount, gift.cctpFast);
   return transact(async (tx): Promise<Gift> => {
-    const [stored] = await storeGifts(tx, caller, [{ ...read, ...costs }]);
-    const gift = await findGift(tx, caller, stored?.id ?? '');
-    if (!gift) throw new Error('A gift that was stored is not there.');
-    return toGift(gift);
+    const [stored] = await storeGifts(tx, caller, [{ ...gift, ...costs }]);
+    const created = await findGift(tx, caller, stored?.id ?? '');
+    if (!created) throw new Error('A gift that was stored is not there.');
+    return toGift(created);
   });
 }
 
@@ -54,7 +72,7 @@ function readGift(body: Call<CreateGift>['body'], nowMs: number): Omit<NewGift, 
 
 type CreateGiftsBulk = typeof endpoints.createGiftsBulk;
 
-/** Makes a gift for each recipient and has the links mailed: all of it in one transaction, or nothing. */
+/** All gifts and mails in one transaction, or none. */
 export async function createGiftsBulk(
   deps: GiftDeps,
   { caller, body, transact }: Call<CreateGiftsBulk>,
@@ -64,9 +82,9 @@ export async function createGiftsBulk(
   const costs = await costsOf(deps, caller.environment, amount, body.cctpFast ?? true);
   const organization = await deps.organizations.organization(caller.organizationId);
   if (!organization) throw new ApiError('internal_error');
-  const wanted = giftsOf(body, { amount, ...costs }, deps.now?.() ?? Date.now());
+  const newGifts = giftsOf(body, { amount, ...costs }, deps.now?.() ?? Date.now());
   return transact(async (tx) => {
-    const gifts = await storeGifts(tx, caller, wanted, deps.newCode);
+    const gifts = await storeGifts(tx, caller, newGifts, deps.newCode);
     const { organizationId, environment } = caller;
     const mails = gifts.map((gift): GiftMail => {
       const content = contentOf(gift, organization.name, deps.publicUrl);
@@ -106,22 +124,18 @@ function contentOf({ code, name, amount }: StoredGift, orgName: string, publicUr
   return { code, name, amountUsd: formatUsd(amount), claimUrl: `${publicUrl}/claim/${code}`, orgName };
 }
 
-type Made = Exclude<
+type CreatedField = Exclude<
   keyof GiftRecord,
   'id' | 'organizationId' | 'environment' | 'totalRedeems' | 'redeemed' | 'holdId' | 'deletedAt'
 >;
 
-/** A gift to be made; without a code it gets one. */
-export type NewGift = Pick<GiftRecord, Exclude<Made, 'code'>> & { readonly code: string | undefined };
+export type NewGift = Pick<GiftRecord, Exclude<CreatedField, 'code'>> & { readonly code: string | undefined };
 export type StoredGift = NewGift & Pick<GiftRecord, 'id' | 'code'>;
 
-/** Of so many codes by chance that one exists already happens once in a lifetime; a generator that repeats itself is stopped. */
+/** A random code collides about never; this stops a generator that repeats itself. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * Stores gifts and takes a hold for each: all of them, or none and `gift_code_taken` or `insufficient_credits`, which end the
- * transaction. Answers them in the order given.
- */
+/** All or none: `gift_code_taken` and `insufficient_credits` end the transaction. Results keep the order. */
 export async function storeGifts(
   tx: Db,
   owner: LedgerOwner,
@@ -158,7 +172,7 @@ async function insertWithCodes(
   let waiting = [...places.keys()];
   for (let attempt = 1; waiting.length > 0; attempt++) {
     if (attempt > MAX_ATTEMPTS) throw new Error('No free gift codes were found.');
-    const inserted = await insert(
+    const inserted = await insertGifts(
       tx,
       owner,
       waiting.flatMap((place) => places[place] ?? []),
@@ -166,13 +180,12 @@ async function insertWithCodes(
     waiting = waiting.filter((place) => !inserted.has(places[place]?.id ?? ''));
     for (const place of waiting) {
       const gift = gifts[place];
-      if (gift) places[place] = gift.code === undefined ? named(gift) : taken(gift.code);
+      if (gift) places[place] = gift.code === undefined ? named(gift) : refuseCode(gift.code);
     }
   }
   return places;
 }
 
-/** The codes that were asked for, provided that none was asked for twice. */
 function usedCodes(gifts: readonly NewGift[]): Set<string> {
   const used = new Set<string>();
   for (const { code } of gifts) {
@@ -193,12 +206,12 @@ function freeCode(used: Set<string>, newCode: () => string): string {
   throw new Error('No free gift codes were found.');
 }
 
-function taken(code: string): never {
+function refuseCode(code: string): never {
   throw new ApiError('gift_code_taken', `The gift code ${code} exists already. Choose another.`);
 }
 
-/** Answers the ids of those whose code was free. In the order of codes, so that two transactions never wait for each other. */
-async function insert(
+/** Ordered by code, so that two transactions cannot deadlock. Returns the ids of those whose code was free. */
+async function insertGifts(
   tx: Db,
   { organizationId, environment }: LedgerOwner,
   gifts: readonly StoredGift[],
@@ -221,8 +234,8 @@ async function insert(
 }
 
 /**
- * What one redemption may cost beside its amount, fixed when the gift is made: prices that rise later are not the organisation's
- * to pay. Where there is no bridge nothing is held for it, and Solana is refused at the redeem.
+ * Costs are fixed at creation: the organisation does not pay for later price rises. Without a bridge nothing is
+ * reserved, and a redeem to Solana is refused.
  */
 export async function costsOf(
   { gas, bridge }: Pick<GiftDeps, 'gas' | 'bridge'>,
@@ -231,15 +244,14 @@ export async function costsOf(
   cctpFast: boolean,
 ): Promise<Pick<GiftRecord, 'gas' | 'bridge'>> {
   if (!cctpFast) return { gas, bridge: 0n };
-  return { gas, bridge: await bridge.feeCeiling(environment, amount, cctpFast).catch(nothingWithoutBridge) };
+  return { gas, bridge: await bridge.feeCeiling(environment, amount, cctpFast).catch(zeroWithoutBridge) };
 }
 
-function nothingWithoutBridge(error: unknown): UsdMicros {
+function zeroWithoutBridge(error: unknown): UsdMicros {
   if (error instanceof ApiError && error.code === 'chain_not_configured') return 0n;
   throw error;
 }
 
-/** Each reads one field of a request; what cannot be read is an `invalid_request` that names the field. */
 export function readAmount(amount: number): UsdMicros {
   const micros = parseUsd(amount);
   if (micros.ok) return micros.value;
@@ -252,7 +264,6 @@ export function readMoment(text: string, field: string): Date {
   return moment.ok ? moment.value : refuse(field, moment.reason);
 }
 
-/** Null is no expiry. */
 export function readExpiry(text: string | null): Date | null {
   return text === null ? null : readMoment(text, 'body.expiresAt');
 }
@@ -261,38 +272,4 @@ export function requireAfter(expiresAt: Date | null, startsAt: Date): void {
   if (expiresAt !== null && expiresAt <= startsAt) {
     refuse('body.expiresAt', `must be after startsAt, which is ${startsAt.toISOString()}`);
   }
-}
-
-/** A mail with the link to a gift. */
-export interface GiftMail {
-  readonly organizationId: string;
-  readonly environment: Environment;
-  readonly recipient: string;
-  readonly template: 'gift';
-  readonly content: {
-    readonly code: string;
-    readonly name: string;
-    readonly amountUsd: string;
-    readonly claimUrl: string;
-    readonly orgName: string;
-  };
-}
-
-export interface GiftDeps {
-  readonly db: Database;
-  readonly organizations: Organizations;
-  /** What a redemption may cost in gas. */
-  readonly gas: UsdMicros;
-  /** The account that pays redemptions out; `chain_not_configured` where there is none. */
-  readonly manager: (environment: Environment) => unknown;
-  readonly bridge: {
-    /** The most that the bridge may take of one transfer; `chain_not_configured` where there is no bridge. */
-    feeCeiling(environment: Environment, amount: UsdMicros, fast: boolean): Promise<UsdMicros>;
-  };
-  /** Stores mails together with what else the transaction stores. */
-  readonly queueMails: (tx: Db, mails: readonly GiftMail[]) => Promise<void>;
-  /** Where people reach the claim page. */
-  readonly publicUrl: string;
-  readonly now?: () => number;
-  readonly newCode?: () => string;
 }

@@ -4,7 +4,6 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { type LedgerOwner, release } from '../ledger/ledger.ts';
 
-/** A gift as it is kept. */
 export interface GiftRecord {
   readonly id: string;
   readonly organizationId: string;
@@ -13,7 +12,6 @@ export interface GiftRecord {
   readonly name: string;
   readonly type: Gift['type'];
   readonly amount: UsdMicros;
-  /** What one redemption may cost beside its amount. */
   readonly gas: UsdMicros;
   readonly bridge: UsdMicros;
   readonly maxRedeems: number;
@@ -24,14 +22,13 @@ export interface GiftRecord {
   readonly expiresAt: Date | null;
   readonly isActive: boolean;
   readonly cctpFast: boolean;
-  /** Null once its rest was released. */
+  /** Null once the remainder is released. */
   readonly holdId: string | null;
   readonly recipientEmail: string | null;
   readonly campaignName: string | null;
   readonly deletedAt: Date | null;
 }
 
-/** What a query of `gifts` answers to be read as a `GiftRecord`. */
 export const giftColumns: Sql = sql`
   gifts.id, gifts.organization_id as "organizationId", gifts.environment, gifts.code, gifts.name, gifts.type,
   gifts.amount_micros as amount, gifts.gas_micros as gas, gifts.bridge_micros as bridge,
@@ -41,28 +38,25 @@ export const giftColumns: Sql = sql`
   gifts.hold_id as "holdId", gifts.recipient_email as "recipientEmail", gifts.campaign_name as "campaignName",
   gifts.deleted_at as "deletedAt"`;
 
-/** With what its hold still has. */
-export interface ShownGift extends GiftRecord {
+export interface GiftWithHold extends GiftRecord {
   readonly held: UsdMicros | null;
 }
 
-export const shownGiftColumns: Sql = sql`
+export const giftWithHoldColumns: Sql = sql`
   ${giftColumns},
   (select amount_micros - settled_micros - released_micros from ledger_holds where id = gifts.hold_id) as held`;
 
-/** A gift of this organisation that was not deleted. */
 export function findGift(
   db: Pick<Reads, 'one'>,
   { organizationId, environment }: LedgerOwner,
   id: string,
-): Promise<ShownGift | undefined> {
-  return db.one<ShownGift>(sql`
-    select ${shownGiftColumns}
+): Promise<GiftWithHold | undefined> {
+  return db.one<GiftWithHold>(sql`
+    select ${giftWithHoldColumns}
       from gifts
      where id = ${id} and organization_id = ${organizationId} and environment = ${environment} and deleted_at is null`);
 }
 
-/** The same, and nobody else changes or redeems it until the transaction ends. */
 export function lockGift(
   tx: Db,
   { organizationId, environment }: LedgerOwner,
@@ -79,7 +73,7 @@ export function isExpired({ expiresAt }: Pick<GiftRecord, 'expiresAt'>, nowMs: n
   return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
-export function toGift(gift: ShownGift): Gift {
+export function toGift(gift: GiftWithHold): Gift {
   return {
     id: gift.id,
     code: gift.code,
@@ -105,23 +99,18 @@ export function toGift(gift: ShownGift): Gift {
 
 type Costs = Pick<GiftRecord, 'amount' | 'gas' | 'bridge'>;
 
-/** The most that one redemption may take out of the gift's hold, wherever it goes. */
+/** The most that one redeem takes from the hold, on either chain. */
 export function shareOf({ amount, gas, bridge }: Costs): UsdMicros {
   return amount + gas + bridge;
 }
 
-/** What a redemption reserves: on Starknet nothing is bridged. */
 export function shareOfRedeem({ amount, gas, bridge }: Costs, chain: 'starknet' | 'solana'): UsdMicros {
   return chain === 'solana' ? amount + gas + bridge : amount + gas;
 }
 
-/** A redeem that has not ended keeps its share in the hold it was taken from. */
 export const openRedeem: Sql = sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`;
 
-/**
- * Ends the hold of a gift that is exhausted, deleted or expired: what no open redeem has reserved becomes available again.
- * The caller has the gift's row locked. Answers how much that was.
- */
+/** But for the shares of open redeems. The caller has locked the gift. Returns the amount. */
 export async function releaseRemainder(tx: Db, { id, holdId }: Pick<GiftRecord, 'id' | 'holdId'>): Promise<UsdMicros> {
   if (holdId === null) return 0n;
   await tx.run(sql`update gifts set hold_id = null, updated_at = now() where id = ${id} and hold_id = ${holdId}`);
@@ -136,16 +125,14 @@ export async function releaseRemainder(tx: Db, { id, holdId }: Pick<GiftRecord, 
   return row.rest;
 }
 
-/** 2·10^11 codes: at ten tries a minute one address needs 40 years for one of ten thousand gifts. Codes of your own can be longer. */
+/** 2·10^11 codes: at ten attempts a minute one client needs 40 years to hit one of ten thousand gifts. */
 const LENGTH = 8;
 const LETTERS = 26;
 
-/** A code for a gift that was given none: letters A-Z that nobody can foresee. */
 export function randomCode(): string {
   return Array.from({ length: LENGTH }, () => String.fromCharCode('A'.charCodeAt(0) + randomInt(LETTERS))).join('');
 }
 
-/** Codes are the same code whatever their case. */
 export const codeKey = (code: string): string => code.toLowerCase();
 
 export type Refusal = 'gift_not_found' | 'gift_inactive' | 'gift_not_started' | 'gift_expired' | 'gift_limit_reached';
@@ -155,14 +142,13 @@ type State = Pick<
   'deletedAt' | 'isActive' | 'startsAt' | 'expiresAt' | 'totalRedeems' | 'maxRedeems' | 'holdId'
 >;
 
-/** Why nobody can redeem the gift now, the first reason that applies. */
 export function refusalOf(gift: State | undefined, nowMs: number): Refusal | undefined {
   if (!gift || gift.deletedAt !== null) return 'gift_not_found';
   if (!gift.isActive) return 'gift_inactive';
   if (nowMs < gift.startsAt.getTime()) return 'gift_not_started';
   if (isExpired(gift, nowMs)) return 'gift_expired';
   if (gift.totalRedeems >= gift.maxRedeems) return 'gift_limit_reached';
-  // A process with a clock ahead of ours released it already.
+  // Released by a process whose clock is ahead.
   if (gift.holdId === null) return 'gift_expired';
   return undefined;
 }

@@ -1,10 +1,10 @@
 import type { Gift } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { at, DAY_MS, end, giftHouse, NOW } from '../../testing/gifts.ts';
+import { at, DAY_MS, end, NOW, useGifts } from '../../testing/gifts.ts';
 import type { Caller } from '../http/call.ts';
 import { getGiftUsage, listGifts } from './manage-gifts.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 
 const list = async (caller: Caller, query: Parameters<typeof listGifts>[2] = {}) => {
   const page = (await listGifts(fixture.db, caller, query)) as { data: { code: string }[]; total: number };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, giftHouse, NOW } from '../../testing/gifts.ts';
+import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, NOW, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { lockGift } from './gift.ts';
 import { getGift, getGiftRedeem, listGiftRedeems, releaseExpired } from './manage-gifts.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 const SHARE = 5n * DOLLAR + GAS + BRIDGE;
 const TOTAL = 1_000n * DOLLAR;
 const WEEK_LATER = NOW + 7 * DAY_MS;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { anyGiftStep as anyStep, GiftModel as Model, GiftPerformer as Performer } from '../../testing/gift-models.ts';
-import { giftHouse } from '../../testing/gifts.ts';
+import { useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 const RUNS = Number(process.env.SVC_SEEDS ?? 25);
 
 it('after any sequence of making, redeeming, changing, expiring and deleting, credits are where a plain model has them', async () => {

@@ -14,19 +14,18 @@ import { type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
 import {
   findGift,
   type GiftRecord,
+  type GiftWithHold,
+  giftWithHoldColumns,
   isExpired,
   lockGift,
   openRedeem,
   releaseRemainder,
-  type ShownGift,
   shareOf,
-  shownGiftColumns,
   toGift,
 } from './gift.ts';
 
 type UpdateGift = typeof endpoints.updateGift;
 
-/** Changes a gift, and its hold with it where its expiry moves over the present. */
 export async function updateGift(
   { now = Date.now }: Pick<GiftDeps, 'now'>,
   { caller, params, body, transact }: Call<UpdateGift>,
@@ -49,10 +48,7 @@ export async function updateGift(
   });
 }
 
-/**
- * Holds what the redemptions that are left may cost. An open redeem has its share in the hold before; it is counted again here,
- * because its place is free once more if it fails.
- */
+/** Open redeems are counted again, besides their share in the old hold: a failed one frees its place. */
 async function holdAgain(tx: Db, gift: GiftRecord): Promise<void> {
   const row = await tx.one<{ open: bigint }>(sql`
     select count(*) as open from gift_redeems where gift_id = ${gift.id} and ${openRedeem}`);
@@ -64,7 +60,7 @@ async function holdAgain(tx: Db, gift: GiftRecord): Promise<void> {
 
 type DeleteGift = typeof endpoints.deleteGift;
 
-/** Nobody can redeem it from now on; redeems that are under way go on to their end with the shares they have. */
+/** Open redeems continue with their shares. */
 export function deleteGift({ caller, params, transact }: Call<DeleteGift>): Promise<Answer<DeleteGift>> {
   return transact(async (tx) => {
     const gift = await lockGift(tx, caller, params.id);
@@ -74,12 +70,11 @@ export function deleteGift({ caller, params, transact }: Call<DeleteGift>): Prom
   });
 }
 
-/** In one transaction: the money operations of their organisations wait meanwhile. */
+/** Organisations' money operations wait for the transaction. */
 const BATCH = 100;
-/** Whatever is left is for the next run. */
 const MAX_BATCHES = 100;
 
-/** Gives back what expired gifts still hold. Gifts that somebody is changing or redeeming now are left for the next run. */
+/** Gifts that are locked now are left for the next run. */
 export async function releaseExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES && !signal?.aborted; batch++) {
     if ((await releaseBatch(db, new Date(nowMs))) < BATCH) return;
@@ -95,7 +90,7 @@ function releaseBatch(db: Db, now: Date): Promise<number> {
        order by expires_at
        limit ${BATCH}
          for no key update skip locked`);
-    // Ledgers are locked in one order, so that two runs never wait for each other in a circle.
+    // One order of ledgers, so that two runs cannot deadlock.
     const ledgerOf = ({ organizationId, environment }: (typeof gifts)[number]) => `${organizationId} ${environment}`;
     const sorted = gifts.toSorted((a, b) => (ledgerOf(a) < ledgerOf(b) ? -1 : 1));
     for (const gift of sorted) await releaseRemainder(tx, gift);
@@ -112,7 +107,6 @@ export async function getGift(reads: Reads, caller: Caller, id: string): Promise
   return toGift(gift);
 }
 
-/** Newest first. */
 export async function listGifts(
   db: Reads,
   caller: Caller,
@@ -121,8 +115,8 @@ export async function listGifts(
   const page = readPage(query);
   const matching = matches(caller, query);
   const [gifts, count] = await Promise.all([
-    db.rows<ShownGift>(sql`
-      select ${shownGiftColumns} from gifts where ${matching}
+    db.rows<GiftWithHold>(sql`
+      select ${giftWithHoldColumns} from gifts where ${matching}
        order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`),
     db.one<{ total: bigint }>(sql`select count(*) as total from gifts where ${matching}`),
   ]);
@@ -137,7 +131,7 @@ function matches({ organizationId, environment }: Caller, query: Call<ListGifts>
     and (${campaignName}::text is null or campaign_name = ${campaignName})`;
 }
 
-/** Deleted gifts are no longer counted, but what was redeemed of them is. */
+/** Excludes deleted gifts, but not what was redeemed of them. */
 export async function getGiftUsage(db: Reads, caller: Caller, nowMs: number): Promise<Answer<GetGiftUsage>> {
   const now = new Date(nowMs);
   const [counts, { held }] = await Promise.all([
@@ -150,7 +144,7 @@ export async function getGiftUsage(db: Reads, caller: Caller, nowMs: number): Pr
              coalesce(sum(redeemed_micros), 0)::bigint as redeemed
         from gifts
        where organization_id = ${caller.organizationId} and environment = ${caller.environment}`),
-    // Nothing but gifts takes holds.
+    // Only gifts take holds.
     balance(db, caller),
   ]);
   return {
@@ -172,8 +166,8 @@ interface Row extends Pick<GiftRedeem, 'id' | 'giftId' | 'code' | 'status' | 'de
   readonly updatedAt: Date;
 }
 
-/** Redemptions of deleted gifts too: what was paid stays readable. */
-const shownRedeems: Sql = sql`
+/** Includes deleted gifts. */
+const redeemRows: Sql = sql`
   select r.id, r.gift_id as "giftId", gifts.code, r.status, r.destination_chain as "destinationChain",
          r.shown_address as "walletAddress", r.amount_micros as amount, r.transaction_hash as "transactionHash",
          r.receive_hash as "receiveHash", r.created_at as "createdAt", r.updated_at as "updatedAt"
@@ -183,12 +177,11 @@ const ofCaller = ({ organizationId, environment }: Caller): Sql =>
   sql`r.organization_id = ${organizationId} and r.environment = ${environment}`;
 
 export async function getGiftRedeem(reads: Reads, caller: Caller, id: string): Promise<GiftRedeem> {
-  const row = await reads.one<Row>(sql`${shownRedeems} where r.id = ${id} and ${ofCaller(caller)}`);
+  const row = await reads.one<Row>(sql`${redeemRows} where r.id = ${id} and ${ofCaller(caller)}`);
   if (!row) throw new ApiError('redeem_not_found');
   return toGiftRedeem(row);
 }
 
-/** Newest first. */
 export async function listGiftRedeems(
   db: Reads,
   caller: Caller,
@@ -197,7 +190,7 @@ export async function listGiftRedeems(
   const page = readPage(query);
   const [rows, count] = await Promise.all([
     db.rows<Row>(sql`
-      ${shownRedeems} where ${ofCaller(caller)}
+      ${redeemRows} where ${ofCaller(caller)}
        order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`),
     db.one<{ total: bigint }>(sql`select count(*) as total from gift_redeems r where ${ofCaller(caller)}`),
   ]);

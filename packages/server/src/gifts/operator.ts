@@ -7,10 +7,7 @@ export type Resumption =
   | { readonly ok: true; readonly status: BridgedRedeem['status']; readonly burn: string | null }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Sends a redeem on that failed after its burn: the bridge gets all its time again. Its share was spent when it failed, so nothing is
- * charged again when it arrives.
- */
+/** Restarts all timeouts. The share is spent already and is not charged again. */
 export function resumeRedeem(db: Db, id: string): Promise<Resumption> {
   return db.tx(async (tx) => {
     const redeem = await lockBridged(tx, sql`id = ${id}`);
@@ -36,7 +33,7 @@ async function sendOn(tx: Db, redeem: BridgedRedeem): Promise<BridgedRedeem['sta
     select now() as now, exists (
       select from ledger_entries where hold_id = ${holdId} and type = 'SETTLE' and reference = ${id}) as settled`);
   const since = (row?.now ?? new Date()).toISOString();
-  // One that was burned after it had been given back has no share to go on with: it ends with the mint, from where it is.
+  // Burned after its share was released: it keeps its status until the mint.
   if (!row?.settled) {
     await addFacts(tx, id, { since, renewals: 0, late: true });
     return redeem.status;

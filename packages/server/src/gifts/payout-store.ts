@@ -3,15 +3,13 @@ import { toHex } from '@svc/starknet';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { StoredRelay } from '../relayer/relay.ts';
 
-/** A redeem that is paid on Starknet. */
 export interface DueRedeem {
   readonly id: string;
   readonly address: string;
   readonly amount: UsdMicros;
   readonly status: RedeemStatus;
-  /** Gets a payout of its own. */
   readonly alone: boolean;
-  /** No younger redeem may be paid before it any more. */
+  /** No younger redeem may be paid before it. */
   readonly overdue: boolean;
 }
 
@@ -21,10 +19,7 @@ const OVERTAKEN_FOR_HOURS = 24;
 const overdue = sql`created_at < now() - make_interval(hours => ${OVERTAKEN_FOR_HOURS})`;
 const dueColumns = sql`id, address, amount_micros as amount, status, alone, ${overdue} as overdue`;
 
-/**
- * In no payout: not paid yet, or paid by a payout that a reorganisation removed. The latter come from `requeueRedeems` and are
- * always alone. The last line is implied by the others; the partial index needs it.
- */
+/** The last condition is implied by the others; the partial index needs it. SUCCESS: a reorganisation removed the payout. */
 const waiting: Sql = sql`
   destination_chain = 'starknet' and relay_id is null and (status = 'PENDING' or status = 'SUCCESS' and alone)
     and status in ('PENDING', 'SUCCESS')`;
@@ -32,16 +27,12 @@ const waiting: Sql = sql`
 const dueIn = (environment: Environment): Sql => sql`
   environment = ${environment} and ${waiting} and coalesce(not_before <= now(), true)`;
 
-/** The oldest first. */
 export function waitingRedeems(reads: Reads, environment: Environment, limit: number): Promise<DueRedeem[]> {
   return reads.rows<DueRedeem>(sql`
     select ${dueColumns} from gift_redeems where ${dueIn(environment)} order by created_at, id limit ${limit}`);
 }
 
-/**
- * The oldest whose amount is available. Redeems that cost more are overtaken until they are overdue; from then on nothing younger is
- * paid before them, so that the balance can grow to their amount.
- */
+/** Overdue redeems above `available` stop younger ones, so that the balance can grow to their amount; others are overtaken. */
 export function affordableRedeems(
   reads: Reads,
   environment: Environment,
@@ -79,7 +70,7 @@ export async function countWaiting(reads: Reads): Promise<Waiting[]> {
   }));
 }
 
-/** All of them or none: a redeem that is in another payout, or has ended, is not paid again. */
+/** All or none: a redeem that is in another payout, or has ended, is not paid again. */
 export async function putIntoPayout(tx: Db, redeems: readonly DueRedeem[], { id, hash }: StoredRelay): Promise<void> {
   const ids = redeems.map((redeem) => redeem.id);
   const changed = await tx.run(sql`
@@ -95,7 +86,7 @@ export function redeemsOf(db: Db, relayId: string): Promise<DueRedeem[]> {
     select ${dueColumns} from gift_redeems where relay_id = ${relayId} order by created_at, id`);
 }
 
-/** Each is paid by itself from now on, because one of them may be why their payout failed. */
+/** `alone`, because one of them may be why their payout failed. */
 export async function requeueRedeems(tx: Db, relayId: string): Promise<number> {
   return tx.run(sql`
     update gift_redeems set relay_id = null, alone = true, updated_at = now()
@@ -107,7 +98,6 @@ export async function postponeRedeem(db: Db, id: string, seconds: number): Promi
     update gift_redeems set not_before = now() + make_interval(secs => ${seconds}), updated_at = now() where id = ${id}`);
 }
 
-/** Payouts that ended without paying and still have their redeems, the oldest first. */
 export async function failedPayouts(reads: Reads, chainId: bigint, limit: number): Promise<string[]> {
   const rows = await reads.rows<{ id: string }>(sql`
     select id from relays

@@ -14,7 +14,7 @@ beforeEach(() => payouts.db.run(sql`delete from jobs`));
 afterAll(() => payouts.relayers.stop());
 
 async function run(task: string, chain: ChainChanges = {}): Promise<void> {
-  const { handlers } = payoutJobs({ ...payouts.partsWith(chain), environments: ['development'] });
+  const { handlers } = payoutJobs({ ...payouts.depsWith(chain), environments: ['development'] });
   await handlers[task]?.({} as never, { signal: new AbortController().signal } as never);
 }
 

@@ -14,7 +14,7 @@ let payouts: PayoutFixture;
 beforeAll(async () => {
   payouts = await PayoutFixture.start();
 });
-beforeEach(() => payouts.relayers.controls.reset());
+beforeEach(() => payouts.relayers.sandbox.reset());
 afterAll(() => payouts.relayers.stop());
 
 async function waiting(count: number) {
@@ -26,7 +26,7 @@ async function waiting(count: number) {
 describe('redeems that wait', () => {
   it('are paid many at once, each by its own transfer, and their shares are spent', async () => {
     const gift = await waiting(MAX_IN_PAYOUT + 5);
-    expect(await payouts.payOut()).toBe('DONE');
+    expect(await payouts.runPayouts()).toBe('DONE');
     await payouts.finish();
     const full = { state: 'SUCCEEDED', redeems: MAX_IN_PAYOUT };
     expect(await payouts.payouts(gift)).toEqual([full, { state: 'SUCCEEDED', redeems: 5 }]);
@@ -38,10 +38,10 @@ describe('redeems that wait', () => {
   });
 
   it('are paid as often as they are, when the same address has several', async () => {
-    const [gift, address] = [await payouts.gift(2), payouts.someone()];
+    const [gift, address] = [await payouts.gift(2), payouts.newAddress()];
     await payouts.redeem(gift, address);
     await payouts.redeem(gift, address);
-    await payouts.payOut();
+    await payouts.runPayouts();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual([
       { status: 'SUCCESS', paid: 2 },
@@ -51,15 +51,15 @@ describe('redeems that wait', () => {
 
   it('are paid once by two processes that do it at the same time', async () => {
     const gift = await waiting(6);
-    await Promise.allSettled([payouts.payOut(), payouts.payOut(), payouts.payOut()]);
-    await payouts.payOut();
+    await Promise.allSettled([payouts.runPayouts(), payouts.runPayouts(), payouts.runPayouts()]);
+    await payouts.runPayouts();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(6).fill(PAID));
   });
 
   it('have the hash of their payout', async () => {
     const gift = await waiting(1);
-    await payouts.payOut();
+    await payouts.runPayouts();
     const [row] = await payouts.db.rows<{ hash: string; stored: string }>(sql`
       select transaction_hash as hash, relays.hash as stored from gift_redeems join relays on relays.id = relay_id
        where gift_id = ${gift.id}`);
@@ -71,13 +71,13 @@ describe('redeems that wait', () => {
 describe('a receipt that lacks transfers', () => {
   it('ends nothing, and the next one that is whole does', async () => {
     const gift = await waiting(2);
-    await payouts.payOut();
+    await payouts.runPayouts();
     const { chain } = payouts.relayers;
     const receipt: typeof chain.receipt = async (hash) => {
       const whole = await chain.receipt(hash);
       return whole && { ...whole, events: [] };
     };
-    expect(await payouts.look({ receipt })).toBe(true);
+    expect(await payouts.runPass({ receipt })).toBe(true);
     expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
@@ -87,8 +87,8 @@ describe('a receipt that lacks transfers', () => {
 describe('a recipient that the token refuses', () => {
   it('harms nobody else: its redeem has failed, and its share is free for another', async () => {
     const gift = await payouts.gift(7);
-    for (let i = 0; i < 7; i += 1) await payouts.redeem(gift, i === 4 ? 0n : payouts.someone());
-    expect(await payouts.payOut()).toBe('DONE');
+    for (let i = 0; i < 7; i += 1) await payouts.redeem(gift, i === 4 ? 0n : payouts.newAddress());
+    expect(await payouts.runPayouts()).toBe('DONE');
     await payouts.finish();
     const all = await payouts.redeems(gift);
     expect(all.map(({ status }) => status)).toEqual(all.map((_, index) => (index === 4 ? 'FAILED' : 'SUCCESS')));
@@ -103,12 +103,12 @@ describe('when not everything can be paid', () => {
   it('what the manager can pay is paid, and the rest waits', async () => {
     const gift = await waiting(3);
     const balanceOf = async () => 2n * AMOUNT + 1n;
-    expect(await payouts.payOut({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
     // What is under way is still on the balance, and is not spent twice.
-    expect(await payouts.payOut({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
     await payouts.finish();
     expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS', 'PENDING']);
-    expect(await payouts.payOut()).toBe('DONE');
+    expect(await payouts.runPayouts()).toBe('DONE');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
   });
@@ -122,7 +122,7 @@ describe('when not everything can be paid', () => {
       const isLarge = transaction.calldata.length > 2 * 7 + 1;
       return answer.ok && isLarge ? { ...answer, fee: 2n * 10n ** 18n } : answer;
     };
-    await payouts.payOut({ estimate });
+    await payouts.runPayouts({ estimate });
     payouts.maxFeeFri = undefined;
     await payouts.finish();
     expect(await payouts.payouts(gift)).toEqual(Array(2).fill({ state: 'SUCCEEDED', redeems: 2 }));
@@ -131,9 +131,9 @@ describe('when not everything can be paid', () => {
   it('nothing changes where the chain cannot be asked', async () => {
     const gift = await waiting(2);
     const estimate = () => Promise.reject(new ChainUnavailableError('STARKNET'));
-    await expect(payouts.payOut({ estimate })).rejects.toThrow(ChainUnavailableError);
+    await expect(payouts.runPayouts({ estimate })).rejects.toThrow(ChainUnavailableError);
     expect(await payouts.payouts(gift)).toEqual([]);
-    await payouts.payOut();
+    await payouts.runPayouts();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
   });
@@ -144,24 +144,24 @@ describe('money that other payments of the manager have taken', () => {
     payouts.payerWith().pay({ environment: 'development', kind, purpose: newId(kind), calls: [call] }, async () => {});
 
   it.each([
-    ['a refund', 'refund', () => transfer('USDC', payouts.someone(), AMOUNT)],
+    ['a refund', 'refund', () => transfer('USDC', payouts.newAddress(), AMOUNT)],
     [
       'a burn',
       'burn',
       () => ({
         to: tokenAddress('USDC'),
         selector: selector('approve'),
-        calldata: [payouts.someone(), AMOUNT, 0n],
+        calldata: [payouts.newAddress(), AMOUNT, 0n],
       }),
     ],
   ] as const)('is not paid out again while %s is pending', async (_, kind, call) => {
     const gift = await waiting(2);
     await pending(kind, call());
     const balanceOf = async () => 2n * AMOUNT;
-    expect(await payouts.payOut({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf })).toBe('INSUFFICIENT_FUNDS');
     await payouts.finish();
     expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['SUCCESS', 'PENDING']);
-    expect(await payouts.payOut()).toBe('DONE');
+    expect(await payouts.runPayouts()).toBe('DONE');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
   });
@@ -174,9 +174,9 @@ describe('money that other payments of the manager have taken', () => {
       balance = 0n;
       return { ok: false, code: 40, reason: 'ERC20: insufficient balance' } as const;
     };
-    expect(await payouts.payOut({ balanceOf, estimate })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf, estimate })).toBe('INSUFFICIENT_FUNDS');
     expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
-    await payouts.payOut();
+    await payouts.runPayouts();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
   });
@@ -186,13 +186,13 @@ describe('money that other payments of the manager have taken', () => {
     const { chain } = payouts.relayers;
     const estimate: typeof chain.estimate = async (...args) => {
       const answer = await chain.estimate(...args);
-      await pending('refund', transfer('USDC', payouts.someone(), AMOUNT));
+      await pending('refund', transfer('USDC', payouts.newAddress(), AMOUNT));
       return answer;
     };
-    expect(await payouts.payOut({ balanceOf: async () => AMOUNT, estimate })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf: async () => AMOUNT, estimate })).toBe('INSUFFICIENT_FUNDS');
     expect(await payouts.payouts(gift)).toEqual([]);
     await payouts.finish();
-    await payouts.payOut();
+    await payouts.runPayouts();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual([PAID]);
   });
@@ -203,11 +203,11 @@ describe('redeems that cost more than the manager has', () => {
     const [large, small] = [await payouts.gift(MAX_IN_PAYOUT + 1, 2n * AMOUNT), await payouts.gift(1)];
     for (let i = 0; i <= MAX_IN_PAYOUT; i += 1) await payouts.redeem(large);
     await payouts.redeem(small);
-    expect(await payouts.payOut({ balanceOf: async () => AMOUNT })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf: async () => AMOUNT })).toBe('INSUFFICIENT_FUNDS');
     await payouts.finish();
     expect(await payouts.redeems(small)).toEqual([PAID]);
     expect(await payouts.payouts(large)).toEqual([]);
-    expect(await payouts.payOut()).toBe('DONE');
+    expect(await payouts.runPayouts()).toBe('DONE');
     await payouts.finish();
     expect(new Set((await payouts.redeems(large)).map(({ status }) => status))).toEqual(new Set(['SUCCESS']));
   });
@@ -218,13 +218,13 @@ describe('redeems that cost more than the manager has', () => {
     await payouts.redeem(small);
     await payouts.db.run(sql`
       update gift_redeems set created_at = created_at - interval '25 hours' where id = ${id}`);
-    expect(await payouts.payOut({ balanceOf: async () => AMOUNT })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf: async () => AMOUNT })).toBe('INSUFFICIENT_FUNDS');
     expect(await payouts.payouts(small)).toEqual([]);
-    expect(await payouts.payOut({ balanceOf: async () => 2n * AMOUNT })).toBe('INSUFFICIENT_FUNDS');
+    expect(await payouts.runPayouts({ balanceOf: async () => 2n * AMOUNT })).toBe('INSUFFICIENT_FUNDS');
     await payouts.finish();
     expect(await payouts.redeems(large)).toEqual([{ status: 'SUCCESS', paid: 2 }]);
     expect(await payouts.payouts(small)).toEqual([]);
-    expect(await payouts.payOut()).toBe('DONE');
+    expect(await payouts.runPayouts()).toBe('DONE');
     await payouts.finish();
     expect(await payouts.redeems(small)).toEqual([PAID]);
   });
@@ -239,8 +239,8 @@ describe('when the node fails at a payout, everybody is paid once', () => {
     ['the node is behind', { kind: 'stale', blocks: 1, count: 6 }],
   ])('%s', async (_, fault) => {
     const gift = await waiting(3);
-    await payouts.relayers.controls.fault(fault);
-    await payouts.payOut();
+    await payouts.relayers.sandbox.fault(fault);
+    await payouts.runPayouts();
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
     expect(await payouts.payouts(gift)).toEqual([{ state: 'SUCCEEDED', redeems: 3 }]);

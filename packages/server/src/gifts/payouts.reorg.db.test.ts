@@ -11,9 +11,9 @@ beforeAll(async () => {
   payouts = await PayoutFixture.start();
 });
 beforeEach(async () => {
-  await payouts.relayers.controls.reset();
+  await payouts.relayers.sandbox.reset();
   // What tests take back is theirs.
-  await payouts.relayers.controls.mine(5);
+  await payouts.relayers.sandbox.mine(5);
 });
 afterAll(() => payouts.relayers.stop());
 
@@ -21,8 +21,8 @@ afterAll(() => payouts.relayers.stop());
 async function paidOut(count: number, fault?: object): Promise<TestGift> {
   const gift = await payouts.gift(count);
   for (let i = 0; i < count; i += 1) await payouts.redeem(gift);
-  if (fault) await payouts.relayers.controls.fault(fault);
-  await payouts.payOut();
+  if (fault) await payouts.relayers.sandbox.fault(fault);
+  await payouts.runPayouts();
   await payouts.finish();
   return gift;
 }
@@ -30,8 +30,8 @@ async function paidOut(count: number, fault?: object): Promise<TestGift> {
 const statuses = async (gift: TestGift) => (await payouts.redeems(gift)).map(({ status }) => status);
 
 async function payAgain(): Promise<void> {
-  await payouts.free();
-  await payouts.payOut();
+  await payouts.requeueFailed();
+  await payouts.runPayouts();
   await payouts.finish();
 }
 
@@ -41,7 +41,7 @@ describe('a payout of several that reverted', () => {
     await payAgain();
     expect(await payouts.payouts(gift)).toEqual([{ state: 'REVERTED', redeems: 3 }]);
     expect(await statuses(gift)).toEqual(Array(3).fill('PENDING'));
-    await payouts.acceptOnL1();
+    await payouts.relayers.acceptOnL1();
     await payAgain();
     expect(await payouts.payouts(gift)).toEqual(Array(3).fill({ state: 'SUCCEEDED', redeems: 1 }));
     expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
@@ -51,7 +51,7 @@ describe('a payout of several that reverted', () => {
   it('pays once where a reorganisation has it executed after all', async () => {
     const gift = await paidOut(2, REVERT);
     await payAgain();
-    await payouts.reorganise(1, 'requeue');
+    await payouts.relayers.reorganise(1, 'requeue');
     await payouts.finish();
     await payAgain();
     expect(await payouts.payouts(gift)).toEqual([{ state: 'SUCCEEDED', redeems: 2 }]);
@@ -60,17 +60,17 @@ describe('a payout of several that reverted', () => {
 
   it('is sent again where a reorganisation lost it', async () => {
     const gift = await paidOut(2, REVERT);
-    await payouts.reorganise(1, 'drop');
+    await payouts.relayers.reorganise(1, 'drop');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
   });
 
   it('is never sent again once its redeems are paid otherwise, not even by a chain that goes back behind its finality', async () => {
     const gift = await paidOut(2, REVERT);
-    await payouts.acceptOnL1();
+    await payouts.relayers.acceptOnL1();
     await payAgain();
-    await payouts.reorganise(50, 'drop');
-    await payouts.reorganise(60, 'drop');
+    await payouts.relayers.reorganise(50, 'drop');
+    await payouts.relayers.reorganise(60, 'drop');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
     const fillers = await payouts.db.rows(sql`
@@ -84,14 +84,14 @@ describe('a payout of one that reverted', () => {
     const gift = await paidOut(1, REVERT);
     expect(await payouts.redeems(gift)).toEqual([{ status: 'FAILED', paid: 0 }]);
     expect(await payouts.shares(gift)).toEqual({ spent: 0n, held: 1n });
-    await payouts.acceptOnL1();
+    await payouts.relayers.acceptOnL1();
     await payAgain();
     expect(await payouts.redeems(gift)).toEqual([{ status: 'FAILED', paid: 0 }]);
   });
 
   it('is not sent again where a reorganisation lost it: whoever was told that it failed is not paid', async () => {
     const gift = await paidOut(1, REVERT);
-    await payouts.reorganise(1, 'drop');
+    await payouts.relayers.reorganise(1, 'drop');
     await payouts.finish();
     await payAgain();
     expect(await payouts.redeems(gift)).toEqual([{ status: 'FAILED', paid: 0 }]);
@@ -100,11 +100,11 @@ describe('a payout of one that reverted', () => {
 
   it('counts as paid where a reorganisation has it executed after all, and stays paid', async () => {
     const gift = await paidOut(1, REVERT);
-    await payouts.reorganise(1, 'requeue');
+    await payouts.relayers.reorganise(1, 'requeue');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual([PAID]);
     expect(await payouts.shares(gift)).toEqual({ spent: 1n, held: 0n });
-    await payouts.reorganise(1, 'drop');
+    await payouts.relayers.reorganise(1, 'drop');
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual([PAID]);
     expect(await findBrokenInvariants(payouts.db)).toEqual([]);
@@ -114,7 +114,7 @@ describe('a payout of one that reverted', () => {
 describe('a redeem that was paid', () => {
   it.each(['drop', 'requeue'] as const)('is paid once when its block is replaced (%s)', async (transactions) => {
     const gift = await paidOut(3);
-    await payouts.reorganise(1, transactions);
+    await payouts.relayers.reorganise(1, transactions);
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
     expect(await payouts.shares(gift)).toEqual({ spent: 3n, held: 0n });
@@ -124,14 +124,14 @@ describe('a redeem that was paid', () => {
     'stays SUCCESS and is paid again when the chain executes it otherwise (%i together)',
     async (count) => {
       const gift = await paidOut(count);
-      await payouts.relayers.controls.fault(REVERT);
-      await payouts.reorganise(1, 'drop');
+      await payouts.relayers.sandbox.fault(REVERT);
+      await payouts.relayers.reorganise(1, 'drop');
       await payouts.finish();
       const unpaid = { status: 'SUCCESS', paid: 0 };
       expect(await payouts.redeems(gift)).toEqual(Array(count).fill(unpaid));
       await payAgain();
       expect(await payouts.redeems(gift)).toEqual(Array(count).fill(unpaid));
-      await payouts.acceptOnL1();
+      await payouts.relayers.acceptOnL1();
       await payAgain();
       expect(await payouts.redeems(gift)).toEqual(Array(count).fill(PAID));
       expect(await payouts.shares(gift)).toEqual({ spent: BigInt(count), held: 0n });

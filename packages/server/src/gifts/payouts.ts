@@ -35,18 +35,14 @@ export interface PayoutDeps {
   readonly log: JobLog;
 }
 
-/** A transfer is seven felts of calldata: this many stay far below a sequencer's limits on calldata and gas. */
+/** A transfer is seven felts of calldata: far below a sequencer's limits on calldata and gas. */
 export const MAX_IN_PAYOUT = 60;
-/** A debt that cannot be paid needs the operator; retrying it more often does not help. */
 const OWED_RETRY_SECONDS = 3_600;
 
 /** `INSUFFICIENT_FUNDS`: the queue exceeds the manager's balance. */
 export type PayoutResult = 'DONE' | 'INSUFFICIENT_FUNDS';
 
-/**
- * Pays waiting redeems, many in one transaction, until none is left or the manager cannot pay the next. Each round pays at least one
- * redeem or is the last. Throws where the chain is unavailable; nothing is changed then, and the call can be repeated.
- */
+/** Each round pays at least one redeem or is the last. Throws where the chain is unavailable; then nothing has changed. */
 export async function runPayouts(
   deps: PayoutDeps,
   environment: Environment,
@@ -100,7 +96,6 @@ async function payBatch(deps: PayoutDeps, funds: ManagerFunds, batch: readonly D
   const [first, ...others] = batch;
   if (!first) return true;
   const answer = await payTogether(deps, funds, first, batch).catch((error: unknown) => {
-    // Many transfers may exceed the fee limit where each does not.
     if (others.length > 0 && error instanceof ApiError && error.code === 'fee_too_high') return undefined;
     throw error;
   });
@@ -132,7 +127,6 @@ function transferOf(usdc: bigint, { address, amount }: DueRedeem): Call {
   return { to: usdc, selector: selector('transfer'), calldata: [BigInt(address), amount, 0n] };
 }
 
-/** Nothing was sent, so the end is final. */
 async function refuse({ db, log }: PayoutDeps, { id, status }: DueRedeem, reason: string): Promise<void> {
   if (status === 'SUCCESS') {
     log.error({ redeemId: id, reason }, 'redeem lost its payment in a reorg and cannot be paid again');
@@ -146,7 +140,7 @@ type OutcomeDeps = Pick<PayoutDeps, 'networks' | 'log'>;
 
 const REVERTED = 'The payout reverted.';
 
-/** An outcome can be delivered again, also with another result, after a reorganisation. */
+/** A reorganisation can deliver an outcome again, with another result. */
 export function payoutOutcomes(deps: OutcomeDeps): Pick<OutcomeHandlers, 'payout'> {
   return {
     payout: async (tx, outcome) => {
@@ -175,16 +169,12 @@ async function markRedeemsPaid(
     log.error(fields, 'payout has transfers without a redeem');
   } else await reinstateRelay(tx, relayId);
   const unpaid = redeems.filter(({ id }) => !paid.has(id)).map(({ id }) => id);
-  // A successful payout has paid all of its redeems: a receipt with fewer transfers is incomplete.
   if (unpaid.length > 0) throw new Error(`The receipt of ${toHex(hash)} lacks the transfers of ${unpaid.join(', ')}.`);
   const ends = redeems.map(({ id }): RedeemEnd => ({ id, end: 'SUCCESS', transactionHash: toHex(hash) }));
   await endRedeems(tx, ends, log);
 }
 
-/**
- * A single redeem that reverted has failed, and its payout is abandoned. All others stay with their payout until its failure is
- * final: a reorganisation may still have it executed.
- */
+/** Redeems stay with their payout until its failure is final; a single one fails at once, and its payout is abandoned. */
 async function endUnpaid(
   tx: Db,
   { log }: OutcomeDeps,
@@ -199,7 +189,6 @@ async function endUnpaid(
   await abandonRelay(tx, relayId);
 }
 
-/** The ids of the paid redeems: each has its own transfer to its address, of its amount. */
 export function matchRedeems(redeems: readonly DueRedeem[], transfers: readonly Transfer[]): ReadonlySet<string> {
   const unmatched = new Map<string, number>();
   for (const { to, amount } of transfers) {
@@ -217,13 +206,9 @@ export function matchRedeems(redeems: readonly DueRedeem[], transfers: readonly 
 
 const transferKey = (to: bigint, amount: bigint): string => `${to} ${amount}`;
 
-/** A few RPC requests for each; the next run continues. */
 const MAX_CHECKED = 100;
 
-/**
- * Puts redeems of failed payouts back into the queue once the failure is final: before that a reorganisation could execute the old
- * payout besides the new one. Returns how many.
- */
+/** Before the failure is final a reorganisation could execute the old payout besides the new one. */
 export async function requeueFailedPayouts(
   { db, networks, payer, log }: PayoutDeps,
   environment: Environment,
@@ -241,14 +226,11 @@ export async function requeueFailedPayouts(
   return requeued;
 }
 
-/** Callers wait for the payment, and nodes recover within seconds. */
 const RETRY_MS = 1_000;
-/** The operator has to send USDC first. */
 const FUNDS_RETRY_MS = 15_000;
 const SWEEP_SECONDS = 15;
 
 export interface PayoutJobDeps extends PayoutDeps {
-  /** Environments with a manager whose chain this process reaches. */
   readonly environments: readonly Environment[];
 }
 
@@ -277,11 +259,9 @@ function payoutHandler(deps: PayoutJobDeps, environment: Environment): JobHandle
   };
 }
 
-/** Nothing was stored. */
 const isTransient = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'chain_unavailable' || error.code === 'fee_too_high');
 
-/** Requeues failed payouts, and starts a payout job where waiting redeems have none. */
 async function sweepPayouts(deps: PayoutJobDeps, environment: Environment): Promise<void> {
   await requeueFailedPayouts(deps, environment);
   const [waiting] = await waitingRedeems(deps.db, environment, 1);

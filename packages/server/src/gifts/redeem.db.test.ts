@@ -1,10 +1,10 @@
 import { type RedeemStatus, redeemStatuses } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { giftHouse } from '../../testing/gifts.ts';
+import { useGifts } from '../../testing/gifts.ts';
 import { endRedeems, findRedeem, reorganisations, resumptions, statusesBefore } from './redeem.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 
 const ALLOWED = new Set([
   'PENDING → BRIDGING',

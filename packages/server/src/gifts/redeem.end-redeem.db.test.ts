@@ -1,12 +1,12 @@
 import { listen, sql } from '@svc/store';
 import { describe, expect, it, vi } from 'vitest';
-import { at, BRIDGE, DOLLAR, GAS, giftHouse } from '../../testing/gifts.ts';
+import { at, BRIDGE, DOLLAR, GAS, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
 import { endRedeems, failRedeem, findRedeem, REDEEMS_CHANNEL, succeedRedeem, UNCOVERED } from './redeem.ts';
 
-const fixture = giftHouse();
+const fixture = useGifts();
 const SHARE = 5n * DOLLAR + GAS;
 const WHOLE = SHARE + BRIDGE;
 

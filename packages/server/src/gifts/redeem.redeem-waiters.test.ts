@@ -27,7 +27,7 @@ describe('a request that waits for a redeem', () => {
     const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
     await look;
     state.status = 'SUCCESS';
-    waiters.ring('rdm_1');
+    waiters.notify('rdm_1');
     expect(await waiting).toMatchObject({ status: 'SUCCESS' });
     expect(state.looks).toBe(2);
   });
@@ -38,7 +38,7 @@ describe('a request that waits for a redeem', () => {
       one: async () => {
         const before = await reads.one({} as never);
         state.status = 'SUCCESS';
-        if (state.looks === 1) waiters.ring('rdm_1');
+        if (state.looks === 1) waiters.notify('rdm_1');
         return before;
       },
     } as unknown as Reads;
@@ -60,7 +60,7 @@ describe('a request that waits for a redeem', () => {
     const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
     await look;
     state.status = 'SUCCESS';
-    waiters.ringAll();
+    waiters.notifyAll();
     await waiting;
     expect(state.looks).toBe(2);
   });
@@ -87,7 +87,7 @@ describe('a request that waits for a redeem', () => {
     const look = nextLook();
     const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
     await look;
-    waiters.ring('rdm_2');
+    waiters.notify('rdm_2');
     waiters.stop();
     await waiting;
     expect(state.looks).toBe(2);

@@ -15,7 +15,6 @@ import { type GiftRecord, giftColumns, openRedeem, releaseRemainder } from './gi
 
 type Machine = Readonly<Record<RedeemStatus, readonly RedeemStatus[]>>;
 
-/** On Starknet a redeem goes from PENDING to its end; on the way to Solana it is BRIDGING, then ATTESTED. */
 export const nextStatuses: Machine = {
   PENDING: ['BRIDGING', 'SUCCESS', 'FAILED'],
   BRIDGING: ['ATTESTED', 'FAILED'],
@@ -24,7 +23,7 @@ export const nextStatuses: Machine = {
   FAILED: [],
 };
 
-/** What else can happen when the chain executes after all what had failed: the money has moved, and that is the truth. */
+/** A reorganisation can execute a payment that had failed. */
 export const reorganisations: Machine = {
   PENDING: [],
   BRIDGING: [],
@@ -33,7 +32,7 @@ export const reorganisations: Machine = {
   FAILED: ['SUCCESS'],
 };
 
-/** What the operator can do besides: send a redeem that was burned on its way again. */
+/** By the operator, for a burned redeem. */
 export const resumptions: Machine = {
   PENDING: [],
   BRIDGING: [],
@@ -42,7 +41,6 @@ export const resumptions: Machine = {
   FAILED: ['BRIDGING', 'ATTESTED'],
 };
 
-/** The statuses from which a redeem can reach this one. */
 export function statusesBefore(status: RedeemStatus, besides?: Machine): readonly RedeemStatus[] {
   return redeemStatuses.filter(
     (from) => nextStatuses[from].includes(status) || (besides?.[from].includes(status) ?? false),
@@ -55,15 +53,15 @@ export interface Redeem {
   readonly organizationId: string;
   readonly environment: Environment;
   readonly destinationChain: RedeemChain;
-  /** In its one normal form. */
+  /** Canonical form. */
   readonly address: string;
-  /** As it was given. */
+  /** As the caller wrote it. */
   readonly shownAddress: string;
   readonly amount: UsdMicros;
   readonly share: UsdMicros;
   readonly holdId: string;
   readonly status: RedeemStatus;
-  /** On Starknet: the payout, or the burn. */
+  /** On Starknet: the payout or the burn. */
   readonly transactionHash: string | null;
   /** On Solana. */
   readonly receiveHash: string | null;
@@ -82,7 +80,6 @@ export function findRedeem(db: Reads, id: string): Promise<Redeem | undefined> {
   return db.one<Redeem>(sql`select ${redeemColumns} from gift_redeems where id = ${id}`);
 }
 
-/** Where those who wait for a redeem hear that it has changed. */
 export const REDEEMS_CHANNEL = 'svc_redeems';
 
 export interface SuccessFacts {
@@ -92,7 +89,7 @@ export interface SuccessFacts {
 
 export interface FailureFacts {
   readonly reason: string;
-  /** The amount has left Starknet, so it is spent: nothing goes back, and the operator can send it on. */
+  /** The amount has left Starknet, so the share is spent. */
   readonly burned?: boolean;
 }
 
@@ -103,20 +100,15 @@ export type RedeemEnd = { readonly id: string } & (
 
 type ErrorLog = Pick<JobLog, 'error'>;
 
-/** Paid: settles the share, and releases what is left of an exhausted gift. Once more, it only keeps the facts. */
 export function succeedRedeem(tx: Db, id: string, facts: SuccessFacts, log?: ErrorLog): Promise<void> {
   return endRedeems(tx, [{ id, end: 'SUCCESS', ...facts }], log);
 }
 
-/** Not paid, and it never will be: the share and the place go back. Once more, or after a success, it is nothing. */
 export function failRedeem(tx: Db, id: string, reason: string): Promise<void> {
   return endRedeems(tx, [{ id, end: 'FAILED', reason }]);
 }
 
-/**
- * Ends several redeems in the caller's transaction. All gifts are locked before the first credit moves, and ledgers in one
- * order, that of their characters whatever the database's language, so that nobody who does the same waits for us in a circle.
- */
+/** Locks gifts before ledgers, and ledgers in byte order of their names, so that two transactions cannot deadlock. */
 export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: ErrorLog): Promise<void> {
   const ids = ends.map(({ id }) => id);
   await tx.rows(sql`
@@ -151,13 +143,13 @@ async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLo
   if (status === 'FAILED') await chargeLateSuccess(tx, redeem, log);
   else await settle(tx, { holdId: redeem.holdId, amount: redeem.share, reference: id });
   await releaseIfExhausted(tx, redeem);
-  await announce(tx, id);
+  await notifyWaiters(tx, id);
 }
 
 async function fail(tx: Db, redeem: Redeem, { reason, burned = false }: FailureFacts): Promise<void> {
   const { id, status } = redeem;
   if (!statusesBefore('FAILED').includes(status)) return;
-  // What was given back loses its key: whoever repeats the request tries anew.
+  // A given back redeem loses its key: a repeated request tries anew.
   await tx.run(sql`
     update gift_redeems
        set status = 'FAILED', reason = ${reason}, request_key = case when ${burned} then request_key end, updated_at = now()
@@ -166,13 +158,13 @@ async function fail(tx: Db, redeem: Redeem, { reason, burned = false }: FailureF
     await settle(tx, { holdId: redeem.holdId, amount: redeem.share, reference: id });
     await releaseIfExhausted(tx, redeem);
   } else {
-    await giveBack(tx, redeem);
+    await returnShare(tx, redeem);
   }
-  await announce(tx, id);
+  await notifyWaiters(tx, id);
 }
 
-/** The place is free for another redeem. The share stays with the gift for it, unless the gift's hold was released meanwhile. */
-async function giveBack(tx: Db, redeem: Redeem): Promise<void> {
+/** The share stays with the gift, unless its hold was released in the meantime. */
+async function returnShare(tx: Db, redeem: Redeem): Promise<void> {
   await tx.run(sql`update gifts set total_redeems = total_redeems - 1 where id = ${redeem.giftId}`);
   await tx.run(sql`
     update gift_users set redeems = redeems - 1 where gift_id = ${redeem.giftId} and address = ${redeem.address}`);
@@ -181,17 +173,13 @@ async function giveBack(tx: Db, redeem: Redeem): Promise<void> {
   await release(tx, { holdId: redeem.holdId, amount: redeem.share, reference: redeem.id });
 }
 
-async function announce(tx: Db, id: string): Promise<void> {
+async function notifyWaiters(tx: Db, id: string): Promise<void> {
   await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
 }
 
-/** What stands in the row of a redeem that was paid although nothing is left to pay it with; the operator settles it by hand. */
 export const UNCOVERED = 'Paid after it had failed, and the organisation has no credits left for it.';
 
-/**
- * A redeem whose share went back was paid after all: its share is taken once more, from the gift's hold while it has a place left, else
- * from the organisation's available credits. The chain does not ask whether there are any.
- */
+/** Charges the released share again: from the gift's hold while it has a place left, else from available credits. */
 export async function chargeLateSuccess(tx: Db, redeem: Redeem, log?: Pick<JobLog, 'error'>): Promise<void> {
   if (await isSettled(tx, redeem)) return;
   const gift = await giftOfRedeem(tx, redeem);
@@ -200,14 +188,13 @@ export async function chargeLateSuccess(tx: Db, redeem: Redeem, log?: Pick<JobLo
   const holdId = hasPlace && gift.holdId !== null ? gift.holdId : await holdAnew(tx, redeem);
   if (holdId === undefined) {
     await tx.run(sql`update gift_redeems set reason = ${UNCOVERED} where id = ${redeem.id}`);
-    log?.error({ redeemId: redeem.id }, 'a redeem was paid after it had failed, and no credits are left for it');
+    log?.error({ redeemId: redeem.id }, 'redeem paid after it failed, no credits left to charge');
     return;
   }
   await tx.run(sql`update gift_redeems set hold_id = ${holdId} where id = ${redeem.id}`);
   await settle(tx, { holdId, amount: redeem.share, reference: redeem.id });
 }
 
-/** One that failed after its burn gave nothing back. */
 async function isSettled(tx: Db, { holdId, id }: Redeem): Promise<boolean> {
   const entry = await tx.one(sql`
     select from ledger_entries where hold_id = ${holdId} and type = 'SETTLE' and reference = ${id}`);
@@ -229,14 +216,13 @@ async function holdAnew(tx: Db, redeem: Redeem): Promise<string | undefined> {
   }
 }
 
-/** As it is now; the caller has its row locked. */
 export async function giftOfRedeem(tx: Db, { giftId }: Pick<Redeem, 'giftId'>): Promise<GiftRecord> {
   const gift = await tx.one<GiftRecord>(sql`select ${giftColumns} from gifts where id = ${giftId}`);
   if (!gift) throw new Error(`Gift ${giftId} of a redeem does not exist.`);
   return gift;
 }
 
-/** A gift whose places are all taken needs its hold until the last redeem has ended: one that fails frees its place. */
+/** A failed redeem frees its place, so the hold stays until the last one has ended. */
 export async function releaseIfExhausted(tx: Db, redeem: Pick<Redeem, 'giftId'>): Promise<void> {
   const gift = await giftOfRedeem(tx, redeem);
   if (gift.holdId === null || gift.totalRedeems < gift.maxRedeems) return;
@@ -248,28 +234,26 @@ export const BRIDGE_TASK = 'bridge-redeem';
 
 export const payoutTask = (environment: Environment): string => `payout-${environment}`;
 
-/** A reservation keeps its job's row until its commit: with one row, all reservations of an environment would wait for one another. */
+/** A reservation locks its job's row until it commits; one row would serialise an environment. */
 const LANES = 8;
 
-/** Pays out what waits in an environment. Of several that wait one runs at a time, and the first pays for all of them. */
+/** One payout job runs at a time and pays for all that wait. */
 export function payoutJob(environment: Environment, redeemId = ''): NewJob {
   const task = payoutTask(environment);
   return { task, payload: { environment }, key: `${environment} ${laneOf(redeemId, LANES)}`, queue: task };
 }
 
-/** Takes a redeem on its way to Solana a step further. */
 export function bridgeJob(redeemId: string): NewJob {
   return { task: BRIDGE_TASK, payload: { redeemId }, key: redeemId };
 }
 
-/** Each is a request that is open; whoever comes when so many wait is told to ask again. */
 const MAX_WAITERS = 10_000;
-/** Announcements are lost when the connection is, so everyone looks by themselves besides. */
-const LOOK_EVERY_MS = 1_000;
+/** Notifications are lost with their connection. */
+const POLL_MS = 1_000;
 
-/** The requests of this process that wait for a redeem to change. They hold no connection meanwhile. */
+/** Requests that wait for a redeem to change. They hold no database connection. */
 export class RedeemWaiters {
-  readonly #bells = new Map<string, Set<Wakeup>>();
+  readonly #wakeups = new Map<string, Set<Wakeup>>();
   readonly #now: () => number;
   #count = 0;
   #stopped = false;
@@ -278,50 +262,47 @@ export class RedeemWaiters {
     this.#now = now;
   }
 
-  /** Somebody said that this redeem has changed. */
-  ring(id: string): void {
-    for (const bell of this.#bells.get(id) ?? []) bell.notify();
+  notify(id: string): void {
+    for (const wakeup of this.#wakeups.get(id) ?? []) wakeup.notify();
   }
 
-  /** What was said meanwhile is unknown. */
-  ringAll(): void {
-    for (const bells of this.#bells.values()) for (const bell of bells) bell.notify();
+  notifyAll(): void {
+    for (const wakeups of this.#wakeups.values()) for (const wakeup of wakeups) wakeup.notify();
   }
 
-  /** Sends everyone away with what is known now. */
+  /** Answers all waiting requests with the present state. */
   stop(): void {
     this.#stopped = true;
-    this.ringAll();
+    this.notifyAll();
   }
 
-  /** The redeem once `isEnough` of it, or as it is when the time is up. */
-  async until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, patienceMs: number): Promise<Redeem> {
-    const deadline = this.#now() + patienceMs;
-    const bell = createWakeup();
-    const leave = this.#enter(id, bell);
+  /** The redeem once `isEnough`, or as it is at the timeout. */
+  async until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, timeoutMs: number): Promise<Redeem> {
+    const deadline = this.#now() + timeoutMs;
+    const wakeup = createWakeup();
+    const unregister = this.#register(id, wakeup);
     try {
       for (;;) {
         const redeem = await findRedeem(reads, id);
         if (!redeem) throw new Error(`Redeem ${id} is gone.`);
         const leftMs = deadline - this.#now();
-        if (isEnough(redeem) || !leave || this.#stopped || leftMs <= 0) return redeem;
-        await bell.wait(Math.min(LOOK_EVERY_MS, leftMs));
+        if (isEnough(redeem) || !unregister || this.#stopped || leftMs <= 0) return redeem;
+        await wakeup.wait(Math.min(POLL_MS, leftMs));
       }
     } finally {
-      leave?.();
+      unregister?.();
     }
   }
 
-  /** Undefined where no more can wait. */
-  #enter(id: string, bell: Wakeup): (() => void) | undefined {
+  #register(id: string, wakeup: Wakeup): (() => void) | undefined {
     if (this.#count >= MAX_WAITERS) return undefined;
-    const bells = this.#bells.get(id) ?? new Set();
-    this.#bells.set(id, bells.add(bell));
+    const wakeups = this.#wakeups.get(id) ?? new Set();
+    this.#wakeups.set(id, wakeups.add(wakeup));
     this.#count += 1;
     return () => {
       this.#count -= 1;
-      bells.delete(bell);
-      if (bells.size === 0) this.#bells.delete(id);
+      wakeups.delete(wakeup);
+      if (wakeups.size === 0) this.#wakeups.delete(id);
     };
   }
 }

@@ -32,33 +32,36 @@ describe('cancelling a purchase', () => {
   it('whose payment has arrived ends it, with its payment due for refund', async () => {
     const id = await fixture.purchase();
     expect(await cancel(id)).toMatchObject({ id, status: 'CANCELLED', refundStatus: 'DUE' });
-    expect(await fixture.told(id)).toEqual({ events: ['sku-purchase.cancelled'], mails: ['purchase-cancelled'] });
+    expect(await fixture.notifications(id)).toEqual({
+      events: ['sku-purchase.cancelled'],
+      mails: ['purchase-cancelled'],
+    });
     expect(await audited(id)).toEqual([{ action: 'sku-purchase.cancelled', actor: 'key_1' }]);
     await fixture.confirm(id);
     await fixture.order(id);
-    expect([await fixture.seen(id), fixture.provider.asked]).toMatchObject([{ status: 'CANCELLED' }, []]);
+    expect([await fixture.row(id), fixture.provider.asked]).toMatchObject([{ status: 'CANCELLED' }, []]);
   });
 
   it('whose payment arrives later has it due from then on', async () => {
-    await fixture.relayers.controls.holdBlocks();
+    await fixture.relayers.sandbox.holdBlocks();
     const id = await fixture.purchase();
     const answer = await cancel(id);
     expect(answer).toMatchObject({ status: 'CANCELLED' });
     expect(answer).not.toHaveProperty('refundStatus');
     await fixture.confirm(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'CANCELLED', refund: null });
-    expect(await fixture.planned(id)).toMatchObject([{ task: CONFIRM_PAYMENT_TASK }]);
-    await fixture.relayers.controls.mine();
+    expect(await fixture.row(id)).toMatchObject({ status: 'CANCELLED', refund: null });
+    expect(await fixture.jobs(id)).toMatchObject([{ task: CONFIRM_PAYMENT_TASK }]);
+    await fixture.relayers.sandbox.mine();
     await fixture.confirm(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
-    expect((await fixture.told(id)).events).toEqual(['sku-purchase.cancelled']);
+    expect(await fixture.row(id)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
+    expect((await fixture.notifications(id)).events).toEqual(['sku-purchase.cancelled']);
   });
 
   it('works although no node answers', async () => {
     const id = await fixture.purchase();
     expect(await cancel(id, silent)).toMatchObject({ status: 'CANCELLED' });
     await fixture.confirm(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
   });
 
   it('keeps what was paid although a receipt lacks it', async () => {
@@ -67,10 +70,10 @@ describe('cancelling a purchase', () => {
     expect(answer).toMatchObject({ status: 'CANCELLED', amount: String(PAID) });
     expect(answer).not.toHaveProperty('refundStatus');
     await fixture.confirm(id);
-    expect(await fixture.seen(id)).toMatchObject({ refund: null });
-    fixture.wait(24 * 3_600_000);
+    expect(await fixture.row(id)).toMatchObject({ refund: null });
+    fixture.clock.advance(24 * 3_600_000);
     await fixture.confirm(id, { missingSince: Date.now() });
-    expect(await fixture.seen(id)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
     expect(await fixture.db.one(sql`select amount::bigint as amount from transactions where id = ${id}`)).toEqual({
       amount: PAID - 1n,
     });
@@ -79,24 +82,24 @@ describe('cancelling a purchase', () => {
   it('keeps since when its payment is missing', async () => {
     const id = await fixture.purchase({ hash: '0xdead' });
     await fixture.confirm(id);
-    const [before] = await fixture.planned(id);
+    const [before] = await fixture.jobs(id);
     expect(before?.payload).toMatchObject({ missingSince: expect.any(Number) });
     await cancel(id);
-    expect(await fixture.planned(id)).toMatchObject([{ payload: before?.payload }]);
+    expect(await fixture.jobs(id)).toMatchObject([{ payload: before?.payload }]);
   });
 
   it('whose payment was reverted has nothing due, and is looked at for a while', async () => {
-    await fixture.relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await fixture.relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     const id = await fixture.purchase();
     await cancel(id);
     await fixture.confirm(id, { looks: 20 });
-    expect(await fixture.seen(id)).toMatchObject({ status: 'CANCELLED', refund: null });
-    expect(await fixture.planned(id)).toMatchObject([{ task: CONFIRM_PAYMENT_TASK }]);
-    fixture.wait(25 * 3_600_000);
+    expect(await fixture.row(id)).toMatchObject({ status: 'CANCELLED', refund: null });
+    expect(await fixture.jobs(id)).toMatchObject([{ task: CONFIRM_PAYMENT_TASK }]);
+    fixture.clock.advance(25 * 3_600_000);
     await fixture.db.run(sql`delete from jobs`);
     await fixture.confirm(id, { missingSince: Date.now() });
-    expect(await fixture.planned(id)).toEqual([]);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'CANCELLED', refund: null });
+    expect(await fixture.jobs(id)).toEqual([]);
+    expect(await fixture.row(id)).toMatchObject({ status: 'CANCELLED', refund: null });
   });
 
   it('again answers the same, and tells nothing', async () => {
@@ -111,7 +114,7 @@ describe('cancelling a purchase', () => {
     await fixture.order(ended);
     await refusal(cancel(paid), 'purchase_not_cancellable');
     await refusal(cancel(ended), 'purchase_not_cancellable');
-    expect(await fixture.seen(paid)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.row(paid)).toMatchObject({ status: 'PROCESSING' });
   });
 
   it('of another organisation or environment is refused like one that is not there', async () => {
@@ -123,7 +126,7 @@ describe('cancelling a purchase', () => {
       messages.push(await refusal(cancel(id, {}, { ...fixture.caller, ...stranger }), 'purchase_not_found'));
     }
     expect(new Set(messages).size).toBe(1);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'PENDING' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'PENDING' });
   });
 
   it('and its payment’s confirmation at the same moment exclude each other', async () => {
@@ -132,7 +135,7 @@ describe('cancelling a purchase', () => {
       const [cancelled] = await Promise.allSettled([cancel(id), fixture.confirm(id)]);
       await fixture.order(id);
       const isDelivered = fixture.provider.orders.has(id);
-      expect([cancelled?.status, await fixture.seen(id)]).toMatchObject(
+      expect([cancelled?.status, await fixture.row(id)]).toMatchObject(
         isDelivered
           ? ['rejected', { status: 'SUCCESS', refund: null }]
           : ['fulfilled', { status: 'CANCELLED', refund: 'DUE' }],

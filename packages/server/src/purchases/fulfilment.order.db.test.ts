@@ -42,28 +42,28 @@ describe('an order', () => {
   it('that is completed ends the purchase with its file number, at the time of the payment’s block', async () => {
     const id = await paid();
     await fixture.order(id);
-    expect(await fixture.seen(id)).toEqual(SUCCESS);
-    expect(await fixture.told(id)).toEqual({
+    expect(await fixture.row(id)).toEqual(SUCCESS);
+    expect(await fixture.notifications(id)).toEqual({
       events: ['sku-purchase.processing', 'sku-purchase.completed'],
       mails: ['purchase-completed'],
     });
     const times = sql`
       select confirmed_at = block_time as same from transactions join sku_purchases using (id) where id = ${id}`;
     expect(await fixture.db.one(times)).toEqual({ same: true });
-    expect(await fixture.planned(id)).toEqual([]);
+    expect(await fixture.jobs(id)).toEqual([]);
   });
 
   it('that is refused ends it with the reason, and its payment is due', async () => {
     const id = await paid();
     fixture.provider.turns.push(REFUSED);
     await fixture.order(id);
-    expect(await fixture.seen(id)).toEqual({
+    expect(await fixture.row(id)).toEqual({
       status: 'FAILED',
       refund: 'DUE',
       reason: REFUSED.reason,
       fileNumber: null,
     });
-    expect(await fixture.told(id)).toMatchObject({ mails: ['purchase-failed'] });
+    expect(await fixture.notifications(id)).toMatchObject({ mails: ['purchase-failed'] });
     const event = sql`select data from events where subject = ${id} and type = 'sku-purchase.failed'`;
     expect(await fixture.db.one(event)).toMatchObject({
       data: { id, status: 'FAILED', failureReason: REFUSED.reason, refundStatus: 'DUE', amount: String(PAID) },
@@ -96,10 +96,10 @@ describe('an order whose outcome was not told', () => {
     const id = await paid();
     fixture.provider.turns.push('delivered, but not told');
     await fixture.order(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
-    expect(await fixture.planned(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 2 }]);
+    expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.jobs(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 2 }]);
     await fixture.order(id);
-    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(await fixture.row(id)).toEqual(SUCCESS);
     expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
   });
 
@@ -108,7 +108,7 @@ describe('an order whose outcome was not told', () => {
     fixture.provider.turns.push('lost');
     await fixture.order(id);
     await fixture.order(id);
-    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(await fixture.row(id)).toEqual(SUCCESS);
     expect(fixture.provider.asked).toEqual(['order', 'lookUp', 'order']);
     expect([...fixture.provider.orders.keys()]).toEqual([id]);
   });
@@ -118,24 +118,24 @@ describe('an order whose outcome was not told', () => {
     fixture.provider.isDown = true;
     const pauses: number[] = [];
     for (const ageMs of [0, 60_000, HOUR_MS, 23 * HOUR_MS]) {
-      fixture.wait(ageMs);
+      fixture.clock.advance(ageMs);
       await fixture.db.run(sql`delete from jobs`);
       await fixture.order(id);
-      pauses.push((await fixture.planned(id))[0]?.inSeconds ?? -1);
+      pauses.push((await fixture.jobs(id))[0]?.inSeconds ?? -1);
     }
     expect(pauses.map((seconds) => Math.round(seconds / 30) * 30)).toEqual([0, 30, 1_830, 3_600]);
-    expect(errors()).toEqual(['a purchase has had no outcome for more than a day']);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
+    expect(errors()).toEqual(['purchase without an outcome for more than a day']);
+    expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING' });
     fixture.provider.isDown = false;
     await fixture.order(id);
-    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(await fixture.row(id)).toEqual(SUCCESS);
   });
 
   it('waits where nobody delivers any more', async () => {
     const id = await paid();
     await fixture.order(id, { providers: () => undefined });
-    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
-    expect(await fixture.planned(id)).toHaveLength(1);
+    expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.jobs(id)).toHaveLength(1);
     expect(fixture.logged).toMatchObject([{ level: 'error' }]);
   });
 });
@@ -147,7 +147,7 @@ describe('an order and the operator’s word', () => {
     await fixture.order(id);
     fixture.provider.onLookUp = async () => void (await endByOperator(fixture.db, id, REFUSED));
     await fixture.order(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
     expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
   });
 
@@ -155,34 +155,34 @@ describe('an order and the operator’s word', () => {
     const id = await paid();
     fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, REFUSED)));
     await fixture.order(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
-    expect(errors()).toEqual(['a provider contradicts how a purchase has ended']);
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
+    expect(errors()).toEqual(['provider result differs from the stored end']);
   });
 
   it('that agree are no matter', async () => {
     const id = await paid();
     fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, COMPLETED)));
     await fixture.order(id);
-    expect([await fixture.seen(id), errors()]).toEqual([SUCCESS, []]);
+    expect([await fixture.row(id), errors()]).toEqual([SUCCESS, []]);
   });
 });
 
 describe('a first order that comes late', () => {
   it('is made when the chain still shows the payment', async () => {
     const id = await paid();
-    fixture.wait(HOUR_MS);
+    fixture.clock.advance(HOUR_MS);
     await fixture.order(id);
-    expect(await fixture.seen(id)).toEqual(SUCCESS);
+    expect(await fixture.row(id)).toEqual(SUCCESS);
   });
 
   it('is not made while the chain does not', async () => {
     const id = await paid();
-    fixture.wait(HOUR_MS);
-    await fixture.reorganise(1, 'drop');
+    fixture.clock.advance(HOUR_MS);
+    await fixture.relayers.reorganise(1, 'drop');
     await fixture.order(id);
-    expect([fixture.provider.asked, await fixture.seen(id)]).toMatchObject([[], { status: 'PROCESSING' }]);
-    expect(await fixture.planned(id)).toMatchObject([{ task: ORDER_TASK }]);
-    expect(errors()).toEqual(['a purchase is not ordered, because the chain does not show its payment']);
+    expect([fixture.provider.asked, await fixture.row(id)]).toMatchObject([[], { status: 'PROCESSING' }]);
+    expect(await fixture.jobs(id)).toMatchObject([{ task: ORDER_TASK }]);
+    expect(errors()).toEqual(['purchase not ordered: payment not on the chain']);
   });
 });
 
@@ -195,25 +195,25 @@ describe('an order that is accepted', () => {
     await fixture.db.run(sql`delete from jobs`);
     await fixture.order(id);
     expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
-    expect([await fixture.seen(id), await fixture.planned(id)]).toMatchObject([
+    expect([await fixture.row(id), await fixture.jobs(id)]).toMatchObject([
       { status: 'PROCESSING' },
       [{ task: ORDER_TASK }],
     ]);
-    expect(errors()).toEqual(['a provider no longer knows an order that it had accepted']);
+    expect(errors()).toEqual(['provider lost an accepted order']);
   });
 
   it('is looked up after half a minute, and again until its result is there', async () => {
     const id = await paid();
     fixture.provider.turns.push(ACCEPTED);
     await fixture.order(id);
-    expect(await fixture.planned(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 30 }]);
+    expect(await fixture.jobs(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 30 }]);
     await fixture.order(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING' });
     const accepted = sql`select accepted_at is not null as accepted from sku_purchases where id = ${id}`;
     expect(await fixture.db.one(accepted)).toEqual({ accepted: true });
     fixture.provider.results.set(id, REFUSED);
     await fixture.order(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
     expect(fixture.provider.asked).toEqual(['order', 'lookUp', 'lookUp']);
   });
 
@@ -221,8 +221,8 @@ describe('an order that is accepted', () => {
     const id = await paid();
     fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, REFUSED)));
     await fixture.order(id);
-    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', reason: REFUSED.reason, fileNumber: null });
-    expect(await fixture.planned(id)).toEqual([]);
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', reason: REFUSED.reason, fileNumber: null });
+    expect(await fixture.jobs(id)).toEqual([]);
   });
 });
 
@@ -247,8 +247,8 @@ describe('the first word of an outcome', () => {
     await fixture.order(id);
     expect(await fixture.db.tx((tx) => endOrder(tx, id, REFUSED))).toBe('ended');
     expect(await fixture.db.tx((tx) => endOrder(tx, id, COMPLETED))).toBe('ended');
-    expect(await fixture.seen(id)).toEqual(SUCCESS);
-    expect((await fixture.told(id)).mails).toEqual(['purchase-completed']);
+    expect(await fixture.row(id)).toEqual(SUCCESS);
+    expect((await fixture.notifications(id)).mails).toEqual(['purchase-completed']);
   });
 
   it('is one, of many at the same time', async () => {
@@ -258,7 +258,7 @@ describe('the first word of an outcome', () => {
     const words = Array.from({ length: 8 }, (_, turn) => (turn % 2 ? REFUSED : COMPLETED));
     const stored = await Promise.all(words.map((word) => fixture.db.tx((tx) => endOrder(tx, id, word))));
     expect(stored.filter((one) => one === 'stored')).toHaveLength(1);
-    const { events, mails } = await fixture.told(id);
+    const { events, mails } = await fixture.notifications(id);
     expect([events.length, mails.length]).toEqual([2, 1]);
   });
 
@@ -267,18 +267,18 @@ describe('the first word of an outcome', () => {
     for (const id of [pending, unordered, 'txn_none']) {
       expect(await fixture.db.tx((tx) => endOrder(tx, id, COMPLETED))).toBe('unknown');
     }
-    expect(await fixture.seen(pending)).toMatchObject({ status: 'PENDING' });
-    expect(await fixture.seen(unordered)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.row(pending)).toMatchObject({ status: 'PENDING' });
+    expect(await fixture.row(unordered)).toMatchObject({ status: 'PROCESSING' });
   });
 
   it('may be long and odd', async () => {
     const id = await paid();
     fixture.provider.turns.push({ state: 'failed', reason: `\0${'x'.repeat(5_000)}😀` });
     await fixture.order(id);
-    expect((await fixture.seen(id))?.reason).toBe('x'.repeat(4_000));
+    expect((await fixture.row(id))?.reason).toBe('x'.repeat(4_000));
     const other = await paid();
     fixture.provider.turns.push({ state: 'completed', fileNumber: `${'9'.repeat(254)}😀` });
     await fixture.order(other);
-    expect((await fixture.seen(other))?.fileNumber).toMatch(/^9{254}/);
+    expect((await fixture.row(other))?.fileNumber).toMatch(/^9{254}/);
   });
 });

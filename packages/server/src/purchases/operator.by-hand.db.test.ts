@@ -21,8 +21,8 @@ describe('the operator’s word', () => {
     fixture.provider.isDown = true;
     await fixture.order(id);
     expect(await endByOperator(fixture.db, id, COMPLETED)).toEqual({ ok: true, status: 'SUCCESS' });
-    expect(await fixture.seen(id)).toMatchObject({ status: 'SUCCESS', fileNumber: 'F-1' });
-    expect(await fixture.told(id)).toMatchObject({ mails: ['purchase-completed'] });
+    expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', fileNumber: 'F-1' });
+    expect(await fixture.notifications(id)).toMatchObject({ mails: ['purchase-completed'] });
     expect(await audited(id)).toEqual([
       {
         action: 'sku-purchase.completed',
@@ -36,7 +36,7 @@ describe('the operator’s word', () => {
   it('fails a purchase that was never ordered, and it is not ordered any more', async () => {
     const id = await fixture.paid();
     expect(await endByOperator(fixture.db, id, REFUSED)).toEqual({ ok: true, status: 'FAILED' });
-    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'DUE', reason: REFUSED.reason });
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE', reason: REFUSED.reason });
     await fixture.order(id);
     expect(fixture.provider.asked).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe('the operator’s word', () => {
       ok: false,
       reason: expect.stringContaining('minute'),
     });
-    expect([await fixture.seen(id), await audited(id)]).toMatchObject([{ status: 'PROCESSING' }, []]);
+    expect([await fixture.row(id), await audited(id)]).toMatchObject([{ status: 'PROCESSING' }, []]);
     await fixture.db.run(sql`delete from jobs`);
     expect(await endByOperator(fixture.db, id, REFUSED)).toEqual({ ok: true, status: 'FAILED' });
   });
@@ -61,7 +61,7 @@ describe('the operator’s word', () => {
         ok: false,
         reason: expect.stringContaining('255'),
       });
-      expect(await fixture.seen(id)).toMatchObject({ status: 'PROCESSING', fileNumber: null });
+      expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING', fileNumber: null });
     },
   );
 
@@ -70,11 +70,11 @@ describe('the operator’s word', () => {
     expect(await cancelByOperator(fixture.db, pending)).toEqual({ ok: true, status: 'CANCELLED' });
     expect(await audited(pending)).toMatchObject([{ action: 'sku-purchase.cancelled', actor: 'operator' }]);
     await fixture.confirm(pending);
-    expect(await fixture.seen(pending)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
-    expect((await fixture.told(pending)).events).toEqual(['sku-purchase.cancelled']);
+    expect(await fixture.row(pending)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
+    expect((await fixture.notifications(pending)).events).toEqual(['sku-purchase.cancelled']);
     expect(await cancelByOperator(fixture.db, paid)).toMatchObject({ ok: false });
     expect(await cancelByOperator(fixture.db, 'txn_none')).toMatchObject({ ok: false });
-    expect(await fixture.seen(paid)).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.row(paid)).toMatchObject({ status: 'PROCESSING' });
   });
 
   it('is refused for what waits for its payment, has ended, or is not there', async () => {

@@ -26,6 +26,6 @@ describe('a purchase', () => {
     const id = await fixture.purchase({ hash: '0x1' });
     await fixture.db.run(sql`update transactions set status = ${from} where id = ${id}`);
     expect(await changePurchase(fixture.db, id, { status: to })).toBe(isAllowed);
-    expect((await fixture.seen(id))?.status).toBe(isAllowed ? to : from);
+    expect((await fixture.row(id))?.status).toBe(isAllowed ? to : from);
   });
 });

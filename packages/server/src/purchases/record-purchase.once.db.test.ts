@@ -1,14 +1,14 @@
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPurchaseFixture, type PurchaseBody, type PurchaseFixture } from '../../testing/purchases.ts';
+import { type PurchaseBody, PurchaseFixture } from '../../testing/purchases.ts';
 import { Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createDeposit } from '../deposits/create-deposit.ts';
 
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  fixture = await openPurchaseFixture();
+  fixture = await PurchaseFixture.start();
 });
 afterAll(() => fixture.stop());
 

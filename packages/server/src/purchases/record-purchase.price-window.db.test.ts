@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPurchaseFixture, type PurchaseFixture } from '../../testing/purchases.ts';
+import { PurchaseFixture } from '../../testing/purchases.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { createExchange, type Exchange, type RateSource } from '../exchanges/exchange.ts';
 import { RateBook } from '../exchanges/rate-book.ts';
@@ -16,7 +16,7 @@ const ENOUGH_THEN = 7_920_000n;
 let fixture: PurchaseFixture;
 let now = NOW;
 beforeAll(async () => {
-  fixture = await openPurchaseFixture();
+  fixture = await PurchaseFixture.start();
 });
 afterAll(() => fixture.stop());
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import type { Transaction } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPurchaseFixture, type PurchaseFixture } from '../../testing/purchases.ts';
+import { PurchaseFixture } from '../../testing/purchases.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { getPurchase, listOwnPurchases } from './record-purchase.ts';
@@ -9,7 +9,7 @@ import { getPurchase, listOwnPurchases } from './record-purchase.ts';
 let fixture: PurchaseFixture;
 let purchases: Transaction[];
 beforeAll(async () => {
-  fixture = await openPurchaseFixture();
+  fixture = await PurchaseFixture.start();
   purchases = [];
   for (let index = 0; index < 3; index++) purchases.push(await fixture.record(fixture.body(await fixture.pay())));
 });

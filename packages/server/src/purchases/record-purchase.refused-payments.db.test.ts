@@ -1,17 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  openPurchaseFixture,
-  PRICE_RAW,
-  type PurchaseBody,
-  type PurchaseFixture,
-  ratesOf,
-} from '../../testing/purchases.ts';
+import { PRICE_RAW, type PurchaseBody, PurchaseFixture, ratesOf } from '../../testing/purchases.ts';
 import { STRK, stranger, transferOf } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  fixture = await openPurchaseFixture();
+  fixture = await PurchaseFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -68,7 +62,7 @@ describe('what is no payment for the purchase is refused and stores nothing', ()
   });
 
   it('one that was reverted', async () => {
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const hash = await fixture.pay();
     expect(await refused(hash, 'transaction_reverted')).toContain('out of luck');
   });

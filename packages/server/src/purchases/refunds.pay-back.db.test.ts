@@ -19,7 +19,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await fixture.begin();
   // What tests take back is theirs.
-  await fixture.relayers.controls.mine(5);
+  await fixture.relayers.sandbox.mine(5);
 });
 afterAll(() => fixture.stop());
 
@@ -30,19 +30,19 @@ const relays = (id: string) =>
 const silent: ChainChanges = { receipt: () => Promise.reject(new ChainUnavailableError('STARKNET')) };
 
 async function reorganised(transactions: 'drop' | 'requeue'): Promise<ChainChanges> {
-  await fixture.reorganise(1, transactions);
+  await fixture.relayers.reorganise(1, transactions);
   return {};
 }
 
 async function requeued(): Promise<ChainChanges> {
-  await fixture.relayers.controls.holdBlocks();
+  await fixture.relayers.sandbox.holdBlocks();
   return reorganised('requeue');
 }
 
 /** The same transaction, sent once more. */
 async function revertedInstead(): Promise<ChainChanges> {
   await reorganised('drop');
-  await fixture.relayers.controls.fault(REVERT);
+  await fixture.relayers.sandbox.fault(REVERT);
   await fixture.pay();
   return {};
 }
@@ -106,7 +106,7 @@ describe('a refund by the manager', () => {
     const calls = [transfer('USDC', 0xb0bn, 5n)];
     await fixture.deps().payer.pay({ ...other, calls }, async () => {});
     await refusal(refund(fixture, id, { chain: { balanceOf: async () => PAID + 4n } }), 'refund_failed');
-    expect([await fixture.seen(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
+    expect([await fixture.row(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
     expect(await refund(fixture, id, { chain: { balanceOf: async () => PAID + 5n } })).toMatchObject({
       refundStatus: 'REFUNDING',
     });
@@ -134,9 +134,9 @@ describe('a refund by the manager', () => {
     await refusal(refund(fixture, id, { deps: { payer: noManager } }), 'chain_not_configured');
     const frugal = createPayer({ ...fixture.relayers.deps, managerKey: () => manager, maxFeeFri: 1n });
     await refusal(refund(fixture, id, { deps: { payer: frugal } }), 'refund_failed');
-    expect([await fixture.seen(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
+    expect([await fixture.row(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
     await refund(fixture, id);
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'REFUNDING' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDING' });
     await fixture.finish();
   });
 
@@ -145,7 +145,7 @@ describe('a refund by the manager', () => {
     await fixture.db.run(sql`update transactions set status = 'FAILED' where id = ${id}`);
     expect(await refund(fixture, id)).toMatchObject({ refundStatus: 'REFUNDING' });
     await fixture.finish();
-    expect(await fixture.seen(id)).toMatchObject({ status: 'FAILED', refund: 'REFUNDED' });
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'REFUNDED' });
   });
 });
 
@@ -153,21 +153,21 @@ describe('a refund of a payment that the chain no longer shows', () => {
   it.each<[string, 'purchase_not_refundable' | 'chain_unavailable', string, () => Promise<ChainChanges>]>([
     ['is lost', 'purchase_not_refundable', 'no longer knows', () => reorganised('drop')],
     ['was reverted instead', 'purchase_not_refundable', 'out of luck', () => revertedInstead()],
-    ['lacks its transfer', 'purchase_not_refundable', 'shows 0 units', async () => fixture.forgetting()],
+    ['lacks its transfer', 'purchase_not_refundable', 'shows 0 units', async () => fixture.withoutEvents()],
     ['waits for a block again', 'chain_unavailable', 'waits for a block', () => requeued()],
     ['cannot be asked for', 'chain_unavailable', 'No node', async () => silent],
   ])('is not made while it %s', async (_, code, reason, make) => {
     const id = await fixture.due();
     const chain = await make();
     expect(await refusal(refund(fixture, id, { chain }), code)).toContain(reason);
-    expect([await fixture.seen(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
+    expect([await fixture.row(id), await relays(id)]).toMatchObject([{ refund: 'DUE' }, []]);
   });
 
   it('is made once it is there again', async () => {
     const id = await fixture.due();
     await refusal(refund(fixture, id, { chain: await requeued() }), 'chain_unavailable');
-    await fixture.relayers.controls.reset();
-    await fixture.relayers.controls.mine();
+    await fixture.relayers.sandbox.reset();
+    await fixture.relayers.sandbox.mine();
     expect(await refund(fixture, id)).toMatchObject({ refundStatus: 'REFUNDING' });
     await fixture.finish();
   });
@@ -176,7 +176,7 @@ describe('a refund of a payment that the chain no longer shows', () => {
     const id = await fixture.purchase({ hash: await fixture.pay(PAID - 1n), amount: PAID });
     await fixture.db.run(sql`update transactions set status = 'FAILED' where id = ${id}`);
     await refusal(refund(fixture, id), 'purchase_not_refundable');
-    expect(await fixture.seen(id)).toMatchObject({ refund: null });
+    expect(await fixture.row(id)).toMatchObject({ refund: null });
   });
 });
 
@@ -184,17 +184,17 @@ describe('a refund whose transaction did not pay', () => {
   it('is not sent anew before that is over for good; then it is due, and can be', async () => {
     const id = await fixture.due();
     const before = await fixture.balance();
-    await fixture.relayers.controls.fault(REVERT);
+    await fixture.relayers.sandbox.fault(REVERT);
     await refund(fixture, id);
     await fixture.finish();
-    expect([await free(), await fixture.seen(id)]).toMatchObject([0, { refund: 'REFUNDING' }]);
+    expect([await free(), await fixture.row(id)]).toMatchObject([0, { refund: 'REFUNDING' }]);
     await refund(fixture, id);
     expect(await relays(id)).toMatchObject([{ state: 'REVERTED' }]);
-    await fixture.acceptOnL1();
-    expect([await free(), await fixture.seen(id)]).toMatchObject([1, { refund: 'DUE' }]);
+    await fixture.relayers.acceptOnL1();
+    expect([await free(), await fixture.row(id)]).toMatchObject([1, { refund: 'DUE' }]);
     await refund(fixture, id);
     await fixture.finish();
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'REFUNDED' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
     expect([await timesPaid(before), (await relays(id)).map(({ state }) => state)]).toEqual([
       1,
       ['REVERTED', 'SUCCEEDED'],
@@ -204,12 +204,12 @@ describe('a refund whose transaction did not pay', () => {
   it('counts where a reorganisation has it executed after all', async () => {
     const id = await fixture.due();
     const before = await fixture.balance();
-    await fixture.relayers.controls.fault(REVERT);
+    await fixture.relayers.sandbox.fault(REVERT);
     await refund(fixture, id);
     await fixture.finish();
-    await fixture.reorganise(1, 'requeue');
+    await fixture.relayers.reorganise(1, 'requeue');
     await fixture.finish();
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'REFUNDED' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
     expect([await timesPaid(before), await relays(id)]).toMatchObject([1, [{ state: 'SUCCEEDED' }]]);
   });
 
@@ -217,12 +217,12 @@ describe('a refund whose transaction did not pay', () => {
     const { handlers, recurring } = refundJobs({ ...fixture.deps(), environments: ['development'] });
     expect(recurring.map(({ task }) => task)).toEqual(Object.keys(handlers));
     const id = await fixture.due();
-    await fixture.relayers.controls.fault(REVERT);
+    await fixture.relayers.sandbox.fault(REVERT);
     await refund(fixture, id);
     await fixture.finish();
-    await fixture.acceptOnL1();
+    await fixture.relayers.acceptOnL1();
     await handlers['sweep-refunds-development']?.({} as never, {} as never);
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'DUE' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'DUE' });
   });
 });
 
@@ -232,9 +232,9 @@ describe('a refund that was paid', () => {
     const before = await fixture.balance();
     await refund(fixture, id);
     await fixture.finish();
-    await fixture.reorganise(1, transactions);
+    await fixture.relayers.reorganise(1, transactions);
     await fixture.finish();
-    expect([await timesPaid(before), await fixture.seen(id)]).toMatchObject([1, { refund: 'REFUNDED' }]);
+    expect([await timesPaid(before), await fixture.row(id)]).toMatchObject([1, { refund: 'REFUNDED' }]);
     expect(fixture.logged.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
@@ -243,15 +243,15 @@ describe('a refund that was paid', () => {
     const before = await fixture.balance();
     await refund(fixture, id);
     await fixture.finish();
-    await fixture.relayers.controls.fault(REVERT);
-    await fixture.reorganise(1, 'drop');
+    await fixture.relayers.sandbox.fault(REVERT);
+    await fixture.relayers.reorganise(1, 'drop');
     await fixture.finish();
-    expect([await timesPaid(before), await fixture.seen(id)]).toMatchObject([0, { refund: 'REFUNDING' }]);
-    await fixture.acceptOnL1();
+    expect([await timesPaid(before), await fixture.row(id)]).toMatchObject([0, { refund: 'REFUNDING' }]);
+    await fixture.relayers.acceptOnL1();
     await free();
     await refund(fixture, id);
     await fixture.finish();
-    expect([await timesPaid(before), await fixture.seen(id)]).toMatchObject([1, { refund: 'REFUNDED' }]);
+    expect([await timesPaid(before), await fixture.row(id)]).toMatchObject([1, { refund: 'REFUNDED' }]);
   });
 
   it('stays open while its receipt lacks the transfer', async () => {
@@ -262,9 +262,9 @@ describe('a refund that was paid', () => {
       const whole = await chain.receipt(hash);
       return whole && { ...whole, events: [] };
     };
-    await expect(fixture.finish({ receipt })).rejects.toThrow('Something stays open.');
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'REFUNDING' });
+    await expect(fixture.finish({ receipt })).rejects.toThrow('Relays are open');
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDING' });
     await fixture.finish();
-    expect(await fixture.seen(id)).toMatchObject({ refund: 'REFUNDED' });
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
   });
 });

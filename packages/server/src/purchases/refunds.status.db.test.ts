@@ -38,7 +38,7 @@ describe('a refund', () => {
       () => true,
       () => false,
     );
-    expect([changed, (await fixture.seen(id))?.refund]).toEqual([isAllowed, isAllowed ? to : from]);
+    expect([changed, (await fixture.row(id))?.refund]).toEqual([isAllowed, isAllowed ? to : from]);
   });
 
   it.each(refundStatuses)('that is not due does not become %s', async (to) => {

@@ -14,21 +14,21 @@ beforeAll(async () => {
   fixture = await PayoutFixture.start();
 });
 beforeEach(async () => {
-  await fixture.relayers.controls.reset();
+  await fixture.relayers.sandbox.reset();
   await fixture.finish();
 });
 afterAll(() => fixture.relayers.stop());
 
 const holding = (balance: bigint): ChainChanges => ({ balanceOf: async () => balance });
-const read = (chain: ChainChanges, token = USDC) => readManagerFunds(fixture.partsWith(chain), 'development', token);
+const read = (chain: ChainChanges, token = USDC) => readManagerFunds(fixture.depsWith(chain), 'development', token);
 
 function order(kind: 'payout' | 'burn' | 'refund') {
-  const calls = [transfer('USDC', fixture.someone(), AMOUNT)];
+  const calls = [transfer('USDC', fixture.newAddress(), AMOUNT)];
   return { environment: 'development', kind, purpose: newId(kind), calls } as const;
 }
 
 const pay = (funds: Awaited<ReturnType<typeof read>>, kind: 'payout' | 'burn' | 'refund' = 'payout') =>
-  payFromFunds(fixture.partsWith({}), funds, order(kind), async () => {});
+  payFromFunds(fixture.depsWith({}), funds, order(kind), async () => {});
 
 describe('payments of the manager', () => {
   it('that are made at once are stored as often as the balance covers, whatever their kind', async () => {
@@ -62,7 +62,7 @@ describe('payments of the manager', () => {
     expect((await pay(await read(holding(AMOUNT)))).ok).toBe(true);
     await fixture.finish();
     expect(await read(holding(AMOUNT))).toMatchObject({ pending: 0n });
-    await fixture.reorganise(1, 'drop');
+    await fixture.relayers.reorganise(1, 'drop');
     expect(await read(holding(AMOUNT))).toMatchObject({ pending: AMOUNT });
   });
 
