@@ -18,13 +18,10 @@ export type Tag =
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** An error that an endpoint can answer: by its code, or with another status than the catalogue's. */
+/** By code, with the catalogue's status or another one. */
 export type ErrorUse = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
-/**
- * One endpoint of the interface. The server registers and validates it, the OpenAPI document describes it and the
- * client types it, all from this one value.
- */
+/** One endpoint. The server registers and validates it, the OpenAPI document describes it and the client types it. */
 export interface Endpoint {
   readonly operationId: string;
   readonly method: Method;
@@ -34,12 +31,12 @@ export interface Endpoint {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** Part of the interface, but answering 501 until it is built. */
+  /** Answers 501 until it is built. */
   readonly planned?: true;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** Fields of the answer that are shown once: what is kept for a repeated Idempotency-Key has null in their place. */
+  /** Answer fields that are null when an Idempotency-Key repeats the request. */
   readonly shownOnce?: readonly string[];
   /** Success answers by status. */
   readonly answers: Readonly<Record<number, TSchema>>;

@@ -1,4 +1,4 @@
-/** The enumerations of the interface. Each list is the source of its type, its schema and its database check. */
+/** Each list is the source of its type, its schema and its database check. */
 export const chains = ['STARKNET', 'BASE', 'ARBITRUM', 'OPTIMISM', 'ROOTSTOCK', 'SCROLL', 'WORLDCHAIN'] as const;
 export type Chain = (typeof chains)[number];
 
@@ -30,11 +30,11 @@ export type TxType = (typeof txTypes)[number];
 export const txSubTypes = ['TRANSFER', 'MULTICALL', 'SESSION'] as const;
 export type TxSubType = (typeof txSubTypes)[number];
 
-/** What becomes of the payment of a purchase that failed or was cancelled. */
+/** Of the payment of a purchase that failed or was cancelled. */
 export const refundStatuses = ['DUE', 'REFUNDING', 'REFUNDED'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
-/** What webhooks tell of. */
+/** Types of webhook events. */
 // biome-ignore format: a table reads better than five lines
 export const eventTypes = [
   'sku-purchase.processing', 'sku-purchase.completed', 'sku-purchase.failed', 'sku-purchase.cancelled', 'webhook.test',
@@ -64,6 +64,5 @@ export type OnChainTxStatus = (typeof onChainTxStatuses)[number];
 export const environments = ['production', 'development'] as const;
 export type Environment = (typeof environments)[number];
 
-/** What an entry of an organisation's ledger did. */
 export const ledgerEntryTypes = ['DEPOSIT', 'GRANT', 'HOLD', 'SETTLE', 'RELEASE'] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];

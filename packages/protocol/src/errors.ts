@@ -1,7 +1,6 @@
 /**
- * Every error a caller can meet: its stable code, its usual status, and what to do about it. A thrown `ApiError` may
- * replace the message with one that names the field or the value. Two codes have a second status where the interface
- * asks for it: redeeming an unknown gift and recording an unknown transaction are 400, reading them is 404.
+ * Stable code, usual status and message of every error. An `ApiError` may replace the message. Two codes have a second status: an
+ * unknown gift on redeem and an unknown transaction on record are 400, on read 404.
  */
 export const catalogue = {
   invalid_request: { status: 400, message: 'The request is not valid.' },
@@ -109,7 +108,7 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** An error that is meant for the caller. Everything else that is thrown is a fault of ours and stays in the log. */
+/** An error for the caller. Any other error is internal and only logged. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;

@@ -8,7 +8,7 @@ const changed = `The HTTP interface differs from openapi.snapshot.txt.
 If that is intended, rewrite the file, check its diff and note the change in the changelog:
   node scripts/run.mjs vitest run -u ${TEST}`;
 
-/** JSON with everything that fits on one line, so that a changed field is one changed line. */
+/** Everything that fits is on one line, so a changed field is one changed line. */
 function print(value: unknown, indent = ''): string {
   const line = JSON.stringify(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= MAX_LINE) return line;
@@ -21,7 +21,7 @@ function print(value: unknown, indent = ''): string {
   return `${open}\n${members.join(',\n')}\n${indent}${close}`;
 }
 
-/** Media types with their schema alone: the examples are derived from it. */
+/** Keeps the schema of each media type; the examples are derived from it. */
 function withoutExamples(document: object): object {
   return JSON.parse(
     JSON.stringify(document, (key, value) => {

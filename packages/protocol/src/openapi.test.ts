@@ -23,7 +23,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
 );
 
-/** The paths of the interface, written out once more, so that none can vanish with its definition. */
+/** Written out, so that no path can disappear with its definition. */
 const INTERFACE = `
   GET /svc-wallets/by-user, POST /svc-wallets/prepare-creation, POST /svc-wallets,
   PATCH /svc-wallets/update-encryption-details, GET /svc-wallets/token-balance, GET /svc-wallets/credential-recovery,
@@ -110,7 +110,7 @@ describe('the OpenAPI document', () => {
     const used = new Set(
       allEndpoints.flatMap((endpoint) => errorsOf(endpoint)).map((use) => (typeof use === 'string' ? use : use.code)),
     );
-    // Unknown routes are not tied to one endpoint, and no endpoint may be planned at the moment.
+    // Unknown routes belong to no endpoint, and no endpoint may be planned.
     const elsewhere = ['not_found', 'not_implemented'];
     expect([...new Set([...used, ...elsewhere])].sort()).toEqual(Object.keys(catalogue).sort());
   });

@@ -11,7 +11,7 @@ type JsonObject = Record<string, Json>;
 
 const VERSION = '14.0.0';
 
-/** In the order in which a newcomer needs them. */
+/** In the order of the reference. */
 const tags: Record<Tag, string> = {
   Wallets: 'Self-custodial Starknet accounts, created and upgraded without gas.',
   Transactions: 'Gasless execution of signed calls, and the history of what happened.',
@@ -44,7 +44,7 @@ const securitySchemes: JsonObject = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'Your secret key, `sk_dev_…` or `sk_prod_…`' },
 };
 
-/** The OpenAPI 3.1 document of the whole interface, made from the endpoints. */
+/** OpenAPI 3.1, generated from the endpoints. */
 export function openApiDocument(baseUrl: string): JsonObject {
   const components: JsonObject = {};
   const paths: Record<string, JsonObject> = {};
@@ -91,7 +91,7 @@ function operation(endpoint: Endpoint, components: JsonObject): JsonObject {
   };
 }
 
-/** None at all counts as an empty one, which will do where no field is required; but a change changes something. */
+/** An absent body counts as an empty one, which suffices where no field is required; a PATCH must change something. */
 function needsBody({ method, body }: Endpoint): boolean {
   const { required = [] } = (body ?? {}) as { required?: readonly string[] };
   return method === 'PATCH' || required.length > 0;
@@ -133,7 +133,7 @@ function responses(endpoint: Endpoint, components: JsonObject): JsonObject {
   return answers;
 }
 
-/** What every endpoint of its kind can answer, beside what it names itself. */
+/** The errors that the endpoint names, and those of every endpoint of its kind. */
 export function errorsOf(endpoint: Endpoint): readonly ErrorUse[] {
   const errors: ErrorUse[] = [...(endpoint.errors ?? [])];
   if (endpoint.params || endpoint.query || endpoint.body) errors.push('invalid_request');
@@ -164,7 +164,7 @@ function json(schema: TSchema, components: JsonObject): Json {
 
 const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema)) as Json;
 
-/** Schemas with a title are named: they move to the components and leave a reference. */
+/** Schemas with a title become components. */
 function withReferences(value: Json, components: JsonObject): Json {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
   if (value === null || typeof value !== 'object') return value;

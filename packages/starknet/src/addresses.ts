@@ -1,9 +1,9 @@
 import { shortString } from './felt.ts';
 import { pedersenMany } from './hashes.ts';
-import { remember } from './remember.ts';
+import { memoize } from './memoize.ts';
 
 const PREFIX = shortString('STARKNET_CONTRACT_ADDRESS');
-/** The protocol keeps the 256 highest storage keys for itself, and addresses share their range. */
+/** The protocol reserves the 256 highest storage keys, whose range addresses share. */
 const ADDRESS_MODULUS = 2n ** 251n - 256n;
 
 export interface Deployment {
@@ -13,12 +13,10 @@ export interface Deployment {
   readonly deployer: bigint;
 }
 
-/** A deployment is prepared, checked, estimated and executed within seconds, and each asks for its address. */
-const MAX_REMEMBERED = 1_024;
+const MAX_CACHED = 1_024;
 
-/** Where a contract comes to stand: known before it is deployed. */
-export const contractAddress: (deployment: Deployment) => bigint = remember(
-  MAX_REMEMBERED,
+export const contractAddress: (deployment: Deployment) => bigint = memoize(
+  MAX_CACHED,
   ({ salt, classHash, constructorCalldata, deployer }: Deployment) =>
     pedersenMany([PREFIX, deployer, salt, classHash, pedersenMany(constructorCalldata)]) % ADDRESS_MODULUS,
   ({ salt, classHash, constructorCalldata, deployer }) => [deployer, salt, classHash, ...constructorCalldata].join(),

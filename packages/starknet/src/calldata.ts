@@ -2,20 +2,19 @@ import { ADDRESS_BOUND, isFelt } from './felt.ts';
 
 const LOW_128 = 2n ** 128n - 1n;
 
-/** A 256-bit number takes two felts, the low half first. */
+/** Low half first. */
 export function encodeU256(value: bigint): [bigint, bigint] {
   if (value >> 256n !== 0n) throw new RangeError('A u256 has 256 bits');
   return [value & LOW_128, value >> 128n];
 }
 
-/** An array is its length and its items. */
 export function encodeArray(items: readonly bigint[]): bigint[] {
   return [BigInt(items.length), ...items];
 }
 
 /**
- * Takes calldata apart as Cairo's deserialisation does: every value in the range of its type, nothing missing and
- * nothing left over. A failure is remembered, so that callers ask once, at the end.
+ * Decodes like Cairo: every value in the range of its type, nothing missing, nothing left over. Failure is sticky and checked
+ * once, in `finish`.
  */
 export class CalldataReader {
   #position = 0;
@@ -48,14 +47,14 @@ export class CalldataReader {
 
   array<T>(item: () => T): T[] {
     const length = this.felt();
-    // Every item takes at least one felt, which bounds the loop by what is really there.
+    // Every item takes at least one felt, which bounds the loop.
     if (length > BigInt(this.#calldata.length - this.#position)) this.#failed = true;
     const items: T[] = [];
     for (let i = 0n; i < length && !this.#failed; i++) items.push(item());
     return items;
   }
 
-  /** The value that was read, or undefined when the calldata was not exactly that. */
+  /** Undefined unless the calldata matched exactly. */
   finish<T>(value: T): T | undefined {
     return this.#failed || this.#position !== this.#calldata.length ? undefined : value;
   }

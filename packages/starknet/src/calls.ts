@@ -1,13 +1,11 @@
 import { CalldataReader } from './calldata.ts';
 
-/** One call of a contract's function. */
 export interface Call {
   readonly to: bigint;
   readonly selector: bigint;
   readonly calldata: readonly bigint[];
 }
 
-/** The calldata of `__execute__`: the calls in the layout of Cairo 1. */
 export function encodeCalls(calls: readonly Call[]): bigint[] {
   const felts = [BigInt(calls.length)];
   for (const { to, selector, calldata } of calls) {
@@ -17,7 +15,7 @@ export function encodeCalls(calls: readonly Call[]): bigint[] {
   return felts;
 }
 
-/** Undefined when an account would not understand the calldata. */
+/** Undefined if an account would refuse the calldata. */
 export function decodeCalls(calldata: readonly bigint[]): Call[] | undefined {
   const reader = new CalldataReader(calldata);
   return reader.finish(readCalls(reader));

@@ -9,7 +9,6 @@ export const classes = {
   ready: 0x036078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927fn,
 } as const;
 
-/** What the service knows of an account class. */
 export interface WalletClass {
   readonly classHash: bigint;
   readonly walletType: WalletType;
@@ -17,7 +16,6 @@ export interface WalletClass {
   readonly policies: boolean;
   /** False: a failing call is skipped and the rest goes on. */
   readonly atomicMulticall: boolean;
-  /** The class that new wallets of the type get. */
   readonly current: boolean;
 }
 
@@ -37,19 +35,18 @@ export function currentClassHash(walletType: WalletType): bigint {
   return walletType === 'READY' ? classes.ready : classes.svc;
 }
 
-/** READY's owner and guardian are Cairo enums: variant 0 (a Stark key), then no guardian (variant 1 of an option). */
+/** READY takes Cairo enums: variant 0 (a Stark key), then no guardian (variant 1 of an option). */
 export function constructorCalldata(walletType: WalletType, publicKey: bigint): bigint[] {
   return walletType === 'READY' ? [0n, publicKey, 1n] : [publicKey];
 }
 
-/** How an owner's account is deployed. A class that is not in the table is taken to have the constructor of SVC's. */
+/** An unknown class is assumed to have SVC's constructor. */
 export function accountDeployment(classHash: bigint, publicKey: bigint): Deployment {
   const walletType = walletClass(classHash)?.walletType ?? 'SVC';
   const calldata = constructorCalldata(walletType, publicKey);
   return { salt: publicKey, classHash, constructorCalldata: calldata, deployer: 0n };
 }
 
-/** Where an owner's account stands. */
 export function accountAddress(classHash: bigint, publicKey: bigint): bigint {
   return contractAddress(accountDeployment(classHash, publicKey));
 }

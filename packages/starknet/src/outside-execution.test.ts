@@ -14,7 +14,7 @@ import {
 import { address, felt, felts, outsideExecution } from './testing/arbitraries.ts';
 import { outsideExecutionTypedData } from './typed-data.ts';
 
-/** Version 1 in the words of SNIP-9, for starknet.js to hash. */
+/** Version 1 of SNIP-9, for starknet.js to hash. */
 function versionOne(execution: OutsideExecution, chainId: bigint): TypedData {
   const felts = (...names: string[]) => names.map((name) => ({ name, type: 'felt' }));
   return {

@@ -2,9 +2,9 @@ import { CalldataReader, encodeArray } from './calldata.ts';
 import { type Call, encodeCalls, readCalls } from './calls.ts';
 import { shortString } from './felt.ts';
 import { pedersenMany, poseidonMany, starknetKeccak } from './hashes.ts';
-import { remember } from './remember.ts';
+import { memoize } from './memoize.ts';
 
-/** Calls that an account's owner signed for somebody else to send (SNIP-9). Valid while `after < now < before`. */
+/** Signed calls for another account to send (SNIP-9). Valid while `after < now < before`. */
 export interface OutsideExecution {
   readonly caller: bigint;
   readonly nonce: bigint;
@@ -13,14 +13,12 @@ export interface OutsideExecution {
   readonly calls: readonly Call[];
 }
 
-/** As `caller`: anyone may send it. */
 export const ANY_CALLER = shortString('ANY_CALLER');
 export const OUTSIDE_EXECUTION_DOMAIN = 'Account.execute_from_outside';
 
 const MESSAGE = shortString('StarkNet Message');
 const DOMAIN_NAME = shortString(OUTSIDE_EXECUTION_DOMAIN);
 
-/** What tells the two versions apart: the hash function, the spelling of the types and what is hashed with them. */
 interface Scheme {
   readonly hash: (items: readonly bigint[]) => bigint;
   readonly domain: (chainId: bigint) => bigint;
@@ -29,7 +27,6 @@ interface Scheme {
   readonly writesLengths: boolean;
 }
 
-/** Mainnet, Sepolia, the sandbox, and room for others. */
 const MAX_CHAINS = 16;
 
 const V1_CALL = 'OutsideCall(to:felt,selector:felt,calldata_len:felt,calldata:felt*)';
@@ -44,32 +41,31 @@ const V2_DOMAIN = starknetKeccak(
   '"StarknetDomain"("name":"shortstring","version":"shortstring","chainId":"shortstring","revision":"shortstring")',
 );
 
-/** SNIP-12 revision 0 and revision 1. A type is hashed as its text, with the types that it uses after it. */
+/** SNIP-12 revisions 0 and 1. A type hash includes the types that it uses. */
 const schemes: Record<1 | 2, Scheme> = {
   1: {
     hash: pedersenMany,
-    domain: remember(MAX_CHAINS, (chainId) => pedersenMany([V1_DOMAIN, DOMAIN_NAME, 1n, chainId])),
+    domain: memoize(MAX_CHAINS, (chainId) => pedersenMany([V1_DOMAIN, DOMAIN_NAME, 1n, chainId])),
     executionType: starknetKeccak(V1_EXECUTION + V1_CALL),
     callType: starknetKeccak(V1_CALL),
     writesLengths: true,
   },
   2: {
     hash: poseidonMany,
-    domain: remember(MAX_CHAINS, (chainId) => poseidonMany([V2_DOMAIN, DOMAIN_NAME, 2n, chainId, 1n])),
+    domain: memoize(MAX_CHAINS, (chainId) => poseidonMany([V2_DOMAIN, DOMAIN_NAME, 2n, chainId, 1n])),
     executionType: starknetKeccak(V2_EXECUTION + V2_CALL),
     callType: starknetKeccak(V2_CALL),
     writesLengths: false,
   },
 };
 
-/** The message that the account's owner signs, for version 1 or 2 of SNIP-9. */
 export function outsideExecutionHash(
   version: 1 | 2,
   execution: OutsideExecution,
   account: bigint,
   chainId: bigint,
 ): bigint {
-  return rememberedHash({ version, execution, account, chainId });
+  return cachedHash({ version, execution, account, chainId });
 }
 
 interface Message {
@@ -79,10 +75,10 @@ interface Message {
   readonly chainId: bigint;
 }
 
-/** What is signed is checked, estimated and executed within seconds. */
-const MAX_REMEMBERED = 256;
+/** A signed execution is checked, estimated and executed within seconds. */
+const MAX_CACHED = 256;
 
-const rememberedHash = remember(MAX_REMEMBERED, hashOf, ({ version, execution, account, chainId }) =>
+const cachedHash = memoize(MAX_CACHED, hashOf, ({ version, execution, account, chainId }) =>
   [version, account, chainId, ...encodeOutsideExecution(execution, [])].join(),
 );
 
@@ -97,13 +93,12 @@ function hashOf({ version, execution, account, chainId }: Message): bigint {
   return hash([MESSAGE, domain(chainId), account, hash(message)]);
 }
 
-/** The calldata of `execute_from_outside` and `execute_from_outside_v2`. */
 export function encodeOutsideExecution(execution: OutsideExecution, signature: readonly bigint[]): bigint[] {
   const { caller, nonce, executeAfter, executeBefore, calls } = execution;
   return [caller, nonce, executeAfter, executeBefore].concat(encodeCalls(calls), encodeArray(signature));
 }
 
-/** Undefined when an account would not understand the calldata. */
+/** Undefined if an account would refuse the calldata. */
 export function decodeOutsideExecution(
   calldata: readonly bigint[],
 ): { execution: OutsideExecution; signature: bigint[] } | undefined {

@@ -3,7 +3,7 @@ import { invert } from './curve/modular.ts';
 import { buildWindows, select, type Windows } from './curve/windows.ts';
 import { isFelt, PRIME } from './felt.ts';
 
-/** The five points of Starknet's Pedersen hash; a felt's 248 low bits and its 4 high bits have a base each. */
+/** One base each for a felt's 248 low and 4 high bits. */
 const SHIFT = point(
   0x49ee3eba8c1600700ee1b87eb599f16716b0b1022947733551fde4050ca6804n,
   0x3ca0cfe4b3bc6ddf346d49d06ea0ed34e621062c0e056c1d0405d266e10268an,
@@ -33,10 +33,10 @@ const BASES = {
   },
 } as const;
 
-/** Built at the first hash: about 16,000 points, which takes as long as some hundred hashes without them. */
+/** Built on first use: about 16,000 points, as costly as some hundred hashes without them. */
 let tables: { readonly left: Windows; readonly right: Windows } | undefined;
 
-/** The hash of two felts. That one point meets ± the sum before it would be a collision of the hash, so nobody can. */
+/** A point equal to ± the sum before it would be a hash collision, so `sumOf` applies. */
 export function pedersen(a: bigint, b: bigint): bigint {
   if (!isFelt(a) || !isFelt(b)) throw new RangeError('Only felts can be hashed');
   tables ??= { left: table(BASES.left), right: table(BASES.right) };
@@ -47,7 +47,6 @@ export function pedersen(a: bigint, b: bigint): bigint {
   return hash < 0n ? hash + PRIME : hash;
 }
 
-/** The hash of any number of felts: a chain from zero that ends with the length. */
 export function pedersenMany(items: readonly bigint[]): bigint {
   let hash = 0n;
   for (const item of items) hash = pedersen(hash, item);

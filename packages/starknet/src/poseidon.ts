@@ -1,10 +1,10 @@
 import { poseidonSmall } from '@scure/starknet';
 import { isFelt, PRIME as P } from './felt.ts';
 
-/** The Hades permutation of Starknet: 91 rounds on three felts; in all but the first and last four only c is cubed. */
+/** Hades permutation: 91 rounds on three felts; all but the first and last four cube only c. */
 const ROUNDS = poseidonSmall.roundConstants.length;
 const FULL_ROUNDS = 4;
-/** Unreduced sums grow by less than two bits a round, so 16 rounds still multiply about as fast as reduced ones. */
+/** Unreduced sums grow by less than two bits a round; 16 rounds still multiply about as fast. */
 const REDUCE_EVERY = 16;
 
 type Triple = readonly [bigint, bigint, bigint];
@@ -14,22 +14,18 @@ const {
   last,
 } = schedule();
 
-/** The hash of two felts. */
 export function poseidon(a: bigint, b: bigint): bigint {
   check(a);
   check(b);
   return reduce(permute(a, b, 2n)[0]);
 }
 
-/** Most transactions hash an empty list twice. */
 const EMPTY = absorb([]);
 
-/** The hash of any number of felts. */
 export function poseidonMany(items: readonly bigint[]): bigint {
   return items.length === 0 ? EMPTY : absorb(items);
 }
 
-/** Two felts a permutation. */
 function absorb(items: readonly bigint[]): bigint {
   let state: Triple = [0n, 0n, 0n];
   for (let i = 0; i <= items.length; i += 2) {
@@ -38,7 +34,7 @@ function absorb(items: readonly bigint[]): bigint {
   return reduce(state[0]);
 }
 
-/** A one follows the last felt, and a zero where that leaves a place open. */
+/** Padding: a one after the last felt, then a zero if a place is left. */
 function itemAt(items: readonly bigint[], index: number): bigint {
   const item = items[index];
   if (item === undefined) return index === items.length ? 1n : 0n;
@@ -52,7 +48,7 @@ function permute(a: bigint, b: bigint, c: bigint): Triple {
   return fullRounds(last, a2, b2, c2);
 }
 
-/** The mixing matrix is (3 1 1, 1 -1 1, 1 1 -2): sums, no multiplications. */
+/** The mixing matrix (3 1 1, 1 -1 1, 1 1 -2) needs only sums. */
 function fullRounds(keys: readonly Triple[], a: bigint, b: bigint, c: bigint): Triple {
   for (const [keyA, keyB, keyC] of keys) {
     const x = cube(a + keyA);
@@ -67,9 +63,8 @@ function fullRounds(keys: readonly Triple[], a: bigint, b: bigint, c: bigint): T
 }
 
 /**
- * With z the cube of c, a round makes a' = 3a + b + z, b' = a - b + z, c' = a + b - 2z. Written in the half sum
- * h = (a + b)/2 and the half difference e = (a - b)/2 that is h' = 2(h + e) + z, e' = 2h, c' = 2(h - z), which is less
- * work; the first round enters these coordinates without a division.
+ * With z = c³ a round is a' = 3a + b + z, b' = a - b + z, c' = a + b - 2z. With h = (a + b)/2 and e = (a - b)/2 it becomes h' =
+ * 2(h + e) + z, e' = 2h, c' = 2(h - z), which is cheaper.
  */
 function partialRounds(a: bigint, b: bigint, c: bigint): Triple {
   const entry = cube(c + enter);
@@ -90,7 +85,7 @@ function partialRounds(a: bigint, b: bigint, c: bigint): Triple {
   return [h + e, h - e, c];
 }
 
-/** One reduction of the whole cube is quicker than one after each multiplication. */
+/** One reduction of the whole cube is faster than two. */
 function cube(x: bigint): bigint {
   return (x * x * x) % P;
 }
@@ -100,15 +95,12 @@ function reduce(x: bigint): bigint {
   return remainder < 0n ? remainder + P : remainder;
 }
 
-/** A number outside the field would hash like the felt that it wraps around to. */
+/** A number outside the field would collide with its residue. */
 function check(item: bigint): void {
   if (!isFelt(item)) throw new RangeError('Only felts can be hashed');
 }
 
-/**
- * In a partial round a and b pass unchanged through the cubing, so their constants may as well be added after the
- * mixing: they are carried forward into the next round, and one constant a round is left.
- */
+/** Partial rounds leave a and b unchanged, so their constants are carried forward: one constant per round remains. */
 function schedule() {
   const keys: { first: Triple[]; partial: bigint[]; last: Triple[] } = { first: [], partial: [], last: [] };
   let carried: Triple = [0n, 0n, 0n];

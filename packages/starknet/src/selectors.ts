@@ -1,13 +1,12 @@
 import { starknetKeccak } from './hashes.ts';
-import { remember } from './remember.ts';
+import { memoize } from './memoize.ts';
 
-/** Names come from requests too: room for every entrypoint in use, none for a flood of made-up or endless ones. */
-const MAX_REMEMBERED = 1_000;
-const MAX_REMEMBERED_LENGTH = 100;
-const remembered = remember(MAX_REMEMBERED, starknetKeccak);
+/** Names may come from requests: bounds entries and key length. */
+const MAX_CACHED = 1_000;
+const MAX_CACHED_LENGTH = 100;
+const cachedSelector = memoize(MAX_CACHED, starknetKeccak);
 
-/** The number by which a contract's function, event or plain storage variable is addressed. */
 export function selector(name: string): bigint {
   if (name === '__default__' || name === '__l1_default__') return 0n;
-  return name.length > MAX_REMEMBERED_LENGTH ? starknetKeccak(name) : remembered(name);
+  return name.length > MAX_CACHED_LENGTH ? starknetKeccak(name) : cachedSelector(name);
 }

@@ -5,7 +5,7 @@ import * as sessions from './sessions.ts';
 import * as policies from './spending-policies.ts';
 import { address, felt, felts, u32, u64, u256 } from './testing/arbitraries.ts';
 
-/** Every pair reads back what it wrote, and nothing that is longer or shorter. */
+/** Decoding inverts encoding and refuses longer or shorter calldata. */
 function roundTrip<T>(values: fc.Arbitrary<T>, encode: (value: T) => bigint[], decode: (felts: bigint[]) => unknown) {
   fc.assert(
     fc.property(values, (value) => {

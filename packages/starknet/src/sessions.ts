@@ -1,6 +1,6 @@
 import { CalldataReader, encodeArray } from './calldata.ts';
 
-/** `add_or_update_session_key`. An empty list allows every entrypoint that a session may call at all. */
+/** `add_or_update_session_key`. An empty list allows every entrypoint open to sessions. */
 export interface SessionKey {
   readonly sessionKey: bigint;
   readonly validUntil: bigint;
@@ -23,7 +23,6 @@ export function decodeAddOrUpdateSessionKey(calldata: readonly bigint[]): Sessio
   });
 }
 
-/** `revoke_session_key` and `get_session_data` are asked with the key alone. */
 export function encodeSessionKey(sessionKey: bigint): bigint[] {
   return [sessionKey];
 }
@@ -33,7 +32,7 @@ export function decodeSessionKey(calldata: readonly bigint[]): bigint | undefine
   return reader.finish(reader.felt());
 }
 
-/** What `get_session_data` answers; all zero for a key that is not registered. */
+/** Answer of `get_session_data`; all zero if not registered. */
 export interface SessionData {
   readonly validUntil: bigint;
   readonly maxCalls: bigint;
@@ -55,7 +54,6 @@ export function decodeSessionData(result: readonly bigint[]): SessionData | unde
   });
 }
 
-/** `get_session_allowed_entrypoint_at`. */
 export interface AllowedEntrypointAt {
   readonly sessionKey: bigint;
   readonly index: bigint;
@@ -70,7 +68,7 @@ export function decodeAllowedEntrypointAt(calldata: readonly bigint[]): AllowedE
   return reader.finish({ sessionKey: reader.felt(), index: reader.uint(32n) });
 }
 
-/** The four felts that a session signs with; the owner's signature has two. */
+/** Four felts; an owner's signature has two. */
 export interface SessionSignature {
   readonly sessionKey: bigint;
   readonly r: bigint;

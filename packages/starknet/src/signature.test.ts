@@ -59,7 +59,7 @@ describe('verifying', () => {
         const owner = starkKey(secret);
         expect(verify((message + change) % 2n ** 251n, owner, own.r, own.s)).toBe(false);
         expect(verify(message, owner, (own.r + change) % ORDER, own.s)).toBe(false);
-        // The opposite of s is the one other good value.
+        // -s is the only other valid value.
         const altered = (own.s + change) % ORDER;
         expect(verify(message, owner, own.r, altered)).toBe(altered === ORDER - own.s);
         expect(verify(message, owner, own.s, own.r)).toBe(own.r === own.s);
@@ -89,7 +89,7 @@ describe('verifying', () => {
           const point = scure.ProjectivePoint.fromHex(`02${owner.toString(16).padStart(64, '0')}`);
           expected = [point, point.negate()].some((full) => scure.verify(signature, toHex(message), full.toHex()));
         } catch {
-          // Out of range there is refused here.
+          // The reference throws on out-of-range values, which `verify` refuses.
         }
         expect(verify(message, owner, a, b)).toBe(expected);
       }),
@@ -98,7 +98,7 @@ describe('verifying', () => {
   });
 
   it('tests both points that have the public key as x coordinate', () => {
-    // Two private keys of opposite points have one public key; each signs with its own.
+    // Two private keys with opposite points share a public key.
     const opposite = ORDER - key;
     expect(starkKey(opposite)).toBe(publicKey);
     const other = sign(hash, opposite);
@@ -114,7 +114,7 @@ describe('verifying', () => {
   it('accepts a good signature of zero and of the highest felt', () => {
     const zero = sign(0n, key);
     expect(verify(0n, publicKey, zero.r, zero.s)).toBe(true);
-    // Signing stops at 2^251; the highest felt is congruent to this small hash, and Cairo takes it.
+    // Signing stops at 2^251; the highest felt is congruent to this small hash, and Cairo accepts it.
     const high = sign(PRIME - 1n - ORDER, key);
     expect(verify(PRIME - 1n, publicKey, high.r, high.s)).toBe(true);
   });
@@ -141,7 +141,7 @@ describe('verifying', () => {
     const off = Array.from({ length: 40 }, (_, x) => BigInt(x)).filter((x) => !isOnCurve(x));
     expect(off.length).toBeGreaterThan(5);
     for (const x of off) expect(verify(hash, x, r, s)).toBe(false);
-    // With hash 0 and r = s the check is whether r is the key's own x coordinate: true for the number, on no curve of ours.
+    // With hash 0 and r = s, the check is whether r is the key's x coordinate, which must also be on the curve.
     for (const x of off.filter((value) => value > 0n)) expect(verify(0n, x, x, x)).toBe(false);
     const on = Array.from({ length: 40 }, (_, x) => BigInt(x + 1)).filter(isOnCurve);
     for (const x of on) expect(verify(0n, x, x, x)).toBe(true);

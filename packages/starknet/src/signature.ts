@@ -5,42 +5,39 @@ import { invert } from './curve/modular.ts';
 import { publicKeyFrom } from './curve/public-key.ts';
 import { buildWindows, select, type Windows } from './curve/windows.ts';
 import { isFelt, PRIME as P, toHex } from './felt.ts';
-import { remember } from './remember.ts';
+import { memoize } from './memoize.ts';
 
 export interface StarkSignature {
   readonly r: bigint;
   readonly s: bigint;
 }
 
-/** An x coordinate as a fraction. */
 interface Fraction {
   readonly over: bigint;
   readonly under: bigint;
 }
 
 const SCALAR_BITS = 252;
-/** Built at the first check: about 8,000 multiples of the generator. */
+/** Built on first use: about 8,000 multiples of the generator. */
 let generator: Windows | undefined;
 
-/** The public key of an account: the x coordinate of privateKey · G. */
 export function starkKey(privateKey: bigint): bigint {
   return BigInt(getStarkKey(toHex(privateKey)));
 }
 
-/** Deterministic (RFC 6979): the same hash and key always give the same signature. Hashes above 2^251 cannot be signed. */
+/** Deterministic (RFC 6979). Hashes above 2^251 cannot be signed. */
 export function sign(hash: bigint, privateKey: bigint): StarkSignature {
   const { r, s } = signDeterministically(toHex(hash), toHex(privateKey));
   return { r, s };
 }
 
 /**
- * Whether an account with this public key, the x coordinate alone, accepts the signature: r must be the x coordinate
- * of (hash/s) · G + (r/s) · Q for either point Q with that x. That is Cairo's check, with r and s below the curve's
- * order. As there, (r, -s) is as good as (r, s), so a signature must never serve as an identifier.
+ * Cairo's check: r is the x coordinate of (hash/s) · G + (r/s) · Q for either point Q with the key's x. (r, -s) is as valid as
+ * (r, s), so a signature must never serve as an identifier.
  */
 export function verify(hash: bigint, publicKey: bigint, r: bigint, s: bigint): boolean {
   if (!isFelt(hash) || !isFelt(publicKey) || r <= 0n || r >= ORDER || s <= 0n || s >= ORDER) return false;
-  return rememberedCheck({ hash, publicKey, r, s });
+  return cachedCheck({ hash, publicKey, r, s });
 }
 
 interface SignatureCheck extends StarkSignature {
@@ -48,12 +45,11 @@ interface SignatureCheck extends StarkSignature {
   readonly publicKey: bigint;
 }
 
-/** What is estimated is executed within seconds, and what waits for its nonce is checked on arrival and on its turn. */
-const MAX_REMEMBERED = 1_024;
+const MAX_CACHED = 1_024;
 
-const rememberedCheck = remember(MAX_REMEMBERED, isGood, ({ hash, publicKey, r, s }) => [hash, publicKey, r, s].join());
+const cachedCheck = memoize(MAX_CACHED, isValid, ({ hash, publicKey, r, s }) => [hash, publicKey, r, s].join());
 
-function isGood({ hash, publicKey, r, s }: SignatureCheck): boolean {
+function isValid({ hash, publicKey, r, s }: SignatureCheck): boolean {
   const key = publicKeyFrom(publicKey);
   if (!key) return false;
   const inverse = invert(s, ORDER);
@@ -64,7 +60,7 @@ function isGood({ hash, publicKey, r, s }: SignatureCheck): boolean {
   return isSumOrDifference(r, fromHash, fromKey);
 }
 
-/** The rows' multiples grow and stay below the order together, so no point is ± the sum before it. Zero has no x. */
+/** The rows' multiples grow and stay below the order, so no point is ± the sum before it. Zero has no x. */
 function generatorMultiple(scalar: bigint): Fraction | undefined {
   generator ??= buildWindows(GENERATOR, SCALAR_BITS);
   const total = sumOf(select(generator, scalar));
@@ -72,9 +68,8 @@ function generatorMultiple(scalar: bigint): Fraction | undefined {
 }
 
 /**
- * The x coordinates of A + B and of A - B are the two roots of
- * t²(a - b)² - 2t((a + b)(1 + ab) + 2β) + (ab - 1)² - 4β(a + b) with a, b those of A and B: both signs are tested at
- * once, and with denominators multiplied out, without a division.
+ * The x coordinates of A ± B are the roots of t²(a - b)² - 2t((a + b)(1 + ab) + 2β) + (ab - 1)² - 4β(a + b): tests both signs at
+ * once, without a division.
  */
 function isSumOrDifference(t: bigint, a: Fraction, b: Fraction): boolean {
   const left = (a.over * b.under) % P;

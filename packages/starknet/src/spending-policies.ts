@@ -1,12 +1,10 @@
 import { CalldataReader, encodeU256 } from './calldata.ts';
 
-/** A policy belongs to a session key and a token. */
 export interface PolicyKey {
   readonly sessionKey: bigint;
   readonly token: bigint;
 }
 
-/** `set_spending_policy`. */
 export interface SpendingPolicy extends PolicyKey {
   readonly maxPerCall: bigint;
   readonly maxPerWindow: bigint;
@@ -29,7 +27,6 @@ export function decodeSetSpendingPolicy(calldata: readonly bigint[]): SpendingPo
   });
 }
 
-/** The calldata of `remove_spending_policy` and of `get_spending_policy`. */
 export function encodePolicyKey({ sessionKey, token }: PolicyKey): bigint[] {
   return [sessionKey, token];
 }
@@ -39,7 +36,7 @@ export function decodePolicyKey(calldata: readonly bigint[]): PolicyKey | undefi
   return reader.finish({ sessionKey: reader.felt(), token: reader.address() });
 }
 
-/** What `get_spending_policy` answers; all zero without a policy. */
+/** Answer of `get_spending_policy`; all zero without a policy. */
 export interface SpendingPolicyState {
   readonly maxPerCall: bigint;
   readonly maxPerWindow: bigint;

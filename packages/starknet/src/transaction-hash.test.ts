@@ -26,7 +26,7 @@ const fields: fc.Arbitrary<TransactionFields> = fc.record({
   feeDataAvailabilityMode: mode,
 });
 
-/** The same fields in the words of starknet.js. */
+/** The same fields for starknet.js. */
 function theirs(tx: TransactionFields) {
   const { l1Gas, l2Gas, l1DataGas } = tx.resourceBounds;
   const inWords = ({ maxAmount, maxPricePerUnit }: typeof l1Gas) => ({

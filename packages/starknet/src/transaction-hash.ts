@@ -1,15 +1,14 @@
 import { shortString } from './felt.ts';
 import { poseidonMany } from './hashes.ts';
-import { remember } from './remember.ts';
+import { memoize } from './memoize.ts';
 
 export interface ResourceBounds {
   readonly maxAmount: bigint;
   readonly maxPricePerUnit: bigint;
 }
 
-/** What every transaction of version 3 carries. */
 export interface TransactionFields {
-  /** 3, or QUERY_VERSION for a transaction that is only estimated or simulated. */
+  /** 3, or QUERY_VERSION for estimates and simulations. */
   readonly version: bigint;
   readonly chainId: bigint;
   readonly nonce: bigint;
@@ -51,10 +50,10 @@ const L1_GAS = shortString('L1_GAS');
 const L2_GAS = shortString('L2_GAS');
 const L1_DATA_GAS = shortString('L1_DATA');
 
-/** The same calls are hashed again when a fee is raised, and when a node takes a waiting transaction up. A long one takes half a megabyte. */
-const MAX_REMEMBERED = 64;
+/** Hashed again after a fee bump or from the mempool. A long one takes half a megabyte. */
+const MAX_CACHED = 64;
 
-const calldataHash = remember(MAX_REMEMBERED, poseidonMany, (calldata: readonly bigint[]) => calldata.join());
+const calldataHash = memoize(MAX_CACHED, poseidonMany, (calldata: readonly bigint[]) => calldata.join());
 
 export function invokeHash(tx: InvokeFields): bigint {
   return hash(INVOKE, tx.sender, tx, [poseidonMany(tx.accountDeploymentData), calldataHash(tx.calldata)]);
@@ -86,7 +85,7 @@ function hash(kind: bigint, account: bigint, tx: TransactionFields, own: readonl
   ]);
 }
 
-/** Name, amount (64 bits) and price (128 bits) share a felt; a value too wide would pass for another one's. */
+/** Name, amount (64 bits) and price (128 bits) share a felt; a wider value would overlap. */
 function packBounds(resource: bigint, { maxAmount, maxPricePerUnit }: ResourceBounds): bigint {
   if (maxAmount >> 64n !== 0n) throw new RangeError('A resource amount has 64 bits');
   if (maxPricePerUnit >> 128n !== 0n) throw new RangeError('A resource price has 128 bits');

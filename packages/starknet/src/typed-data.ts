@@ -3,7 +3,7 @@ import type { Call } from './calls.ts';
 import { ADDRESS_BOUND, parseFelt, shortString, toHex } from './felt.ts';
 import { OUTSIDE_EXECUTION_DOMAIN, type OutsideExecution } from './outside-execution.ts';
 
-/** More than any transaction may carry; keeps what is hashed for a stranger small. */
+/** More than any transaction may carry; bounds the hashing of untrusted input. */
 const MAX_FELTS = 5_000;
 const TIME_BOUND = 2n ** 64n;
 
@@ -28,7 +28,7 @@ const TYPES = {
   ],
 } as const;
 
-/** Version 2 of SNIP-9 as a wallet is shown it (SNIP-12 revision 1). */
+/** Version 2 of SNIP-9 for wallets (SNIP-12 revision 1). */
 export function outsideExecutionTypedData(execution: OutsideExecution, chainId: bigint): object {
   const { caller, nonce, executeAfter, executeBefore, calls } = execution;
   return {
@@ -49,7 +49,7 @@ export function outsideExecutionTypedData(execution: OutsideExecution, chainId: 
   };
 }
 
-/** Reads exactly what `outsideExecutionTypedData` writes, in any spelling that has the same hash; nothing else. */
+/** Accepts exactly what `outsideExecutionTypedData` writes, in any notation with the same hash. */
 export function parseOutsideExecutionTypedData(
   typedData: unknown,
 ): Parsed<{ execution: OutsideExecution; chainId: bigint }> {
@@ -61,7 +61,6 @@ export function parseOutsideExecutionTypedData(
   }
 }
 
-/** Carries a reason out of the nested readers below; never leaves this file. */
 class Refusal extends Error {}
 
 function readTypedData(typedData: unknown) {
@@ -100,7 +99,7 @@ function readDomain(value: unknown): bigint {
   return readChainId(domain.chainId);
 }
 
-/** A name is told from a number by its first character, as hashing does: digits make a number. */
+/** As in hashing, a leading digit makes it a number. */
 function readChainId(value: unknown): bigint {
   if (typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,30}$/.test(value)) return shortString(value);
   return felt(value, 'domain.chainId');
@@ -134,7 +133,7 @@ function readCalls(values: readonly unknown[]): Call[] {
   });
 }
 
-/** Only hexadecimal: hashing takes any other text, digits too, for a function's name. */
+/** Hexadecimal only: hashing takes any other text for a function name. */
 function readSelector(value: unknown, path: string): bigint {
   if (typeof value !== 'string' || !value.startsWith('0x')) throw new Refusal(`${path} must be hexadecimal`);
   return felt(value, path);
@@ -160,7 +159,6 @@ function list(value: unknown, path: string): readonly unknown[] {
   return value;
 }
 
-/** The object's fields, which must be exactly those named. */
 function fields<const Name extends string>(value: unknown, path: string, names: readonly Name[]) {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal(`${path} must be an object`);

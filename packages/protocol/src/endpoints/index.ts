@@ -8,7 +8,7 @@ import * as transactions from './transactions.ts';
 import * as wallets from './wallets.ts';
 import * as webhooks from './webhooks.ts';
 
-/** The whole interface, by operation. */
+/** By operation id. */
 export const endpoints = {
   ...wallets,
   ...transactions,

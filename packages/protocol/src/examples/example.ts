@@ -1,14 +1,11 @@
 import { sampleValues } from './sample-values.ts';
 import { referredName, type Schema, type Schemas } from './schema.ts';
 
-/** Deeper than any schema of the interface; a schema that contains itself ends here. */
+/** Deeper than any schema; ends recursive ones. */
 const MAX_DEPTH = 8;
 const MOMENT = '2026-11-02T18:20:11.000Z';
 
-/**
- * A value that fits the schema: its own example where it has one, else one that is put together from sample values.
- * Optional fields are left out, so that an example shows the least that works. `names` are looked up in order.
- */
+/** The schema's own example, or one built from sample values without optional fields. `names` are looked up in order. */
 export function exampleOf(schema: Schema, schemas: Schemas, names: readonly string[] = [], depth = 0): unknown {
   if (depth > MAX_DEPTH) return null;
   const referred = referredName(schema);

@@ -1,11 +1,11 @@
 /**
- * Believable values for examples, by the name of a field or parameter. A name may be qualified: a field by its schema, a path
- * parameter by its operation or by the path segment before it. Of several values the first that fits is taken.
+ * Realistic values by field or parameter name. A name may be qualified: a field by its schema, a path parameter by its operation
+ * or the path segment before it. The first value that fits the schema is used.
  */
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
 const RECIPIENT = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';
 const HASH = '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4';
-// As the service answers them: the current class of SVC, the two before it, and READY's.
+// Known class hashes: the current SVC class, the two before it, and READY.
 const CLASS_HASH = '0x47d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88';
 const EARLIER_CLASS_HASH = '0x484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1';
 const FIRST_CLASS_HASH = '0x53f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2a';
@@ -136,7 +136,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   walletAddress: [ADDRESS],
 };
 
-/** Parameters that are optional each alone, but without which the example would be refused. */
+/** Optional parameters of which the request needs at least these. */
 export const alsoInExample: Readonly<Record<string, readonly string[]>> = {
   getTokenBalance: ['externalUserId'],
 };

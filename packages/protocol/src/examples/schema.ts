@@ -26,6 +26,5 @@ export interface Schema {
   readonly exclusiveMinimum?: number;
 }
 
-/** The name of the schema that this one refers to. */
 export const referredName = (schema: Schema): string | undefined =>
   schema.$ref?.startsWith(REFERENCE) ? schema.$ref.slice(REFERENCE.length) : undefined;

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { MOMENT_PATTERN } from '../values/moment.ts';
 
-/** One of a list of words, as a plain JSON Schema `enum`. */
+/** A plain JSON Schema `enum`. */
 export function OneOf<const T extends readonly string[]>(values: T, options: Record<string, unknown> = {}) {
   return Type.Unsafe<T[number]>(Type.String({ enum: [...values], ...options }));
 }
@@ -12,7 +12,6 @@ export function Nullable<T extends TSchema>(schema: T) {
 
 export const Timestamp = () => Type.String({ format: 'date-time', maxLength: 40 });
 
-/** A point in time as people write it into a request. */
 export const Moment = (description: string) =>
   Type.String({
     pattern: MOMENT_PATTERN,
@@ -20,12 +19,12 @@ export const Moment = (description: string) =>
     description: `${description}: an ISO 8601 date-time with its zone, or a date, which is midnight UTC`,
   });
 
-/** Longer identifiers are a mistake or an attack; a UUID, an e-mail address and most token subjects fit. */
+/** Fits a UUID, an e-mail address and most token subjects. */
 export const ExternalUserId = (description: string) => Type.String({ minLength: 1, maxLength: 256, description });
 
 export const Identifier = (description: string) => Type.String({ minLength: 1, maxLength: 128, description });
 
-/** An address or a hash, in any case and any zero padding. Which chain it must fit is decided by the capability. */
+/** Any case and zero padding. The capability checks the chain's format. */
 export const AddressText = (description: string) => Type.String({ minLength: 1, maxLength: 128, description });
 
 export const Felt = (description?: string) =>
@@ -42,7 +41,6 @@ export type ErrorBody = Static<typeof ErrorBody>;
 
 export const Success = Type.Object({ success: Type.Boolean() }, { title: 'Success' });
 
-/** The paginated envelope around a named resource. */
 export function Page<T extends TSchema>(item: T, title: string) {
   return Type.Object(
     {
@@ -56,7 +54,7 @@ export function Page<T extends TSchema>(item: T, title: string) {
   );
 }
 
-/** Beyond this page there is nothing anyone reads; it keeps the offset a small number for the database. */
+/** Keeps the offset small. */
 const MAX_PAGE = 1_000_000;
 
 export const pageQuery = {

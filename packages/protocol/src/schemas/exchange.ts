@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { CurrencyName } from './transaction.ts';
 
-/** A billion of a currency at once is a mistake, and below it a JSON number still has six exact decimals. */
+/** Below a billion, a JSON number has six exact decimals. */
 export const MAX_CURRENCY_AMOUNT = 1_000_000_000;
 
 export const UsdAmountQuery = Type.Object({

@@ -5,7 +5,7 @@ import { AddressText, Identifier, Moment, Nullable, OneOf, Page, pageQuery, Time
 const GiftTypeName = OneOf(giftTypes);
 const RedeemStatusName = OneOf(redeemStatuses);
 
-/** Dollars per redemption, in JSON numbers; exactness to six decimals is checked where it is read. */
+/** Six decimals are checked on parsing. */
 const GiftAmount = Type.Number({ exclusiveMinimum: 0, maximum: 10_000, description: 'USDC per redemption' });
 const GiftCode = Type.String({ pattern: '^[A-Za-z0-9_-]{4,64}$' });
 const GiftName = Type.String({ minLength: 1, maxLength: 200 });

@@ -3,14 +3,14 @@ import { skuCategories } from '../enums.ts';
 import { Identifier, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import { CurrencyName } from './transaction.ts';
 
-/** A SKU id fits a Cairo short string. */
+/** A Cairo short string. */
 export const SKU_ID_LENGTH = 31;
 /** Patterns come from data: bounded, and run on a linear-time engine. */
 export const PATTERN_LENGTH = 256;
-/** The longest text that is offered to a pattern. */
+/** Longest text matched against a pattern. */
 export const REFERENCE_LENGTH = 128;
 
-/** What describes a service, in a catalogue file and in the interface. */
+/** Shared by the catalogue file and the interface. */
 export const skuFields = {
   id: Type.String({ pattern: '^(?=.*[A-Za-z])[\\x21-\\x7e]{1,31}$', maxLength: SKU_ID_LENGTH }),
   providerId: Type.String({ minLength: 1, maxLength: 64 }),
@@ -52,7 +52,7 @@ export type Sku = Static<typeof Sku>;
 
 export const SkuPage = Page(Sku, 'SkuPage');
 
-/** What stands in a catalogue file: the SKUs, each with an example that must fit its own patterns. */
+/** A catalogue file; every example must match its own patterns. */
 export const Catalogue = Type.Object({
   version: Type.Literal(1),
   skus: Type.Array(

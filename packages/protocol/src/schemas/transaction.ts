@@ -85,7 +85,7 @@ export const RecordSend = Type.Object({
   chain: ChainName,
 });
 
-/** Years that a filter can mean; a four-digit number keeps the date arithmetic in bounds. */
+/** Four digits keep date arithmetic in bounds. */
 const YEARS = { minimum: 2000, maximum: 9999 };
 export const TransactionListQuery = Type.Object({
   walletAddress: AddressText('Whose transactions, sent and received'),
@@ -96,7 +96,7 @@ export const TransactionListQuery = Type.Object({
   year: Type.Optional(Type.Integer(YEARS)),
 });
 
-/** A multicall of a person is a few calls; the calldata of all of them must fit one Starknet transaction. */
+/** The calldata of all calls must fit one Starknet transaction. */
 const MAX_CALLS = 64;
 const MAX_CALLDATA = 4096;
 export const Call = Type.Object(

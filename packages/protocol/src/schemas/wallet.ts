@@ -6,7 +6,7 @@ export const ChainName = OneOf(chains);
 export const ChainTokenName = OneOf(chainTokens);
 export const WalletTypeName = OneOf(walletTypes);
 
-/** A Starknet key encrypted with any reasonable envelope is well under a kilobyte. */
+/** An encrypted Starknet key is well under a kilobyte. */
 const CIPHERTEXT_LENGTH = 8192;
 const Ciphertext = (description: string) => Type.String({ minLength: 1, maxLength: CIPHERTEXT_LENGTH, description });
 
@@ -56,7 +56,7 @@ export type CreatedWallet = Static<typeof CreatedWallet>;
 
 const NewWalletType = Type.Optional(OneOf(walletTypes, { default: 'SVC' }));
 
-/** Typed data travels as it is; its own rules are checked where it is read. */
+/** Passed through; validated on parsing. */
 export const TypedData = Type.Record(Type.String(), Type.Unknown(), {
   title: 'TypedData',
   description: 'SNIP-12 typed data (revision 1) of a SNIP-9 version 2 outside execution',
@@ -89,7 +89,7 @@ const AuthMethod = Type.String({ maxLength: 32 });
 const CredentialId = Type.String({ maxLength: 1024 });
 const DeviceType = Type.String({ maxLength: 64 });
 
-/** Constructor calldata of any account class in use is a handful of felts. */
+/** Constructors of known account classes take a few felts. */
 const MAX_CALLDATA = 256;
 export const CreateWallet = Type.Object({
   externalUserId: ExternalUserId("Your own user's identifier"),

@@ -59,7 +59,7 @@ export const UpdateWebhook = Type.Partial(
   { minProperties: 1, examples: [{ isEnabled: false }] },
 );
 
-/** A week is enough to bring a new secret to every place that knows the old one. */
+/** Enough time to roll out a new secret. */
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 export const RotateSecret = Type.Object({
   overlapSeconds: Type.Optional(

@@ -1,6 +1,6 @@
 import { type Parsed, parsed, unparsed } from './parsed.ts';
 
-/** Longer than any amount that fits 256 bits with 18 decimals; keeps BigInt() away from megabytes of digits. */
+/** Longer than any 256-bit amount with 18 decimals; bounds the cost of BigInt(). */
 const MAX_LENGTH = 98;
 
 /**

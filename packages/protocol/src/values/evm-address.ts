@@ -1,7 +1,7 @@
 import { type Parsed, parsed, unparsed } from './parsed.ts';
 
 declare const brand: unique symbol;
-/** An EVM address in its one normal form: `0x` and 40 lowercase hex digits. Equal values are equal strings. */
+/** Canonical form: `0x` and 40 lowercase hex digits. */
 export type EvmAddress = string & { readonly [brand]: 'EvmAddress' };
 
 export function parseEvmAddress(text: string): Parsed<EvmAddress> {

@@ -1,12 +1,12 @@
 import { type Parsed, parsed, unparsed } from './parsed.ts';
 
-/** A date-time with its zone, or a date. What the calendar does not have is refused when it is read. */
+/** A date-time with its zone, or a date. Parsing checks the calendar. */
 export const MOMENT_PATTERN =
   '^\\d{4}-\\d{2}-\\d{2}(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$';
 
 const form = new RegExp(MOMENT_PATTERN);
 const DATE_LENGTH = 'YYYY-MM-DD'.length;
-/** What the database, JSON and everyone's clocks agree about. */
+/** Range that JavaScript, JSON and PostgreSQL agree on. */
 const FIRST_MS = Date.UTC(1970, 0, 1);
 const AFTER_LAST_MS = Date.UTC(10_000, 0, 1);
 
@@ -24,7 +24,7 @@ export function parseMoment(text: string): Parsed<Date> {
   return ms >= FIRST_MS && ms < AFTER_LAST_MS ? parsed(moment) : unparsed('must lie in the years 1970 to 9999');
 }
 
-/** The 30th of February would quietly become the 2nd of March. */
+/** `Date` would turn February 30 into March 2. */
 function isInCalendar(date: string): boolean {
   const midnight = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);

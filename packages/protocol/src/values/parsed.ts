@@ -1,4 +1,4 @@
-/** The outcome of reading a value out of text: bad text is an expected outcome, not an exception. */
+/** Invalid text is an expected outcome, not an exception. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value });

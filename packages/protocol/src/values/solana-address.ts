@@ -1,14 +1,14 @@
 import { type Parsed, parsed, unparsed } from './parsed.ts';
 
 declare const brand: unique symbol;
-/** A Solana address in base58. The encoding of 32 bytes is unique, so equal values are equal strings. */
+/** Base58. The encoding of 32 bytes is unique, so equal values are equal strings. */
 export type SolanaAddress = string & { readonly [brand]: 'SolanaAddress' };
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const BYTES = 32;
 
 export function parseSolanaAddress(text: string): Parsed<SolanaAddress> {
-  // 32 bytes are 32 to 44 characters of base58.
+  // 32 bytes have 32 to 44 characters.
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return unparsed('must be a base58 address of 32 to 44 characters');
   const bytes = decodeBase58(text);
   if (bytes.length !== BYTES) return unparsed('must be a base58 address of 32 bytes');

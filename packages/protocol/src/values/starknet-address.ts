@@ -2,13 +2,13 @@ import { hex64 } from './hex.ts';
 import { type Parsed, parsed, unparsed } from './parsed.ts';
 
 declare const brand: unique symbol;
-/** A contract address in its one normal form: `0x` and 64 lowercase hex digits. Equal values are equal strings. */
+/** Canonical form: `0x` and 64 lowercase hex digits. */
 export type StarknetAddress = string & { readonly [brand]: 'StarknetAddress' };
 
-/** Contract addresses lie below this bound of the protocol (2^251 - 256). */
+/** The protocol's bound on contract addresses. */
 const ADDRESS_BOUND = 2n ** 251n - 256n;
 
-/** Reads an address in any case and with any zero padding. */
+/** In any case and with any zero padding. */
 export function parseStarknetAddress(text: string): Parsed<StarknetAddress> {
   if (!/^0x[0-9a-fA-F]{1,64}$/.test(text)) return unparsed('must be 0x and up to 64 hexadecimal digits');
   const value = BigInt(text);

@@ -1,7 +1,7 @@
 import { formatDecimal, parseDecimal } from './decimal.ts';
 import { type Parsed, unparsed } from './parsed.ts';
 
-/** The largest amount an ERC-20 balance can hold: an unsigned integer of 256 bits. */
+/** Unsigned 256-bit integer. */
 const MAX_RAW = 2n ** 256n - 1n;
 
 /**

@@ -1,10 +1,10 @@
 import { type Affine, add, double, fromAffine, type Point, toAffine } from './curve.ts';
 
-/** Six teeth: the 63 points cost about one plain multiplication to make and spare five sixths of every later one. */
+/** The 63 points cost about one plain multiplication and save five sixths of every later one. */
 const TEETH = 6;
 const SPACING = 42;
 
-/** points[m - 1] is the sum of 2^(42j) · base over the bits j of m: Lim and Lee's comb. */
+/** Lim-Lee comb: points[m - 1] is the sum of 2^(42j) · base over the bits j of m. */
 export interface Comb {
   readonly alpha: bigint;
   readonly points: readonly Affine[];
@@ -30,8 +30,8 @@ export function buildComb(base: Affine, alpha: bigint): Comb {
 }
 
 /**
- * scalar · base for 0 < scalar < order. Read as integers, the running multiple is even in every tooth's digits and the
- * added one is 0 or 1 there, and their sum is below the order: never equal, never opposite, so `add` always holds.
+ * For 0 < scalar < order. The running multiple is even in every tooth and the added one is 0 or 1 there, with a sum below the
+ * order: never equal or opposite, as `add` requires.
  */
 export function multiply({ alpha, points }: Comb, scalar: bigint): Point {
   const columns = columnsOf(scalar);
@@ -45,7 +45,7 @@ export function multiply({ alpha, points }: Comb, scalar: bigint): Point {
   return product;
 }
 
-/** columns[i] gathers the bits i, i + 42, i + 84, … of the scalar. */
+/** columns[i] gathers the bits i, i + 42, i + 84, … */
 function columnsOf(scalar: bigint): number[] {
   const bits = scalar.toString(2).padStart(TEETH * SPACING, '0');
   const columns: number[] = [];

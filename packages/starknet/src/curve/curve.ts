@@ -2,15 +2,15 @@ import { PRIME as P } from '../felt.ts';
 import { invertAll } from './modular.ts';
 
 /**
- * Arithmetic on y² = x³ + αx + β over the field of felts. The Stark curve has α = 1.
- * Coordinates are left anywhere between -P and P: `%` keeps the sign, and only results are made non-negative.
+ * y² = x³ + αx + β over the felts; α = 1 for the Stark curve. Coordinates lie between -P and P: only results are made
+ * non-negative.
  */
 export interface Affine {
   readonly x: bigint;
   readonly y: bigint;
 }
 
-/** x = X/ZZ, y = Y/ZZZ with ZZ³ = ZZZ²: sums without a division, and x alone without Y's denominator. */
+/** x = X/ZZ, y = Y/ZZZ with ZZ³ = ZZZ²: additions without a division. */
 export interface Point {
   readonly x: bigint;
   readonly y: bigint;
@@ -18,7 +18,6 @@ export interface Point {
   readonly zzz: bigint;
 }
 
-/** The number of the Stark curve's points, a prime: every point but zero generates all others. */
 export const ORDER = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 export const BETA = 0x6f21413efbe40de150e596d72f7a8c5609ad26c15c915c1f4cdfcb99cee9e89n;
 export const GENERATOR: Affine = {
@@ -30,7 +29,7 @@ export function fromAffine({ x, y }: Affine): Point {
   return { x, y, zz: 1n, zzz: 1n };
 }
 
-/** The tangent's formula. Right for every point of odd order, so for every point here but zero. */
+/** Valid for every point of odd order, so for all points here but zero. */
 export function double({ x, y, zz, zzz }: Point, alpha: bigint): Point {
   const u = y + y;
   const v = (u * u) % P;
@@ -41,7 +40,7 @@ export function double({ x, y, zz, zzz }: Point, alpha: bigint): Point {
   return { x: x3, y: (slope * (s - x3) - w * y) % P, zz: (v * zz) % P, zzz: (w * zzz) % P };
 }
 
-/** The chord's formula: callers see to it that the two points are neither equal nor opposite. */
+/** The points must be neither equal nor opposite. */
 export function add({ x, y, zz, zzz }: Point, other: Affine): Point {
   const p = (other.x * zz - x) % P;
   const r = (other.y * zzz - y) % P;
@@ -52,7 +51,7 @@ export function add({ x, y, zz, zzz }: Point, other: Affine): Point {
   return { x: x3, y: (r * (q - x3) - y * ppp) % P, zz: (zz * pp) % P, zzz: (zzz * ppp) % P };
 }
 
-/** The sum of points, none of which may be ± the sum of those before it; nothing for no points. */
+/** No point may be ± the sum of the points before it. Undefined for an empty list. */
 export function sumOf(points: readonly Affine[]): Point | undefined {
   let total: Point | undefined;
   for (const point of points) total = total ? add(total, point) : fromAffine(point);
@@ -66,7 +65,7 @@ export function toAffine(points: readonly Point[]): Affine[] {
   );
   return points.map(({ x, y, zz }, i) => {
     const inverse = inverses[i] ?? 0n;
-    // ZZ/ZZZ squared is 1/ZZ, because ZZ³ = ZZZ².
+    // (ZZ/ZZZ)² = 1/ZZ.
     const root = (zz * inverse) % P;
     return { x: (x * ((root * root) % P)) % P, y: (y * inverse) % P };
   });

@@ -1,4 +1,4 @@
-/** The inverse by the extended Euclidean algorithm; the value must not be a multiple of the (prime) modulus. */
+/** Extended Euclid. The value must not be a multiple of the (prime) modulus. */
 export function invert(value: bigint, modulus: bigint): bigint {
   let remainder = value % modulus;
   let previous = modulus;
@@ -14,7 +14,7 @@ export function invert(value: bigint, modulus: bigint): bigint {
   return coefficient < 0n ? coefficient + modulus : coefficient;
 }
 
-/** Inverts many values for the price of one inversion: divides the product of all by the products of the others. */
+/** Montgomery's trick: one inversion for all values. */
 export function invertAll(values: readonly bigint[], modulus: bigint): bigint[] {
   const products: bigint[] = [];
   let product = 1n;

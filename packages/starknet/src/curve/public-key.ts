@@ -1,24 +1,22 @@
 import { PRIME as P } from '../felt.ts';
-import { remember } from '../remember.ts';
+import { memoize } from '../memoize.ts';
 import { buildComb, type Comb } from './comb.ts';
 import { BETA } from './curve.ts';
 
-/** A public key ready to be multiplied: `multiply(comb, k)` has the x coordinate of k · key times `scale`. */
+/** `multiply(comb, k)` has the x coordinate of k · key times `scale`. */
 export interface PublicKey {
   readonly comb: Comb;
   readonly scale: bigint;
 }
 
-/** A key's table takes some 10 kB; the keys in use stay, and a flood of new ones cannot fill memory. */
+/** About 10 kB per key; the bound limits memory. */
 const MAX_KEYS = 1_000;
 
-/** Undefined when no point of the curve has this x coordinate. */
-export const publicKeyFrom = remember(MAX_KEYS, prepare);
+export const publicKeyFrom = memoize(MAX_KEYS, prepare);
 
 /**
- * The key's y is a square root, which is dear in this field, and it is not needed. With d = y² = x³ + x + β the point
- * (dx, d²) lies on y² = x³ + d²x + d³β; stretching by √d maps the Stark curve onto that one and multiplies x by d.
- * So all multiples are taken there, and both signs of y, which the sign of √d stands for, have the same x.
+ * Avoids the costly square root y. With d = y² = x³ + x + β, the point (dx, d²) lies on y² = x³ + d²x + d³β; scaling by √d maps
+ * the Stark curve onto it and multiplies x by d. Both signs of y give the same x.
  */
 function prepare(x: bigint): PublicKey | undefined {
   const d = (x * x * x + x + BETA) % P;
@@ -27,7 +25,7 @@ function prepare(x: bigint): PublicKey | undefined {
   return { comb: buildComb({ x: (d * x) % P, y: dd }, dd), scale: d };
 }
 
-/** Euler's criterion: d^((P-1)/2) is one. (P-1)/2 is (2^59 + 17) · 2^191. */
+/** Euler's criterion: d^((P-1)/2) = 1, where (P-1)/2 = (2^59 + 17) · 2^191. */
 function isSquare(d: bigint): boolean {
   let power = d;
   for (let i = 0; i < 55; i++) power = (power * power) % P;

@@ -1,10 +1,10 @@
 import { type Affine, add, double, fromAffine, type Point, toAffine } from './curve.ts';
 
-/** Wider windows mean fewer additions and larger tables, 255 points a row for 8 bits, which also divide a felt's 248. */
+/** 255 points per row; 8 bits divide a felt's 248. */
 const WINDOW_BITS = 8;
 const WINDOW_MASK = 2n ** BigInt(WINDOW_BITS) - 1n;
 
-/** rows[i][d - 1] = d · 2^(8i) · base, so that a multiple of the base is a sum of one point a row. */
+/** rows[i][d - 1] = d · 2^(8i) · base: a multiple is a sum of one point per row. */
 export type Windows = readonly (readonly Affine[])[];
 
 export function buildWindows(base: Affine, bits: number): Windows {
@@ -18,7 +18,7 @@ export function buildWindows(base: Affine, bits: number): Windows {
   return rows;
 }
 
-/** base, 2·base, … count·base. Even multiples are doubled, so that no point is ever added to itself. */
+/** Even multiples are doubled, so no point is added to itself. */
 function multiples(base: Affine, count: number): Affine[] {
   const points: Point[] = [fromAffine(base)];
   for (let d = 2; d <= count; d++) {
@@ -30,7 +30,6 @@ function multiples(base: Affine, count: number): Affine[] {
   return toAffine(points);
 }
 
-/** The points whose sum is scalar · base. */
 export function select(windows: Windows, scalar: bigint): Affine[] {
   const points: Affine[] = [];
   let rest = scalar;

@@ -3,7 +3,7 @@ import type { Call } from '../calls.ts';
 import { ADDRESS_BOUND, PRIME } from '../felt.ts';
 import { ANY_CALLER, type OutsideExecution } from '../outside-execution.ts';
 
-/** Integers below a bound, the corners where arithmetic goes wrong more often than chance would have them. */
+/** Integers below a bound, with more corner cases than chance would give. */
 function below(bound: bigint): fc.Arbitrary<bigint> {
   const edges = [0n, 1n, 2n ** 64n, 2n ** 128n - 1n, 2n ** 128n, 2n ** 248n, 2n ** 251n - 256n, 2n ** 251n, bound - 1n];
   return fc.oneof(
@@ -19,7 +19,6 @@ export const u128 = below(2n ** 128n);
 export const u64 = below(2n ** 64n);
 export const u32 = below(2n ** 32n);
 export const felts = fc.array(felt, { maxLength: 9 });
-/** Keys and hashes that every implementation of the Stark curve takes. */
 export const privateKey = fc.bigInt({ min: 1n, max: 2n ** 250n });
 export const messageHash = below(2n ** 251n);
 

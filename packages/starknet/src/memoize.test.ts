@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { remember } from './remember.ts';
+import { memoize } from './memoize.ts';
 
-describe('remember', () => {
+describe('memoize', () => {
   it('makes a value once and forgets the one that was not used for longest', () => {
     const made: string[] = [];
-    const shout = remember(2, (word: string) => {
+    const shout = memoize(2, (word: string) => {
       made.push(word);
       return word.toUpperCase();
     });
@@ -14,7 +14,7 @@ describe('remember', () => {
 
   it('remembers zero and asks again after nothing', () => {
     const made: number[] = [];
-    const answer = remember(2, (key: number) => {
+    const answer = memoize(2, (key: number) => {
       made.push(key);
       return key === 0 ? 0n : undefined;
     });
@@ -24,7 +24,7 @@ describe('remember', () => {
 
   it('tells inputs apart by their key, where one is given', () => {
     const made: string[] = [];
-    const sum = remember(
+    const sum = memoize(
       2,
       ({ felts }: { felts: readonly bigint[] }) => {
         made.push(felts.join());
