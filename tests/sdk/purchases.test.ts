@@ -14,11 +14,11 @@ import {
 } from '../../packages/sdk/src/purchases/purchases.ts';
 import type { PurchaseState } from '../../packages/sdk/src/purchases/state.ts';
 import { eventually } from '../support/eventually.ts';
-import { encryptKey, SessionFixture as SessionHouse } from '../support/sessions.ts';
+import { encryptKey, SessionFixture } from '../support/sessions.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const EXECUTE = '/execute-sponsored-transaction';
-let house: SessionHouse;
+let fixture: SessionFixture;
 let client: Client;
 let order: PurchaseSkuParams;
 let states: PurchaseState[];
@@ -38,14 +38,14 @@ async function brokenFetch(url: string, init?: RequestInit): Promise<Response> {
 }
 
 beforeAll(async () => {
-  house = await SessionHouse.open();
-  client = { ...house.clientWith({ fetch: brokenFetch }), maxRetries: 0 };
+  fixture = await SessionFixture.open();
+  client = { ...fixture.clientWith({ fetch: brokenFetch }), maxRetries: 0 };
 });
-afterAll(() => house?.service.stop());
+afterAll(() => fixture?.service.stop());
 
 beforeEach(async () => {
   [lossy, forgetful, states] = [undefined, false, []];
-  const wallet = await house.wallet();
+  const wallet = await fixture.wallet();
   order = {
     encryptKey,
     wallet,
@@ -55,7 +55,7 @@ beforeEach(async () => {
   };
   before = await paymentBalance();
 });
-afterEach(() => house.returnToPresent());
+afterEach(() => fixture.returnToPresent());
 
 async function paymentBalance(): Promise<bigint> {
   const { paymentAddress } = await getConfig(client);
@@ -126,7 +126,7 @@ describe('a purchase through the running service', () => {
     lossy = EXECUTE;
     await expect(purchaseSku(client, order)).rejects.toMatchObject({ code: 'payment_unclear' });
     [lossy, forgetful] = [undefined, forgotten];
-    await house.travel(7_200);
+    await fixture.travel(7_200);
     expect(await resume()).toMatchObject({ skuReference: 'IMDM30652874' });
     expect(await paid()).toBe(rawAmount());
   });
@@ -137,7 +137,7 @@ describe('a purchase through the running service', () => {
       throw new Error('crash');
     };
     await expect(purchaseSku(client, { ...order, onProgress: crash })).rejects.toThrow('crash');
-    await house.travel(7_200);
+    await fixture.travel(7_200);
     await resume();
     expect(states).toHaveLength(3);
     expect(await paid()).toBe(rawAmount());

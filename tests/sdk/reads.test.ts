@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import {
-  prepareExampleData as prepareWorld,
+  type ExampleData,
+  prepareExampleData,
   recipient,
   type TypedData,
   transferred,
   upgradeBody,
-  type ExampleData as World,
 } from '../support/examples.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -16,7 +16,7 @@ import { startService, type TestService } from '../support/service.ts';
 const TOTAL_USD = 10_799.98;
 
 let service: TestService;
-let world: World;
+let examples: ExampleData;
 /** As on a server, with the secret key. */
 let svc: Svc;
 /** As in the user's browser, with the user's token. */
@@ -25,15 +25,15 @@ let mine: Svc;
 beforeAll(async () => {
   service = await startService();
   const { server } = service;
-  world = await prepareWorld(service);
+  examples = await prepareExampleData(service);
   const { baseUrl, publicKey, secretKey } = server.credentials;
   svc = createSvc({ baseUrl, publicKey, secretKey });
   // Incoming transfers appear after a moment.
   await eventually(
-    () => svc.getTransactionList({ walletAddress: world.owner.address }),
+    () => svc.getTransactionList({ walletAddress: examples.owner.address }),
     ({ total }) => total === 2,
   );
-  mine = createSvc({ baseUrl, publicKey, bearerToken: () => userToken(server, world.user) });
+  mine = createSvc({ baseUrl, publicKey, bearerToken: () => userToken(server, examples.user) });
 });
 afterAll(() => service.stop());
 
@@ -49,34 +49,34 @@ describe.each([
   ['a signed-in user', () => mine],
 ])('%s', (_, as) => {
   it("reads the user's newest wallet", async () => {
-    const wallet = await as().getWallet({ externalUserId: world.user });
-    expect(wallet).toMatchObject({ externalUserId: world.user, walletType: 'SVC', isDeployed: true });
-    expect(wallet.encryptedPrivateKey).toBe(`ciphertext of ${world.user}`);
+    const wallet = await as().getWallet({ externalUserId: examples.user });
+    expect(wallet).toMatchObject({ externalUserId: examples.user, walletType: 'SVC', isDeployed: true });
+    expect(wallet.encryptedPrivateKey).toBe(`ciphertext of ${examples.user}`);
   });
 
   it('reads a balance, by address', async () => {
-    const params = { chain: 'STARKNET', chainToken: 'USDC', walletPublicKey: world.owner.address } as const;
+    const params = { chain: 'STARKNET', chainToken: 'USDC', walletPublicKey: examples.owner.address } as const;
     expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'USDC', decimals: 6, balance: '98500000' });
   });
 
   it('reads a balance, by user', async () => {
-    const params = { chain: 'STARKNET', chainToken: 'STRK', externalUserId: world.user } as const;
+    const params = { chain: 'STARKNET', chainToken: 'STRK', externalUserId: examples.user } as const;
     expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'STRK', decimals: 18, balance: '0' });
   });
 
   it('reads a transaction by hash and by id, and what the chain says of it', async () => {
     const byHash = await eventually(
-      () => as().getTransaction({ hashOrId: world.transfer }),
+      () => as().getTransaction({ hashOrId: examples.transfer }),
       ({ status }) => status === 'SUCCESS',
     );
     expect(byHash).toMatchObject({ type: 'SEND', token: 'USDC', amount: '1500000', status: 'SUCCESS' });
     expect(await as().getTransaction({ hashOrId: byHash.id })).toEqual(byHash);
-    const status = await as().getTransactionStatus({ hash: world.transfer });
+    const status = await as().getTransactionStatus({ hash: examples.transfer });
     expect(status).toMatchObject({ status: 'ACCEPTED_ON_L2', blockNumber: expect.any(Number) });
   });
 
   it('reads a page of transactions, and goes through all of them', async () => {
-    const walletAddress = world.owner.address;
+    const walletAddress = examples.owner.address;
     const page = await as().getTransactionList({ walletAddress, limit: 1 });
     expect(Object.keys(page).sort()).toEqual(['items', 'limit', 'page', 'total']);
     expect(page).toMatchObject({ page: 1, limit: 1, items: [{ transactionHash: expect.any(String) }] });
@@ -88,7 +88,7 @@ describe.each([
   });
 
   it('filters transactions by function and date', async () => {
-    const walletAddress = world.owner.address;
+    const walletAddress = examples.owner.address;
     const year = new Date().getUTCFullYear();
     expect(await as().getTransactionList({ walletAddress, calledFunction: 'approve' })).toMatchObject({ total: 0 });
     expect(await as().getTransactionList({ walletAddress, year: year - 2 })).toMatchObject({ total: 0 });
@@ -99,8 +99,8 @@ describe.each([
 
   it('records a transfer, and again the same record', async () => {
     const params = {
-      transactionHash: world.transfer,
-      expectedSender: world.owner.address,
+      transactionHash: examples.transfer,
+      expectedSender: examples.owner.address,
       expectedRecipient: recipient,
       expectedToken: 'USDC',
       expectedAmount: transferred,
@@ -113,7 +113,7 @@ describe.each([
   });
 
   it('looks for transfers on the chain', async () => {
-    const { synced, total } = await as().syncOnChain({ walletAddress: world.owner.address });
+    const { synced, total } = await as().syncOnChain({ walletAddress: examples.owner.address });
     expect(total).toBeGreaterThanOrEqual(synced);
   });
 
@@ -143,7 +143,7 @@ describe.each([
 
   it('reads which passkey opens a wallet', async () => {
     const none = { credentialId: null, authMethod: null, prfSupported: null, deviceType: null };
-    expect(await as().recoverCredential({ externalUserId: world.user })).toEqual(none);
+    expect(await as().recoverCredential({ externalUserId: examples.user })).toEqual(none);
   });
 
   it('reads the configuration', async () => {
@@ -158,7 +158,7 @@ describe.each([
       status: 404,
       requestId: expect.stringMatching(/^[\w-]{8,}$/),
     });
-    const both = { walletPublicKey: world.owner.address, externalUserId: world.user };
+    const both = { walletPublicKey: examples.owner.address, externalUserId: examples.user };
     const params = { chain: 'STARKNET', chainToken: 'USDC', ...both } as unknown;
     const unclear = await refusal(as().getTokenBalance(params as Parameters<Svc['getTokenBalance']>[0]));
     expect(unclear).toBeInstanceOf(SvcInputError);
@@ -176,10 +176,10 @@ describe('a server', () => {
   });
 
   it("upgrades a wallet with the owner's signature", async () => {
-    const walletAddress = world.upgradeable.address;
+    const walletAddress = examples.upgradeable.address;
     const prepared = await svc.prepareWalletUpgrade({ walletAddress });
     expect(prepared).toMatchObject({ currentWalletType: 'SVC', targetWalletType: 'SVC' });
-    const { signature } = upgradeBody(world.upgradeable, prepared.typedData as TypedData);
+    const { signature } = upgradeBody(examples.upgradeable, prepared.typedData as TypedData);
     const upgraded = await svc.executeWalletUpgrade({
       walletAddress,
       typedData: prepared.typedData,
@@ -204,7 +204,7 @@ describe('a server', () => {
         return answer;
       },
     });
-    const { total } = await flaky.syncOnChain({ walletAddress: world.owner.address });
+    const { total } = await flaky.syncOnChain({ walletAddress: examples.owner.address });
     expect(total).toBeGreaterThan(0);
     expect(lost).toBe(2);
   });
@@ -214,7 +214,7 @@ describe('a signed-in user', () => {
   it("is not shown another user's wallet, nor what belongs to the organisation", async () => {
     const { server } = service;
     const token = await userToken(server, 'somebody else');
-    expect(await refusal(mine.getWallet({ externalUserId: world.user }, token))).toMatchObject({
+    expect(await refusal(mine.getWallet({ externalUserId: examples.user }, token))).toMatchObject({
       code: 'wallet_not_found',
     });
     expect(await refusal(mine.getOrganization())).toMatchObject({ code: 'secret_key_required' });

@@ -10,39 +10,39 @@ import {
   revokeSessionKey,
 } from '../../packages/sdk/src/sessions/sessions.ts';
 import type { ContractCall } from '../../packages/sdk/src/signing/calls.ts';
-import { encryptKey, pay, SessionFixture as SessionHouse, type TestWallet } from '../support/sessions.ts';
+import { encryptKey, pay, SessionFixture, type TestWallet } from '../support/sessions.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-let house: SessionHouse;
+let fixture: SessionFixture;
 beforeAll(async () => {
-  house = await SessionHouse.open();
+  fixture = await SessionFixture.open();
 });
-afterEach(() => house.returnToPresent());
-afterAll(() => house.service.stop());
+afterEach(() => fixture.returnToPresent());
+afterAll(() => fixture.service.stop());
 
 const transfer = toHex(selector('transfer'));
 const refused = (code: string) => ({ name: 'SvcSessionError', code });
 
 /** Refused by the session's state on the chain, before anything signed is sent. */
 async function expectRefusal(wallet: TestWallet, session: Session, calls: readonly ContractCall[], code: string) {
-  const before = house.signedRequests;
-  await expect(house.execute(wallet, session, calls)).rejects.toMatchObject(refused(code));
-  expect(house.signedRequests).toBe(before);
+  const before = fixture.signedRequests;
+  await expect(fixture.execute(wallet, session, calls)).rejects.toMatchObject(refused(code));
+  expect(fixture.signedRequests).toBe(before);
 }
 
 function dataOf(wallet: TestWallet, session: Session) {
-  return getSessionData(house.client, { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey });
+  return getSessionData(fixture.client, { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey });
 }
 
 function revoke(wallet: TestWallet, session: Session): Promise<string> {
   const params = { encryptKey, wallet, sessionPublicKey: session.publicKey };
-  return house.settle(revokeSessionKey(house.client, params, house.bearerToken));
+  return fixture.settle(revokeSessionKey(fixture.client, params, fixture.bearerToken));
 }
 
 function add(
   wallet: TestWallet,
   session: Session,
-  { client = house.client, token = house.bearerToken as string | null, pin = encryptKey } = {},
+  { client = fixture.client, token = fixture.bearerToken as string | null, pin = encryptKey } = {},
 ) {
   const sessionConfig = {
     sessionPublicKey: session.publicKey,
@@ -59,12 +59,12 @@ describe.each([
   ['earlier with sessions alone', classes.svcSessions],
 ])('a session of a wallet of the %s class', (_name, classHash) => {
   it('is registered, signs, runs out of calls and is revoked', async () => {
-    const [wallet, session] = [await house.wallet(classHash), await house.session()];
+    const [wallet, session] = [await fixture.wallet(classHash), await fixture.session()];
     const unknown = { isActive: false, validUntil: 0, remainingCalls: 0, allowedEntrypoints: [] };
     expect(await dataOf(wallet, session)).toEqual(unknown);
     await expectRefusal(wallet, session, [pay(1n)], 'SESSION_NOT_REGISTERED');
 
-    await house.register(wallet, session, {
+    await fixture.register(wallet, session, {
       maxCalls: 2,
       allowedEntrypoints: ['transfer', toHex(selector('approve'))],
     });
@@ -78,22 +78,22 @@ describe.each([
     });
 
     const recipient = toHex(BigInt(wallet.publicKey) + 1n);
-    await house.settle(house.execute(wallet, session, [pay(5n, recipient), pay(6n, recipient)]));
-    expect(await house.app.balance(recipient, 'USDC')).toBe(11n);
+    await fixture.settle(fixture.execute(wallet, session, [pay(5n, recipient), pay(6n, recipient)]));
+    expect(await fixture.app.balance(recipient, 'USDC')).toBe(11n);
     expect(await dataOf(wallet, session)).toMatchObject({ isActive: true, remainingCalls: 1 });
 
-    await house.settle(house.execute(wallet, session, [{ ...pay(1n, recipient), entrypoint: transfer }]));
+    await fixture.settle(fixture.execute(wallet, session, [{ ...pay(1n, recipient), entrypoint: transfer }]));
     expect(await dataOf(wallet, session)).toMatchObject({ isActive: false, remainingCalls: 0 });
     await expectRefusal(wallet, session, [pay(1n)], 'SESSION_MAX_CALLS_EXCEEDED');
 
     await revoke(wallet, session);
     expect(await dataOf(wallet, session)).toEqual(unknown);
     await expectRefusal(wallet, session, [pay(1n)], 'SESSION_REVOKED');
-    expect(await house.app.balance(recipient, 'USDC')).toBe(12n);
+    expect(await fixture.app.balance(recipient, 'USDC')).toBe(12n);
   });
 
   it('may call what it was allowed, and nothing that is the owner’s', async () => {
-    const { wallet, session } = await house.registered({ allowedEntrypoints: ['transfer', 'upgrade'] }, classHash);
+    const { wallet, session } = await fixture.registered({ allowedEntrypoints: ['transfer', 'upgrade'] }, classHash);
     const forbidden = [
       { ...pay(1n), entrypoint: 'approve' },
       { contractAddress: wallet.publicKey, entrypoint: 'transfer', calldata: [] },
@@ -106,9 +106,9 @@ describe.each([
   });
 
   it('ends with its time, and cannot begin after it', async () => {
-    const { wallet, session } = await house.registered({}, classHash);
-    const late = await house.session(60);
-    await house.travel(21_600);
+    const { wallet, session } = await fixture.registered({}, classHash);
+    const late = await fixture.session(60);
+    await fixture.travel(21_600);
     expect(await dataOf(wallet, session)).toMatchObject({ isActive: false, remainingCalls: 10 });
     await expectRefusal(wallet, session, [pay(1n)], 'SESSION_EXPIRED');
     await expectRefusal(wallet, late, [pay(1n)], 'SESSION_EXPIRED');
@@ -118,27 +118,27 @@ describe.each([
 
 describe('a session that ends between the check and the chain', () => {
   const interruptions: Record<string, (wallet: TestWallet, session: Session) => Promise<unknown>> = {
-    SESSION_EXPIRED: () => house.travel(1_200),
+    SESSION_EXPIRED: () => fixture.travel(1_200),
     SESSION_REVOKED: (wallet, session) => revoke(wallet, session),
-    SESSION_MAX_CALLS_EXCEEDED: (wallet, session) => house.settle(house.execute(wallet, session, [pay(1n)])),
+    SESSION_MAX_CALLS_EXCEEDED: (wallet, session) => fixture.settle(fixture.execute(wallet, session, [pay(1n)])),
     SESSION_ENTRYPOINT_NOT_ALLOWED: (wallet, session) =>
-      house.register(wallet, session, { allowedEntrypoints: ['approve'] }),
+      fixture.register(wallet, session, { allowedEntrypoints: ['approve'] }),
   };
 
   it.each(Object.keys(interruptions))('is %s all the same', async (code) => {
-    const [wallet, session] = [await house.wallet(), await house.session(1_000)];
-    await house.register(wallet, session, { maxCalls: 1 });
-    const client = house.clientInterruptedBy(async () => interruptions[code]?.(wallet, session));
-    const sent = house.execute(wallet, session, [pay(1n, '0x1a7e')], client);
+    const [wallet, session] = [await fixture.wallet(), await fixture.session(1_000)];
+    await fixture.register(wallet, session, { maxCalls: 1 });
+    const client = fixture.clientInterruptedBy(async () => interruptions[code]?.(wallet, session));
+    const sent = fixture.execute(wallet, session, [pay(1n, '0x1a7e')], client);
     await expect(sent).rejects.toMatchObject({ ...refused(code), cause: { code: 'transaction_reverted' } });
-    expect(await house.app.balance('0x1a7e', 'USDC')).toBe(0n);
+    expect(await fixture.app.balance('0x1a7e', 'USDC')).toBe(0n);
   });
 });
 
 describe('a session key', () => {
   it('is valid for six hours unless told otherwise, and is not the same twice', async () => {
     const before = Math.floor(Date.now() / 1_000);
-    const [one, other] = [await house.session(), await house.session(60)];
+    const [one, other] = [await fixture.session(), await fixture.session(60)];
     const after = Math.floor(Date.now() / 1_000);
     expect(one.validUntil).toBeGreaterThanOrEqual(before + 21_600);
     expect(one.validUntil).toBeLessThanOrEqual(after + 21_600);
@@ -148,49 +148,49 @@ describe('a session key', () => {
   });
 
   it('opens with its own PIN, which need not be the one of the wallet, and with no other', async () => {
-    const wallet = await house.wallet();
-    const session = await createSessionKey(house.client, { encryptKey: '4711' });
-    await house.register(wallet, session);
+    const wallet = await fixture.wallet();
+    const session = await createSessionKey(fixture.client, { encryptKey: '4711' });
+    await fixture.register(wallet, session);
     const params = { wallet, session, calls: [pay(1n)] };
-    const execute = (pin: string) => executeTransactionWithSession(house.client, { ...params, encryptKey: pin });
+    const execute = (pin: string) => executeTransactionWithSession(fixture.client, { ...params, encryptKey: pin });
     await expect(execute('4712')).rejects.toMatchObject(refused('SESSION_DECRYPTION_FAILED'));
     expect(await dataOf(wallet, session)).toMatchObject({ remainingCalls: 10 });
-    await house.settle(execute('4711'));
+    await fixture.settle(execute('4711'));
   });
 
   it('does not open as the key of another session', async () => {
-    const { wallet, session } = await house.registered();
-    const { encryptedPrivateKey } = await house.session();
+    const { wallet, session } = await fixture.registered();
+    const { encryptedPrivateKey } = await fixture.session();
     const mixed = { ...session, encryptedPrivateKey };
     await expectRefusal(wallet, mixed, [pay(1n)], 'SESSION_DECRYPTION_FAILED');
   });
 
   it('is not registered with a wrong PIN', async () => {
-    const [wallet, session] = [await house.wallet(), await house.session()];
+    const [wallet, session] = [await fixture.wallet(), await fixture.session()];
     await expect(add(wallet, session, { pin: '0000' })).rejects.toMatchObject(refused('SESSION_DECRYPTION_FAILED'));
     expect(await dataOf(wallet, session)).toMatchObject({ isActive: false });
   });
 
   it('signs though the app remembers another time than it registered', async () => {
-    const [wallet, session] = [await house.wallet(), await house.session()];
-    await house.register(wallet, session, { validUntil: session.validUntil + 1 });
-    await house.settle(house.execute(wallet, session, [pay(1n)]));
+    const [wallet, session] = [await fixture.wallet(), await fixture.session()];
+    await fixture.register(wallet, session, { validUntil: session.validUntil + 1 });
+    await fixture.settle(fixture.execute(wallet, session, [pay(1n)]));
   });
 
   it('is seen while its block is still open', async () => {
-    await house.sandbox.freeze();
+    await fixture.sandbox.freeze();
     try {
-      const [wallet, session] = [await house.wallet(), await house.session()];
+      const [wallet, session] = [await fixture.wallet(), await fixture.session()];
       await add(wallet, session);
       expect(await dataOf(wallet, session)).toMatchObject({ isActive: true });
       await revokeSessionKey(
-        house.client,
+        fixture.client,
         { encryptKey, wallet, sessionPublicKey: session.publicKey },
-        house.bearerToken,
+        fixture.bearerToken,
       );
       await expectRefusal(wallet, session, [pay(1n)], 'SESSION_REVOKED');
     } finally {
-      await house.sandbox.thaw();
+      await fixture.sandbox.thaw();
     }
   });
 });
@@ -199,19 +199,19 @@ describe('a wallet of type READY', () => {
   const operations: Record<string, (wallet: TestWallet, session: Session, client: Client) => Promise<unknown>> = {
     addSessionKeyToContract: (wallet, session, client) => add(wallet, session, { client }),
     revokeSessionKey: (wallet, { publicKey }, client) =>
-      revokeSessionKey(client, { encryptKey, wallet, sessionPublicKey: publicKey }, house.bearerToken),
-    executeTransactionWithSession: (wallet, session, client) => house.execute(wallet, session, [pay(1n)], client),
+      revokeSessionKey(client, { encryptKey, wallet, sessionPublicKey: publicKey }, fixture.bearerToken),
+    executeTransactionWithSession: (wallet, session, client) => fixture.execute(wallet, session, [pay(1n)], client),
   };
 
   it.each(Object.keys(operations))('is refused by %s before anything is asked, when it says so', async (name) => {
     const requests: string[] = [];
-    const client = house.clientWith({
+    const client = fixture.clientWith({
       fetch: async (url) => {
         requests.push(url);
         return new Response('', { status: 500 });
       },
     });
-    const session = await house.session();
+    const session = await fixture.session();
     for (const walletType of ['READY', 'SHHH'] as const) {
       const wallet = { publicKey: '0x1', encryptedPrivateKey: '', walletType };
       await expect(operations[name]?.(wallet, session, client)).rejects.toMatchObject(
@@ -222,10 +222,10 @@ describe('a wallet of type READY', () => {
   });
 
   it('is known by its class when it does not say, or says something else', async () => {
-    const [wallet, session] = [await house.wallet(classes.ready), await house.session()];
+    const [wallet, session] = [await fixture.wallet(classes.ready), await fixture.session()];
     for (const lie of [wallet, { ...wallet, walletType: 'SVC' as const }]) {
       for (const operation of Object.values(operations)) {
-        await expect(operation(lie, session, house.client)).rejects.toMatchObject(
+        await expect(operation(lie, session, fixture.client)).rejects.toMatchObject(
           refused('INVALID_WALLET_TYPE_FOR_SESSION'),
         );
       }
@@ -236,18 +236,20 @@ describe('a wallet of type READY', () => {
 
 describe('the bearer token', () => {
   it('is required to register and to revoke: the secret key does not stand in', async () => {
-    const [wallet, session] = [await house.wallet(), await house.session()];
+    const [wallet, session] = [await fixture.wallet(), await fixture.session()];
     const missing = { name: 'SvcInputError', code: 'missing_bearer_token' };
     await expect(add(wallet, session, { token: null })).rejects.toMatchObject(missing);
     const params = { encryptKey, wallet, sessionPublicKey: session.publicKey };
-    await expect(revokeSessionKey(house.client, params)).rejects.toMatchObject(missing);
+    await expect(revokeSessionKey(fixture.client, params)).rejects.toMatchObject(missing);
   });
 
   it('of the user is enough, without a secret key', async () => {
-    const { token } = await house.sandbox.ask<{ token: string }>('/identity/token', { sub: 'session user' });
-    const wallet = await house.wallet(classes.svc, 'session user');
-    const [client, session] = [house.clientWith({ secretKey: undefined }), await house.session()];
-    await house.settle(add(wallet, session, { client, token }));
-    await house.settle(executeTransactionWithSession(client, { encryptKey, wallet, session, calls: [pay(1n)] }, token));
+    const { token } = await fixture.sandbox.ask<{ token: string }>('/identity/token', { sub: 'session user' });
+    const wallet = await fixture.wallet(classes.svc, 'session user');
+    const [client, session] = [fixture.clientWith({ secretKey: undefined }), await fixture.session()];
+    await fixture.settle(add(wallet, session, { client, token }));
+    await fixture.settle(
+      executeTransactionWithSession(client, { encryptKey, wallet, session, calls: [pay(1n)] }, token),
+    );
   });
 });

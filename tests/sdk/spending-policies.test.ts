@@ -8,15 +8,15 @@ import {
   removeSpendingPolicy,
   setSpendingPolicy,
 } from '../../packages/sdk/src/sessions/spending-policies.ts';
-import { encryptKey, pay, SessionFixture as SessionHouse, type TestWallet } from '../support/sessions.ts';
+import { encryptKey, pay, SessionFixture, type TestWallet } from '../support/sessions.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
-let house: SessionHouse;
+let fixture: SessionFixture;
 beforeAll(async () => {
-  house = await SessionHouse.open();
+  fixture = await SessionFixture.open();
 });
-afterEach(() => house.returnToPresent());
-afterAll(() => house.service.stop());
+afterEach(() => fixture.returnToPresent());
+afterAll(() => fixture.service.stop());
 
 const WINDOW_SECONDS = 3_600;
 const limits: SpendingLimits = { token: USDC, maxPerCall: 10n, maxPerWindow: '25', windowSeconds: WINDOW_SECONDS };
@@ -29,23 +29,23 @@ const over = (reason: string) => ({
 
 function set(wallet: TestWallet, { publicKey }: Session, more: Partial<SpendingLimits> = {}): Promise<string> {
   const spendingPolicyConfig = { sessionPublicKey: publicKey, ...limits, ...more };
-  return setSpendingPolicy(house.client, { encryptKey, wallet, spendingPolicyConfig }, house.bearerToken);
+  return setSpendingPolicy(fixture.client, { encryptKey, wallet, spendingPolicyConfig }, fixture.bearerToken);
 }
 
 function remove(wallet: TestWallet, { publicKey }: Session): Promise<string> {
   const params = { encryptKey, wallet, sessionPublicKey: publicKey, token: USDC };
-  return removeSpendingPolicy(house.client, params, house.bearerToken);
+  return removeSpendingPolicy(fixture.client, params, fixture.bearerToken);
 }
 
 function policyOf(wallet: TestWallet, session: Session, token = USDC) {
   const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
-  return getSpendingPolicy(house.client, { ...key, token });
+  return getSpendingPolicy(fixture.client, { ...key, token });
 }
 
 function setup(wallet: TestWallet, session: Session, spendingPolicies?: readonly SpendingLimits[]): Promise<string> {
   const { publicKey, validUntil } = session;
   const sessionConfig = { sessionPublicKey: publicKey, validUntil, maxCalls: 10, allowedEntrypoints: ['transfer'] };
-  return setupSession(house.client, { encryptKey, wallet, sessionConfig, spendingPolicies }, house.bearerToken);
+  return setupSession(fixture.client, { encryptKey, wallet, sessionConfig, spendingPolicies }, fixture.bearerToken);
 }
 
 describe.each([
@@ -53,9 +53,9 @@ describe.each([
   ['earlier', classes.svcPolicies],
 ])('a spending policy of a wallet of the %s class with policies', (_name, classHash) => {
   it('caps each call and each window until it is removed', async () => {
-    const { wallet, session } = await house.registered({}, classHash);
+    const { wallet, session } = await fixture.registered({}, classHash);
     expect(await policyOf(wallet, session)).toEqual(none);
-    await house.settle(set(wallet, session));
+    await fixture.settle(set(wallet, session));
     const fresh = await policyOf(wallet, session);
     expect(fresh).toMatchObject({
       maxPerCall: 10n,
@@ -65,71 +65,77 @@ describe.each([
     });
     expect(fresh.windowStart).toBeGreaterThan(1_700_000_000);
 
-    await expect(house.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(over('Spending: exceeds per-call'));
-    await house.settle(house.execute(wallet, session, [pay(10n), pay(10n), pay(5n)]));
+    await expect(fixture.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(
+      over('Spending: exceeds per-call'),
+    );
+    await fixture.settle(fixture.execute(wallet, session, [pay(10n), pay(10n), pay(5n)]));
     expect(await policyOf(wallet, session)).toMatchObject({ spentInWindow: 25n });
     const window = over('Spending: exceeds window limit');
-    await expect(house.execute(wallet, session, [pay(1n)])).rejects.toMatchObject(window);
-    await house.travel(WINDOW_SECONDS);
-    await house.settle(house.execute(wallet, session, [pay(10n)]));
+    await expect(fixture.execute(wallet, session, [pay(1n)])).rejects.toMatchObject(window);
+    await fixture.travel(WINDOW_SECONDS);
+    await fixture.settle(fixture.execute(wallet, session, [pay(10n)]));
 
-    await house.settle(remove(wallet, session));
+    await fixture.settle(remove(wallet, session));
     expect(await policyOf(wallet, session)).toEqual(none);
-    await house.settle(house.execute(wallet, session, [pay(1_000n)]));
+    await fixture.settle(fixture.execute(wallet, session, [pay(1_000n)]));
   });
 
   it('is there for a wallet that calls itself SHHH', async () => {
-    const { wallet, session } = await house.registered({}, classHash);
+    const { wallet, session } = await fixture.registered({}, classHash);
     const shhh = { ...wallet, walletType: 'SHHH' as const };
-    await house.settle(set(shhh, session));
+    await fixture.settle(set(shhh, session));
     expect(await policyOf(wallet, session)).toMatchObject({ maxPerCall: 10n });
-    await house.settle(remove(shhh, session));
+    await fixture.settle(remove(shhh, session));
     expect(await policyOf(wallet, session)).toEqual(none);
   });
 });
 
 describe('a session with its policies', () => {
   it('is set together with its session by one transaction, and then holds', async () => {
-    const [wallet, session] = [await house.wallet(), await house.session()];
+    const [wallet, session] = [await fixture.wallet(), await fixture.session()];
     const policies = [limits, { ...limits, token: STRK, maxPerCall: 2n ** 256n - 1n }];
-    const hash = await house.settle(setup(wallet, session, policies));
-    const { events } = await waitForTransactionOf(house.client, hash);
+    const hash = await fixture.settle(setup(wallet, session, policies));
+    const { events } = await waitForTransactionOf(fixture.client, hash);
     // In this order the key never works without its limits.
     const order = ['SpendingPolicySet', 'SpendingPolicySet', 'SessionKeyAdded'].map((name) => toHex(selector(name)));
     const names = events.map(({ keys }) => keys[0] ?? '');
     expect(names.filter((name) => order.includes(name))).toEqual(order);
     const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
-    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: true, remainingCalls: 10 });
+    expect(await getSessionData(fixture.client, key)).toMatchObject({ isActive: true, remainingCalls: 10 });
     expect(await policyOf(wallet, session)).toMatchObject({ maxPerCall: 10n, maxPerWindow: 25n });
     expect(await policyOf(wallet, session, STRK)).toMatchObject({ maxPerCall: 2n ** 256n - 1n });
-    await expect(house.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(over('Spending: exceeds per-call'));
-    await house.settle(house.execute(wallet, session, [pay(10n)]));
+    await expect(fixture.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(
+      over('Spending: exceeds per-call'),
+    );
+    await fixture.settle(fixture.execute(wallet, session, [pay(10n)]));
   });
 
   it('is refused where the wallet would skip a policy that fails, and can be had one after the other', async () => {
-    const [wallet, session] = [await house.wallet(classes.svcPolicies), await house.session()];
+    const [wallet, session] = [await fixture.wallet(classes.svcPolicies), await fixture.session()];
     const refused = { name: 'SvcSessionError', code: 'SPENDING_POLICIES_UNSUPPORTED' };
     const [before, key] = [
-      house.signedRequests,
+      fixture.signedRequests,
       { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey },
     ];
     await expect(setup(wallet, session, [limits])).rejects.toMatchObject(refused);
     await expect(setup(wallet, session, [limits])).rejects.toThrow(
       /upgrade.*setSpendingPolicy.*addSessionKeyToContract/i,
     );
-    expect(house.signedRequests).toBe(before);
-    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: false });
+    expect(fixture.signedRequests).toBe(before);
+    expect(await getSessionData(fixture.client, key)).toMatchObject({ isActive: false });
 
-    await house.settle(set(wallet, session));
-    await house.register(wallet, session);
-    await expect(house.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(over('Spending: exceeds per-call'));
-    await house.settle(house.execute(wallet, session, [pay(10n)]));
+    await fixture.settle(set(wallet, session));
+    await fixture.register(wallet, session);
+    await expect(fixture.execute(wallet, session, [pay(11n)])).rejects.toMatchObject(
+      over('Spending: exceeds per-call'),
+    );
+    await fixture.settle(fixture.execute(wallet, session, [pay(10n)]));
   });
 
   it('is had without policies from any class with sessions', async () => {
-    const [wallet, session] = [await house.wallet(classes.svcPolicies), await house.session()];
-    await house.settle(setup(wallet, session));
-    await house.settle(house.execute(wallet, session, [pay(11n)]));
+    const [wallet, session] = [await fixture.wallet(classes.svcPolicies), await fixture.session()];
+    await fixture.settle(setup(wallet, session));
+    await fixture.settle(fixture.execute(wallet, session, [pay(11n)]));
   });
 });
 
@@ -137,7 +143,7 @@ describe('a wallet of the class without policies', () => {
   const unsupported = { name: 'SvcSessionError', code: 'SPENDING_POLICIES_UNSUPPORTED' };
 
   it('is refused with the advice to upgrade, in place of a success that does nothing', async () => {
-    const { wallet, session } = await house.registered({}, classes.svcSessions);
+    const { wallet, session } = await fixture.registered({}, classes.svcSessions);
     await expect(set(wallet, session)).rejects.toMatchObject(unsupported);
     await expect(set(wallet, session)).rejects.toThrow(/upgrade/i);
     await expect(remove(wallet, session)).rejects.toMatchObject(unsupported);
@@ -145,18 +151,18 @@ describe('a wallet of the class without policies', () => {
   });
 
   it('gets no session at all when it was to have limits, and one when it was not', async () => {
-    const [wallet, session] = [await house.wallet(classes.svcSessions), await house.session()];
+    const [wallet, session] = [await fixture.wallet(classes.svcSessions), await fixture.session()];
     const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
     await expect(setup(wallet, session, [limits])).rejects.toMatchObject(unsupported);
-    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: false });
-    await house.settle(setup(wallet, session));
-    expect(await getSessionData(house.client, key)).toMatchObject({ isActive: true });
+    expect(await getSessionData(fixture.client, key)).toMatchObject({ isActive: false });
+    await fixture.settle(setup(wallet, session));
+    expect(await getSessionData(fixture.client, key)).toMatchObject({ isActive: true });
   });
 });
 
 describe('a wallet of type READY', () => {
   it('is refused by what it says, and by its class when it does not say', async () => {
-    const [ready, session] = [await house.wallet(classes.ready), await house.session()];
+    const [ready, session] = [await fixture.wallet(classes.ready), await fixture.session()];
     const refused = { name: 'SvcSessionError', code: 'INVALID_WALLET_TYPE_FOR_SESSION' };
     for (const wallet of [{ ...ready, walletType: 'READY' as const }, ready]) {
       await expect(set(wallet, session)).rejects.toMatchObject(refused);
@@ -171,7 +177,7 @@ describe('a wallet of type READY', () => {
 describe('an address without a wallet', () => {
   it('is told apart from a class without policies', async () => {
     const nobody = { publicKey: '0xdead', encryptedPrivateKey: '' };
-    const session = await house.session();
+    const session = await fixture.session();
     const missing = { name: 'SvcChainError', code: 'contract_not_found' };
     await expect(set(nobody, session)).rejects.toMatchObject(missing);
     await expect(policyOf(nobody, session)).rejects.toMatchObject(missing);
@@ -180,13 +186,13 @@ describe('an address without a wallet', () => {
 
 describe('the bearer token', () => {
   it('is required: the secret key does not stand in', async () => {
-    const { wallet, session } = await house.registered();
+    const { wallet, session } = await fixture.registered();
     const spendingPolicyConfig = { sessionPublicKey: session.publicKey, ...limits };
     const missing = { name: 'SvcInputError', code: 'missing_bearer_token' };
-    await expect(setSpendingPolicy(house.client, { encryptKey, wallet, spendingPolicyConfig })).rejects.toMatchObject(
+    await expect(setSpendingPolicy(fixture.client, { encryptKey, wallet, spendingPolicyConfig })).rejects.toMatchObject(
       missing,
     );
     const key = { sessionPublicKey: session.publicKey, token: USDC };
-    await expect(removeSpendingPolicy(house.client, { encryptKey, wallet, ...key })).rejects.toMatchObject(missing);
+    await expect(removeSpendingPolicy(fixture.client, { encryptKey, wallet, ...key })).rejects.toMatchObject(missing);
   });
 });

@@ -3,26 +3,26 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { defaultRuntime, type Runtime } from '../../packages/sdk/src/client/client.ts';
 import { waitForTransaction, waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
 import { hashOf, Owner, transferOf } from '../support/app.ts';
-import { SessionFixture as SessionHouse } from '../support/sessions.ts';
+import { SessionFixture } from '../support/sessions.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-let house: SessionHouse;
+let fixture: SessionFixture;
 let owner: Owner;
 beforeAll(async () => {
-  house = await SessionHouse.open();
+  fixture = await SessionFixture.open();
   owner = new Owner();
-  await house.app.createWallet(owner, 'ana');
-  await house.sandbox.faucet(owner.address, 'USDC', '100');
+  await fixture.app.createWallet(owner, 'ana');
+  await fixture.sandbox.faucet(owner.address, 'USDC', '100');
 });
 afterEach(async () => {
-  await house.sandbox.ask('/starknet/faults', undefined, 'DELETE');
-  await house.sandbox.thaw();
+  await fixture.sandbox.ask('/starknet/faults', undefined, 'DELETE');
+  await fixture.sandbox.thaw();
 });
-afterAll(() => house.service.stop());
+afterAll(() => fixture.service.stop());
 
 /** The discard port, where nothing listens. */
 const DEAD_NODE = 'http://127.0.0.1:9';
-const send = async () => hashOf(await house.app.execute(owner, [transferOf(USDC, '0xb0b', 7n)]));
+const send = async () => hashOf(await fixture.app.execute(owner, [transferOf(USDC, '0xb0b', 7n)]));
 
 /** Runs an event instead of sleeping. */
 function meanwhile(...events: (() => Promise<unknown>)[]): Runtime & { readonly pauses: number[] } {
@@ -39,7 +39,7 @@ function meanwhile(...events: (() => Promise<unknown>)[]): Runtime & { readonly 
 describe('waiting for a transaction', () => {
   it('answers its success with its events, keyed by the selectors of their names', async () => {
     const transactionHash = await send();
-    const result = await waitForTransaction(transactionHash, { nodeUrl: house.sandbox.rpcUrl });
+    const result = await waitForTransaction(transactionHash, { nodeUrl: fixture.sandbox.rpcUrl });
     expect(result).toMatchObject({
       transactionHash,
       success: true,
@@ -53,40 +53,40 @@ describe('waiting for a transaction', () => {
   });
 
   it('answers a revert with its reason, and does not throw it', async () => {
-    await house.sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
-    const result = await waitForTransaction(await send(), { nodeUrl: house.sandbox.rpcUrl });
+    await fixture.sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
+    const result = await waitForTransaction(await send(), { nodeUrl: fixture.sandbox.rpcUrl });
     expect(result).toMatchObject({ success: false, executionStatus: 'REVERTED', events: [] });
     expect(result.revertReason).toContain('out of luck');
   });
 
   it('goes on until the block is closed', async () => {
-    await house.sandbox.freeze();
+    await fixture.sandbox.freeze();
     const transactionHash = await send();
     const runtime = meanwhile(
       async () => {},
-      () => house.sandbox.ask('/starknet/mine', { blocks: 1 }),
+      () => fixture.sandbox.ask('/starknet/mine', { blocks: 1 }),
     );
-    const result = await waitForTransaction(transactionHash, { nodeUrl: house.sandbox.rpcUrl, runtime });
+    const result = await waitForTransaction(transactionHash, { nodeUrl: fixture.sandbox.rpcUrl, runtime });
     expect(result).toMatchObject({ success: true, finalityStatus: 'ACCEPTED_ON_L2' });
     expect(runtime.pauses).toEqual([3_000, 3_000]);
   });
 
   it('goes on while the hash is not known, for 300000 ms', async () => {
     const runtime = meanwhile();
-    const waiting = waitForTransaction('0x123456', { nodeUrl: house.sandbox.rpcUrl, runtime });
+    const waiting = waitForTransaction('0x123456', { nodeUrl: fixture.sandbox.rpcUrl, runtime });
     await expect(waiting).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'timeout' });
     expect(runtime.pauses.reduce((sum, ms) => sum + ms, 0)).toBe(300_000);
   });
 
   it('passes over a node that is not there, and one that plays dead', async () => {
-    const nodeUrl = [DEAD_NODE, house.sandbox.rpcUrl];
+    const nodeUrl = [DEAD_NODE, fixture.sandbox.rpcUrl];
     const transactionHash = await send();
     expect(await waitForTransaction(transactionHash, { nodeUrl })).toMatchObject({ success: true });
     const method = 'starknet_getTransactionReceipt';
-    await house.sandbox.orderFault({ kind: 'unavailable', method, count: 1_000 });
+    await fixture.sandbox.orderFault({ kind: 'unavailable', method, count: 1_000 });
     const runtime = meanwhile(
       async () => {},
-      () => house.sandbox.ask('/starknet/faults', undefined, 'DELETE'),
+      () => fixture.sandbox.ask('/starknet/faults', undefined, 'DELETE'),
     );
     expect(await waitForTransaction(transactionHash, { nodeUrl, runtime })).toMatchObject({ success: true });
   });
@@ -97,8 +97,8 @@ describe('waiting for a transaction', () => {
   });
 
   it('by a client needs no address of a node', async () => {
-    expect(await waitForTransactionOf(house.client, await send())).toMatchObject({ success: true });
-    expect(await waitForTransactionOf(house.client, await send(), { nodeUrl: DEAD_NODE })).toMatchObject({
+    expect(await waitForTransactionOf(fixture.client, await send())).toMatchObject({ success: true });
+    expect(await waitForTransactionOf(fixture.client, await send(), { nodeUrl: DEAD_NODE })).toMatchObject({
       success: true,
     });
   });
