@@ -2,8 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Access, Endpoint, ErrorUse, Tag } from './endpoint.ts';
 import { allEndpoints } from './endpoints/index.ts';
 import { catalogue, type ErrorCode } from './errors.ts';
-import { exampleOf } from './examples/example.ts';
-import type { Schema, Schemas } from './examples/schema.ts';
+import { exampleOf, type Schema, type Schemas } from './examples/example.ts';
 import { ErrorBody } from './schemas/common.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseEvmAddress } from './evm-address.ts';
-import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from './solana-address.ts';
-import { parseStarknetAddress } from './starknet-address.ts';
+import {
+  parseEvmAddress,
+  parseSolanaAddress,
+  parseStarknetAddress,
+  type SolanaAddress,
+  solanaAddressBytes,
+} from './addresses.ts';
 
 const SOLANA = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 

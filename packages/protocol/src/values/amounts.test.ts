@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDecimal, parseDecimal } from './decimal.ts';
-import { parseTokenAmount } from './token-amount.ts';
-import { formatUsd, parseUsd, usdToNumber } from './usd.ts';
+import { formatDecimal, formatUsd, parseDecimal, parseTokenAmount, parseUsd, usdToNumber } from './amounts.ts';
 
 describe('parseDecimal', () => {
   it.each([

@@ -29,3 +29,40 @@ export function formatDecimal(raw: bigint, decimals: number): string {
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
   return `${raw < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`;
 }
+
+/** Unsigned 256-bit integer. */
+const MAX_RAW = 2n ** 256n - 1n;
+
+/**
+ * Reads a human amount of a token (`"0.5"`) into its raw units.
+ *
+ * @example parseTokenAmount('0.5', 6) // { ok: true, value: 500000n }
+ */
+export function parseTokenAmount(text: string, decimals: number): Parsed<bigint> {
+  const amount = parseDecimal(text, decimals);
+  if (amount.ok && amount.value > MAX_RAW) return unparsed('must fit an unsigned integer of 256 bits');
+  return amount;
+}
+
+export function formatTokenAmount(raw: bigint, decimals: number): string {
+  return formatDecimal(raw, decimals);
+}
+
+/** US dollars in millionths. */
+export type UsdMicros = bigint;
+
+export const USD_DECIMALS = 6;
+
+/** A JSON number is read by its shortest decimal form, so `0.1` is exactly 100000. */
+export function parseUsd(amount: string | number): Parsed<UsdMicros> {
+  return parseDecimal(String(amount), USD_DECIMALS);
+}
+
+export function formatUsd(micros: UsdMicros): string {
+  return formatDecimal(micros, USD_DECIMALS);
+}
+
+/** For fields that are JSON numbers. Exact up to four billion dollars. */
+export function usdToNumber(micros: UsdMicros): number {
+  return Number(formatUsd(micros));
+}
