@@ -11,7 +11,7 @@ import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
 import { loadClaimPage } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
-import { rememberAddresses, startCrypto } from './crypto/pool.ts';
+import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
@@ -86,7 +86,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     steps.add(() => listener.close());
     const addresses = addressesOf(config, listener, sandbox);
     const networks = await openNetworks(config, addresses, sandbox, node, log);
-    const crypto = rememberAddresses(startCrypto({ threads: config.cryptoThreads }));
+    const crypto = cacheAddresses(startCrypto({ threads: config.cryptoThreads }));
     steps.add(() => crypto.stop());
     const credentials = await watchCredentials(db, steps);
     const waiters = await watchRedeems(db, config.role, steps);

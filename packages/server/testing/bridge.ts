@@ -84,7 +84,7 @@ export class FakePayer implements Payer {
     return MANAGER;
   }
 
-  async isOverForGood(): Promise<boolean> {
+  async isFailureFinal(): Promise<boolean> {
     return false;
   }
 

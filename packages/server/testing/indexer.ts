@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { Networks } from '../src/chains/networks.ts';
 import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
-import { findCursor, followedChain, type IndexerContext } from '../src/indexer/cursor.ts';
+import { findCursor, indexedChain, type IndexerContext } from '../src/indexer/cursor.ts';
 import { indexChain } from '../src/indexer/index-blocks.ts';
 import type { JobLog } from '../src/jobs/job.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
@@ -72,7 +72,7 @@ async function openWorld(): Promise<IndexerFixture & { stop(): Promise<void> }> 
     return (await answer.json()) as { transactionHash: string };
   };
   const follower = (other = chain) => {
-    const followed = { ...followedChain(networks, 'development'), chain: other };
+    const followed = { ...indexedChain(networks, 'development'), chain: other };
     return { ...followed, db, now: () => clock.ms, log: silent };
   };
   return {

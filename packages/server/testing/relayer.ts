@@ -3,11 +3,11 @@ import { chainTime, Networks } from '../src/chains/networks.ts';
 import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import type { JobLog } from '../src/jobs/job.ts';
 import type { RelayerDeps } from '../src/relayer/accounts.ts';
-import { estimateOrRefuse, firstFee, relayedCalls, signTransaction } from '../src/relayer/invoke.ts';
+import { requireEstimate, firstFee, relayedCalls, signTransaction } from '../src/relayer/invoke.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import type { Sponsor, Sponsorship } from '../src/relayer/relay.ts';
-import { createRelayerSponsor, type OwnSponsorDeps } from '../src/relayer/relayer-sponsor.ts';
-import type { TenderDeps } from '../src/relayer/worker/context.ts';
+import { createRelayerSponsor, type RelayerSponsorDeps } from '../src/relayer/relayer-sponsor.ts';
+import type { RelayWorkerDeps } from '../src/relayer/worker/context.ts';
 import { recheckUnexecuted } from '../src/relayer/worker/reconcile.ts';
 import { type PassResult, processAccount } from '../src/relayer/worker/worker.ts';
 import { Controls, newWallet, relayer, startSandbox, type TestWallet, testCrypto, tokenAddress } from './chain.ts';
@@ -25,7 +25,7 @@ export class RelayerFixture {
   readonly url: string;
   readonly chain: StarknetChain;
   readonly controls: Controls;
-  readonly deps: TenderDeps;
+  readonly deps: RelayWorkerDeps;
   /** Looks after the accounts while a request waits, as the workers would. */
   readonly sponsor: Sponsor;
   /** Everything that outcome handlers were told, in order. */
@@ -95,7 +95,7 @@ export class RelayerFixture {
     return wallet;
   }
 
-  sponsorWith(changes: Partial<OwnSponsorDeps>, chain: ChainChanges = {}): Sponsor {
+  sponsorWith(changes: Partial<RelayerSponsorDeps>, chain: ChainChanges = {}): Sponsor {
     const pause = async (ms: number) => {
       this.wait(ms);
       await this.look();
@@ -109,7 +109,7 @@ export class RelayerFixture {
   }
 
   /** One look at each account, with the chain as it is or as told. */
-  look(chain: ChainChanges = {}, changes: Partial<TenderDeps> = {}): Promise<PassResult[]> {
+  look(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<PassResult[]> {
     const deps = { ...this.deps, networks: this.networksWith(chain), ...changes };
     return Promise.all(
       deps.keys('development').map(({ address }) => processAccount(deps, 'development', padAddress(address))),
@@ -147,7 +147,7 @@ export class RelayerFixture {
     const key = relayer(4);
     const nonce = (await chain.nonceAt(key.address, 'pre_confirmed')) ?? 0n;
     const transaction = { chainId: chain.chainId, sender: key.address, nonce, calls: relayedCalls(asked) };
-    const estimate = await estimateOrRefuse(chain, transaction);
+    const estimate = await requireEstimate(chain, transaction);
     const signed = await signTransaction(testCrypto, key, transaction, firstFee(estimate));
     const { outcome } = await chain.send(signed);
     if (outcome !== 'sent') throw new Error(`It was not sent: ${outcome}`);

@@ -29,7 +29,7 @@ export class AttestationClient {
     this.#pace = pace;
   }
 
-  async messages(burnHash: string): Promise<readonly ShownMessage[] | undefined> {
+  async messages(burnHash: string): Promise<readonly BridgeMessage[] | undefined> {
     const path = `/v2/messages/${STARKNET_DOMAIN}?transactionHash=${encodeURIComponent(burnHash)}`;
     const response = await this.#ask(path);
     if (response.status === 404) return undefined;
@@ -69,7 +69,7 @@ function unusable(what: string): never {
   throw new BridgeUnavailableError(`The bridge answered with ${what}.`);
 }
 
-export interface ShownMessage {
+export interface BridgeMessage {
   readonly complete: boolean;
   readonly message: string;
   readonly attestation: string;
@@ -82,14 +82,14 @@ const MAX_MESSAGES = 100;
 const TRANSACTION = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
 const forwardStates = ['PENDING', 'CONFIRMED', 'COMPLETE', 'FAILED'] as const;
 
-export function readMessages(answer: unknown): readonly ShownMessage[] | undefined {
+export function readMessages(answer: unknown): readonly BridgeMessage[] | undefined {
   const { messages } = (answer ?? {}) as { messages?: unknown };
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) return undefined;
   const read = messages.map(readMessage);
   return read.every((message) => message !== undefined) ? read : undefined;
 }
 
-function readMessage(shown: unknown): ShownMessage | undefined {
+function readMessage(shown: unknown): BridgeMessage | undefined {
   const { message, attestation, status, forwardState, forwardTxHash } = (shown ?? {}) as Record<string, unknown>;
   if (status === 'pending_confirmations' || attestation === 'PENDING') return PENDING;
   if (status !== 'complete' || typeof message !== 'string' || typeof attestation !== 'string') return undefined;
@@ -98,7 +98,7 @@ function readMessage(shown: unknown): ShownMessage | undefined {
   return { complete: true, message, attestation, forwardState: state, forwardTxHash: hash };
 }
 
-const PENDING: ShownMessage = {
+const PENDING: BridgeMessage = {
   complete: false,
   message: '',
   attestation: '',

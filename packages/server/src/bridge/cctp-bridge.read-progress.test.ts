@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ATTESTED_PIECES, BURN, messageHex, SEPOLIA_MESSAGE, short, USDC, word } from '../../testing/bridge-vectors.ts';
-import type { ShownMessage } from './attestation-client.ts';
+import type { BridgeMessage } from './attestation-client.ts';
 import { readProgress } from './cctp-bridge.ts';
 import { cctpPlaces } from './cctp-message.ts';
 
-const shown = (changes: Partial<ShownMessage> = {}): ShownMessage => ({
+const shown = (changes: Partial<BridgeMessage> = {}): BridgeMessage => ({
   complete: true,
   message: messageHex(),
   attestation: '0xabcd',
@@ -12,7 +12,7 @@ const shown = (changes: Partial<ShownMessage> = {}): ShownMessage => ({
   forwardTxHash: undefined,
   ...changes,
 });
-const read = (...messages: ShownMessage[]) => readProgress(cctpPlaces.sandbox, USDC, BURN, messages);
+const read = (...messages: BridgeMessage[]) => readProgress(cctpPlaces.sandbox, USDC, BURN, messages);
 
 describe('an attested message', () => {
   it('that says what was ordered is taken, with what it cost', () => {

@@ -2,7 +2,7 @@ import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, encodeU256, selector, toHex } from '@svc/starknet';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
 import type { Throttle } from '../util/throttle.ts';
-import { AttestationClient, ceilingOf, type Fees, feeOf, type ShownMessage } from './attestation-client.ts';
+import { AttestationClient, type BridgeMessage, ceilingOf, type Fees, feeOf } from './attestation-client.ts';
 import type { Bridge, BridgeProgress, Burn, BurnOrder } from './bridge.ts';
 import {
   type CctpPlaces,
@@ -114,7 +114,7 @@ export function readProgress(
   places: CctpPlaces,
   usdc: bigint,
   burn: Burn,
-  messages: readonly ShownMessage[],
+  messages: readonly BridgeMessage[],
 ): BridgeProgress {
   const [shown, ...others] = messages;
   if (!shown) return { state: 'UNSEEN' };

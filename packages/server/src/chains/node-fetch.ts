@@ -26,7 +26,7 @@ export function nodeFetch(timeoutMs: number = NODE_TIMEOUT_MS, isAnswer: IsAnswe
     const { host } = new URL(url instanceof Request ? url.url : url);
     const text = await measured(async () => {
       const answer = await exchange(host, timeoutMs, url, init);
-      refuseTrouble(host, answer, isAnswer);
+      requireRpcAnswer(host, answer, isAnswer);
       return answer;
     });
     return new Response(text, { headers: { 'content-type': 'application/json' } });
@@ -82,7 +82,7 @@ function transportFailure(host: string, timeoutMs: number, error: unknown): Node
 }
 
 /** Other errors, such as a used-up quota, say nothing about the request's outcome. */
-function refuseTrouble(host: string, text: string, isAnswer: IsAnswer): void {
+function requireRpcAnswer(host: string, text: string, isAnswer: IsAnswer): void {
   const answer = parseObject(text);
   if (!answer || !('result' in answer || 'error' in answer)) {
     throw new NodeFailure(`${host} did not answer with JSON-RPC`, { unclear: true });

@@ -81,7 +81,7 @@ export interface Job {
 }
 
 /** First `ready`, then one answer per job with its duration. */
-export type Tell =
+export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'done'; readonly answer: unknown; readonly ms: number }
   | { readonly kind: 'failed'; readonly message: string; readonly ms: number };

@@ -1,6 +1,6 @@
 import { accountAddress, accountDeployment, classes, contractAddress, type Deployment } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { rememberAddresses } from './pool.ts';
+import { cacheAddresses } from './pool.ts';
 
 const OWNER = 0x1234n;
 
@@ -17,7 +17,7 @@ function counted(limit?: number) {
       return classHashes.map((classHash) => accountAddress(classHash, publicKey));
     },
   };
-  return { asked, crypto: rememberAddresses(threads, limit) };
+  return { asked, crypto: cacheAddresses(threads, limit) };
 }
 
 describe('remembered addresses', () => {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { accountDeployment, type Deployment } from '@svc/starknet';
-import type { Crypto, Job, Operations, Tell } from './crypto.ts';
+import type { Crypto, Job, Operations, ThreadMessage } from './crypto.ts';
 
 const ENTRY = new URL('./thread-entry.ts', import.meta.url);
 
@@ -126,7 +126,7 @@ export class CryptoThread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     });
-    this.#worker.on('message', (message: Tell) => this.#told(message));
+    this.#worker.on('message', (message: ThreadMessage) => this.#told(message));
     this.#worker.on('error', (error) => {
       this.#reason = error instanceof Error ? error : undefined;
     });
@@ -152,7 +152,7 @@ export class CryptoThread {
     await this.#worker.terminate();
   }
 
-  #told(message: Tell): void {
+  #told(message: ThreadMessage): void {
     if (message.kind === 'ready') this.#started = true;
     else {
       const task = this.#inHand;
@@ -203,10 +203,10 @@ export class Lanes<Item> {
 type Addresses = Pick<Crypto, 'contractAddress' | 'accountAddresses'>;
 
 /** About 0.25 kB each. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 /** Creating a wallet asks for the address that preparing it computed; a round trip to a thread costs more than a lookup. */
-export function rememberAddresses<T extends Addresses>(crypto: T, limit = MAX_REMEMBERED): T {
+export function cacheAddresses<T extends Addresses>(crypto: T, limit = MAX_CACHED): T {
   const known = new Map<string, bigint>();
   const keep = (deployment: Deployment, address: bigint) => {
     known.set(keyOf(deployment), address);

@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { pedersen, sign, starkKey, verify } from '@svc/starknet';
-import { type Job, operations, type Tell } from './crypto.ts';
+import { type Job, operations, type ThreadMessage } from './crypto.ts';
 
 const port = parentPort;
 if (!port) throw new Error('This file is started as a worker thread.');
-const tell = (message: Tell) => port.postMessage(message);
+const tell = (message: ThreadMessage) => port.postMessage(message);
 
 port.on('message', (job: Job) => {
   const start = performance.now();

@@ -217,7 +217,7 @@ export async function requeueFailedPayouts(
   let requeued = 0;
   for (const relayId of await failedPayouts(db, chainId, MAX_CHECKED)) {
     try {
-      if (!(await payer.isOverForGood(environment, relayId))) continue;
+      if (!(await payer.isFailureFinal(environment, relayId))) continue;
       requeued += await db.tx(async (tx) => ((await abandonRelay(tx, relayId)) ? requeueRedeems(tx, relayId) : 0));
     } catch (error) {
       log.warn({ relayId, err: error }, 'payout finality check failed');

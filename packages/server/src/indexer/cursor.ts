@@ -6,34 +6,34 @@ import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { type Token, tokensOf } from '../chains/tokens.ts';
 import type { JobLog } from '../jobs/job.ts';
 
-export interface Place {
+export interface BlockRef {
   readonly number: number;
   readonly hash: bigint;
 }
 
-export interface Cursor extends Place {
+export interface Cursor extends BlockRef {
   /** Since when the chain ends below it. */
   readonly behindSince: Date | undefined;
 }
 
 /** Deeper reorganisations are not expected of a centrally sequenced chain. */
-export const KEPT_BLOCKS = 200;
+export const MAX_STORED_BLOCKS = 200;
 
 interface PlaceRow {
   readonly block_number: bigint;
   readonly block_hash: string;
 }
 
-const placeOf = (row: PlaceRow): Place => ({ number: Number(row.block_number), hash: BigInt(row.block_hash) });
+const blockRefOf = (row: PlaceRow): BlockRef => ({ number: Number(row.block_number), hash: BigInt(row.block_hash) });
 
 export async function findCursor(db: Db, chainId: string): Promise<Cursor | undefined> {
   const row = await db.one<PlaceRow & { behind_since: Date | null }>(sql`
     select block_number, block_hash, behind_since from followed_chains where chain_id = ${chainId}`);
-  return row && { ...placeOf(row), behindSince: row.behind_since ?? undefined };
+  return row && { ...blockRefOf(row), behindSince: row.behind_since ?? undefined };
 }
 
 /** False when another process began already. */
-export async function beginAt(tx: Db, chainId: string, { number, hash }: Place): Promise<boolean> {
+export async function insertCursor(tx: Db, chainId: string, { number, hash }: BlockRef): Promise<boolean> {
   const begun = await tx.run(sql`
     insert into followed_chains (chain_id, block_number, block_hash) values (${chainId}, ${number}, ${toHex(hash)})
     on conflict do nothing`);
@@ -41,7 +41,7 @@ export async function beginAt(tx: Db, chainId: string, { number, hash }: Place):
 }
 
 /** False when another process moved it. Locks it until the transaction ends. */
-export async function moveCursor(tx: Db, chainId: string, from: Place, to: Place): Promise<boolean> {
+export async function moveCursor(tx: Db, chainId: string, from: BlockRef, to: BlockRef): Promise<boolean> {
   const moved = await tx.run(sql`
     update followed_chains set block_number = ${to.number}, block_hash = ${toHex(to.hash)}, behind_since = null
      where chain_id = ${chainId} and block_number = ${from.number} and block_hash = ${toHex(from.hash)}`);
@@ -49,19 +49,19 @@ export async function moveCursor(tx: Db, chainId: string, from: Place, to: Place
 }
 
 /** Locks the cursor until the transaction ends. */
-export async function holdCursor(tx: Db, chainId: string): Promise<Place | undefined> {
+export async function lockCursor(tx: Db, chainId: string): Promise<BlockRef | undefined> {
   const row = await tx.one<PlaceRow>(sql`
     select block_number, block_hash from followed_chains where chain_id = ${chainId} for update`);
-  return row && placeOf(row);
+  return row && blockRefOf(row);
 }
 
-export async function setBehindSince(db: Db, chainId: string, { number, hash }: Place, at?: Date): Promise<void> {
+export async function setBehindSince(db: Db, chainId: string, { number, hash }: BlockRef, at?: Date): Promise<void> {
   await db.run(sql`
     update followed_chains set behind_since = ${at ?? null}
      where chain_id = ${chainId} and block_number = ${number} and block_hash = ${toHex(hash)}`);
 }
 
-export async function keepBlocks(tx: Db, chainId: string, places: readonly Place[]): Promise<void> {
+export async function storeBlockHashes(tx: Db, chainId: string, places: readonly BlockRef[]): Promise<void> {
   const numbers = places.map(({ number }) => number);
   const hashes = places.map(({ hash }) => toHex(hash));
   await tx.run(sql`
@@ -72,35 +72,35 @@ export async function keepBlocks(tx: Db, chainId: string, places: readonly Place
     delete from followed_blocks
      where chain_id = ${chainId} and block_number < (
        select block_number from followed_blocks where chain_id = ${chainId}
-        order by block_number desc offset ${KEPT_BLOCKS - 1} limit 1)`);
+        order by block_number desc offset ${MAX_STORED_BLOCKS - 1} limit 1)`);
 }
 
-export async function forgetBlocksAbove(tx: Db, chainId: string, number: number): Promise<void> {
+export async function deleteBlocksAbove(tx: Db, chainId: string, number: number): Promise<void> {
   await tx.run(sql`delete from followed_blocks where chain_id = ${chainId} and block_number > ${number}`);
 }
 
 /** Newest first. */
-export async function keptBlocks(db: Db, chainId: string, upTo: number): Promise<Place[]> {
+export async function findBlockHashes(db: Db, chainId: string, upTo: number): Promise<BlockRef[]> {
   const rows = await db.rows<PlaceRow>(sql`
     select block_number, block_hash from followed_blocks
-     where chain_id = ${chainId} and block_number <= ${upTo} order by block_number desc limit ${KEPT_BLOCKS}`);
-  return rows.map(placeOf);
+     where chain_id = ${chainId} and block_number <= ${upTo} order by block_number desc limit ${MAX_STORED_BLOCKS}`);
+  return rows.map(blockRefOf);
 }
 
-export interface FollowedChain {
+export interface IndexedChain {
   readonly environment: Environment;
   readonly chain: StarknetChain;
   readonly chainId: string;
   readonly tokens: ReadonlyMap<bigint, Token>;
 }
 
-export interface IndexerContext extends FollowedChain {
+export interface IndexerContext extends IndexedChain {
   readonly db: Database;
   readonly now: () => number;
   readonly log: JobLog;
 }
 
-export function followedChain(networks: Pick<Networks, 'starknet'>, environment: Environment): FollowedChain {
+export function indexedChain(networks: Pick<Networks, 'starknet'>, environment: Environment): IndexedChain {
   const { name, chain } = networks.starknet(environment);
   const tokens = tokensOf(name, 'STARKNET').map((token) => [BigInt(token.address ?? 0), token] as const);
   return { environment, chain, chainId: toHex(chain.chainId), tokens: new Map(tokens) };

@@ -2,16 +2,16 @@ import type { Db } from '@svc/store';
 import type { TransactionRecord } from '../transactions/record.ts';
 import { recordsAbove } from '../transactions/record-store.ts';
 import {
-  beginAt,
+  type BlockRef,
   findCursor,
   type IndexerContext,
-  KEPT_BLOCKS,
-  keepBlocks,
+  insertCursor,
+  MAX_STORED_BLOCKS,
   moveCursor,
-  type Place,
   setBehindSince,
+  storeBlockHashes,
 } from './cursor.ts';
-import { reopenAboveHead, reopenReorgedRelays, rewind, standingOf } from './reorg.ts';
+import { compareWithChain, reopenAboveHead, reopenReorgedRelays, rewind } from './reorg.ts';
 import { type Scanned, scan } from './scan-blocks.ts';
 import { failUnconfirmed, markUnconfirmed, recheckSends, storeTransfers } from './store-transfers.ts';
 
@@ -20,15 +20,15 @@ const BUDGET_MS = 20_000;
 /** Some thousand events of a busy chain. */
 const BLOCKS_PER_RANGE = 50;
 /** Bound of the loop. */
-const MAX_TURNS = 1_000;
+const MAX_STEPS = 1_000;
 
 /** Reads new blocks up to the head, within the time budget. With nothing new it costs one request. */
 export async function indexChain(follower: IndexerContext, signal: AbortSignal): Promise<void> {
   const endsAt = follower.now() + BUDGET_MS;
-  let head: Place | undefined;
-  for (let turn = 0; turn < MAX_TURNS && follower.now() < endsAt && !signal.aborted; turn += 1) {
+  let head: BlockRef | undefined;
+  for (let turn = 0; turn < MAX_STEPS && follower.now() < endsAt && !signal.aborted; turn += 1) {
     head = await follower.chain.head();
-    if (!(await takeTurn(follower, head))) break;
+    if (!(await runStep(follower, head))) break;
   }
   await reopenReorgedRelays(follower);
   if (head) await reopenAboveHead(follower, head.number);
@@ -36,11 +36,11 @@ export async function indexChain(follower: IndexerContext, signal: AbortSignal):
 }
 
 /** True when there is more to do. One database transaction, so it may be cut off anywhere. */
-async function takeTurn(follower: IndexerContext, head: Place): Promise<boolean> {
+async function runStep(follower: IndexerContext, head: BlockRef): Promise<boolean> {
   const { db, chainId } = follower;
   const cursor = await findCursor(db, chainId);
   if (!cursor) return begin(follower, head.number);
-  const standing = await standingOf(follower, cursor, head);
+  const standing = await compareWithChain(follower, cursor, head);
   if (standing.kind === 'forked') return rewind(follower, cursor, standing.at);
   const isBehind = standing.kind === 'behind';
   if (isBehind !== (cursor.behindSince !== undefined)) {
@@ -53,18 +53,18 @@ async function takeTurn(follower: IndexerContext, head: Place): Promise<boolean>
 
 /** Earlier transfers are found by sync-on-chain. An earlier block is stored in case the first ones are reorganised. */
 async function begin({ db, chain, chainId, log }: IndexerContext, head: number): Promise<boolean> {
-  const [earlier, present] = [await chain.block(Math.max(0, head - KEPT_BLOCKS)), await chain.block(head)];
+  const [earlier, present] = [await chain.block(Math.max(0, head - MAX_STORED_BLOCKS)), await chain.block(head)];
   if (!earlier || !present) return false;
   await db.tx(async (tx) => {
-    if (await beginAt(tx, chainId, present))
-      await keepBlocks(tx, chainId, earlier.number < head ? [earlier, present] : [present]);
+    if (await insertCursor(tx, chainId, present))
+      await storeBlockHashes(tx, chainId, earlier.number < head ? [earlier, present] : [present]);
   });
   log.info({ chainId, block: head }, 'following the chain from its latest block');
   return false;
 }
 
 /** Transfers and cursor in one transaction. False when another process was faster. */
-export function storeBlocks(follower: IndexerContext, cursor: Place, scanned: Scanned): Promise<boolean> {
+export function storeBlocks(follower: IndexerContext, cursor: BlockRef, scanned: Scanned): Promise<boolean> {
   const { db, chain, chainId, environment } = follower;
   const { end, blocks, transfers, wallets } = scanned;
   const owned = transfers.flatMap((transfer) => {
@@ -73,7 +73,7 @@ export function storeBlocks(follower: IndexerContext, cursor: Place, scanned: Sc
   });
   return db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, end))) return false;
-    await keepBlocks(tx, chainId, blocks.slice(-KEPT_BLOCKS));
+    await storeBlockHashes(tx, chainId, blocks.slice(-MAX_STORED_BLOCKS));
     const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: true };
     const { ids, added } = await storeTransfers(tx, place, owned);
     const above = await recordsAbove(tx, environment, 'STARKNET', cursor.number);

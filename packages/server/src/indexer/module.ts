@@ -6,7 +6,7 @@ import type { Jobs, Module } from '../http/module.ts';
 import { readAddress } from '../http/validation.ts';
 import { enqueue, type JobHandler, type JobLog } from '../jobs/job.ts';
 import { requireWallet } from '../wallets/wallet.ts';
-import { followedChain } from './cursor.ts';
+import { indexedChain } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 
@@ -39,7 +39,7 @@ export function indexerJobs({ environments, db, networks, log, now = Date.now }:
     const task = stepTask(environment);
     handlers[recurringTask(environment)] = () => enqueue(db, { task, key: environment, queue: task, payload: {} });
     handlers[task] = (_payload, { signal }) =>
-      indexChain({ ...followedChain(networks, environment), db, log, now }, signal);
+      indexChain({ ...indexedChain(networks, environment), db, log, now }, signal);
   }
   const recurring = environments.map((environment) => ({
     task: recurringTask(environment),

@@ -3,16 +3,16 @@ import { reopen, reopenRelays } from '../relayer/relay-store.ts';
 import { recordsAbove } from '../transactions/record-store.ts';
 import { inBatches } from '../util/semaphore.ts';
 import {
+  type BlockRef,
   type Cursor,
+  deleteBlocksAbove,
+  findBlockHashes,
   findCursor,
-  forgetBlocksAbove,
-  holdCursor,
   type IndexerContext,
-  KEPT_BLOCKS,
-  keepBlocks,
-  keptBlocks,
+  lockCursor,
+  MAX_STORED_BLOCKS,
   moveCursor,
-  type Place,
+  storeBlockHashes,
 } from './cursor.ts';
 import { recheckSends } from './store-transfers.ts';
 
@@ -20,54 +20,62 @@ import { recheckSends } from './store-transfers.ts';
 export const STALE_MS = 10_000;
 
 /** `behind`: the chain ends below the cursor, because a node is stale or the chain became shorter. `forked`: it differs after `at`. */
-export type Standing =
+export type ChainComparison =
   | { readonly kind: 'same' }
   | { readonly kind: 'behind' }
-  | { readonly kind: 'forked'; readonly at: Place };
+  | { readonly kind: 'forked'; readonly at: BlockRef };
 
-export async function standingOf(follower: IndexerContext, cursor: Cursor, head: Place): Promise<Standing> {
+export async function compareWithChain(
+  follower: IndexerContext,
+  cursor: Cursor,
+  head: BlockRef,
+): Promise<ChainComparison> {
   const { db, chain, chainId } = follower;
   if (head.number >= cursor.number) {
     const block = head.number === cursor.number ? head : await chain.block(cursor.number);
     // Another node may have answered.
     if (!block) return { kind: 'behind' };
     if (block.hash === cursor.hash) return { kind: 'same' };
-    return forkBelow(follower, await keptBlocks(db, chainId, cursor.number - 1), cursor);
+    return forkBelow(follower, await findBlockHashes(db, chainId, cursor.number - 1), cursor);
   }
-  const kept = await keptBlocks(db, chainId, head.number);
+  const kept = await findBlockHashes(db, chainId, head.number);
   const [top] = kept;
   // A node far behind.
   if (!top) return { kind: 'behind' };
-  if (!(await stands(follower, top))) return forkBelow(follower, kept.slice(1), cursor);
+  if (!(await isOnChain(follower, top))) return forkBelow(follower, kept.slice(1), cursor);
   const { behindSince } = cursor;
   const patient = behindSince === undefined || follower.now() - behindSince.getTime() < STALE_MS;
   return patient ? { kind: 'behind' } : { kind: 'forked', at: top };
 }
 
 /** Highest common block among the stored ones. */
-async function forkBelow(follower: IndexerContext, kept: readonly Place[], cursor: Place): Promise<Standing> {
+async function forkBelow(
+  follower: IndexerContext,
+  kept: readonly BlockRef[],
+  cursor: BlockRef,
+): Promise<ChainComparison> {
   for (const place of kept) {
-    if (await stands(follower, place)) return { kind: 'forked', at: place };
+    if (await isOnChain(follower, place)) return { kind: 'forked', at: place };
   }
   const lowest = kept.at(-1)?.number ?? cursor.number;
-  const block = await follower.chain.block(Math.max(0, lowest - KEPT_BLOCKS));
+  const block = await follower.chain.block(Math.max(0, lowest - MAX_STORED_BLOCKS));
   if (!block) return { kind: 'behind' };
   const { log, chainId } = follower;
   log.error({ chainId, lowest, from: block.number }, 'the chain is another one further back than is remembered');
   return { kind: 'forked', at: block };
 }
 
-async function stands({ chain }: IndexerContext, { number, hash }: Place): Promise<boolean> {
+async function isOnChain({ chain }: IndexerContext, { number, hash }: BlockRef): Promise<boolean> {
   return (await chain.block(number))?.hash === hash;
 }
 
 /** Moves the cursor back. Receives above it stay as they are until the new blocks are read. False when another process was faster. */
-export async function rewind(follower: IndexerContext, cursor: Place, fork: Place): Promise<boolean> {
+export async function rewind(follower: IndexerContext, cursor: BlockRef, fork: BlockRef): Promise<boolean> {
   const { db, chain, chainId, environment, log } = follower;
   const rewound = await db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, fork))) return false;
-    await forgetBlocksAbove(tx, chainId, fork.number);
-    await keepBlocks(tx, chainId, [fork]);
+    await deleteBlocksAbove(tx, chainId, fork.number);
+    await storeBlockHashes(tx, chainId, [fork]);
     await reopenRelays(tx, chain.chainId, fork.number);
     await recheckSends(tx, await recordsAbove(tx, environment, 'STARKNET', fork.number));
     return true;
@@ -82,7 +90,7 @@ const MAX_ASKED = 100;
 /** Reopens relays whose receipt was read before a reorganisation replaced their block. */
 export async function reopenReorgedRelays(follower: IndexerContext): Promise<void> {
   const { db, chain, chainId, log } = follower;
-  await learnBlocks(follower);
+  await fetchBlockHashes(follower);
   const reopened = await db.tx((tx) =>
     reopen(
       tx,
@@ -118,7 +126,7 @@ async function setRelaysAboveSince(db: Db, chainId: string, at: Date | undefined
 }
 
 /** Reads the hashes of blocks without transfers, which the scan did not see. */
-async function learnBlocks({ db, chain, chainId }: IndexerContext): Promise<void> {
+async function fetchBlockHashes({ db, chain, chainId }: IndexerContext): Promise<void> {
   const cursor = await findCursor(db, chainId);
   if (!cursor) return;
   const rows = await db.rows<{ block_number: bigint }>(sql`
@@ -128,7 +136,7 @@ async function learnBlocks({ db, chain, chainId }: IndexerContext): Promise<void
        and block_number not in (select block_number from followed_blocks where chain_id = ${chainId})
      limit ${MAX_ASKED}`);
   if (rows.length === 0) return;
-  const places: Place[] = [];
+  const places: BlockRef[] = [];
   await inBatches(rows, async ({ block_number }) => {
     const block = await chain.block(Number(block_number));
     if (block) places.push(block);
@@ -136,6 +144,6 @@ async function learnBlocks({ db, chain, chainId }: IndexerContext): Promise<void
   // While the cursor's block stands, all below it do.
   if ((await chain.block(cursor.number))?.hash !== cursor.hash) return;
   await db.tx(async (tx) => {
-    if ((await holdCursor(tx, chainId))?.hash === cursor.hash) await keepBlocks(tx, chainId, places);
+    if ((await lockCursor(tx, chainId))?.hash === cursor.hash) await storeBlockHashes(tx, chainId, places);
   });
 }

@@ -15,7 +15,7 @@ import { code, isCode } from '../chains/starknet/rpc-answers.ts';
 import type { Token } from '../chains/tokens.ts';
 import { inBatches } from '../util/semaphore.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
-import type { IndexerContext, Place } from './cursor.ts';
+import type { BlockRef, IndexerContext } from './cursor.ts';
 
 /** Limit of public nodes. */
 export const EVENTS_PER_PAGE = 1_000;
@@ -25,15 +25,15 @@ const PAGES_PER_RANGE = 20;
 const MAX_PAGES = 1_000;
 
 export interface Scanned {
-  readonly end: Place;
-  readonly blocks: readonly Place[];
+  readonly end: BlockRef;
+  readonly blocks: readonly BlockRef[];
   /** To own wallets, in the chain's order. */
   readonly transfers: readonly TimedTransfer[];
   readonly wallets: Wallets;
 }
 
 /** Undefined when the chain changed meanwhile. */
-export async function scan(follower: IndexerContext, after: Place, upTo: number): Promise<Scanned | undefined> {
+export async function scan(follower: IndexerContext, after: BlockRef, upTo: number): Promise<Scanned | undefined> {
   const { chain } = follower;
   const last = await chain.block(upTo);
   if (!last) return undefined;
@@ -57,19 +57,19 @@ export async function scan(follower: IndexerContext, after: Place, upTo: number)
 interface Pages {
   readonly upTo: number;
   readonly blocks: ReadonlyMap<number, bigint>;
-  readonly seen: readonly SeenTransfer[];
+  readonly seen: readonly EventTransfer[];
   readonly wallets: Wallets;
 }
 
 async function readPages(follower: IndexerContext, from: number, upTo: number): Promise<Pages | undefined> {
   const blocks = new Map<number, bigint>();
   const wallets = new Map<bigint, WalletRecord>();
-  const seen: SeenTransfer[] = [];
+  const seen: EventTransfer[] = [];
   let page: EventPage | undefined;
   for (let count = 1; count <= MAX_PAGES; count += 1) {
     page = await readPage(follower, from, upTo, page?.continuation);
-    if (!page || !noteBlocks(blocks, page.events)) return undefined;
-    const transfers = seenIn(page.events, follower.tokens);
+    if (!page || !addBlocks(blocks, page.events)) return undefined;
+    const transfers = transfersOf(page.events, follower.tokens);
     const parties = transfers.flatMap((transfer) => [transfer.from, transfer.to]);
     for (const [address, wallet] of await ownWallets(follower.db.reads, follower.environment, parties)) {
       wallets.set(address, wallet);
@@ -106,7 +106,7 @@ async function readPage(
 }
 
 /** False when a block changed since an earlier event. */
-function noteBlocks(blocks: Map<number, bigint>, events: readonly EmittedEvent[]): boolean {
+function addBlocks(blocks: Map<number, bigint>, events: readonly EmittedEvent[]): boolean {
   return events.every(({ blockNumber, blockHash }) => {
     if (blockNumber === undefined || blockHash === undefined) return true;
     const known = blocks.get(blockNumber) ?? blockHash;
@@ -115,7 +115,7 @@ function noteBlocks(blocks: Map<number, bigint>, events: readonly EmittedEvent[]
   });
 }
 
-export interface SeenTransfer extends Transfer {
+export interface EventTransfer extends Transfer {
   readonly known: Token;
   readonly transactionHash: bigint;
   readonly blockNumber: number;
@@ -123,7 +123,7 @@ export interface SeenTransfer extends Transfer {
   readonly event: EmittedEvent;
 }
 
-export interface PlacedTransfer extends SeenTransfer {
+export interface PlacedTransfer extends EventTransfer {
   readonly eventIndex: number;
 }
 
@@ -132,7 +132,7 @@ export interface TimedTransfer extends PlacedTransfer {
   readonly sequencer: bigint | undefined;
 }
 
-export function seenIn(events: readonly EmittedEvent[], tokens: ReadonlyMap<bigint, Token>): SeenTransfer[] {
+export function transfersOf(events: readonly EmittedEvent[], tokens: ReadonlyMap<bigint, Token>): EventTransfer[] {
   return events.flatMap((event) => {
     const { transactionHash, blockNumber, blockHash } = event;
     const known = tokens.get(event.from);
@@ -144,8 +144,8 @@ export function seenIn(events: readonly EmittedEvent[], tokens: ReadonlyMap<bigi
 }
 
 /** Without those that the chain does not have any more. */
-export async function placeTransfers(chain: StarknetChain, seen: readonly SeenTransfer[]): Promise<PlacedTransfer[]> {
-  const places = await eventPlaces(
+export async function placeTransfers(chain: StarknetChain, seen: readonly EventTransfer[]): Promise<PlacedTransfer[]> {
+  const places = await eventIndexes(
     chain,
     seen.map(({ event }) => event),
   );
@@ -170,7 +170,7 @@ export async function timeTransfers(chain: StarknetChain, placed: readonly Place
 }
 
 /** Index of each event in its receipt: as the node tells, or from the receipt. Undefined where the receipt lacks the event or is in another block. */
-export async function eventPlaces(
+export async function eventIndexes(
   chain: StarknetChain,
   events: readonly EmittedEvent[],
 ): Promise<readonly (number | undefined)[]> {
@@ -178,7 +178,7 @@ export async function eventPlaces(
   const receipts = new Map<bigint, Map<string, number[]>>();
   await inBatches([...new Set(untold)], async (hash) => {
     const receipt = await chain.receipt(hash);
-    if (receipt?.blockHash !== undefined) receipts.set(hash, placesOf(receipt.blockHash, receipt.events));
+    if (receipt?.blockHash !== undefined) receipts.set(hash, indexesOf(receipt.blockHash, receipt.events));
   });
   return events.map((event) => {
     if (event.index !== undefined) return event.index;
@@ -186,7 +186,7 @@ export async function eventPlaces(
   });
 }
 
-function placesOf(blockHash: bigint, events: readonly ChainEvent[]): Map<string, number[]> {
+function indexesOf(blockHash: bigint, events: readonly ChainEvent[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const [index, event] of events.entries()) {
     const name = nameOf(blockHash, event);

@@ -15,10 +15,10 @@ import {
   recordToConfirm,
 } from '../transactions/record-store.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { holdCursor, type IndexerContext } from './cursor.ts';
+import { type IndexerContext, lockCursor } from './cursor.ts';
 import type { PlacedTransfer, TimedTransfer, Wallets } from './scan-blocks.ts';
 
-export interface Kept {
+export interface StoredTransfers {
   readonly ids: ReadonlySet<string>;
   readonly added: ReadonlySet<string>;
 }
@@ -26,14 +26,14 @@ export interface Kept {
 /** Stores each transfer exactly once. */
 export async function storeTransfers(
   tx: Db,
-  place: HistoryPlace,
+  place: HistoryScope,
   owned: readonly OwnedTransfer<TimedTransfer>[],
-): Promise<Kept> {
+): Promise<StoredTransfers> {
   const { records, displaced } = await knownRecords(tx, place, owned);
   const known = new Set([...records.values()].map(({ id }) => id));
   await detachEvents(tx, displaced, known);
   for (const [{ transfer }, record] of records) await confirm(tx, transfer, record);
-  await forgetUnconfirmed(tx, [...known]);
+  await deleteUnconfirmed(tx, [...known]);
   const missing = owned.filter((one) => !records.has(one));
   const stored = await insertRecords(
     tx,
@@ -103,7 +103,7 @@ export interface OwnedTransfer<T extends PlacedTransfer = PlacedTransfer> {
   readonly owner: WalletRecord;
 }
 
-export interface HistoryPlace {
+export interface HistoryScope {
   readonly environment: Environment;
   readonly chainId: bigint;
   readonly wallets: Wallets;
@@ -119,7 +119,7 @@ export interface Known<T extends OwnedTransfer> {
 
 export async function knownRecords<T extends OwnedTransfer>(
   reads: Reads,
-  place: HistoryPlace,
+  place: HistoryScope,
   owned: readonly T[],
 ): Promise<Known<T>> {
   const hashes = owned.map(({ transfer }) => transfer.transactionHash);
@@ -152,7 +152,7 @@ export async function knownRecords<T extends OwnedTransfer>(
 /** Records with the hash of another attempt of the same relay: its fee was raised, or it has to end again. The sender is a wallet of the same organisation. */
 async function recordsOfItsRelay(
   reads: Reads,
-  { chainId, wallets }: HistoryPlace,
+  { chainId, wallets }: HistoryScope,
   unknown: OwnedTransfer | undefined,
 ): Promise<TransactionRecord[]> {
   if (!unknown) return [];
@@ -245,7 +245,7 @@ export async function markUnconfirmed(
     on conflict (transaction_id) do nothing`);
 }
 
-export async function forgetUnconfirmed(tx: Db, ids: readonly string[]): Promise<void> {
+export async function deleteUnconfirmed(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.run(sql`delete from unconfirmed_receives where transaction_id = any(${ids})`);
 }
@@ -254,7 +254,7 @@ export async function forgetUnconfirmed(tx: Db, ids: readonly string[]): Promise
 export async function failUnconfirmed({ db, chainId, now }: IndexerContext): Promise<void> {
   const before = new Date(now() - RETURN_MS);
   await db.tx(async (tx) => {
-    const cursor = await holdCursor(tx, chainId);
+    const cursor = await lockCursor(tx, chainId);
     if (!cursor) return;
     const gone = await tx.rows<{ transaction_id: string }>(sql`
       delete from unconfirmed_receives where transaction_id in (

@@ -5,16 +5,16 @@ import { type EmittedEvent, TRANSFER_SELECTOR, type Transfer } from '../chains/s
 import type { Token } from '../chains/tokens.ts';
 import { createSemaphore, QueueFullError } from '../util/semaphore.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { type FollowedChain, followedChain, holdCursor, keptBlocks } from './cursor.ts';
+import { findBlockHashes, type IndexedChain, indexedChain, lockCursor } from './cursor.ts';
 import {
   EVENTS_PER_PAGE,
+  type EventTransfer,
   ownWallets,
   type PlacedTransfer,
   placeTransfers,
-  type SeenTransfer,
-  seenIn,
   type TimedTransfer,
   timeTransfers,
+  transfersOf,
 } from './scan-blocks.ts';
 import { knownRecords, storeTransfers } from './store-transfers.ts';
 
@@ -35,13 +35,13 @@ export interface Synced {
 
 /** Nodes filter by event keys only. Transfers with the parties in their data (StarkGate tokens before SNIP-13) cannot be queried; the scan of new blocks reads both. */
 export async function syncWallet({ db, networks }: SyncDeps, wallet: WalletRecord): Promise<Synced> {
-  const followed = followedChain(networks, wallet.environment);
+  const followed = indexedChain(networks, wallet.environment);
   const address = BigInt(wallet.address);
   const sequencers = new Set<bigint>();
-  noteSequencer(sequencers, (await followed.chain.block('latest'))?.sequencer);
+  addSequencer(sequencers, (await followed.chain.block('latest'))?.sequencer);
   let [synced, total] = [0, 0];
-  const add = async (events: readonly EmittedEvent[], counts: (transfer: SeenTransfer) => boolean) => {
-    const placed = await placeTransfers(followed.chain, seenIn(events, followed.tokens).filter(counts));
+  const add = async (events: readonly EmittedEvent[], counts: (transfer: EventTransfer) => boolean) => {
+    const placed = await placeTransfers(followed.chain, transfersOf(events, followed.tokens).filter(counts));
     synced += await addMissing(db, followed, wallet, placed, { limit: MAX_ADDED - synced, sequencers });
     total += placed.filter(counts).length;
   };
@@ -54,11 +54,11 @@ export async function syncWallet({ db, networks }: SyncDeps, wallet: WalletRecor
 }
 
 /** A known sequencer needs no block read to recognise its fees. Early blocks name none. */
-function noteSequencer(sequencers: Set<bigint>, sequencer: bigint | undefined): void {
+function addSequencer(sequencers: Set<bigint>, sequencer: bigint | undefined): void {
   if (sequencer) sequencers.add(sequencer);
 }
 
-async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenerator<readonly EmittedEvent[]> {
+async function* pagesOf({ chain }: IndexedChain, keys: bigint[][]): AsyncGenerator<readonly EmittedEvent[]> {
   let continuation: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const range = { fromBlock: 0, toBlock: 'latest', limit: EVENTS_PER_PAGE } as const;
@@ -72,7 +72,7 @@ async function* pagesOf({ chain }: FollowedChain, keys: bigint[][]): AsyncGenera
 /** Counts added transfers, fees excluded. */
 async function addMissing(
   db: Database,
-  followed: FollowedChain,
+  followed: IndexedChain,
   wallet: WalletRecord,
   placed: readonly PlacedTransfer[],
   { limit, sequencers }: { limit: number; sequencers: Set<bigint> },
@@ -85,11 +85,11 @@ async function addMissing(
   const { records } = await knownRecords(db.reads, place, owned);
   const missing = owned.filter((one) => !records.has(one)).map(({ transfer }) => transfer);
   const timed = await timeTransfers(chain, missing.slice(0, limit));
-  for (const { sequencer } of timed) noteSequencer(sequencers, sequencer);
+  for (const { sequencer } of timed) addSequencer(sequencers, sequencer);
   const others = timed.filter((transfer) => !isFee(transfer, sequencers));
   if (others.length === 0) return 0;
   return db.tx(async (tx) => {
-    const standing = await stillFollowed(tx, chainId, others);
+    const standing = await onIndexedChain(tx, chainId, others);
     const { added } = await storeTransfers(
       tx,
       place,
@@ -100,9 +100,9 @@ async function addMissing(
 }
 
 /** Drops transfers in replaced blocks. Higher blocks are read by the indexer, after this transaction. */
-async function stillFollowed(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
-  const cursor = await holdCursor(tx, chainId);
-  const kept = cursor ? await keptBlocks(tx, chainId, cursor.number) : [];
+async function onIndexedChain(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
+  const cursor = await lockCursor(tx, chainId);
+  const kept = cursor ? await findBlockHashes(tx, chainId, cursor.number) : [];
   const hashes = new Map(kept.map(({ number, hash }) => [number, hash]));
   return timed.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }

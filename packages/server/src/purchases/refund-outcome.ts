@@ -94,7 +94,7 @@ export async function requeueFailedRefunds(
   let requeued = 0;
   for (const relayId of await failedRefunds(db, chainId, MAX_CHECKED)) {
     try {
-      if (!(await payer.isOverForGood(environment, relayId))) continue;
+      if (!(await payer.isFailureFinal(environment, relayId))) continue;
       requeued += await db.tx((tx) => requeueRefund(tx, relayId));
     } catch (error) {
       log.warn({ relayId, err: error }, 'refund finality check failed');

@@ -98,7 +98,7 @@ export async function storeUsdc(db: Db, chainId: bigint, account: string, usdc: 
     update relayer_accounts set usdc = ${usdc} where chain_id = ${toHex(chainId)} and address = ${account}`);
 }
 
-export interface ReadyAccounts {
+export interface AccountPool {
   /** An account that stands on the chain, and the nonce that it would use next. */
   ready(db: Database, chain: StarknetChain, keys: readonly RelayerKey[]): Promise<{ sender: bigint; nonce: bigint }>;
 }
@@ -107,7 +107,7 @@ export interface ReadyAccounts {
  * Sees to it that accounts have nonces to give out. The chain is asked once for each account, at the first use, because the
  * database may come from a backup.
  */
-export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): ReadyAccounts {
+export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): AccountPool {
   const asked = new Set<string>();
   const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
   const ask = async (db: Database, chain: StarknetChain, account: string) => {
@@ -169,12 +169,12 @@ export async function readBalances(deps: Deps, environment: Environment): Promis
       deps.log.warn({ account, reason: errorText(error) }, 'the balance of a relayer account could not be read'),
     );
   }
-  await readManager(deps, environment).catch((error: unknown) =>
+  await readManagerBalance(deps, environment).catch((error: unknown) =>
     deps.log.warn({ environment, reason: errorText(error) }, 'what the manager has in USDC could not be read'),
   );
 }
 
-async function readManager({ db, networks, managerKey }: Deps, environment: Environment): Promise<void> {
+async function readManagerBalance({ db, networks, managerKey }: Deps, environment: Environment): Promise<void> {
   const manager = managerKey?.(environment);
   const usdc = networks.token(environment, 'STARKNET', 'USDC');
   if (!manager || !usdc) return;

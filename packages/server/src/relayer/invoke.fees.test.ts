@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rawInvoke } from '../chains/starknet/chain.ts';
-import { type Fee, feeOf, firstFee, raisedFee } from './invoke.ts';
+import { bumpedFee, type Fee, feeOf, firstFee } from './invoke.ts';
 
 const use = fc.record({ amount: fc.bigInt(0n, 2n ** 40n), price: fc.bigInt(0n, 2n ** 60n) });
 const estimates = fc.record({
@@ -48,7 +48,7 @@ describe('the fee of a transaction', () => {
     fc.assert(
       fc.property(estimates, fc.option(estimates, { nil: undefined }), (before, now) => {
         const first = firstFee(before);
-        const next = raisedFee(first, now);
+        const next = bumpedFee(first, now);
         expect(next.tip > first.tip).toBe(true);
         for (const resource of resources) {
           const [old, bound] = [first.bounds[resource], next.bounds[resource]];
@@ -64,7 +64,7 @@ describe('the fee of a transaction', () => {
   it('is read back from a stored transaction', () => {
     fc.assert(
       fc.property(estimates, (estimate) => {
-        const fee = raisedFee(firstFee(estimate), undefined);
+        const fee = bumpedFee(firstFee(estimate), undefined);
         expect(feeOf(asTransaction(fee))).toEqual(fee);
       }),
     );

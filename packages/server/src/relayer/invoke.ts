@@ -26,7 +26,7 @@ import type { Crypto } from '../crypto/crypto.ts';
 import { enqueue } from '../jobs/job.ts';
 import { canPay, type RelayerDeps, type RelayerKey, takeNonce } from './accounts.ts';
 import type { RelayKind, Sponsorship, StoreWithRelay } from './relay.ts';
-import { insertRelay, tenderJob } from './relay-store.ts';
+import { insertRelay, relayWorkerJob } from './relay-store.ts';
 
 export interface Transaction {
   readonly chainId: bigint;
@@ -82,7 +82,7 @@ export const NO_FEE: Fee = { tip: 0n, bounds: { l1Gas: NOTHING, l2Gas: NOTHING, 
 /** Room for prices that rise and a state that changes before its turn comes. What is not used is not paid. */
 const withRoom = (value: bigint): bigint => (value * 3n + 1n) / 2n;
 /** Sequencers replace a waiting transaction only by one that pays clearly more; a tenth is what they usually ask for. */
-const raised = (value: bigint): bigint => (value * 13n) / 10n + 1n;
+const bumped = (value: bigint): bigint => (value * 13n) / 10n + 1n;
 /** A tip is paid whole, so the first raise starts at this part of the price. */
 const PRICE_PER_TIP = 10n;
 
@@ -94,17 +94,17 @@ export function firstFee(estimate: Estimate): Fee {
 }
 
 /** More than before in tip and in every price, and no less than what is asked now. Without an estimate the amounts stay. */
-export function raisedFee(before: Fee, estimate: Estimate | undefined): Fee {
+export function bumpedFee(before: Fee, estimate: Estimate | undefined): Fee {
   const fresh = estimate && firstFee(estimate).bounds;
   const bound = (resource: keyof Bounds) => {
     const { maxAmount, maxPricePerUnit } = before.bounds[resource];
     return {
       maxAmount: fresh?.[resource].maxAmount ?? maxAmount,
-      maxPricePerUnit: max(raised(maxPricePerUnit), fresh?.[resource].maxPricePerUnit ?? 0n),
+      maxPricePerUnit: max(bumped(maxPricePerUnit), fresh?.[resource].maxPricePerUnit ?? 0n),
     };
   };
   const bounds = { l1Gas: bound('l1Gas'), l2Gas: bound('l2Gas'), l1DataGas: bound('l1DataGas') };
-  return { tip: max(raised(before.tip), bounds.l2Gas.maxPricePerUnit / PRICE_PER_TIP), bounds };
+  return { tip: max(bumped(before.tip), bounds.l2Gas.maxPricePerUnit / PRICE_PER_TIP), bounds };
 }
 
 /** The most that it may cost, which the sender's balance has to cover. */
@@ -140,14 +140,14 @@ const INVALID_NONCE = 52;
 const AHEAD = 1_000n;
 
 /** What it will cost; a transaction that would revert is refused here, before anything is stored or spent. */
-export async function estimateOrRefuse(chain: StarknetChain, transaction: Transaction): Promise<Estimate> {
-  const estimate = await estimateOrRefusal(chain, transaction);
+export async function requireEstimate(chain: StarknetChain, transaction: Transaction): Promise<Estimate> {
+  const estimate = await estimateFee(chain, transaction);
   if (estimate.ok) return estimate;
   throw new ApiError('transaction_reverted', `The transaction would revert, so it was not sent: ${estimate.reason}`);
 }
 
 /** The same, where a transaction that would revert is nothing to complain of. */
-export async function estimateOrRefusal(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
+export async function estimateFee(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
   const ahead = await chain.estimate(unsigned({ ...transaction, nonce: transaction.nonce + AHEAD }));
   const estimate = isAboutNonce(ahead) ? await estimateNow(chain, transaction) : ahead;
   if (estimate.ok || FAILS.includes(estimate.code)) return estimate;
@@ -252,14 +252,14 @@ export async function createRelay(
   store: StoreWithRelay,
 ): Promise<CreatedRelay | undefined> {
   try {
-    return await deps.db.tx((tx) => storeIn(tx, deps, order, store));
+    return await deps.db.tx((tx) => storeRelay(tx, deps, order, store));
   } catch (error) {
     if (error instanceof DuplicateRelayError) return undefined;
     throw error;
   }
 }
 
-async function storeIn(tx: Db, deps: StoreDeps, order: RelayOrder, store: StoreWithRelay): Promise<CreatedRelay> {
+async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: StoreWithRelay): Promise<CreatedRelay> {
   const { environment, chainId, keys, calls } = order;
   const now = deps.now?.() ?? Date.now();
   const accounts = keys.map(({ address }) => padAddress(address));
@@ -275,7 +275,7 @@ async function storeIn(tx: Db, deps: StoreDeps, order: RelayOrder, store: StoreW
   const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new DuplicateRelayError();
   await store(tx, { id, hash: signed.hash });
-  await enqueue(tx, tenderJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
+  await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
   return { id, account: taken.account, signed };
 }
 

@@ -111,9 +111,9 @@ describe('a payment that ended without being made', () => {
   it('is over for good once its block is accepted on L1, and not before', async () => {
     const { payer, id } = await reverted();
     await relayers.controls.mine(L1_AFTER_BLOCKS - 1);
-    expect(await payer.isOverForGood('development', id)).toBe(false);
+    expect(await payer.isFailureFinal('development', id)).toBe(false);
     await relayers.controls.mine();
-    expect(await payer.isOverForGood('development', id)).toBe(true);
+    expect(await payer.isFailureFinal('development', id)).toBe(true);
   });
 
   it('is not over where the chain has executed it after all, whatever is stored of it', async () => {
@@ -122,7 +122,7 @@ describe('a payment that ended without being made', () => {
     await relayers.controls.mine(L1_AFTER_BLOCKS);
     expect(await relayers.states()).toEqual(['REVERTED']);
     expect(await relayers.balance(bob)).toBe(7n);
-    expect(await payer.isOverForGood('development', id)).toBe(false);
+    expect(await payer.isFailureFinal('development', id)).toBe(false);
   });
 
   it('only uses up its nonce once it was given up, whatever becomes of its block', async () => {
@@ -143,7 +143,7 @@ describe('a payment that ended without being made', () => {
     expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(false);
     await finish();
     expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(false);
-    expect(await payer.isOverForGood('development', id)).toBe(false);
+    expect(await payer.isFailureFinal('development', id)).toBe(false);
   });
 });
 

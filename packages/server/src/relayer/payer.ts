@@ -3,18 +3,18 @@ import { type Call, toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Receipt, StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
-import { createAccountPool, type ReadyAccounts, type RelayerDeps, type RelayerKey } from './accounts.ts';
+import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
 import {
   type CreatedRelay,
   createRelay,
-  estimateOrRefusal,
+  estimateFee,
   type Fee,
   firstFee,
   requireCalldataLimit,
   requireFeeLimit,
 } from './invoke.ts';
 import type { StoreWithRelay } from './relay.ts';
-import { type AttemptKind, findRelayByPurpose, NO_DEADLINE, sendAttempt, tenderJob } from './relay-store.ts';
+import { type AttemptKind, findRelayByPurpose, NO_DEADLINE, relayWorkerJob, sendAttempt } from './relay-store.ts';
 
 /** A transaction of the account that holds the service's own money. */
 export interface PayOrder {
@@ -39,7 +39,7 @@ export interface Payer {
    */
   pay(order: PayOrder, store: StoreWithRelay): Promise<PayAnswer>;
   /** Whether a payment ended without being executed, and no reorganisation can change that any more. */
-  isOverForGood(environment: Environment, relayId: string): Promise<boolean>;
+  isFailureFinal(environment: Environment, relayId: string): Promise<boolean>;
 }
 
 export type PayerDeps = Omit<RelayerDeps, 'keys'>;
@@ -62,7 +62,7 @@ export function createPayer(deps: PayerDeps): Payer {
       if (!twin) throw new Error(`The payment ${order.purpose} could not be stored.`);
       return twin;
     },
-    isOverForGood: (environment, relayId) =>
+    isFailureFinal: (environment, relayId) =>
       isFailureFinal(deps.db, deps.networks.starknet(environment).chain, relayId),
   };
 }
@@ -79,14 +79,14 @@ async function answerKnown(
 
 async function priceOf(
   { db, maxFeeFri }: PayerDeps,
-  accounts: ReadyAccounts,
+  accounts: AccountPool,
   chain: StarknetChain,
   key: RelayerKey,
   calls: readonly Call[],
 ): Promise<{ readonly ok: true; readonly fee: Fee } | { readonly ok: false; readonly reason: string }> {
   requireCalldataLimit(calls);
   const { sender, nonce } = await accounts.ready(db, chain, [key]);
-  const estimate = await estimateOrRefusal(chain, { chainId: chain.chainId, sender, nonce, calls });
+  const estimate = await estimateFee(chain, { chainId: chain.chainId, sender, nonce, calls });
   if (!estimate.ok) return { ok: false, reason: estimate.reason };
   requireFeeLimit(estimate, maxFeeFri);
   return { ok: true, fee: firstFee(estimate) };
@@ -111,7 +111,7 @@ async function send(
 ): Promise<PayAnswer> {
   const { chain } = networks.starknet(environment);
   await sendAttempt(db, chain, id, signed);
-  await enqueue(db, tenderJob(environment, chain.chainId, account));
+  await enqueue(db, relayWorkerJob(environment, chain.chainId, account));
   return { ok: true, relayId: id, hash: signed.hash };
 }
 

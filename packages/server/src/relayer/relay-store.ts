@@ -137,7 +137,7 @@ export async function insertAttempt(
 }
 
 /** Somebody else's transaction, which executed the relay: from now on the relay is found by its hash, too. */
-export async function insertOther(tx: Db, chainId: bigint, relayId: string, hash: bigint): Promise<void> {
+export async function insertForeignAttempt(tx: Db, chainId: bigint, relayId: string, hash: bigint): Promise<void> {
   await tx.run(sql`
     insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, taken_at)
     values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, 'OTHER', '', now())
@@ -176,7 +176,7 @@ export async function lockState(tx: Db, id: string): Promise<RelayState> {
   return row.state;
 }
 
-export interface Step {
+export interface StateChange {
   readonly from: RelayState;
   readonly to: RelayState;
   /** What else changes with the state. */
@@ -184,7 +184,7 @@ export interface Step {
 }
 
 /** False when the relay is not where the step begins, or when no way leads from there. */
-export async function changeState(tx: Db, id: string, { from, to, set }: Step): Promise<boolean> {
+export async function changeState(tx: Db, id: string, { from, to, set }: StateChange): Promise<boolean> {
   if (!nextStates[from].includes(to)) return false;
   const changed = await tx.run(sql`
     update relays set state = ${to}, updated_at = now() ${set ? sql`, ${set}` : sql``}
@@ -218,7 +218,7 @@ export async function reopen(tx: Db, chainId: bigint, which: Sql): Promise<Reope
   const accounts = new Map(rows.flatMap(({ account, environment }) => (account ? [[account, environment]] : [])));
   await enqueueMany(
     tx,
-    [...accounts].map(([account, environment]) => tenderJob(environment, chainId, account)),
+    [...accounts].map(([account, environment]) => relayWorkerJob(environment, chainId, account)),
   );
   return rows.map((row) => ({ ...row, account: row.account ?? undefined }));
 }
@@ -291,20 +291,20 @@ function notTaken({ hash }: Relay): ApiError {
   );
 }
 
-export interface TenderPayload {
+export interface RelayWorkerPayload {
   /** The relayer account, as the database spells it. */
   readonly account: string;
 }
 
 /** One after the other for each account: two at once would only do the same twice. */
-export function tenderJob(environment: Environment, chainId: bigint, account: string, runAt?: Date): NewJob {
-  const payload: TenderPayload = { account };
+export function relayWorkerJob(environment: Environment, chainId: bigint, account: string, runAt?: Date): NewJob {
+  const payload: RelayWorkerPayload = { account };
   const queue = `relayer ${toHex(chainId)} ${account}`;
-  return { task: tenderTask(environment), payload, key: account, queue, ...(runAt && { runAt }) };
+  return { task: relayWorkerTask(environment), payload, key: account, queue, ...(runAt && { runAt }) };
 }
 
 /** A task for each environment: a process takes only the jobs of networks that it has. */
-export const tenderTask = (environment: Environment): string => `tend-relayer-${environment}`;
+export const relayWorkerTask = (environment: Environment): string => `tend-relayer-${environment}`;
 
 export interface StoredCalls {
   readonly calls: readonly { readonly to: string; readonly selector: string; readonly calldata: readonly string[] }[];

@@ -8,11 +8,11 @@ import {
   accountsBusy,
   type CreatedRelay,
   createRelay,
-  estimateOrRefuse,
   firstFee,
   type RelayOrder,
   relayedCalls,
   requireCalldataLimit,
+  requireEstimate,
   requireFeeLimit,
 } from './invoke.ts';
 import {
@@ -25,9 +25,9 @@ import {
   type Sponsorship,
   type StoreWithRelay,
 } from './relay.ts';
-import { awaitSubmitted, findRelayByPurpose, sendAttempt, tenderJob } from './relay-store.ts';
+import { awaitSubmitted, findRelayByPurpose, relayWorkerJob, sendAttempt } from './relay-store.ts';
 
-export interface OwnSponsorDeps extends RelayerDeps {
+export interface RelayerSponsorDeps extends RelayerDeps {
   /** The nonce of an outside execution: a felt. */
   readonly random?: () => bigint;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -53,16 +53,16 @@ interface StageLimits {
 type Asked = Pick<RelayOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & { readonly sponsorship: Sponsorship };
 
 /** Pays with accounts of the service's own. */
-export function createRelayerSponsor(deps: OwnSponsorDeps): Sponsor {
+export function createRelayerSponsor(deps: RelayerSponsorDeps): Sponsor {
   return new RelayerSponsor(deps);
 }
 
 class RelayerSponsor implements Sponsor {
-  readonly #deps: OwnSponsorDeps;
+  readonly #deps: RelayerSponsorDeps;
   readonly #accounts = createAccountPool('RELAYER_ACCOUNTS');
   readonly #gates = new Map<Environment, StageLimits>();
 
-  constructor(deps: OwnSponsorDeps) {
+  constructor(deps: RelayerSponsorDeps) {
     this.#deps = deps;
   }
 
@@ -115,7 +115,7 @@ class RelayerSponsor implements Sponsor {
     const calls = relayedCalls(sponsorship);
     requireCalldataLimit(calls);
     const ready = await this.#accounts.ready(db, chain, keys);
-    const estimate = await gates.estimate(() => estimateOrRefuse(chain, { chainId, ...ready, calls })).catch(asBusy);
+    const estimate = await gates.estimate(() => requireEstimate(chain, { chainId, ...ready, calls })).catch(asBusy);
     requireFeeLimit(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
     const order = { ...place, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
@@ -133,7 +133,7 @@ class RelayerSponsor implements Sponsor {
         throw error;
       },
     );
-    await enqueue(db, tenderJob(environment, chain.chainId, account));
+    await enqueue(db, relayWorkerJob(environment, chain.chainId, account));
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }
 

@@ -55,11 +55,11 @@ export function observeTransaction(
   hash: string,
 ): Promise<Observation> {
   return chain === 'STARKNET'
-    ? lookUpStarknet(networks, environment, BigInt(hash))
-    : lookUpEvm(networks, environment, chain, hash);
+    ? observeStarknet(networks, environment, BigInt(hash))
+    : observeEvm(networks, environment, chain, hash);
 }
 
-async function lookUpStarknet(networks: Networks, environment: Environment, hash: bigint): Promise<Observation> {
+async function observeStarknet(networks: Networks, environment: Environment, hash: bigint): Promise<Observation> {
   const { chain } = networks.starknet(environment);
   const receipt = await chain.receipt(hash);
   if (!receipt) return (await chain.transactionStatus(hash)).status === 'NOT_RECEIVED' ? 'unknown' : 'waiting';
@@ -95,7 +95,7 @@ async function isDeepEnough(chain: EvmChain, environment: Environment, name: Evm
   return needed === 1 || (await chain.blockNumber()) - blockNumber + 1 >= needed;
 }
 
-async function lookUpEvm(
+async function observeEvm(
   networks: Networks,
   environment: Environment,
   name: EvmChainName,
@@ -124,8 +124,8 @@ async function lookUpEvm(
 }
 
 /** Whoever reports a transaction may be faster than the node that we ask. */
-const PATIENCE_MS = 3_000;
-const LOOK_EVERY_MS = 250;
+const MAX_WAIT_MS = 3_000;
+const POLL_MS = 250;
 
 export interface Awaited extends Pick<ExpectedTransfer, 'chain' | 'hash'> {
   /** Only what stands in a sealed block will do. */
@@ -138,18 +138,18 @@ export async function awaitExecuted(
   environment: Environment,
   awaited: Awaited,
 ): Promise<ChainTransaction> {
-  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const sight = await observeTransaction(networks, environment, awaited.chain, awaited.hash);
-    if (isThere(sight, awaited)) {
+    if (isFound(sight, awaited)) {
       if (sight.reverted) throw reverted(sight);
       return sight;
     }
-    if (waitedMs >= PATIENCE_MS) throw notFound(awaited, sight);
-    await pause(LOOK_EVERY_MS);
+    if (waitedMs >= MAX_WAIT_MS) throw notFound(awaited, sight);
+    await pause(POLL_MS);
   }
 }
 
-function isThere(sight: Observation, { accepted = false }: Awaited): sight is ChainTransaction {
+function isFound(sight: Observation, { accepted = false }: Awaited): sight is ChainTransaction {
   return sight !== 'unknown' && sight !== 'waiting' && (sight.accepted || !accepted);
 }
 
@@ -229,17 +229,17 @@ export function readExpected(networks: Networks, environment: Environment, body:
     chain === 'STARKNET' ? hexOf(parseStarknetHash(body.transactionHash)) : parseEvmHash(body.transactionHash);
   const expected = {
     chain,
-    hash: need('transactionHash', hash),
-    sender: need('expectedSender', address(body.expectedSender)),
-    recipient: need('expectedRecipient', address(body.expectedRecipient)),
+    hash: requireParsed('transactionHash', hash),
+    sender: requireParsed('expectedSender', address(body.expectedSender)),
+    recipient: requireParsed('expectedRecipient', address(body.expectedRecipient)),
   };
   const token = networks.token(environment, chain, expectedToken);
   if (!token) throw new ApiError('token_not_supported', `${chain} does not have the token ${expectedToken}.`);
-  const amount = need('expectedAmount', parseTokenAmount(body.expectedAmount, token.decimals));
+  const amount = requireParsed('expectedAmount', parseTokenAmount(body.expectedAmount, token.decimals));
   return { ...expected, token, amount };
 }
 
-function need<T>(field: string, value: Parsed<T>): T {
+function requireParsed<T>(field: string, value: Parsed<T>): T {
   return value.ok ? value.value : refuse(`body.${field}`, value.reason);
 }
 

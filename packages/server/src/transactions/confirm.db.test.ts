@@ -14,7 +14,7 @@ import {
 } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
-import { type ConfirmDeps, confirm, confirmJob, type ToConfirm } from './confirm.ts';
+import { type ConfirmDeps, type ConfirmPayload, confirm, confirmJob } from './confirm.ts';
 import type { NewRecord, TransactionRecord } from './record.ts';
 import { insertRecords, recordToConfirm } from './record-store.ts';
 
@@ -42,18 +42,18 @@ async function recorded(changes: Partial<NewRecord> = {}): Promise<TransactionRe
 }
 
 interface Waiting {
-  readonly payload: ToConfirm;
+  readonly payload: ConfirmPayload;
   readonly run_at: Date;
 }
 const waiting = (id: string) => fixture.db.one<Waiting>(sql`select payload, run_at from jobs where key = ${id}`);
 const stateOf = (id: string) => recordToConfirm(fixture.db.reads, id);
-const look = (toConfirm: ToConfirm, at = start, deps: Partial<ConfirmDeps> = {}) =>
+const look = (toConfirm: ConfirmPayload, at = start, deps: Partial<ConfirmDeps> = {}) =>
   confirm({ db: fixture.db, networks: fixture.networks, log: silent, now: () => at, ...deps }, toConfirm);
 
 /** Looks as the queue would, each time when the job is due, until none waits; answers how long it took. */
 async function follow({ id }: TransactionRecord): Promise<number> {
   let at = start;
-  let next: ToConfirm | undefined = { id };
+  let next: ConfirmPayload | undefined = { id };
   for (let looks = 0; next && looks < 100; looks += 1) {
     await look(next, at);
     const job: Waiting | undefined = await waiting(id);

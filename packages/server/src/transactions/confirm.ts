@@ -8,7 +8,7 @@ import { changeRecord, type RecordChange, recordToConfirm } from './record-store
 export const CONFIRM_TASK = 'confirm-transaction';
 
 /** Payload of `confirm-transaction`: a record without a relay. */
-export interface ToConfirm {
+export interface ConfirmPayload {
   readonly id: string;
   readonly looks?: number;
   /** In milliseconds since 1970; while the chain does not know the transaction. */
@@ -31,13 +31,13 @@ const GONE_AFTER_MS = 600_000;
 const GONE = 'The chain no longer knows the transaction.';
 const NOT_SHOWN = 'The transaction does not move what was recorded.';
 
-export function confirmJob({ id }: ToConfirm): NewJob {
-  const payload: ToConfirm = { id };
+export function confirmJob({ id }: ConfirmPayload): NewJob {
+  const payload: ConfirmPayload = { id };
   return { task: CONFIRM_TASK, payload, key: id };
 }
 
 /** Ends the record by what the chain shows, or retries later. An ended record is checked again after a reorganisation. */
-export async function confirm(deps: ConfirmDeps, { id, looks = 0, missingSince }: ToConfirm): Promise<void> {
+export async function confirm(deps: ConfirmDeps, { id, looks = 0, missingSince }: ConfirmPayload): Promise<void> {
   const { db, networks, log, now = Date.now } = deps;
   const record = await recordToConfirm(db.reads, id);
   if (record?.transactionHash === undefined || record.type !== 'SEND' || record.relayId !== undefined) return;
@@ -53,7 +53,11 @@ export async function confirm(deps: ConfirmDeps, { id, looks = 0, missingSince }
   const end = missing === undefined ? endIn(record, observation) : endOfMissing(now() - missing);
   if (end) return endRecord(db, record, end);
   const delayMs = confirmDelayMs(looks);
-  const payload = { id, looks: looks + 1, ...(missing !== undefined && { missingSince: missing }) } satisfies ToConfirm;
+  const payload = {
+    id,
+    looks: looks + 1,
+    ...(missing !== undefined && { missingSince: missing }),
+  } satisfies ConfirmPayload;
   await enqueue(db, { ...confirmJob(record), payload, runAt: new Date(now() + delayMs) });
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { STRK, stranger, USDC } from '../../testing/transactions.ts';
 import { tokensOf } from '../chains/tokens.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { type Execution, recipientsOf, recordsOfCalls } from './execute.ts';
+import { type ExecutedCalls, recipientsOf, recordsOfCalls } from './execute.ts';
 
 const ana = { id: 'wal_ana', organizationId: 'org_1', environment: 'development', address: stranger() } as WalletRecord;
 const luis = { ...ana, id: 'wal_luis', address: stranger() };
@@ -16,7 +16,7 @@ const transfer = (to: string, amount: bigint, token = USDC): Call => ({
   selector: selector('transfer'),
   calldata: [BigInt(to), amount & (2n ** 128n - 1n), amount >> 128n],
 });
-const execution = (calls: Call[], changes: Partial<Execution> = {}): Execution => ({
+const execution = (calls: Call[], changes: Partial<ExecutedCalls> = {}): ExecutedCalls => ({
   wallet: ana,
   apiPublicKey: 'pk_dev_1',
   calls,
@@ -27,7 +27,8 @@ const execution = (calls: Call[], changes: Partial<Execution> = {}): Execution =
   recipients: new Map<StarknetAddress, WalletRecord>([[luis.address, luis]]),
   ...changes,
 });
-const record = (call: Call, changes: Partial<Execution> = {}) => recordsOfCalls(execution([call], changes), relay)[0];
+const record = (call: Call, changes: Partial<ExecutedCalls> = {}) =>
+  recordsOfCalls(execution([call], changes), relay)[0];
 
 describe('the records of an execution', () => {
   it('tell of a single transfer everything that the history shows', () => {

@@ -25,7 +25,7 @@ import {
 } from '../wallets/signed-execution.ts';
 import { requireWallet, type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { refreshClass } from '../wallets/wallet-class.ts';
-import { namesOf, rememberNames, TRANSFER_FUNCTION } from './function-names.ts';
+import { namesOf, storeNames, TRANSFER_FUNCTION } from './function-names.ts';
 import type { NewRecord } from './record.ts';
 import { insertRecords, setHashOfRelay } from './record-store.ts';
 
@@ -37,7 +37,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
   const { db, networks, sponsor } = deps;
   const address = readAddress(body.publicKey, 'body.publicKey');
   networks.starknet(caller.environment);
-  const wallet = await requireAgreement(deps, await requireWallet(db.reads, caller, address), body);
+  const wallet = await requireClaims(deps, await requireWallet(db.reads, caller, address), body);
   const { typedData, userSignature, isSessionSignature } = body;
   const signed = await readSignedExecution(deps, wallet, {
     typedData,
@@ -49,7 +49,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
   }
   refuseUpgrade(address, signed.execution.calls);
   const deployment = await deploymentFor(networks, db.reads, wallet);
-  const history = body.saveToDatabase === false ? undefined : await describe(deps, caller, wallet, signed);
+  const history = body.saveToDatabase === false ? undefined : await readExecutedCalls(deps, caller, wallet, signed);
 
   const { execution, signature, messageHash } = signed;
   const account = BigInt(address);
@@ -73,12 +73,12 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
 }
 
 /** Everything that the history says of the calls, read before any lock is taken. */
-async function describe(
+async function readExecutedCalls(
   { db, networks, now = Date.now }: TransactionDeps,
   caller: Caller,
   wallet: WalletRecord,
   { execution: { calls }, isSession }: SignedExecution,
-): Promise<Execution> {
+): Promise<ExecutedCalls> {
   const recipients = await walletsAt(db.reads, wallet.environment, recipientsOf(calls));
   const own = recipients.filter(({ organizationId }) => organizationId === wallet.organizationId);
   return {
@@ -110,16 +110,16 @@ export async function prepareTypedData(
   const address = readAddress(body.publicKey, 'body.publicKey');
   const calls = readCalls(body.calls);
   const { chain } = networks.starknet(caller.environment);
-  const wallet = await requireAgreement(deps, await requireWallet(db.reads, caller, address), body);
+  const wallet = await requireClaims(deps, await requireWallet(db.reads, caller, address), body);
   refuseUpgrade(address, calls);
-  const standing = await standingOf(networks, db.reads, wallet);
+  const standing = await deploymentStateOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
     environment: caller.environment,
     account: BigInt(address),
     deployment: standing.kind === 'missing' ? standing.deployment : undefined,
     calls: calls.map(({ to, selector, calldata }) => ({ to, selector, calldata })),
   });
-  await rememberNames(db, caller.organizationId, calls);
+  await storeNames(db, caller.organizationId, calls);
   const typedData = outsideExecutionTypedData(execution, chain.chainId) as PrepareAnswer['typedData'];
   return { typedData, walletType: wallet.walletType };
 }
@@ -167,7 +167,7 @@ export function refuseUpgrade(account: StarknetAddress, calls: readonly Call[]):
   );
 }
 
-interface Said {
+interface ClaimedWallet {
   readonly walletType?: WalletType;
   readonly accountClassHash?: string;
 }
@@ -176,10 +176,10 @@ interface Said {
  * The wallet, provided that what a request says of it beside its address is so: a client that is wrong there would sign for another
  * account. Where it disagrees with us, the chain decides.
  */
-export async function requireAgreement(
+export async function requireClaims(
   { db, networks }: Pick<TransactionDeps, 'db' | 'networks'>,
   kept: WalletRecord,
-  { walletType, accountClassHash }: Said,
+  { walletType, accountClassHash }: ClaimedWallet,
 ): Promise<WalletRecord> {
   const classHash = accountClassHash === undefined ? undefined : readFelt(accountClassHash, 'body.accountClassHash');
   const isSo = (wallet: WalletRecord) =>
@@ -192,18 +192,18 @@ export async function requireAgreement(
   return refuse('body.accountClassHash', `is not the wallet's class, which is ${toHex(wallet.classHash)}`);
 }
 
-export type Standing =
+export type AccountState =
   | { readonly kind: 'deployed' }
   /** Its creation is under way. */
   | { readonly kind: 'coming' }
   | { readonly kind: 'missing'; readonly deployment: AccountDeployment };
 
 /** Whether the wallet's account stands on the chain, or what makes it stand there. */
-export async function standingOf(
+export async function deploymentStateOf(
   networks: Pick<Networks, 'starknet'>,
   reads: Reads,
   wallet: WalletRecord,
-): Promise<Standing> {
+): Promise<AccountState> {
   if (wallet.isDeployed) return { kind: 'deployed' };
   // Asked before the chain: what ended in between is then seen there.
   const relay = wallet.relayId === undefined ? undefined : await findRelay(reads, wallet.relayId);
@@ -220,14 +220,14 @@ export async function deploymentFor(
   reads: Reads,
   wallet: WalletRecord,
 ): Promise<AccountDeployment | undefined> {
-  const standing = await standingOf(networks, reads, wallet);
+  const standing = await deploymentStateOf(networks, reads, wallet);
   if (standing.kind === 'coming') {
     throw new ApiError('wallet_not_deployed', `${wallet.address} is being deployed. Try again in a few seconds.`);
   }
   return standing.kind === 'missing' ? standing.deployment : undefined;
 }
 
-export interface Execution {
+export interface ExecutedCalls {
   readonly wallet: WalletRecord;
   readonly apiPublicKey: string;
   readonly calls: readonly Call[];
@@ -242,7 +242,7 @@ export interface Execution {
 }
 
 /** What the history keeps of an execution: one `SEND` for each ERC-20 transfer, one `CONTRACT_CALL` for each other call. */
-export function recordsOfCalls(execution: Execution, relay: StoredRelay): NewRecord[] {
+export function recordsOfCalls(execution: ExecutedCalls, relay: StoredRelay): NewRecord[] {
   return execution.calls.map((call, callIndex) => {
     const transfer = readTransferCall(call);
     const special = transfer ? transferFields(execution, transfer) : callFields(call);
@@ -255,7 +255,7 @@ export function recipientsOf(calls: readonly Call[]): StarknetAddress[] {
   return [...new Set(calls.flatMap((call) => readTransferCall(call)?.to ?? []))];
 }
 
-function commonFields({ wallet, apiPublicKey, names, createdAt }: Execution, relay: StoredRelay, call: Call) {
+function commonFields({ wallet, apiPublicKey, names, createdAt }: ExecutedCalls, relay: StoredRelay, call: Call) {
   return {
     organizationId: wallet.organizationId,
     environment: wallet.environment,
@@ -275,7 +275,7 @@ function commonFields({ wallet, apiPublicKey, names, createdAt }: Execution, rel
   } as const;
 }
 
-function transferFields({ tokens, recipients }: Execution, { token, to, amount }: TransferCall) {
+function transferFields({ tokens, recipients }: ExecutedCalls, { token, to, amount }: TransferCall) {
   const known = tokens.find(({ chain, address }) => chain === 'STARKNET' && address === token);
   return {
     type: 'SEND',
@@ -304,7 +304,7 @@ function callFields({ to }: Call) {
   } as const;
 }
 
-function subTypeOf({ isSession, calls }: Execution, transfer: TransferCall | undefined): NewRecord['subType'] {
+function subTypeOf({ isSession, calls }: ExecutedCalls, transfer: TransferCall | undefined): NewRecord['subType'] {
   if (isSession) return 'SESSION';
   if (calls.length > 1) return 'MULTICALL';
   return transfer && 'TRANSFER';

@@ -2,7 +2,7 @@ import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { newOwner, useDatabase } from '../../testing/database.ts';
-import { forgetUnusedNames, namesOf, rememberNames, wellKnownName } from './function-names.ts';
+import { deleteUnusedNames, namesOf, storeNames, wellKnownName } from './function-names.ts';
 
 const records = useDatabase();
 const named = (...names: string[]) => names.map((name) => ({ selector: selector(name), name }));
@@ -20,15 +20,15 @@ describe('names of functions', () => {
       'approve',
       'transfer',
     ]);
-    await rememberNames(records.db(), organization, named('transfer'));
+    await storeNames(records.db(), organization, named('transfer'));
     expect(await stored(organization)).toEqual([]);
     expect(wellKnownName(0n)).toBeUndefined();
   });
 
   it('are known once they were told, to the same organisation', async () => {
     const [one, other] = [await newOrganization(), await newOrganization()];
-    await rememberNames(records.db(), one, [...named('mint_badge'), { selector: selector('hidden'), name: undefined }]);
-    await rememberNames(records.db(), one, named('mint_badge', 'mint_badge', 'transfer'));
+    await storeNames(records.db(), one, [...named('mint_badge'), { selector: selector('hidden'), name: undefined }]);
+    await storeNames(records.db(), one, named('mint_badge', 'mint_badge', 'transfer'));
     expect(await find(one, 'mint_badge', 'hidden', 'transfer')).toEqual(['mint_badge', 'transfer']);
     expect(await find(other, 'mint_badge')).toEqual([]);
     expect(await stored(one)).toEqual([{ name: 'mint_badge' }]);
@@ -39,16 +39,16 @@ describe('names of functions', () => {
     await records.db().run(sql`
       insert into function_names (organization_id, selector, name)
       select ${organization}, 'made up ' || n, 'made_up' from generate_series(1, 1000) as n`);
-    await rememberNames(records.db(), organization, named('one_too_many'));
+    await storeNames(records.db(), organization, named('one_too_many'));
     expect(await find(organization, 'one_too_many')).toEqual([]);
   });
 
   it('are forgotten a day after their last use', async () => {
     const organization = await newOrganization();
-    await rememberNames(records.db(), organization, named('used', 'unused'));
+    await storeNames(records.db(), organization, named('used', 'unused'));
     await records.db().run(sql`update function_names set used_at = now() - interval '25 hours'`);
-    await rememberNames(records.db(), organization, named('used'));
-    await forgetUnusedNames(records.db());
+    await storeNames(records.db(), organization, named('used'));
+    await deleteUnusedNames(records.db());
     expect(await find(organization, 'used', 'unused')).toEqual(['used']);
   });
 
@@ -56,7 +56,7 @@ describe('names of functions', () => {
     const organization = await newOrganization();
     const names = Array.from({ length: 40 }, (_, index) => `call_${index}`);
     const orders = Array.from({ length: 8 }, (_, index) => (index % 2 ? names : names.toReversed()));
-    await Promise.all(orders.map((order) => rememberNames(records.db(), organization, named(...order))));
+    await Promise.all(orders.map((order) => storeNames(records.db(), organization, named(...order))));
     expect(await stored(organization)).toHaveLength(40);
     expect(toHex(selector('transfer'))).toBe('0x83afd3f4caedc6eebf44246fe54e38c95e3179a5ec9ea81740eca5b482d12e');
   });

@@ -14,7 +14,7 @@ interface NamedFunction {
 }
 
 /** Remembers what the functions are called, because what is signed and executed has their selectors alone. */
-export async function rememberNames(db: Db, organizationId: string, named: readonly NamedFunction[]): Promise<void> {
+export async function storeNames(db: Db, organizationId: string, named: readonly NamedFunction[]): Promise<void> {
   const names = new Map(
     named.flatMap(({ selector, name }) =>
       name === undefined || wellKnownName(selector) !== undefined ? [] : [[toHex(selector), name] as const],
@@ -53,7 +53,7 @@ export async function namesOf(
   return names;
 }
 
-export async function forgetUnusedNames(db: Db): Promise<void> {
+export async function deleteUnusedNames(db: Db): Promise<void> {
   await db.run(sql`delete from function_names where used_at < now() - ${KEPT}`);
 }
 

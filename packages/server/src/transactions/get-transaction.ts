@@ -16,7 +16,7 @@ import type { Caller } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
 import type { Relay } from '../relayer/relay.ts';
 import { findRelayByHash } from '../relayer/relay-store.ts';
-import { mayBe, walletsAt } from '../wallets/wallet.ts';
+import { mayActFor, walletsAt } from '../wallets/wallet.ts';
 import { parseEvmHash, parseStarknetHash } from './chain-transaction.ts';
 import { type TransactionRecord, toTransaction } from './record.ts';
 import { recordById, recordsByHash, recordsOfRelay } from './record-store.ts';
@@ -33,7 +33,7 @@ export interface FindDeps {
 export async function getTransaction(deps: FindDeps, caller: Caller, hashOrId: string): Promise<Transaction> {
   const found = await find(deps, caller, hashOrId);
   const known = found.filter(({ transactionHash }) => transactionHash !== undefined);
-  const [first] = await inView(deps.reads, caller, known);
+  const [first] = await visibleTo(deps.reads, caller, known);
   if (!first) throw new ApiError('transaction_not_found');
   return toTransaction(first);
 }
@@ -52,11 +52,15 @@ async function find(deps: FindDeps, caller: Caller, hashOrId: string): Promise<T
     spellings.map(([chain, hash]) => recordsByHash(reads, { ...ownerOf(caller), withPurchase: true }, chain, hash)),
   );
   const records = byHash.flat();
-  return records.length === 0 && felt.ok ? ofReplaced(deps, caller, felt.value) : records;
+  return records.length === 0 && felt.ok ? recordsOfReplaced(deps, caller, felt.value) : records;
 }
 
 /** A transaction whose fee had to be raised has had several hashes, and its records have the last. */
-async function ofReplaced({ reads, networks }: FindDeps, caller: Caller, hash: bigint): Promise<TransactionRecord[]> {
+async function recordsOfReplaced(
+  { reads, networks }: FindDeps,
+  caller: Caller,
+  hash: bigint,
+): Promise<TransactionRecord[]> {
   const chainId = chainIdIfAny(networks, caller.environment);
   const relay = chainId === undefined ? undefined : await findRelayByHash(reads, chainId, hash);
   const records = relay ? await recordsOfRelay(reads, relay.id) : [];
@@ -74,7 +78,7 @@ function chainIdIfAny(networks: Pick<Networks, 'starknet'>, environment: Environ
 }
 
 /** What exists for the caller: with a user's token, only what touches the user's wallets. */
-async function inView(
+async function visibleTo(
   reads: Reads,
   caller: Caller,
   records: readonly TransactionRecord[],
@@ -87,7 +91,7 @@ async function inView(
   const wallets = await walletsAt(reads, caller.environment, addresses);
   const own = new Set<string>(
     wallets
-      .filter((wallet) => wallet.organizationId === caller.organizationId && mayBe(caller, wallet.externalUserId))
+      .filter((wallet) => wallet.organizationId === caller.organizationId && mayActFor(caller, wallet.externalUserId))
       .map(({ address }) => address),
   );
   const visible =
@@ -119,17 +123,17 @@ export async function chainStatus({ reads, networks }: StatusDeps, caller: Calle
   const hash = parseStarknetHash(text);
   if (!hash.ok) refuse('path.hash', hash.reason);
   const { chain } = networks.starknet(caller.environment);
-  const onChain = await ask(chain, hash.value);
+  const onChain = await readChainStatus(chain, hash.value);
   if (onChain.status !== 'NOT_RECEIVED') return onChain;
   const relay = await findRelayByHash(reads, chain.chainId, hash.value);
   if (!relay) return onChain;
   const isReplaced = relay.hash !== undefined && relay.hash !== hash.value && relay.state !== 'VOIDED';
-  if (!isReplaced) return ofRelay(relay, hash.value);
-  const other = await ask(chain, relay.hash);
-  return other.status === 'NOT_RECEIVED' ? ofRelay(relay, relay.hash) : other;
+  if (!isReplaced) return statusOfRelay(relay, hash.value);
+  const other = await readChainStatus(chain, relay.hash);
+  return other.status === 'NOT_RECEIVED' ? statusOfRelay(relay, relay.hash) : other;
 }
 
-async function ask(chain: StarknetChain, hash: bigint): Promise<Answer> {
+async function readChainStatus(chain: StarknetChain, hash: bigint): Promise<Answer> {
   // The receipt tells the block, too; before there is one, only the status knows of the transaction.
   const { status, revertReason, blockNumber } = (await chain.receipt(hash)) ?? {
     ...(await chain.transactionStatus(hash)),
@@ -139,7 +143,7 @@ async function ask(chain: StarknetChain, hash: bigint): Promise<Answer> {
 }
 
 /** A node that does not know the transaction has not got it yet, has lost it, or is behind. */
-function ofRelay({ state, blockNumber, revertReason }: Relay, hash: bigint): Answer {
+function statusOfRelay({ state, blockNumber, revertReason }: Relay, hash: bigint): Answer {
   if (state === 'VOIDED') return answer(hash, 'REJECTED', undefined, undefined);
   if (state === 'SUCCEEDED') return answer(hash, 'ACCEPTED_ON_L2', blockNumber, undefined);
   if (state === 'REVERTED') return answer(hash, 'REVERTED', blockNumber, revertReason ?? '');

@@ -1,8 +1,8 @@
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
-import { CONFIRM_TASK, type ConfirmDeps, confirm, sweepUnconfirmed, type ToConfirm } from './confirm.ts';
+import { CONFIRM_TASK, type ConfirmDeps, type ConfirmPayload, confirm, sweepUnconfirmed } from './confirm.ts';
 import { executeSponsored, prepareTypedData, type TransactionDeps } from './execute.ts';
-import { forgetUnusedNames } from './function-names.ts';
+import { deleteUnusedNames } from './function-names.ts';
 import { chainStatus, getTransaction } from './get-transaction.ts';
 import { countHistory, listOfWallet } from './history.ts';
 import { recordSend } from './record-send.ts';
@@ -38,10 +38,10 @@ const FORGET_TASK = 'forget-function-names';
 export function transactionJobs(deps: ConfirmDeps): Jobs {
   return {
     handlers: {
-      [CONFIRM_TASK]: (toConfirm: ToConfirm) => confirm(deps, toConfirm),
+      [CONFIRM_TASK]: (toConfirm: ConfirmPayload) => confirm(deps, toConfirm),
       [COUNT_TASK]: async (_: unknown, { signal }) => void (await countHistory(deps.db, signal)),
       [SWEEP_TASK]: () => sweepUnconfirmed(deps.db),
-      [FORGET_TASK]: () => forgetUnusedNames(deps.db),
+      [FORGET_TASK]: () => deleteUnusedNames(deps.db),
     },
     recurring: [
       { task: COUNT_TASK, everySeconds: 10 },

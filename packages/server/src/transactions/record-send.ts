@@ -128,7 +128,7 @@ export async function storeSend(
   const known = await knownRecord(tx, networks, record, transfer);
   const [stored] = known ? [known] : await insertRecords(tx, [record]);
   if (!stored) throw new Error('A record was not stored.');
-  const current = await asSeen(tx, stored, record, seen);
+  const current = await applyChain(tx, stored, record, seen);
   // The records of a relay end with the relay.
   if (current.type === 'SEND' && current.status !== 'SUCCESS' && current.relayId === undefined) {
     await enqueue(tx, confirmJob(current));
@@ -170,7 +170,7 @@ async function relayed(
  * What was found as money that came in is, for whoever reports it, money that went out. And what counted as lost, after a
  * reorganisation, is there again.
  */
-async function asSeen(
+async function applyChain(
   tx: Db,
   stored: TransactionRecord,
   { senderWalletId, destinationWalletId }: NewRecord,

@@ -6,7 +6,7 @@ import { walletOutcomes } from '../wallets/relay-outcome.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
-import { changeRecord, freeEventsOfRelay, type RecordChange, recordsByHash, recordsOfRelay } from './record-store.ts';
+import { changeRecord, clearEventsOfRelay, type RecordChange, recordsByHash, recordsOfRelay } from './record-store.ts';
 
 const NO_TRANSFER = 'The transaction succeeded, but its receipt shows no such transfer.';
 const MAYBE_SKIPPED =
@@ -38,7 +38,7 @@ async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise
 async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
   const records = await recordsOfRelay(tx, outcome.relayId);
   if (records.length === 0) return;
-  await freeEventsOfRelay(tx, outcome.relayId);
+  await clearEventsOfRelay(tx, outcome.relayId);
   const sends = records.filter(({ type }) => type === 'SEND');
   const shown = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
   const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, shown) : new Set();

@@ -17,7 +17,7 @@ import type { AccountDeployment, StoreWithRelay } from '../relayer/relay.ts';
 import { newId } from '../util/ids.ts';
 import { readIssuedExecution, readSignature, type SignatureDeps, type WalletDeps } from './signed-execution.ts';
 import * as store from './wallet.ts';
-import { mayBe, toWallet } from './wallet.ts';
+import { mayActFor, toWallet } from './wallet.ts';
 import { currentClass, knownClass, requireClassOfType } from './wallet-class.ts';
 
 type Body = BodyOf<typeof endpoints.createWallet>;
@@ -36,13 +36,13 @@ interface Signed {
 export async function createWallet(deps: WalletDeps, caller: Caller, body: Body): Promise<CreatedWallet> {
   const creation = readCreation(body);
   requireStarknet(body.chain);
-  if (!mayBe(caller, body.externalUserId)) throw new ApiError('other_user');
+  if (!mayActFor(caller, body.externalUserId)) throw new ApiError('other_user');
   const network = deps.networks.starknet(caller.environment);
   const user = { ...caller, externalUserId: body.externalUserId };
   const existing = await store.walletAt(deps.db.reads, caller.environment, creation.address);
-  if (existing && store.isOf(user, existing) && existing.deployment !== 'FAILED') return toCreated(existing);
+  if (existing && store.isOwnedBy(user, existing) && existing.deployment !== 'FAILED') return toCreated(existing);
   const { execution, ownerKey, messageHash } = await checkCreation(deps, network, creation);
-  if (existing && !store.isOf(user, existing)) throw new ApiError('wallet_already_exists');
+  if (existing && !store.isOwnedBy(user, existing)) throw new ApiError('wallet_already_exists');
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
   return send(deps, network, wallet, { execution, signature: creation.signature, messageHash });
@@ -80,7 +80,7 @@ async function relayNew(deps: WalletDeps, network: StarknetNetwork, wallet: NewW
   try {
     return await relayOrFind(deps, wallet, signed, 'deploy');
   } catch (refusal) {
-    const adopted = isRevert(refusal) ? await standing(network, wallet) : undefined;
+    const adopted = isRevert(refusal) ? await findDeployed(network, wallet) : undefined;
     if (!adopted) throw refusal;
     return relayOrFind(deps, adopted, signed, 'adopt');
   }
@@ -88,12 +88,12 @@ async function relayNew(deps: WalletDeps, network: StarknetNetwork, wallet: NewW
 
 /** A paymaster tells only afterwards that it could not deploy an account, so the second time it is looked for first. */
 async function relayAgain(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
-  const adopted = await standing(network, wallet);
+  const adopted = await findDeployed(network, wallet);
   return adopted ? relayOrFind(deps, adopted, signed, 'adopt') : relayNew(deps, network, wallet, signed);
 }
 
 /** The wallet with the class that its account has; undefined where no account stands. */
-async function standing(network: StarknetNetwork, wallet: NewWallet): Promise<NewWallet | undefined> {
+async function findDeployed(network: StarknetNetwork, wallet: NewWallet): Promise<NewWallet | undefined> {
   const classHash = await network.chain.classHashAt(BigInt(wallet.address), 'pre_confirmed');
   if (classHash === undefined) return undefined;
   return { ...wallet, classHash, walletType: knownClass(network, classHash)?.walletType ?? wallet.walletType };
@@ -104,16 +104,16 @@ async function relayOrFind(deps: WalletDeps, wallet: NewWallet, signed: Signed, 
   try {
     return await relay(deps, wallet, signed, way);
   } catch (refusal) {
-    if (!isRevert(refusal) && !(refusal instanceof WalletTaken)) throw refusal;
+    if (!isRevert(refusal) && !(refusal instanceof WalletTakenError)) throw refusal;
     const found = await store.walletAt(deps.db.reads, wallet.environment, wallet.address);
-    if (found && !store.isOf(wallet, found)) throw new ApiError('wallet_already_exists');
+    if (found && !store.isOwnedBy(wallet, found)) throw new ApiError('wallet_already_exists');
     if (found && found.deployment !== 'FAILED') return toCreated(found);
     throw refusal;
   }
 }
 
 /** Ends the transaction of a relay whose wallet was stored by another one. */
-class WalletTaken extends ApiError {
+class WalletTakenError extends ApiError {
   constructor() {
     super('wallet_already_exists');
   }
@@ -124,7 +124,7 @@ async function relay({ db, sponsor }: WalletDeps, wallet: NewWallet, signed: Sig
   const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
   const save: StoreWithRelay = async (tx, { id, hash }) => {
     const transactionHash = hash === undefined ? undefined : toHex(hash);
-    if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTaken();
+    if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTakenError();
   };
   const { id, hash } = await sponsor.sponsor(
     { kind: 'wallet', environment, account: BigInt(address), deployment, ...signed },
@@ -133,7 +133,7 @@ async function relay({ db, sponsor }: WalletDeps, wallet: NewWallet, signed: Sig
   const saved = await store.walletAt(db.reads, environment, address);
   if (!saved) throw new Error(`The relay ${id} has no wallet.`);
   // The sponsor knew the execution already, and it was somebody else's.
-  if (!store.isOf(wallet, saved)) throw new ApiError('wallet_already_exists');
+  if (!store.isOwnedBy(wallet, saved)) throw new ApiError('wallet_already_exists');
   if (saved.deployment === 'FAILED') {
     throw new ApiError('transaction_reverted', 'The deployment failed. Prepare the creation again and sign it anew.');
   }
@@ -141,7 +141,7 @@ async function relay({ db, sponsor }: WalletDeps, wallet: NewWallet, signed: Sig
   return toCreated({ ...saved, transactionHash: saved.transactionHash ?? toHex(hash) });
 }
 
-function toCreated(wallet: store.KeptWallet): CreatedWallet {
+function toCreated(wallet: store.StoredWallet): CreatedWallet {
   if (wallet.transactionHash === undefined) {
     throw new ApiError('chain_unavailable', 'The wallet is stored, but its transaction is not sent yet. Ask again.');
   }

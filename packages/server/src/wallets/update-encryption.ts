@@ -3,14 +3,14 @@ import { type Database, type Db, type Sql, sql } from '@svc/store';
 import type { Caller } from '../http/call.ts';
 import { readAddress } from '../http/validation.ts';
 import * as store from './wallet.ts';
-import { mayBe } from './wallet.ts';
+import { mayActFor } from './wallet.ts';
 
 type Body = BodyOf<typeof endpoints.updateEncryptionDetails>;
 
 /** Replaces the ciphertext of a wallet's private key, and what the request says of its passkey. What was there before is not kept. */
 export async function updateEncryption(db: Database, caller: Caller, body: Body): Promise<{ success: true }> {
   const address = body.publicKey === undefined ? undefined : readAddress(body.publicKey, 'body.publicKey');
-  if (!mayBe(caller, body.externalUserId)) throw new ApiError('other_user');
+  if (!mayActFor(caller, body.externalUserId)) throw new ApiError('other_user');
   const user = { ...caller, externalUserId: body.externalUserId };
   const id = await walletOf(db, user, address);
   await setEncryption(db, id, {
@@ -27,7 +27,7 @@ export async function updateEncryption(db: Database, caller: Caller, body: Body)
 async function walletOf({ reads }: Database, user: store.User, address: StarknetAddress | undefined): Promise<string> {
   if (address !== undefined) {
     const wallet = await store.walletAt(reads, user.environment, address);
-    if (wallet && store.isOf(user, wallet)) return wallet.id;
+    if (wallet && store.isOwnedBy(user, wallet)) return wallet.id;
     throw new ApiError('wallet_not_found', 'This user has no wallet with this publicKey.');
   }
   const [wallet, another] = await store.walletsOfUser(reads, user, 2);

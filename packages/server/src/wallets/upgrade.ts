@@ -4,13 +4,13 @@ import type { StarknetNetwork } from '../chains/networks.ts';
 import type { Caller } from '../http/call.ts';
 import { readAddress, readClassHash } from '../http/validation.ts';
 import { readSignedExecution, type WalletDeps } from './signed-execution.ts';
-import { findWallet, type KeptWallet, type WalletRecord } from './wallet.ts';
+import { findWallet, type StoredWallet, type WalletRecord } from './wallet.ts';
 import { currentClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
 
 type Prepare = typeof endpoints.prepareWalletUpgrade;
 type Execute = typeof endpoints.executeWalletUpgrade;
 
-interface Standing {
+interface DeployedWallet {
   readonly network: StarknetNetwork;
   readonly wallet: WalletRecord;
   /** As the chain says: somebody may have upgraded the wallet without us. */
@@ -24,7 +24,7 @@ export async function prepareUpgrade(
 ): Promise<AnswerOf<Prepare>> {
   const wanted =
     body.targetClassHash === undefined ? undefined : readClassHash(body.targetClassHash, 'body.targetClassHash');
-  const { network, wallet, current } = await standingWallet(deps, caller, body.walletAddress);
+  const { network, wallet, current } = await requireDeployed(deps, caller, body.walletAddress);
   const target = wanted ?? currentClass(network, 'SVC');
   if (target === current) {
     throw new ApiError('class_not_allowed', `The wallet has the class ${toHex(target)} already.`);
@@ -52,7 +52,7 @@ export async function executeUpgrade(
   caller: Caller,
   body: BodyOf<Execute>,
 ): Promise<AnswerOf<Execute>> {
-  const standing = await standingWallet(deps, caller, body.walletAddress);
+  const standing = await requireDeployed(deps, caller, body.walletAddress);
   const { network, wallet, current } = standing;
   const { typedData, signature: text } = body;
   const signed = await readSignedExecution(deps, wallet, { typedData, signature: text, field: 'body.signature' });
@@ -72,7 +72,7 @@ export async function executeUpgrade(
   return { transactionHash: toHex(hash), newClassHash: toHex(target), newWalletType: typeOfClass(network, target) };
 }
 
-async function standingWallet({ db, networks }: WalletDeps, caller: Caller, text: string): Promise<Standing> {
+async function requireDeployed({ db, networks }: WalletDeps, caller: Caller, text: string): Promise<DeployedWallet> {
   const address = readAddress(text, 'body.walletAddress');
   const network = networks.starknet(caller.environment);
   const wallet = await findWallet(db.reads, caller, address);
@@ -82,7 +82,7 @@ async function standingWallet({ db, networks }: WalletDeps, caller: Caller, text
   return { network, wallet, current };
 }
 
-function notDeployed({ address, deployment }: KeptWallet): ApiError {
+function notDeployed({ address, deployment }: StoredWallet): ApiError {
   const advice = deployment === 'FAILED' ? 'The deployment failed; create the wallet again.' : undefined;
   return new ApiError('wallet_not_deployed', advice && `${address} is not deployed. ${advice}`);
 }
@@ -97,7 +97,7 @@ function upgradeCall(network: StarknetNetwork, account: bigint, current: bigint,
  * The class that the signed calls lead to. They must be exactly what was prepared: an earlier class skips a call that it does not
  * understand, and the transaction would look like a success. Once the wallet has that class, either spelling is the old request.
  */
-function readUpgrade({ network, wallet, current }: Standing, calls: readonly Call[]): bigint {
+function readUpgrade({ network, wallet, current }: DeployedWallet, calls: readonly Call[]): bigint {
   const [call, ...more] = calls;
   const [target = 0n] = call?.calldata ?? [];
   const account = BigInt(wallet.address);

@@ -39,7 +39,7 @@ export interface WalletRecord {
 export type DeploymentState = 'PENDING' | 'DEPLOYED' | 'FAILED';
 
 /** A wallet with what only this room wants to know. */
-export interface KeptWallet extends WalletRecord {
+export interface StoredWallet extends WalletRecord {
   readonly deployment: DeploymentState;
   /** Of the relay that deploys it; undefined until a paymaster tells it. */
   readonly transactionHash: string | undefined;
@@ -76,7 +76,7 @@ export interface User {
 }
 
 /** Of the same environment, that is. */
-export function isOf(user: User, wallet: User): boolean {
+export function isOwnedBy(user: User, wallet: User): boolean {
   return user.organizationId === wallet.organizationId && user.externalUserId === wallet.externalUserId;
 }
 
@@ -84,7 +84,7 @@ export async function walletAt(
   reads: Reads,
   environment: Environment,
   address: StarknetAddress,
-): Promise<KeptWallet | undefined> {
+): Promise<StoredWallet | undefined> {
   const row = await reads.one<WalletRow>(sql`
     select ${columns} from wallets where environment = ${environment} and address = ${address}`);
   return row && fromRow(row);
@@ -94,14 +94,14 @@ export async function selectWalletsAt(
   reads: Reads,
   environment: Environment,
   addresses: readonly StarknetAddress[],
-): Promise<KeptWallet[]> {
+): Promise<StoredWallet[]> {
   const rows = await reads.rows<WalletRow>(sql`
     select ${columns} from wallets where environment = ${environment} and address = any(${addresses})`);
   return rows.map(fromRow);
 }
 
 /** Newest first. */
-export async function walletsOfUser(reads: Reads, user: User, limit: number): Promise<KeptWallet[]> {
+export async function walletsOfUser(reads: Reads, user: User, limit: number): Promise<StoredWallet[]> {
   const rows = await reads.rows<WalletRow>(sql`
     select ${columns} from wallets where ${ofUser(user)} order by created_at desc, id desc limit ${limit}`);
   return rows.map(fromRow);
@@ -121,7 +121,7 @@ export function newestCredential(reads: Reads, user: User): Promise<CredentialRo
 }
 
 /** What a request brings along to be kept with the wallet. */
-export interface KeptDetails {
+export interface NewWalletDetails {
   readonly userId: string | undefined;
   readonly encryptedPrivateKey: string;
   readonly encryptedPrivateKeyBackup: string | undefined;
@@ -135,7 +135,7 @@ export type NewWallet = Omit<
   WalletRecord,
   'isDeployed' | 'relayId' | 'createdAt' | 'updatedAt' | 'encryptedPrivateKey'
 > &
-  KeptDetails & { readonly relayId: string; readonly transactionHash: string | undefined };
+  NewWalletDetails & { readonly relayId: string; readonly transactionHash: string | undefined };
 
 /** Answers whether it was stored. One that exists is replaced only if it is the same user's and its deployment failed. */
 export async function saveWallet(tx: Db, wallet: NewWallet): Promise<boolean> {
@@ -199,7 +199,7 @@ function ofUser({ organizationId, environment, externalUserId }: User): Sql {
   return sql`organization_id = ${organizationId} and environment = ${environment} and external_user_id = ${externalUserId}`;
 }
 
-function fromRow(row: WalletRow): KeptWallet {
+function fromRow(row: WalletRow): StoredWallet {
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -231,10 +231,10 @@ export async function findWallet(
   reads: Reads,
   caller: Caller,
   address: StarknetAddress,
-): Promise<KeptWallet | undefined> {
+): Promise<StoredWallet | undefined> {
   const wallet = await walletAt(reads, caller.environment, address);
   if (wallet?.organizationId !== caller.organizationId) return undefined;
-  return mayBe(caller, wallet.externalUserId) ? wallet : undefined;
+  return mayActFor(caller, wallet.externalUserId) ? wallet : undefined;
 }
 
 /** Which of the addresses are wallets, of whatever organisation. */
@@ -249,7 +249,7 @@ export async function walletsAt(
 }
 
 /** A secret key speaks for every user of its organisation, a user's token for that user alone. */
-export function mayBe(caller: Caller, externalUserId: string): boolean {
+export function mayActFor(caller: Caller, externalUserId: string): boolean {
   return caller.proof !== 'user token' || caller.externalUserId === externalUserId;
 }
 
@@ -273,7 +273,7 @@ export async function recoverCredential(reads: Reads, caller: Caller, externalUs
 }
 
 function userOf(caller: Caller, externalUserId: string): User {
-  if (!mayBe(caller, externalUserId)) missing();
+  if (!mayActFor(caller, externalUserId)) missing();
   return { ...caller, externalUserId };
 }
 

@@ -203,7 +203,7 @@ export async function sendOnce(nodes: Nodes<RpcProvider>, signed: SignedInvoke):
   const failures: string[] = [];
   let perhapsTaken = false;
   for (const node of nodes.inOrder()) {
-    const attempt = (await turnedAway(nodes, node)) ?? (await attemptOn(node, signed));
+    const attempt = (await admissionFailure(nodes, node)) ?? (await attemptOn(node, signed));
     if (attempt.outcome === 'sent') return attempt;
     if (attempt.outcome === 'refused') {
       if (!perhapsTaken) return attempt;
@@ -224,7 +224,7 @@ interface Failed {
   readonly reason: string;
 }
 
-async function turnedAway(nodes: Nodes<RpcProvider>, node: Node<RpcProvider>): Promise<Failed | undefined> {
+async function admissionFailure(nodes: Nodes<RpcProvider>, node: Node<RpcProvider>): Promise<Failed | undefined> {
   return nodes.admit(node).then(
     () => undefined,
     (error: unknown) => ({ outcome: 'failed', unclear: false, reason: nodeErrorText(error) }),

@@ -202,7 +202,7 @@ export function unavailable(reason: string): ApiError {
 }
 
 /** It may be executed yet, so nothing new should be signed in its place. */
-export function notTakenYet(reason: string): ApiError {
+export function notSubmittedYet(reason: string): ApiError {
   return new ApiError(
     'chain_unavailable',
     'The transaction is stored, but the paymaster has not taken it yet. Send the same request again in a moment.',

@@ -38,23 +38,23 @@ export async function follow(deps: PaymasterDeps, relayId: string): Promise<Paym
   const network = deps.networks.starknet(relay.environment);
   const receipt = isOpen(relay.state) && relay.hash !== undefined ? await network.chain.receipt(relay.hash) : undefined;
   if (receipt && !receipt.accepted) return relay;
-  if (receipt && (await isTrue(network, relay, receipt))) await settleWith(deps, relay, receipt);
-  else await lookAround(deps, network, relay);
+  if (receipt && (await isProven(network, relay, receipt))) await recordReceipt(deps, relay, receipt);
+  else await searchExecution(deps, network, relay);
   return readRelay(deps.db, relayId);
 }
 
 /** A paymaster may name a transaction that is not the one, or send two of which the second must revert. */
-async function isTrue({ chain }: StarknetNetwork, relay: PaymasterRelay, receipt: Receipt): Promise<boolean> {
+async function isProven({ chain }: StarknetNetwork, relay: PaymasterRelay, receipt: Receipt): Promise<boolean> {
   const deed = executionOfPaymasterRelay(relay);
   if (receipt.status === 'REVERTED') return !(await isExecuted(chain, deed, 'latest'));
   return receipt.blockNumber !== undefined && wasExecutedIn(chain, deed, receipt.blockNumber);
 }
 
-async function lookAround(deps: PaymasterDeps, network: StarknetNetwork, relay: PaymasterRelay): Promise<void> {
+async function searchExecution(deps: PaymasterDeps, network: StarknetNetwork, relay: PaymasterRelay): Promise<void> {
   const { chain } = network;
   const deed = executionOfPaymasterRelay(relay);
   const head = await chain.blockNumber();
-  if (await isExecuted(chain, deed, head)) return takeExecuted(deps, network, relay, head);
+  if (await isExecuted(chain, deed, head)) return recordExecution(deps, network, relay, head);
   if (!isOpen(relay.state)) return;
   if (await isWindowClosed(network, deed, head)) return voidRelay(deps, relay);
   if (relay.restedMs < RESEND_AFTER_MS || (await network.time()) >= relay.notAfter) return;
@@ -64,7 +64,7 @@ async function lookAround(deps: PaymasterDeps, network: StarknetNetwork, relay: 
 }
 
 /** It is executed, though not by a transaction that we know of, or although we were told that it never would be. */
-async function takeExecuted(
+async function recordExecution(
   deps: PaymasterDeps,
   { chain }: StarknetNetwork,
   relay: PaymasterRelay,
@@ -82,8 +82,8 @@ async function takeExecuted(
     return;
   }
   deps.log.warn({ relayId: relay.id, block }, 'a paymaster executed a relay without telling its transaction');
-  await adopt(deps, relay, receipt.transactionHash, ['STORED', 'SENT', 'REVERTED', 'VOIDED']);
-  await settleWith(deps, relay, receipt);
+  await setTransaction(deps, relay, receipt.transactionHash, ['STORED', 'SENT', 'REVERTED', 'VOIDED']);
+  await recordReceipt(deps, relay, receipt);
 }
 
 /** Blocks come every few seconds. */
@@ -99,7 +99,7 @@ export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<
   }
   const answer = await deps.paymaster.execute(relay.content.request);
   if (answer.outcome === 'answered') {
-    await adopt(deps, relay, answer.value, ['STORED', 'SENT']);
+    await setTransaction(deps, relay, answer.value, ['STORED', 'SENT']);
     return answer;
   }
   deps.log.warn({ relayId: relay.id, ...answer }, 'the paymaster did not take a transaction');
@@ -109,7 +109,7 @@ export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<
 }
 
 /** From now on this is the relay's transaction. */
-export async function adopt(
+export async function setTransaction(
   deps: Pick<PaymasterDeps, 'db' | 'onHash'>,
   relay: PaymasterRelay,
   hash: bigint,
@@ -125,7 +125,7 @@ export async function adopt(
 type Deps = Pick<PaymasterDeps, 'db' | 'networks' | 'outcomes'>;
 
 /** What the chain says of the relay's transaction, once it is in a block. */
-export async function settleWith(deps: Deps, relay: PaymasterRelay, receipt: Receipt): Promise<void> {
+export async function recordReceipt(deps: Deps, relay: PaymasterRelay, receipt: Receipt): Promise<void> {
   const { chain } = deps.networks.starknet(relay.environment);
   const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
   // The block was taken away while we looked; what takes its place is seen the next time.
@@ -176,7 +176,7 @@ const PAUSES_PER_AGE = 10;
 export function paymasterJobs(deps: PaymasterDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const followRelay: JobHandler<FollowPayload> = async ({ relayId }) => {
     const relay = await follow(deps, relayId);
-    if (relay && !isEnough(relay)) await enqueue(deps.db, followJob(relayId, pauseFor(relay)));
+    if (relay && !isDone(relay)) await enqueue(deps.db, followJob(relayId, pollDelayMs(relay)));
   };
   const sweep: JobHandler<object> = async () => {
     const ids = await openRelays(deps.db, { quietMs: QUIET_MS, maxAgeMs: MAX_FOLLOWED_MS, limit: MAX_SWEPT });
@@ -195,12 +195,12 @@ export function paymasterJobs(deps: PaymasterDeps): { handlers: JobHandlers; rec
  * Until its window is over, anyone who has the signature may still execute what reverted or what the paymaster refused, the
  * paymaster included.
  */
-function isEnough(relay: PaymasterRelay): boolean {
+function isDone(relay: PaymasterRelay): boolean {
   if (isOpen(relay.state)) return ageOf(relay) > MAX_FOLLOWED_MS;
   return relay.state === 'SUCCEEDED' || Date.now() > relay.notAfter.getTime() + MAX_PAUSE_MS;
 }
 
-function pauseFor(relay: PaymasterRelay): number {
+function pollDelayMs(relay: PaymasterRelay): number {
   return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageOf(relay) / PAUSES_PER_AGE));
 }
 

@@ -14,7 +14,14 @@ import {
   type StoreWithRelay,
 } from '../relay.ts';
 import { awaitSubmitted, findRelayByPurpose } from '../relay-store.ts';
-import { buildRequest, executeRequest, notTakenYet, refusedToBuild, refusedToExecute, unavailable } from './client.ts';
+import {
+  buildRequest,
+  executeRequest,
+  notSubmittedYet,
+  refusedToBuild,
+  refusedToExecute,
+  unavailable,
+} from './client.ts';
 import { followJob, type PaymasterDeps, RESEND_AFTER_MS, send } from './follow.ts';
 import { insertPaymasterRelay, type PaymasterRelay, readRelay } from './store.ts';
 
@@ -78,7 +85,7 @@ async function sendFirst(deps: PaymasterDeps, relay: PaymasterRelay): Promise<Re
   const now = await readRelay(deps.db, relay.id);
   if (now?.hash !== undefined) return { id: relay.id, hash: now.hash };
   if (answer.outcome === 'refused' && now?.state === 'VOIDED') throw refusedToExecute(answer);
-  throw notTakenYet(answer.reason);
+  throw notSubmittedYet(answer.reason);
 }
 
 type Deps = Pick<PaymasterDeps, 'networks' | 'paymaster'>;

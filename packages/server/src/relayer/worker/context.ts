@@ -9,13 +9,13 @@ import type { OutcomeHandlers } from '../outcome.ts';
 import type { Relay } from '../relay.ts';
 import { type AttemptKind, databaseTime } from '../relay-store.ts';
 
-export interface TenderDeps extends RelayerDeps {
+export interface RelayWorkerDeps extends RelayerDeps {
   readonly outcomes: OutcomeHandlers;
   readonly log: JobLog;
 }
 
 /** One look at one account. */
-export interface AccountContext extends Pick<TenderDeps, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
+export interface AccountContext extends Pick<RelayWorkerDeps, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
   readonly environment: Environment;
   readonly chain: StarknetNetwork['chain'];
   /** The account, as the database spells it. */
@@ -30,7 +30,7 @@ export interface AccountContext extends Pick<TenderDeps, 'db' | 'crypto' | 'outc
 }
 
 export async function openContext(
-  deps: TenderDeps,
+  deps: RelayWorkerDeps,
   environment: Environment,
   account: string,
 ): Promise<AccountContext> {
@@ -123,14 +123,14 @@ export async function countFailure({ db, at }: AccountContext, id: string): Prom
 }
 
 /** Of which nonces; without a bound, from the first or to the last. */
-export interface Range {
+export interface NonceRange {
   readonly from?: bigint;
   readonly below?: bigint;
   readonly limit: number;
 }
 
 /** In the order of their nonces. */
-export async function openRelays(view: AccountContext, { from, below, limit }: Range): Promise<OpenRelay[]> {
+export async function openRelays(view: AccountContext, { from, below, limit }: NonceRange): Promise<OpenRelay[]> {
   const atLeast = from === undefined ? sql`` : sql`and nonce >= ${from}`;
   const lessThan = below === undefined ? sql`` : sql`and nonce < ${below}`;
   const rows = await view.db.rows<Row>(sql`

@@ -13,16 +13,23 @@ import {
 } from '../execution-proof.ts';
 import { type Included, recordOutcome } from '../outcome.ts';
 import type { Relay } from '../relay.ts';
-import { insertOther, reopen } from '../relay-store.ts';
-import { type AccountContext, ageMs, countFailure, markSince, type OpenRelay, type TenderDeps } from './context.ts';
+import { insertForeignAttempt, reopen } from '../relay-store.ts';
+import {
+  type AccountContext,
+  ageMs,
+  countFailure,
+  markSince,
+  type OpenRelay,
+  type RelayWorkerDeps,
+} from './context.ts';
 
 /** Reads of one look at the same time: enough to keep a node busy, few enough to be polite. */
-const AT_ONCE = 8;
+const READS_AT_ONCE = 8;
 /** A node may tell nonces before receipts, or be behind another one; after so long it is neither. */
 const DISPLACED_AFTER_MS = 300_000;
 
 /** `LATER`: it is on the chain, but its block may still change, or it cannot be read now. `UNKNOWN`: none of its transactions is there. */
-type Found = Included | 'LATER' | 'UNKNOWN';
+type Inclusion = Included | 'LATER' | 'UNKNOWN';
 
 /** Stores the end of relays whose nonces are used. Answers whether there was one. */
 export async function recordIncluded(view: AccountContext, relays: readonly OpenRelay[]): Promise<boolean> {
@@ -33,10 +40,12 @@ export async function recordIncluded(view: AccountContext, relays: readonly Open
     return block;
   };
   let settled = false;
-  for (let start = 0; start < relays.length; start += AT_ONCE) {
-    const some = relays.slice(start, start + AT_ONCE);
-    const all = await Promise.all(some.map(async (relay) => ({ relay, found: await find(view, relay, blockAt) })));
-    for (const { relay, found } of all) settled = (await end(view, relay, found)) || settled;
+  for (let start = 0; start < relays.length; start += READS_AT_ONCE) {
+    const some = relays.slice(start, start + READS_AT_ONCE);
+    const all = await Promise.all(
+      some.map(async (relay) => ({ relay, found: await readInclusion(view, relay, blockAt) })),
+    );
+    for (const { relay, found } of all) settled = (await endRelay(view, relay, found)) || settled;
   }
   return settled;
 }
@@ -44,14 +53,14 @@ export async function recordIncluded(view: AccountContext, relays: readonly Open
 type BlockAt = (number: number) => Promise<Block | undefined>;
 
 /** One that cannot be read must not hold up the others. */
-function find(view: AccountContext, relay: OpenRelay, blockAt: BlockAt): Promise<Found> {
+function readInclusion(view: AccountContext, relay: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
   return read(view, relay, blockAt).catch((error: unknown) => {
     view.log.warn({ relayId: relay.id, reason: errorText(error) }, 'the end of a relay could not be read');
     return 'LATER';
   });
 }
 
-async function read({ chain }: AccountContext, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Found> {
+async function read({ chain }: AccountContext, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
   for (const { hash, kind } of attempts) {
     const receipt = await chain.receipt(hash);
     if (!receipt) continue;
@@ -62,7 +71,7 @@ async function read({ chain }: AccountContext, { attempts }: OpenRelay, blockAt:
   return 'UNKNOWN';
 }
 
-async function end(view: AccountContext, relay: OpenRelay, found: Found): Promise<boolean> {
+async function endRelay(view: AccountContext, relay: OpenRelay, found: Inclusion): Promise<boolean> {
   const { db, outcomes, log } = view;
   if (found === 'LATER') return false;
   try {
@@ -122,17 +131,17 @@ export async function findForeignExecution(
     return 'UNIDENTIFIED';
   }
   const hash = receipt.transactionHash;
-  await insertOther(db, chain.chainId, relay.id, hash);
+  await insertForeignAttempt(db, chain.chainId, relay.id, hash);
   log.warn({ relayId: relay.id, hash: toHex(hash) }, 'somebody else executed a relay');
   return { receipt, block, filler: false };
 }
 
 /** At one look, those first that were not asked about for longest: one question each. */
-const MAX_WATCHED = 500;
+const MAX_RECHECKED = 500;
 /** Enough to keep a node busy, few enough to be polite. */
 const RECHECKS_AT_ONCE = 8;
 /** So that the last look comes when the window is over and what it left is in a block. */
-const WATCHED_LONGER_MS = 180_000;
+const RECHECK_MARGIN_MS = 180_000;
 
 interface Row {
   readonly id: string;
@@ -145,11 +154,11 @@ interface Row {
  * What reverted or was given up can still be executed by anyone who has the signature, until its window is over. Where the wallet says
  * that it was, the relay is under way again, and the tender finds out how it ended.
  */
-export async function recheckUnexecuted(deps: TenderDeps, environment: Environment): Promise<void> {
+export async function recheckUnexecuted(deps: RelayWorkerDeps, environment: Environment): Promise<void> {
   const { networks, log } = deps;
   const { chain, time } = networks.starknet(environment);
-  const rows = await toWatch(deps.db, chain.chainId, new Date((await time()).getTime() - WATCHED_LONGER_MS));
-  const turns = createSemaphore({ limit: RECHECKS_AT_ONCE, maxQueued: MAX_WATCHED });
+  const rows = await relaysToRecheck(deps.db, chain.chainId, new Date((await time()).getTime() - RECHECK_MARGIN_MS));
+  const turns = createSemaphore({ limit: RECHECKS_AT_ONCE, maxQueued: MAX_RECHECKED });
   const look = (row: Row) =>
     reopenExecuted(deps, chain, row).catch((error: unknown) =>
       log.warn({ relayId: row.id, reason: errorText(error) }, 'a wallet could not be asked what it has executed'),
@@ -157,18 +166,18 @@ export async function recheckUnexecuted(deps: TenderDeps, environment: Environme
   await Promise.all(rows.map((row) => turns(() => look(row))));
 }
 
-function toWatch(db: Db, chainId: bigint, notBefore: Date): Promise<Row[]> {
+function relaysToRecheck(db: Db, chainId: bigint, notBefore: Date): Promise<Row[]> {
   return db.rows(sql`
     update relays set looked_at = now()
      where state in ('REVERTED', 'VOIDED') and id in (
        select id from relays
         where chain_id = ${toHex(chainId)} and state in ('REVERTED', 'VOIDED') and account is not null
           and kind not in ('gap', 'payout', 'burn', 'refund') and not_after > ${notBefore}
-        order by looked_at nulls first, not_after limit ${MAX_WATCHED})
+        order by looked_at nulls first, not_after limit ${MAX_RECHECKED})
     returning id, kind, wallet, not_after`);
 }
 
-async function reopenExecuted({ db, log }: TenderDeps, chain: StarknetChain, row: Row): Promise<void> {
+async function reopenExecuted({ db, log }: RelayWorkerDeps, chain: StarknetChain, row: Row): Promise<void> {
   const { id, kind, wallet, not_after } = row;
   const deed = await executionOfRelay(db, { id, kind, wallet: BigInt(wallet), notAfter: not_after });
   if (!deed || !(await isExecuted(chain, deed, 'latest'))) return;

@@ -2,13 +2,13 @@ import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Estimate } from '../../chains/starknet/chain.ts';
 import {
+  bumpedFee,
   covers,
   type Fee,
   feeOf,
   fillerCalls,
   firstFee,
   maxFeeOf,
-  raisedFee,
   signTransaction,
   unsigned,
 } from '../invoke.ts';
@@ -37,11 +37,11 @@ const VALIDATION = 55;
 /** A node has something with this nonce. */
 const UNDERPRICED = 64;
 /** What a higher fee can mend: too low for the present prices, for the pool's minimum, or to replace what waits there. */
-const MENDED_BY_FEE: readonly number[] = [53, VALIDATION, UNDERPRICED, 65];
+const FIXED_BY_FEE: readonly number[] = [53, VALIDATION, UNDERPRICED, 65];
 /** What is refused on and on is given up after so long, lest those behind it wait for nothing. */
-const GIVE_UP_AFTER_MS = 30_000;
+const ABANDON_AFTER_MS = 30_000;
 /** The same when a higher fee would help, but may not be offered. */
-const GIVE_UP_RAISING_AFTER_MS = 300_000;
+const ABANDON_BUMPS_AFTER_MS = 300_000;
 
 /** Sees to it that the chain has what it is to execute next. Answers whether a node took something that none had. */
 export async function submitPending(
@@ -51,17 +51,17 @@ export async function submitPending(
 ): Promise<boolean> {
   const [first] = waiting;
   if (!first) return false;
-  const firstForMs = await noteFirst(view, first);
+  const firstForMs = await firstSinceMs(view, first);
   if (first.nonce > pending && firstForMs >= GAP_AFTER_MS) return fillNonceGap(view, pending, first.nonce);
   let progressed = false;
   let lost = false;
   for (const relay of waiting) {
     if (relay.nonce >= pending + MAX_AHEAD) break;
     const isNext = relay.nonce === pending;
-    if (!isNext && !(lost || isLeftBehind(view, relay))) continue;
+    if (!isNext && !(lost || isUnsent(view, relay))) continue;
     if (relay.state === 'SENT') {
       if (await isKnown(view, relay)) {
-        if (isNext && firstForMs >= RAISE_AFTER_MS) await bumpFee(view, relay);
+        if (isNext && firstForMs >= BUMP_AFTER_MS) await bumpFee(view, relay);
         continue;
       }
       // A node that lost the next one has probably lost those behind it too.
@@ -73,7 +73,7 @@ export async function submitPending(
 }
 
 /** How long nothing has been in front of it. */
-async function noteFirst(view: AccountContext, first: OpenRelay): Promise<number> {
+async function firstSinceMs(view: AccountContext, first: OpenRelay): Promise<number> {
   if (first.missingSince) await markSince(view, first.id, 'missing', 'over');
   if (first.firstSince) return ageMs(view, first.firstSince);
   // Most are gone before they need a note.
@@ -81,7 +81,7 @@ async function noteFirst(view: AccountContext, first: OpenRelay): Promise<number
   return 0;
 }
 
-const isLeftBehind = (view: AccountContext, { state, createdAt }: OpenRelay): boolean =>
+const isUnsent = (view: AccountContext, { state, createdAt }: OpenRelay): boolean =>
   state === 'STORED' && ageMs(view, createdAt) >= YOUNG_MS;
 
 async function isKnown({ chain }: AccountContext, { newest }: OpenRelay): Promise<boolean> {
@@ -101,24 +101,24 @@ async function submit(view: AccountContext, relay: OpenRelay, isNext: boolean): 
   if (sent.outcome === 'unknown' || sent.code === NONCE) return false;
   if (!relay.refusedSince) await markSince(view, relay.id, 'refused');
   if (!isNext) return false;
-  if (isHopeless(view, relay, sent.code)) return replaceWithFiller(view, relay);
-  return MENDED_BY_FEE.includes(sent.code) && bumpFee(view, relay);
+  if (isUnsendable(view, relay, sent.code)) return replaceWithFiller(view, relay);
+  return FIXED_BY_FEE.includes(sent.code) && bumpFee(view, relay);
 }
 
 /** No node ever had it, and none will have it. */
-function isHopeless(view: AccountContext, { attempts, newest, refusedSince }: OpenRelay, code: number): boolean {
+function isUnsendable(view: AccountContext, { attempts, newest, refusedSince }: OpenRelay, code: number): boolean {
   if (!refusedSince || newest.kind === 'FILLER' || code === UNDERPRICED) return false;
   if (attempts.some(({ takenAt }) => takenAt !== undefined)) return false;
   const refusedMs = ageMs(view, refusedSince);
   const raises = attempts.filter(({ kind }) => kind === 'BUMP').length;
-  const enough = code === VALIDATION ? 1 : MENDED_BY_FEE.includes(code) ? MAX_RAISES : 0;
-  return refusedMs >= (raises >= enough ? GIVE_UP_AFTER_MS : GIVE_UP_RAISING_AFTER_MS);
+  const enough = code === VALIDATION ? 1 : FIXED_BY_FEE.includes(code) ? MAX_BUMPS : 0;
+  return refusedMs >= (raises >= enough ? ABANDON_AFTER_MS : ABANDON_BUMPS_AFTER_MS);
 }
 
 /** Blocks come every few seconds: what has not been included by then waits for a better price. */
-export const RAISE_AFTER_MS = 30_000;
+export const BUMP_AFTER_MS = 30_000;
 /** By then it pays about four times as much; more would not help, unless prices have risen further. */
-export const MAX_RAISES = 5;
+export const MAX_BUMPS = 5;
 
 /**
  * Signs the relay's calls again under the same nonce, for more money, so that the chain takes one or the other. When the wallet
@@ -129,7 +129,7 @@ export async function bumpFee(view: AccountContext, relay: OpenRelay): Promise<b
   const { newest } = relay;
   const isOver = newest.kind === 'FILLER' || (await view.time()) >= relay.notAfter;
   if (isOver && newest.kind !== 'FILLER') return replaceWithFiller(view, relay);
-  if (ageMs(view, newest.createdAt) < RAISE_AFTER_MS) return false;
+  if (ageMs(view, newest.createdAt) < BUMP_AFTER_MS) return false;
   return replace(view, relay, isOver ? 'FILLER' : 'BUMP');
 }
 
@@ -153,7 +153,7 @@ async function replace(view: AccountContext, relay: OpenRelay, kind: AttemptKind
   // What would revert now is sent all the same: its receipt is the truth, and our view may be old.
   const estimate = answer.ok ? answer : undefined;
   const count = relay.attempts.filter((attempt) => attempt.kind === kind).length;
-  if (count >= MAX_RAISES && (!estimate || covers(before, estimate))) return false;
+  if (count >= MAX_BUMPS && (!estimate || covers(before, estimate))) return false;
   const fee = nextFee(relay, kind, before, estimate);
   if (kind === 'BUMP' && view.maxFeeFri !== undefined && maxFeeOf(fee) > view.maxFeeFri) {
     log.error({ ...about, maxFeeFri: String(view.maxFeeFri) }, 'a relay is stuck, and more is not paid for one');
@@ -175,11 +175,11 @@ async function replace(view: AccountContext, relay: OpenRelay, kind: AttemptKind
 /** Where nothing waits at a node that would have to be outbid, doing nothing is had for its own price. */
 function nextFee({ attempts }: OpenRelay, kind: AttemptKind, before: Fee, estimate: Estimate | undefined): Fee {
   const isUnheard = attempts.every(({ takenAt, kind }) => takenAt === undefined && kind !== 'FILLER');
-  return kind === 'FILLER' && isUnheard && estimate ? firstFee(estimate) : raisedFee(before, estimate);
+  return kind === 'FILLER' && isUnheard && estimate ? firstFee(estimate) : bumpedFee(before, estimate);
 }
 
 /** At one look; the next one goes on. */
-const MAX_MENDED = 100;
+const MAX_FILLED = 100;
 /** Long over: a gap's transaction is never sent for anything but its nonce. */
 const OVER = new Date(0);
 
@@ -196,9 +196,9 @@ interface Ended {
  */
 export async function fillNonceGap(view: AccountContext, from: bigint, to: bigint): Promise<boolean> {
   const { db, chain, account, log } = view;
-  const end = to - from > BigInt(MAX_MENDED) ? from + BigInt(MAX_MENDED) : to;
+  const end = to - from > BigInt(MAX_FILLED) ? from + BigInt(MAX_FILLED) : to;
   const ended = await endedRelays(db, chain.chainId, account, from, end);
-  for (const relay of ended) if (await stands(view, relay)) return false;
+  for (const relay of ended) if (await isOnChain(view, relay)) return false;
   log.error(
     { account, from: String(from), to: String(end) },
     'nonces of a relayer account were lost; they are made good',
@@ -224,7 +224,7 @@ function endedRelays(db: Db, chainId: bigint, account: string, from: bigint, to:
 }
 
 /** Its block is there, so the account has come further than the node says that we asked. */
-async function stands({ chain }: AccountContext, { block_number, block_hash }: Ended): Promise<boolean> {
+async function isOnChain({ chain }: AccountContext, { block_number, block_hash }: Ended): Promise<boolean> {
   if (block_number === null || block_hash === null) return false;
   return (await chain.block(Number(block_number)))?.hash === BigInt(block_hash);
 }

@@ -4,15 +4,22 @@ import { sql } from '@svc/store';
 import { enqueue, enqueueMany, type JobHandler, type JobHandlers, type RecurringJob } from '../../jobs/job.ts';
 import { errorText } from '../../util/text.ts';
 import { nextNonces, raiseNextNonce, readBalances } from '../accounts.ts';
-import { type TenderPayload, tenderJob, tenderTask } from '../relay-store.ts';
-import { type AccountContext, hasDueRelays, nextDueMs, openContext, openRelays, type TenderDeps } from './context.ts';
+import { type RelayWorkerPayload, relayWorkerJob, relayWorkerTask } from '../relay-store.ts';
+import {
+  type AccountContext,
+  hasDueRelays,
+  nextDueMs,
+  openContext,
+  openRelays,
+  type RelayWorkerDeps,
+} from './context.ts';
 import { recheckUnexecuted, recordIncluded } from './reconcile.ts';
 import { submitPending } from './submit.ts';
 
 /** Shorter than a block time: callers wait for the outcome. */
 const POLL_MS = 1_000;
 /** What one look settles; the next one goes on. */
-const MAX_SETTLED = 200;
+const MAX_RECORDED = 200;
 /** More than a node lets wait, so that nothing that could be sent is overlooked. */
 const MAX_WAITING = 200;
 
@@ -27,10 +34,14 @@ export interface PassResult {
  * Looks after everything that an account has under way: stores how things ended, sends what no node has, raises what is stuck. It
  * may be repeated, and run beside requests that send the same. Nodes that fail change nothing.
  */
-export async function processAccount(deps: TenderDeps, environment: Environment, account: string): Promise<PassResult> {
+export async function processAccount(
+  deps: RelayWorkerDeps,
+  environment: Environment,
+  account: string,
+): Promise<PassResult> {
   const context = await openContext(deps, environment, account);
   const progressed =
-    (await hasDueRelays(context)) && (await runPass(context).catch((error: unknown) => complain(context, error)));
+    (await hasDueRelays(context)) && (await runPass(context).catch((error: unknown) => logFailure(context, error)));
   if (await hasDueRelays(context)) return { open: true, nextPassMs: progressed ? 0 : POLL_MS };
   const dueMs = await nextDueMs(context);
   return dueMs === undefined ? { open: false, nextPassMs: 0 } : { open: true, nextPassMs: dueMs };
@@ -40,17 +51,17 @@ export async function processAccount(deps: TenderDeps, environment: Environment,
 async function runPass(view: AccountContext): Promise<boolean> {
   const { sealed, pending } = await readNonces(view);
   await syncNextNonce(view, sealed);
-  const included = await openRelays(view, { below: sealed, limit: MAX_SETTLED });
+  const included = await openRelays(view, { below: sealed, limit: MAX_RECORDED });
   const waiting = await openRelays(view, { from: pending, limit: MAX_WAITING });
   // Together, and neither fails with the other: somebody waits for both.
   const [pushed, settled] = await Promise.all([
-    submitPending(view, waiting, pending).catch((error: unknown) => complain(view, error)),
-    recordIncluded(view, included).catch((error: unknown) => complain(view, error)),
+    submitPending(view, waiting, pending).catch((error: unknown) => logFailure(view, error)),
+    recordIncluded(view, included).catch((error: unknown) => logFailure(view, error)),
   ]);
   return pushed || settled;
 }
 
-function complain({ log, account }: AccountContext, error: unknown): false {
+function logFailure({ log, account }: AccountContext, error: unknown): false {
   log.warn({ account, reason: errorText(error) }, 'a look at a relayer account was cut short');
   return false;
 }
@@ -76,7 +87,7 @@ const SWEEP_SECONDS = 15;
 const BALANCE_SECONDS = 60;
 const WATCH_SECONDS = 60;
 
-export interface RelayerJobDeps extends TenderDeps {
+export interface RelayerJobDeps extends RelayWorkerDeps {
   /** Those whose chain this process reaches. */
   readonly environments: readonly Environment[];
 }
@@ -87,7 +98,7 @@ export function relayerJobs(deps: RelayerJobDeps): { handlers: JobHandlers; recu
     const [sweep, balances] = [`sweep-relayers-${environment}`, `read-relayer-balances-${environment}`];
     const watch = `watch-unexecuted-relays-${environment}`;
     const handlers: JobHandlers = {
-      [tenderTask(environment)]: tendAccount(deps, environment),
+      [relayWorkerTask(environment)]: relayWorkerHandler(deps, environment),
       [sweep]: () => sweepAccounts(deps, environment),
       [balances]: () => readBalances(deps, environment),
       [watch]: () => recheckUnexecuted(deps, environment),
@@ -105,12 +116,12 @@ export function relayerJobs(deps: RelayerJobDeps): { handlers: JobHandlers; recu
   };
 }
 
-function tendAccount(deps: RelayerJobDeps, environment: Environment): JobHandler<TenderPayload> {
+function relayWorkerHandler(deps: RelayerJobDeps, environment: Environment): JobHandler<RelayWorkerPayload> {
   return async ({ account }) => {
     const { chain } = deps.networks.starknet(environment);
     const { open, nextPassMs } = await processAccount(deps, environment, account);
     if (!open) return;
-    await enqueue(deps.db, tenderJob(environment, chain.chainId, account, new Date(Date.now() + nextPassMs)));
+    await enqueue(deps.db, relayWorkerJob(environment, chain.chainId, account, new Date(Date.now() + nextPassMs)));
   };
 }
 
@@ -124,6 +135,6 @@ async function sweepAccounts({ db, networks }: RelayerJobDeps, environment: Envi
         where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT'))`);
   await enqueueMany(
     db,
-    rows.map(({ account }) => tenderJob(environment, chainId, account)),
+    rows.map(({ account }) => relayWorkerJob(environment, chainId, account)),
   );
 }
