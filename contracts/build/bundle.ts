@@ -2,32 +2,32 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { places } from './places.ts';
 
-/** A line of the one text that the compiler takes, and where a reader finds it. */
+/** A line of the bundled source and its original position. */
 export interface SourceLine {
   readonly text: string;
   readonly file: string;
   readonly line: number;
-  /** The path of the module that it stands in, below the crate. */
+  /** Path of the enclosing module below the crate. */
   readonly module: string;
 }
 
 export type Bundle = readonly SourceLine[];
 
-/** A module that may have no file: a generated one names what it was made from. */
+/** `file` of a generated module names its origin. */
 export interface CairoModule {
   readonly name: string;
   readonly file: string;
   readonly source: string;
 }
 
-/** A file of its own: `mod name;`, as Cairo projects have it. */
+/** `mod name;`: a module in its own file. */
 const MODULE = /^(\s*(?:pub(?:\(crate\))? )?mod (\w+));\s*$/;
 
 export function sourceOf(bundle: Bundle): string {
   return `${bundle.map(({ text }) => text).join('\n')}\n`;
 }
 
-/** The contract alone: what is compiled, and what its class hash is computed from. */
+/** The contract alone, as compiled for the class hash. */
 export function contractBundle(): Bundle {
   return inlineModules({ name: '', file: places.source, source: readFileSync(places.source, 'utf8') }, '');
 }
@@ -45,7 +45,7 @@ export function testModule(name: string): CairoModule {
   return { name, file, source: readFileSync(file, 'utf8') };
 }
 
-/** Puts the text of each `mod name;` in its place, as the compiler takes one text only. */
+/** Inlines each `mod name;`, because the compiler takes a single text. */
 export function inlineModules({ file, source }: CairoModule, module: string): SourceLine[] {
   return source
     .trimEnd()
@@ -69,7 +69,7 @@ function wrapped(head: string, lines: readonly SourceLine[], at: Omit<SourceLine
   return [{ ...at, text: `${head} {` }, ...lines, { ...at, text: '}' }];
 }
 
-/** lib.cairo's modules are its neighbours; those of any other file lie in the folder of its name. */
+/** Modules of lib.cairo are beside it, those of another file in the folder of its name. */
 function folderOf(file: string): string {
   return path.basename(file) === 'lib.cairo' ? path.dirname(file) : file.replace(/\.cairo$/, '');
 }

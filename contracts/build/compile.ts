@@ -3,13 +3,13 @@ import { type CompilerRun, runCompiler } from './compiler-process.ts';
 import { readable } from './diagnostics.ts';
 
 export interface Compiled {
-  /** The class as the compiler wrote it: JSON with `sierra_program`, `entry_points_by_type`, `abi`. */
+  /** Compiler output: JSON with `sierra_program`, `entry_points_by_type`, `abi`. */
   readonly json: string;
   readonly warnings: readonly string[];
   readonly run: CompilerRun;
 }
 
-/** Throws with the compiler's messages, at the places of the files. */
+/** Throws with the compiler's messages, at their original positions. */
 export async function compile(bundle: Bundle): Promise<Compiled> {
   const run = await runCompiler({ kind: 'compile', source: sourceOf(bundle) });
   const diagnostics = readable(run.diagnostics, bundle);
@@ -19,7 +19,7 @@ export async function compile(bundle: Bundle): Promise<Compiled> {
 
 export class CompileError extends Error {
   constructor(diagnostics: readonly string[], output: string) {
-    // What was written over in the compiler's memory is lost; then the little that it returned must do.
+    // Diagnostics may be lost in the compiler's memory.
     super(`The contract does not compile.\n${diagnostics.length > 0 ? diagnostics.join('\n\n') : output}`);
   }
 }

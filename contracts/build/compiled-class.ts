@@ -4,15 +4,14 @@ import { places, shown } from './places.ts';
 import { repairProgram } from './sierra-program.ts';
 
 export interface CompiledClass {
-  /** What is committed: the class as it is declared, without the names of types and functions, which nobody hashes. */
+  /** The class as declared, without debug names, which are not part of the hash. */
   readonly json: string;
   readonly classHash: string;
 }
 
-/** Takes what the compiler wrote. */
 export function compiledClass(written: string): CompiledClass {
   const { sierra_program_debug_info: _names, sierra_program, ...rest } = JSON.parse(written);
-  // The compiler is a 32-bit program: its way to write a branch that falls through is not what nodes read.
+  // A 32-bit compiler encodes fallthrough branches differently from what nodes read.
   const declared = { sierra_program: repairProgram(sierra_program), ...rest };
   const classHash = BigInt(hash.computeContractClassHash(declared));
   return { json: `${JSON.stringify(declared)}\n`, classHash: `0x${classHash.toString(16).padStart(64, '0')}` };
@@ -25,7 +24,6 @@ function files({ json, classHash }: CompiledClass): [file: string, content: stri
   ];
 }
 
-/** The class as it is committed. */
 export function readCompiled(): string {
   return readFileSync(places.compiledClass, 'utf8');
 }
@@ -34,7 +32,7 @@ export function writeCompiled(compiled: CompiledClass): void {
   for (const [file, content] of files(compiled)) writeFileSync(file, content);
 }
 
-/** The files that are not what the source compiles to. */
+/** Files that differ from what the source compiles to. */
 export function staleFiles(compiled: CompiledClass): string[] {
   return files(compiled)
     .filter(([file, content]) => read(file) !== content)

@@ -1,4 +1,4 @@
-// One run of the compiler. A process of its own, as WebAssembly never gives memory back: a second run would need twice as much.
+// One compiler run per process: WebAssembly never returns memory.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import start, { compileStarknetContract, runTests } from 'wasm-cairo';
@@ -8,7 +8,7 @@ import { findDiagnostics, findReports } from './memory-texts.ts';
 const WASM = fileURLToPath(import.meta.resolve('wasm-cairo/wasm-cairo_bg.wasm'));
 
 function run(task: CompilerTask): string {
-  // Warnings are allowed and names of types and functions are kept in the class: its hash is the same for everybody.
+  // Allows warnings and keeps debug names; neither changes the class hash.
   if (task.kind === 'compile') return compileStarknetContract(task.source, true, true);
   const [includeIgnored, onlyIgnored, starknet, profiler, withoutGas, resources] = [
     false,

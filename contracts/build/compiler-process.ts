@@ -8,7 +8,7 @@ export interface CompilerRun extends CompilerAnswer {
   readonly seconds: number;
 }
 
-/** Runs the compiler once. One run takes up to 3 GB, so callers wait for one before they start the next. */
+/** Takes up to 3 GB, so callers run one at a time. */
 export function runCompiler(task: CompilerTask): Promise<CompilerRun> {
   const started = performance.now();
   return new Promise((resolve, reject) => {

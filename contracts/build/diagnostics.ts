@@ -3,7 +3,7 @@ import { shown } from './places.ts';
 
 const PLACE = /^ --> lib\.cairo:(\d+):(\d+)/m;
 
-/** What the compiler says, with the file and line that the reader has in place of the bundle's. */
+/** Replaces positions in the bundle by the original file and line. */
 export function readable(diagnostics: readonly string[], bundle: Bundle): string[] {
   return diagnostics.map((text) =>
     text.replace(PLACE, (whole, line: string, column: string) => {

@@ -5,12 +5,12 @@ const ATTRIBUTE = /^\s*(#\[|\/\/)/;
 const FUNCTION = /^\s*fn (\w+)\s*\(/;
 
 export interface ExpectedTest {
-  /** Its path below the crate: `tests::sessions::end_at_the_second_that_they_name`. */
+  /** Below the crate: `tests::sessions::end_at_the_second_that_they_name`. */
   readonly path: string;
   readonly line: SourceLine;
 }
 
-/** The tests that the source names, so that one that did not run is missed. */
+/** The tests in the source, to detect one that did not run. */
 export function expectedTests(bundle: Bundle, filter = ''): ExpectedTest[] {
   return bundle
     .flatMap((line, index) => (TEST.test(line.text) ? [testAfter(bundle, index)] : []))

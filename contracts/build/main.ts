@@ -36,7 +36,6 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Computes the class hash from the committed class. */
 function verifyCommitted(): CompiledClass {
   const committed = compiledClass(readCompiled());
   const [stale] = staleFiles(committed);
@@ -49,7 +48,7 @@ interface SuiteResult {
   readonly compiled: CompiledClass;
 }
 
-/** One compiler process at a time: two would need twice the memory. */
+/** One compiler process at a time, to bound memory. */
 async function runSuite(slices: readonly Slice[], write: boolean): Promise<SuiteResult> {
   const totals = { seconds: 0, peakMb: 0, passed: 0, failed: false };
   const count = (run: { seconds: number; peakMb: number }) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findDiagnostics, findReports } from './memory-texts.ts';
 
-/** Texts in a memory, with bytes between them that are none. */
+/** Texts separated by non-text bytes. */
 function memory(...texts: readonly string[]): Uint8Array {
   return new Uint8Array(Buffer.from(texts.map((text) => `\0\x01${text}\xff\0`).join(''), 'latin1'));
 }

@@ -1,6 +1,6 @@
-/** A search looks at one part at a time: Node's own search is not meant for more than 2 GiB. */
+/** Node's Buffer search is limited to 2 GiB. */
 const PART_BYTES = 2 ** 30;
-/** No report or message is longer; what follows in memory is something else. */
+/** Longer than any report or message. */
 const MAX_TEXT_BYTES = 2 ** 20;
 
 const NEWLINE = 10;
@@ -9,7 +9,6 @@ function isText(byte: number | undefined): boolean {
   return byte === NEWLINE || byte === 9 || (byte !== undefined && byte >= 32 && byte < 127);
 }
 
-/** Where a text stands in memory, as often as it does. */
 function* occurrences(memory: Uint8Array, needle: string): Generator<number> {
   for (let start = 0; start < memory.length; start += PART_BYTES) {
     const end = Math.min(memory.length, start + PART_BYTES + needle.length - 1);
@@ -34,8 +33,8 @@ const REPORT_START = 'Cairo Test outputs: \n';
 const REPORT_END = /^test result: .*$/m;
 
 /**
- * Every copy of the tests' report, as it grew: memory that was given back is partly written over, so that only some are whole.
- * The last one ends with the summary that the compiler also returns.
+ * Every complete copy of the growing test report: freed memory is partly overwritten. The last one ends with the summary that the
+ * compiler also returns.
  */
 export function findReports(memory: Uint8Array): string[] {
   const whole = new Set<string>();
@@ -47,12 +46,11 @@ export function findReports(memory: Uint8Array): string[] {
   return [...whole];
 }
 
-/** How the compiler names the place of what is wrong. */
 const PLACE = /^ --> (lib\.cairo:\d+:\d+)$/m;
 
 /**
- * What the compiler has against the source: the message, its place, the line and the marks under it. Memory that was given back
- * has lost its first bytes, and with them the word that tells errors from warnings; of several copies the longest is taken.
+ * Message, position, line and marks of each diagnostic. Freed memory has lost its first bytes, and with them the word "error" or
+ * "warning"; of several copies the longest is used.
  */
 export function findDiagnostics(memory: Uint8Array): string[] {
   const found = new Map<string, string>();

@@ -12,7 +12,7 @@ const broken: TestRun = {
   peakMb: 9,
 };
 
-/** Answers what is given, one after the other, and keeps what it was asked to run. */
+/** Returns the given results in order and records the modules. */
 function runner(...answers: readonly TestRun[]) {
   const asked: string[][] = [];
   const left = [...answers];

@@ -2,15 +2,15 @@ import { type CairoModule, testBundle } from './bundle.ts';
 import { runTests, type TestRun } from './run-tests.ts';
 
 /**
- * One program in four breaks the test runner's machine, whatever its size, and then always: it depends on where the
- * compiler puts things. A test that does nothing, of so many instructions, moves them.
+ * One program in four crashes the test runner, depending on code layout. A no-op test of this many instructions changes the
+ * layout.
  */
 const PADDINGS = [0, 40, 80, 120, 160, 200];
 const BROKEN = /broke down|Vector capacity exceeded/;
 
 export type Run = (modules: readonly CairoModule[]) => Promise<TestRun>;
 
-/** Runs the tests of some modules, and again with padding where the runner, not a test, failed. */
+/** Retries with padding if the runner, not a test, failed. */
 export async function runSlice(
   modules: readonly CairoModule[],
   run: Run = (all) => runTests(testBundle(all)),
@@ -25,7 +25,7 @@ export async function runSlice(
   return result;
 }
 
-/** What it cost to get there counts, too. */
+/** Time and memory include the failed attempts. */
 function withoutPadding(tests: TestRun, size: number, before: TestRun | undefined): TestRun {
   const extra = size === 0 ? 0 : 1;
   return {

@@ -8,16 +8,16 @@ import { parseReport, type TestReport } from './test-report.ts';
 export interface TestRun {
   readonly passed: number;
   readonly expected: number;
-  /** What went wrong, a text each; empty only when every expected test is known to have passed. */
+  /** Empty only if every expected test is known to have passed. */
   readonly problems: readonly string[];
   readonly seconds: number;
   readonly peakMb: number;
 }
 
-/** Some programs, always the same ones, break the runner in whichever test it is; the same tests in two programs do not. */
+/** Some programs always crash the runner; the same tests in two programs do not. */
 const BROKEN = 'The test runner itself broke down. Divide the tests of this slice into two files.';
 
-/** Compiles the bundle and runs its tests whose path has the filter in it. Silence is never taken for success. */
+/** Runs the tests whose path contains the filter. A missing result counts as a failure. */
 export async function runTests(bundle: Bundle, filter = ''): Promise<TestRun> {
   const expected = expectedTests(bundle, filter);
   const { output, broken, reports, diagnostics, seconds, peakMb } = await runCompiler({
@@ -39,7 +39,7 @@ export function problemsOf(report: TestReport, expected: readonly ExpectedTest[]
   return [`${expected.length} tests expected; ${passed} passed, ${failed} failed, ${ignored} ignored.`, ...problems];
 }
 
-/** Nothing is known of single tests when the report was lost; the numbers still are. */
+/** Without a report only the totals are known. */
 function problemOf({ outcomes, reasons }: TestReport, { path, line }: ExpectedTest): string[] {
   const outcome = outcomes.get(path);
   if (outcomes.size === 0 || outcome === 'ok') return [];

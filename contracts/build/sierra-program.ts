@@ -1,14 +1,14 @@
-// The Sierra program of a class: six version felts, then the program as numbers, packed with a code table.
+// A Sierra program: six version felts, then numbers packed with a code table.
 
-/** Where a branch goes that falls through to the next statement: the largest `usize` of a 64-bit compiler. */
+/** Target of a branch to the next statement: the largest `usize` of a 64-bit compiler. */
 export const FALLTHROUGH = 2n ** 64n - 1n;
-/** The same in the program of a 32-bit compiler, which no node takes. */
+/** The same from a 32-bit compiler; nodes refuse it. */
 const FALLTHROUGH_32 = 2n ** 32n - 1n;
 
 const PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;
 const VERSION_FELTS = 6;
 const MIN_CODE_SIZE = 256;
-/** Of anything in a program; the largest classes of the network have a tenth of it. */
+/** Ten times the largest classes of the network. */
 const MAX_SIZE = 2n ** 24n;
 
 export interface SierraProgram {
@@ -61,7 +61,7 @@ function codesPerFelt(paddedSize: number): number {
 
 export interface Branches {
   readonly statements: number;
-  /** Where in the values the target of each branch is. */
+  /** Indexes of the branch targets in the values. */
   readonly targets: readonly number[];
 }
 
@@ -72,7 +72,7 @@ export function findBranches({ values }: SierraProgram): Branches {
   const list = () => read.skip(read.size());
   repeat(read.size(), () => {
     read.skip(1);
-    // The flags of the type stand above the number of its arguments.
+    // The upper bits hold the type's flags.
     genericArguments(Number(read.next() % 2n ** 128n));
   });
   repeat(read.size(), () => {
@@ -103,14 +103,14 @@ export function findBranches({ values }: SierraProgram): Branches {
   return { statements, targets };
 }
 
-/** Branch targets that are neither a statement nor the fall-through of a 64-bit compiler. */
+/** Branch targets that are neither a statement nor a fallthrough. */
 export function brokenTargets(program: SierraProgram): bigint[] {
   const { statements, targets } = findBranches(program);
   const values = targets.map((target) => at(program.values, target));
   return values.filter((target) => target >= BigInt(statements) && target !== FALLTHROUGH);
 }
 
-/** The program of the 32-bit compiler as a 64-bit one writes it. A program that is right stays as it is. */
+/** Rewrites fallthroughs of a 32-bit compiler; a valid program stays unchanged. */
 export function repairProgram(felts: readonly string[]): string[] {
   const program = unpackProgram(felts);
   if (packProgram(program).join() !== felts.join()) throw new Error('The Sierra program does not survive repacking.');

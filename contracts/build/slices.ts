@@ -4,13 +4,13 @@ import { scenarioSlices } from '../scenarios/cairo/slices.ts';
 import { type CairoModule, testModule } from './bundle.ts';
 import { places } from './places.ts';
 
-/** Tests that run in one process of the compiler: it takes 1 GB, some 20 MB for each contract that they enter, 4 GB at most. */
+/** Tests that share a compiler process: 1 GB plus about 20 MB per contract entered, 4 GB at most. */
 export interface Slice {
   readonly name: string;
   readonly modules: readonly CairoModule[];
 }
 
-/** A slice for each file of contracts/tests, then the scenarios. */
+/** One slice per file of contracts/tests, then the scenarios. */
 export function allSlices(): Slice[] {
   return [...testSlices(), ...scenarioSlices(scenarios)];
 }

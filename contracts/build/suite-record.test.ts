@@ -65,7 +65,7 @@ it('the committed class has the committed hash', () => {
   expect(staleFiles(compiledClass(readCompiled()))).toEqual([]);
 });
 
-/** The felt that has the patch number of the compiler. */
+/** The compiler's patch version. */
 const COMPILER_PATCH = 5;
 
 it('a class with one other felt has another hash', () => {

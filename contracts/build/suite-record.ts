@@ -7,13 +7,13 @@ import type { CompiledClass } from './compiled-class.ts';
 import { places, shown } from './places.ts';
 import type { Slice } from './slices.ts';
 
-/** One input of the Cairo suite: a text that changes its result. */
+/** A text that can change the suite's result. */
 export interface SuiteInput {
   readonly name: string;
   readonly text: string;
 }
 
-/** The Cairo programs as the compiler gets them, the compiler's version, and the code that runs it and reads its reports. */
+/** The Cairo programs, the compiler's version, and the code that runs it. */
 export function suiteInputs(slices: readonly Slice[]): SuiteInput[] {
   return [
     { name: 'wasm-cairo', text: compilerVersion() },
@@ -23,7 +23,7 @@ export function suiteInputs(slices: readonly Slice[]): SuiteInput[] {
   ];
 }
 
-/** Covers the committed class too: one that was changed by hand is compiled and compared again. */
+/** Includes the committed class, so a manual change triggers a new run. */
 export function digestOf(inputs: readonly SuiteInput[], { json, classHash }: CompiledClass): string {
   const hash = createHash('sha256');
   for (const { name, text } of [{ name: classHash, text: json }, ...inputs]) {
@@ -34,7 +34,7 @@ export function digestOf(inputs: readonly SuiteInput[], { json, classHash }: Com
 
 export type SuitePlan = { readonly run: true; readonly reason: string } | { readonly run: false };
 
-/** Whether the suite runs. Named slices always do; `--if-changed` skips inputs that passed before. */
+/** Named slices always run; `--if-changed` skips inputs that passed before. */
 export function planSuite(args: readonly string[], recorded: string | undefined, current: string): SuitePlan {
   const names = args.filter((arg) => !arg.startsWith('--'));
   if (names.length > 0) return { run: true, reason: `named: ${names.join(', ')}` };

@@ -1,20 +1,19 @@
-/** What the compiler says of the tests it ran. */
 export interface TestReport {
   readonly passed: number;
   readonly failed: number;
   readonly ignored: number;
-  /** Empty where the report could not be found in the compiler's memory. */
+  /** Empty if the report was not found in the compiler's memory. */
   readonly outcomes: ReadonlyMap<string, 'ok' | 'fail' | 'ignored'>;
   readonly reasons: ReadonlyMap<string, string>;
 }
 
 const SUMMARY = /test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/;
-/** The compiler calls its one crate so. */
+/** The compiler's crate name. */
 const CRATE = 'astro::';
 const OUTCOME = /^test (\S+) \.\.\. (ok|fail|ignored)\b/gm;
 const REASON = /^ {3}(\S+) - ([\s\S]*?)(?=\n {3}\S+ - |\n\ntest result: )/gm;
 
-/** Undefined where there is no summary: nothing ran, or nobody knows. */
+/** Undefined without a summary. */
 export function parseReport(output: string, reports: readonly string[]): TestReport | undefined {
   const summary = SUMMARY.exec(output);
   if (!summary) return undefined;

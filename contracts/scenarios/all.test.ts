@@ -4,7 +4,7 @@ import { scenarioSlices } from './cairo/slices.ts';
 import { generate } from './generated/generate.ts';
 import type { Scenario } from './model.ts';
 
-/** Every word with which the account itself refuses. */
+/** All revert reasons of the account. */
 const refusals = [
   'Account: guardian is set',
   'Account: invalid caller',

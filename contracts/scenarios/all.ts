@@ -11,10 +11,10 @@ import { signatureScenarios } from './signatures.ts';
 import { upgradeScenarios } from './upgrade.ts';
 import { windowScenarios } from './windows.ts';
 
-/** Seeds that between them reach every refusal; any number would do. */
+/** Together these reach every revert reason. */
 const SEEDS = [3, 5, 8, 10, 18, 25, 28];
 
-/** What an SVC account promises, played in the sandbox and in the contract's own tests. */
+/** Run in the sandbox and in the contract's Cairo tests. */
 export const scenarios: readonly Scenario[] = [
   ...ownerScenarios,
   ...outsideScenarios,

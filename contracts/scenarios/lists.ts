@@ -22,7 +22,7 @@ import { publicKeys } from './world.ts';
 
 const NOT_ALLOWED = reverts('Session: entrypoint not allowed');
 
-/** What a session may call on no contract at all, whatever its list says. */
+/** Forbidden to sessions on every contract. */
 const ownerEntrypoints = [
   'upgrade',
   'add_or_update_session_key',
@@ -34,7 +34,6 @@ const ownerEntrypoints = [
   'set_public_key',
 ];
 
-/** What a session may call. */
 export const listScenarios: readonly Scenario[] = [
   {
     name: 'a session calls what is on its list alone, also inside a multicall',

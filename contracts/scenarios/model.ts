@@ -1,4 +1,4 @@
-/** Something that every side has at an address or hash of its own. A scenario speaks of it by name. */
+/** Names for addresses and class hashes, which differ between the sandbox and the Cairo tests. */
 export const places = [
   'wallet',
   'other',
@@ -6,14 +6,13 @@ export const places = [
   'coin',
   'relayer',
   'stranger',
-  /** Who is paid. Has nothing at first. */
+  /** Recipient, without funds at first. */
   'bob',
   'SVC class',
   'READY class',
 ] as const;
 export type Place = (typeof places)[number];
 
-/** One word of calldata, results and events. */
 export type Felt = bigint | Place;
 
 export type KeyName = 'owner' | 'session' | 'second' | 'thief';
@@ -21,7 +20,7 @@ export type KeyName = 'owner' | 'session' | 'second' | 'thief';
 export interface ScenarioCall {
   readonly to: Felt;
   readonly entrypoint: string;
-  /** An outside execution in its place is signed first: that is how one account carries the word of another. */
+  /** An outside execution is signed and encoded: a call that carries another account's signed execution. */
   readonly calldata: readonly Felt[] | SignedExecution;
 }
 
@@ -33,17 +32,16 @@ export interface Execution {
   readonly calls: readonly ScenarioCall[];
 }
 
-/** What becomes of a good signature before it is sent. */
+/** How a valid signature is altered before it is sent. */
 export const shapes = ['good', 'negated', 'empty', 'short', 'long', 'zero s', 'large s'] as const;
 export type Shape = (typeof shapes)[number];
 
 export interface Signature {
-  /** Whose private key signs. */
   readonly key: KeyName;
-  /** Four felts in place of two: the key that the signature claims to be of, and the end that it claims. */
+  /** Four felts instead of two: claimed session key and end. */
   readonly session?: { readonly key: bigint; readonly validUntil: bigint };
   readonly shape?: Shape;
-  /** What it is good for, where that is not where it is sent. */
+  /** Overrides of what the signature covers. */
   readonly chainId?: bigint;
   readonly account?: Place;
   readonly instead?: Execution;
@@ -64,35 +62,34 @@ export interface ScenarioEvent {
 
 export type Outcome =
   | { readonly succeeds: readonly Felt[]; readonly events: readonly ScenarioEvent[] }
-  /** The words of the innermost refusal. Nothing has changed, and no event is there. */
+  /** The innermost reason. State and events are unchanged. */
   | { readonly reverts: string }
   /** Refused by `__validate__`, so the transaction never enters a block. */
   | { readonly refused: string }
-  /** Not a contract's refusal but the system's own, for which each has words of its own. */
+  /** Fails outside of a contract; the message differs per system. */
   | { readonly fails: 'by the system' };
 
-/** Everything that is in one step, before what must come of it. */
+/** A step without its outcome. */
 export type Action =
-  /** The block's time, exactly. */
+  /** Sets the block's timestamp. */
   | { readonly kind: 'clock'; readonly at: bigint }
   | { readonly kind: 'deploy'; readonly as: 'wallet' | 'other'; readonly of: Place; readonly calldata: readonly Felt[] }
-  /** Somebody sends what an account's owner or session signed. */
+  /** Another account sends what the owner or a session signed. */
   | { readonly kind: 'relay'; readonly sender: Place; readonly signed: SignedExecution }
-  /** A transaction of the account itself: `__validate__`, then `__execute__`. */
+  /** A transaction of the account: `__validate__`, then `__execute__`. */
   | {
       readonly kind: 'transaction';
       readonly account: Place;
       readonly calls: readonly ScenarioCall[];
       readonly signature: Signature;
     }
-  /** A plain call by somebody. By the wallet itself: as its owner would have it do. */
+  /** A plain call. From the wallet: as a call of the account to itself. */
   | { readonly kind: 'call'; readonly sender: Place; readonly call: ScenarioCall }
   | { readonly kind: 'read'; readonly call: ScenarioCall };
 
 export type Step = Action & { readonly outcome: Outcome };
 
 export interface Scenario {
-  /** The promise that it shows. */
   readonly name: string;
   readonly steps: readonly Step[];
 }

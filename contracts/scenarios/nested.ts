@@ -18,7 +18,7 @@ import { publicKeys } from './world.ts';
 
 const DUPLICATED = reverts('SRC9: duplicated nonce');
 
-/** The owner's word for one account, as a call of another. */
+/** A signed execution of one account as a call of another. */
 function carried(account: Place, nonce: bigint, calls: readonly ScenarioCall[]): ScenarioCall {
   const signature: Signature = { key: 'owner' };
   return call(account, 'execute_from_outside_v2', { account, execution: execution(calls, nonce), signature });
@@ -33,7 +33,7 @@ function sessionCarried(nonce: bigint, calls: readonly ScenarioCall[]): Scenario
   });
 }
 
-/** Executions inside executions. */
+/** Nested executions. */
 export const nestedScenarios: readonly Scenario[] = [
   {
     name: 'an account carries what another one signed',

@@ -10,7 +10,7 @@ const LATE = reverts('SRC9: now >= execute_before');
 const INVALID_CALLER = reverts('SRC9: invalid caller');
 const paid = (amount: bigint): Outcome => done([TRUE], [events.transfer(amount)]);
 
-/** What an owner signed, sent by somebody else: when, by whom, how often. */
+/** Window, caller and nonce of outside executions. */
 export const outsideScenarios: readonly Scenario[] = [
   {
     name: 'calls run in their order, and each answers',
@@ -126,7 +126,7 @@ export const outsideScenarios: readonly Scenario[] = [
         kind: 'call',
         sender: 'stranger',
         call: call('wallet', 'execute_from_outside_v2', [ANY_CALLER, 1n, 0n, START + 1n, 0n, 2n, 1n]),
-        // Cairo takes a span of felts as a slice of the calldata, which is not long enough for it.
+        // Cairo reads a span of felts as a slice of the calldata, which is too short.
         outcome: reverts('Index out of bounds'),
       },
       {

@@ -29,7 +29,7 @@ const HASH = 0x1234567890abcdefn;
 const { r, s } = sign(HASH, privateKeys.owner);
 const bySessionKey = sign(HASH, privateKeys.session);
 
-/** A hash that the owner signs with s = 1, so that s and s + order are both felts. */
+/** The owner signs this hash with s = 1, so that s and s + order are both felts. */
 const small = (() => {
   const k = 0x5ca1en;
   const rOfK = starkKey(k);
@@ -44,7 +44,6 @@ function strange(entrypoint: string, calldata: readonly Felt[], reason: string):
 const asked = (signature: readonly bigint[], valid: boolean, hash = HASH) =>
   read('wallet', 'is_valid_signature', [hash, BigInt(signature.length), ...signature], [valid ? VALID : 0n]);
 
-/** Whose the account is. */
 export const ownerScenarios: readonly Scenario[] = [
   {
     name: 'an account does not come into being without a key',

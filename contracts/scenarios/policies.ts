@@ -27,7 +27,7 @@ import { START } from './world.ts';
 
 const BAD_CALLDATA = reverts('Spending: bad calldata');
 
-/** What a policy counts, and for whom it holds. The policy is 50 a call, 80 in 100 seconds. */
+/** What a policy counts. It allows 50 per call and 80 in 100 seconds. */
 export const policyScenarios: readonly Scenario[] = [
   {
     name: 'different entrypoints of one token add up',

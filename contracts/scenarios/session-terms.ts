@@ -29,7 +29,7 @@ const INVALID_KEY = reverts('Session: invalid key');
 const paid = (amount: bigint) => done([TRUE], [events.transfer(amount)]);
 const approved = (amount: bigint) => done([TRUE], [events.approval(amount)]);
 
-/** What a session is told when it is added, and what is left of it afterwards. */
+/** Terms of a new or updated session. */
 export const sessionTermScenarios: readonly Scenario[] = [
   {
     name: 'a revoked session is not registered, and nothing is left to read of it',

@@ -23,7 +23,7 @@ const NOT_REGISTERED = reverts('Session: not registered');
 const NO_CALLS_LEFT = reverts('Session: no calls left');
 const paid = (amount: bigint) => done([TRUE], [events.transfer(amount)]);
 
-/** How long and how often a session signs. */
+/** Expiry and call limit of sessions. */
 export const sessionScenarios: readonly Scenario[] = [
   {
     name: 'one signed execution is one call used, however many calls it bundles',

@@ -22,7 +22,6 @@ const DUPLICATED = reverts('SRC9: duplicated nonce');
 const paid = (amount: bigint): Outcome => done([TRUE], [events.transfer(amount)]);
 const broken: readonly Shape[] = ['empty', 'short', 'long', 'zero s', 'large s'];
 
-/** What a signature is good for. */
 export const signatureScenarios: readonly Scenario[] = [
   {
     name: 'the other of two signatures is as good as the first',

@@ -22,7 +22,7 @@ import { publicKeys, START } from './world.ts';
 const upgrade = (to: Felt) => call('wallet', 'upgrade', [to]);
 const upgraded = done([NOTHING], [events.upgraded('SVC class')]);
 
-/** READY's own events at its birth are no part of this. */
+/** READY's events on deployment are ignored. */
 function deployReady(guardian: readonly Felt[]): Step {
   const calldata = [0n, publicKeys.owner, ...guardian];
   return { kind: 'deploy', as: 'wallet', of: 'READY class', calldata, outcome: { succeeds: [], events: [] } };
@@ -30,13 +30,12 @@ function deployReady(guardian: readonly Felt[]): Step {
 const NO_GUARDIAN = [1n];
 const GUARDIAN = [0n, 0n, publicKeys.second];
 
-/** READY hands the new class some felts of the owner's. */
+/** READY passes data of the owner to the new class. */
 function fromReady(data: readonly Felt[], outcome: Outcome): Step {
   const handOver = call('wallet', 'upgrade', ['SVC class', BigInt(data.length), ...data]);
   return { kind: 'call', sender: 'wallet', call: handOver, outcome };
 }
 
-/** How an account comes to another class, and what it keeps. */
 export const upgradeScenarios: readonly Scenario[] = [
   {
     name: 'an upgrade never leads to nothing',

@@ -17,7 +17,7 @@ import {
 } from './words.ts';
 import { START } from './world.ts';
 
-/** How much a policy lets through, and when its window ends. The policy is 50 a call, 80 in 100 seconds. */
+/** Amounts and windows of a policy of 50 per call and 80 in 100 seconds. */
 export const windowScenarios: readonly Scenario[] = [
   {
     name: 'a call may spend exactly the most, and not one unit more',

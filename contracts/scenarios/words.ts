@@ -2,7 +2,7 @@ import { ANY_CALLER, encodeU256, selector } from '@svc/starknet';
 import type { Execution, Felt, Outcome, Place, ScenarioCall, ScenarioEvent, Signature, Step } from './model.ts';
 import { publicKeys, START } from './world.ts';
 
-/** How long sessions last where a scenario is not about that. */
+/** Default end of a session. */
 export const UNTIL = START + 1_000n;
 const HOUR = 3_600n;
 
@@ -19,7 +19,7 @@ export function selectors(...names: readonly string[]): Felt[] {
 
 export const transfer = (amount: bigint, token: Place = 'token') => spending('transfer', amount, token);
 
-/** Any entrypoint of a token that takes a party and an amount. */
+/** Any token entrypoint that takes a party and an amount. */
 export function spending(entrypoint: string, amount: bigint, token: Place = 'token'): ScenarioCall {
   return call(token, entrypoint, ['bob', ...encodeU256(amount)]);
 }
@@ -79,7 +79,7 @@ export const events = {
 
 export type Done = Extract<Outcome, { succeeds: readonly Felt[] }>;
 
-/** What comes back from calls that succeed: for each, its felts. */
+/** One list of felts per call. */
 export function done(results: readonly (readonly Felt[])[], happened: readonly ScenarioEvent[] = []): Done {
   return { succeeds: returned(results), events: happened };
 }
@@ -97,7 +97,7 @@ export function clock(at: bigint): Step {
   return { kind: 'clock', at, outcome: { succeeds: [], events: [] } };
 }
 
-/** The wallet, with its tokens, or a second account of the same owner. */
+/** The funded wallet, or a second account of the same owner. */
 export function deploy(as: 'wallet' | 'other' = 'wallet', key = publicKeys.owner): Step {
   const outcome = { succeeds: [], events: [events.ownerAdded(key, as)] };
   return { kind: 'deploy', as, of: 'SVC class', calldata: [key], outcome };
@@ -105,7 +105,7 @@ export function deploy(as: 'wallet' | 'other' = 'wallet', key = publicKeys.owner
 
 export type Changes = Partial<Omit<Execution, 'calls'>>;
 
-/** Open for an hour around the beginning, for anyone. */
+/** Valid for an hour around the start, for any caller. */
 export function execution(calls: readonly ScenarioCall[], nonce: bigint, changes: Changes = {}): Execution {
   return { caller: ANY_CALLER, nonce, after: START - HOUR, before: START + HOUR, calls, ...changes };
 }
@@ -135,7 +135,6 @@ function relayed(sent: Sent, signer: Signature, calls: readonly ScenarioCall[], 
   return { kind: 'relay', sender, signed, outcome };
 }
 
-/** The owner's transaction. */
 export function transaction(
   calls: readonly ScenarioCall[],
   outcome: Outcome,
@@ -152,7 +151,7 @@ export const reads = {
   /** `valid_until, max_calls, calls_used, allowed_entrypoints_len`. */
   session: (data: readonly [bigint, bigint, bigint, bigint], key = session) =>
     read('wallet', 'get_session_data', [key], data),
-  /** What is left of the policy `50, 80, 100`: what was spent, and when the window began. */
+  /** State of the policy `50, 80, 100`: amount spent and start of the window. */
   spent: (spent: bigint, windowStart: bigint, { key = session, token = 'token', ...terms }: PolicyTerms = {}) => {
     const { perCall = 50n, perWindow = 80n, seconds = 100n } = terms;
     const state = [...encodeU256(perCall), ...encodeU256(perWindow), seconds, ...encodeU256(spent), windowStart];
@@ -169,7 +168,7 @@ export const reads = {
 
 export const NO_SESSION = [0n, 0n, 0n, 0n] as const;
 
-/** A session with a policy, the beginning of most scenarios, in one execution of the owner. */
+/** Deploys the wallet and adds a session with policies, in one execution of the owner. */
 export function withSession(terms: SessionTerms = {}, ...policies: readonly PolicyTerms[]): Step[] {
   const calls = [addSession(terms), ...policies.map(setPolicy)];
   const happened = [events.sessionAdded(terms), ...policies.map(events.policySet)];

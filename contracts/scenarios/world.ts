@@ -1,7 +1,7 @@
 import { starkKey } from '@svc/starknet';
 import type { KeyName } from './model.ts';
 
-/** Private keys that guard nothing. */
+/** Test keys. */
 export const privateKeys: Record<KeyName, bigint> = {
   owner: 0x1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8n,
   session: 0x5e5510n,
@@ -16,8 +16,8 @@ export const publicKeys: Record<KeyName, bigint> = {
   thief: starkKey(privateKeys.thief),
 };
 
-/** The second in which every scenario begins, ahead of the present so that no real clock reaches it. */
+/** Unix seconds at which every scenario starts, in the future of any real clock. */
 export const START = 2_000_000_000n;
 
-/** What the wallet has of each token at first. */
+/** The wallet's initial balance of each token. */
 export const FUNDS = 1_000n;

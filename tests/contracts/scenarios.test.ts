@@ -12,7 +12,7 @@ beforeAll(async () => {
   const started = await startSandbox();
   stop = started.stop;
   chain = new Chain(started.sandbox);
-  // Every transaction sees the second that a scenario sets.
+  // Every transaction sees the time that a scenario sets.
   await started.sandbox.freeze();
   const account = (label: string) => started.sandbox.account(label);
   accounts = {

@@ -16,7 +16,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const COMPILED_HASH = path.resolve(import.meta.dirname, '../../contracts/compiled/class-hash.txt');
 
-/** As a passkey gives it: it opens at once, where a PIN takes its time on purpose. */
+/** As from a passkey, which skips the slow key derivation of a PIN. */
 const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;
 const BOB = '0xb0b';
 

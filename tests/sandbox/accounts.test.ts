@@ -96,7 +96,7 @@ describe.each(libraries)('with %s', (_name, library) => {
   it('deploys through the universal deployer, for itself and for others', async () => {
     const classHash = await client.classHashOf('plain');
     const salt = newAddress();
-    // Unlike deployContract, it does not sleep for seconds before it looks at the receipt.
+    // deployContract would sleep for seconds before it reads the receipt.
     const deployed = await relayer.deploy({ classHash, salt, constructorCalldata: ['0x5'] }, AMPLE);
     expectSucceeded(await client.receipt(deployed.transaction_hash));
     expect(await client.provider.getClassHashAt(deployed.contract_address[0] ?? '')).toBe(classHash);

@@ -5,13 +5,13 @@ import { Sandbox } from '../support/sandbox.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { Client, call, libraries, type Receipt, USDC } from '../support/starknet-client.ts';
 
-/** Processes are started, whose nodes give way to everything else on a busy machine. */
+/** Child processes start slowly on a busy machine. */
 const PROCESSES_TIMEOUT_MS = 120_000;
 const MESSENGER = '0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2a';
 const OWNER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const TOKEN_ACCOUNT = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';
 const HOOK = `636374702d666f7277617264${'00'.repeat(12)}0000000000000021017e8c088760bfde1dddcf32c17f209b8242ee52aaf131facd88d0ea2c6d0b06f2`;
-/** As Cairo takes 65 bytes: two words of 31, and the last three. */
+/** 65 bytes in Cairo: two words of 31, and the last three. */
 const HOOK_CALLDATA = [2, `0x${HOOK.slice(0, 62)}`, `0x${HOOK.slice(62, 124)}`, `0x${HOOK.slice(124)}`, 3];
 const APPROVE = call(USDC, 'approve', [MESSENGER, 1_000_000, 0]);
 const DEPOSIT = call(MESSENGER, 'deposit_for_burn_with_hook', [
@@ -43,7 +43,7 @@ describe.each(libraries)('the bridge, with %s', (_name, library) => {
     const before = await balance(sandbox);
     const receipt = await burn(new Client(library, sandbox));
     expectSucceeded(receipt);
-    // Past everything that the default settings wait for.
+    // Longer than all default delays.
     await sandbox.ask('/starknet/time', { increaseSeconds: 11 });
     const { messages: shown } = await messages(sandbox, receipt.transaction_hash);
     expect(shown).toMatchObject([{ status: 'complete', forwardState: 'COMPLETE' }]);

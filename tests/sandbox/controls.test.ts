@@ -120,7 +120,7 @@ describe('a fault to order', () => {
   it('shows stale data', async () => {
     await sandbox.faucet('0x57a1e', 'USDC', '1');
     const number = await client.provider.getBlockNumber();
-    // By method, because the service asks the node for itself all the time.
+    // By method, because the service calls the node all the time.
     for (const method of ['starknet_blockNumber', 'starknet_call']) {
       await sandbox.orderFault({ kind: 'stale', blocks: 1, method });
     }

@@ -32,7 +32,7 @@ describe.each(libraries)('%s is told by type', (_name, library) => {
   it('that an entrypoint is not there', async () => {
     const asked = client.provider.callContract(call(USDC, 'no_such_entrypoint'));
     await failure(asked, 'ENTRYPOINT_NOT_FOUND');
-    // A wallet without sessions can be told from a broken node by the sentence.
+    // The message distinguishes a wallet without sessions from a broken node.
     const { address } = await client.openWallet('READY');
     const sessions = await failure(
       client.provider.callContract(call(address, 'get_session_data', [1])),

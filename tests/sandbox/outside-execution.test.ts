@@ -8,7 +8,7 @@ const { V1, V2 } = OutsideExecutionVersion;
 const ANY_CALLER = '0x414e595f43414c4c4552';
 const SANDBOX_CHAIN_ID = '0x5356435f53414e44424f58';
 
-/** Each account's own words for the same refusals. */
+/** Revert reasons of each account class. */
 const words = {
   SVC: {
     caller: 'SRC9: invalid caller',
@@ -161,13 +161,13 @@ describe.each(libraries)('with %s', (_name, library) => {
       await sandbox.faucet(address, 'USDC', '7');
       const payment = transfer(USDC, receiver, 7_000_000);
       const { outsideExecution: outside } = library;
-      // An account that is not there yet cannot be asked what it supports, so the parts are put together by hand.
+      // The library queries a deployed account for its interfaces, so this one is built by hand.
       const [execute_after, execute_before] = [1, (await sandbox.clock()) + 60];
       const window = { caller: ANY_CALLER, execute_after, execute_before };
       const nonce = newAddress();
       const typed = outside.getTypedData(SANDBOX_CHAIN_ID, window, nonce, [payment], version);
       const signed = {
-        // In the order of the contract's own struct, which is how the library writes it out.
+        // In the order of the contract's struct.
         outsideExecution: {
           caller: window.caller,
           nonce,

@@ -139,7 +139,7 @@ describe.each(wallets)('with %s, a spending policy of the kind %s', (_name, kind
       const stranger = await wallet.client.send(wallet.relayer, call(wallet.address, name, [...calldata]));
       expectReverted(stranger, 'Account: unauthorized');
     }
-    // The current class takes back the whole transaction; the earlier one skips the call that failed.
+    // The current class reverts the whole transaction; the earlier one skips the failed call.
     for (const wrong of [
       [0, USDC, 1, 0, 2, 0, 3],
       [wallet.sessionKey, USDC, 1, 0, 2, 0, 0],

@@ -46,7 +46,7 @@ describe.each(libraries)('with %s', (_name, library) => {
   });
 
   it('an estimate of the signed transaction is what it then costs', async () => {
-    // Without the margin that the library adds.
+    // Without the library's margin.
     const provider = new RpcProvider({ nodeUrl: sandbox.rpcUrl, resourceBoundsOverhead: false });
     const { privateKey } = await sandbox.account('relayer 1');
     const account = new library.Account({ provider, address: relayer.address, signer: privateKey });
@@ -66,7 +66,7 @@ describe.each(libraries)('with %s', (_name, library) => {
       ],
       { skipValidate: false, tip: 0n },
     );
-    // The older version answers the list alone.
+    // The older version returns the list alone.
     const simulated = Array.isArray(answer)
       ? (answer as typeof answer.simulated_transactions)
       : answer.simulated_transactions;
@@ -174,7 +174,7 @@ describe.each(libraries)('with %s', (_name, library) => {
     });
     expect(block.timestamp).toBeGreaterThanOrEqual(parent.timestamp);
     const stored: unknown = await provider.getStorageAt(STRK, hash.getSelectorFromName('ERC20_decimals'));
-    // The newer version answers more than the value.
+    // The newer version returns more than the value.
     expect(['0x12', { value: '0x12' }]).toContainEqual(
       typeof stored === 'string' ? stored : expect.objectContaining({ value: '0x12' }),
     );

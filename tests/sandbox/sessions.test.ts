@@ -40,10 +40,10 @@ describe.each(wallets)('with %s, a session of the kind %s', (_name, kind, librar
   });
   const pay = (amount = 1) => transfer(USDC, receiver, amount);
 
-  /** The current class takes transactions of its owner alone. */
+  /** The current class accepts transactions of its owner only. */
   const ownersOnly = kind === 'SVC';
 
-  /** Both ways in: relayed it reverts, as a transaction of the account it is never taken. Neither moves anything. */
+  /** Relayed it reverts; as a transaction of the account it is refused. Neither changes state. */
   async function expectRefused(
     calls: Parameters<SessionWallet['relayed']>[0],
     validUntil: number,

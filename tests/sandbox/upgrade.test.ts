@@ -22,7 +22,7 @@ describe.each(libraries)('with %s', (_name, library) => {
       expectSucceeded(earlier);
       const before = await client.balance(USDC, address);
       const target = await client.classHashOf('SVC');
-      // READY hands the new class some data of its own; here there is none.
+      // READY passes data to the new class; here it is empty.
       const data = kind === 'READY' ? [target, 0] : [target];
       expectSucceeded(await client.send(account, call(address, 'upgrade', data)));
 

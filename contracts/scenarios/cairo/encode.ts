@@ -14,7 +14,7 @@ import {
 } from '../model.ts';
 import { privateKeys, START } from '../world.ts';
 
-/** As player.cairo has them. */
+/** As in player.cairo. */
 const CLOCK = 1n;
 const DEPLOY = 2n;
 const CALL = 3n;
@@ -26,10 +26,10 @@ const FAILS = 4n;
 
 const FIRST_PLACE = shortString('a place in a scenario 0');
 
-/** Any hash will do: the tests say what the transaction's is. */
+/** Arbitrary: the Cairo tests set the transaction hash. */
 const TRANSACTION_HASH = 0x7a5cn;
 
-/** A scenario as the row of felts that player.cairo plays. */
+/** A scenario as felts for player.cairo. */
 export function encode({ steps }: Scenario): bigint[] {
   const uses = (token: 'token' | 'coin') => (JSON.stringify(steps, shown).includes(`"${token}"`) ? 1n : 0n);
   return [chainIds.SVC_SANDBOX, START, uses('token'), uses('coin'), ...steps.flatMap(encodeStep)];

@@ -9,7 +9,7 @@ const CALLS = [
   { to: 0xdefn, selector: selector('approve'), calldata: [] },
 ];
 
-/** The player's hash and the contract's against that of starknet.js: both could be wrong in the same way, three hardly. */
+/** Compares the player's hash and the contract's with starknet.js, an independent implementation. */
 export function hashVectors(): string {
   const execution = { caller: 0x77n, nonce: 0x88n, executeAfter: 100n, executeBefore: 5_000n, calls: CALLS };
   const message = outsideExecutionTypedData(execution, chainIds.SVC_SANDBOX) as TypedData;

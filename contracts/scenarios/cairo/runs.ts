@@ -1,6 +1,6 @@
 import type { Execution, Scenario, ScenarioCall, Step } from '../model.ts';
 
-/** How many times a scenario enters a contract: what it costs the test runner. */
+/** How often a scenario enters a contract, which determines its memory use. */
 export function runsOf({ steps }: Scenario): number {
   return TOKENS + steps.reduce((sum, step) => sum + runsOfStep(step), 0);
 }
@@ -24,7 +24,7 @@ function runsOfStep(step: Step): number {
   }
 }
 
-/** Before any call: what is said of sessions, policies, nonces and signatures, unless an inner execution said it. */
+/** Refused before any call, unless by an inner execution. */
 function isRefusedAtOnce({ signed, outcome }: Extract<Step, { kind: 'relay' }>): boolean {
   const { execution, signature } = signed;
   if (!('reverts' in outcome) || execution.calls.some(({ calldata }) => 'execution' in calldata)) return false;
@@ -36,7 +36,7 @@ function runsOfCalls({ calls }: Pick<Execution, 'calls'>): number {
   return calls.reduce((sum, call) => sum + runsOfCall(call), 0);
 }
 
-/** An upgrade of READY is three: the call itself and two library calls. */
+/** An upgrade of READY enters three times: the call and two library calls. */
 function runsOfCall({ entrypoint, calldata }: ScenarioCall): number {
   if ('execution' in calldata) return 1 + runsOfCalls(calldata.execution);
   return entrypoint === 'upgrade' ? 3 : 1;

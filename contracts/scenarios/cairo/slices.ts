@@ -6,17 +6,12 @@ import { encode } from './encode.ts';
 import { hashVectors } from './hash-vectors.ts';
 import { runsOf } from './runs.ts';
 
-/** Tests that run in a compiler process of their own. */
 export interface ScenarioSlice {
   readonly name: string;
-  /** All that the tests need beside the contract. */
   readonly modules: readonly CairoModule[];
 }
 
-/**
- * How many contracts may be entered in one process. Each time, the test runner loads the whole program and never gives
- * the memory back (about 20 MB), and a process has 4 GB at most.
- */
+/** The test runner loads the program at each entry (about 20 MB) and never frees it; a process has 4 GB at most. */
 const MAX_RUNS = 105;
 
 export function scenarioSlices(scenarios: readonly Scenario[]): ScenarioSlice[] {
@@ -38,7 +33,7 @@ export function scenarioSlices(scenarios: readonly Scenario[]): ScenarioSlice[] 
   });
 }
 
-/** Whether an account is, or becomes, one of READY's class. */
+/** Whether an account is, or becomes, of READY's class. */
 function needsReady({ steps }: Scenario): boolean {
   return steps.some((step) => {
     if (step.kind === 'deploy') return step.of === 'READY class';
@@ -51,7 +46,7 @@ function needsReady({ steps }: Scenario): boolean {
 
 const isReady = (calldata: ScenarioCall['calldata']) => Array.isArray(calldata) && calldata[0] === 'READY class';
 
-/** In their order, as many at a time as fit. */
+/** Greedy, in order. */
 function packed(scenarios: readonly Scenario[]): Scenario[][] {
   const slices: Scenario[][] = [];
   let runs = MAX_RUNS;
@@ -84,7 +79,7 @@ function header(withReady: boolean): string {
 /** A class that is named but never run needs no code. */
 const NO_READY = '0x4ead1';
 
-/** The felts are a constant: code that puts an array together would be many times their size. */
+/** A constant: code that builds the array would be many times larger. */
 function testOf(scenario: Scenario, withReady: boolean): string {
   const felts = encode(scenario);
   const name = functionName(scenario.name);
@@ -97,7 +92,7 @@ fn ${name}() {
 }`;
 }
 
-/** The scenario's own words, so that a failure says which promise is broken. */
+/** Readable test names. */
 export function functionName(name: string): string {
   return name
     .toLowerCase()

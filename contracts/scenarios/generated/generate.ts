@@ -22,16 +22,16 @@ import { FUNDS, START } from '../world.ts';
 import { Random } from './random.ts';
 import { type Attempt, type TokenName, WalletModel } from './wallet-model.ts';
 
-/** As many steps as let something happen at the edges, and as few as fit beside the others. */
+/** Enough to reach the limits, few enough for one slice. */
 const STEPS = 9;
-/** The executions are signed for an hour, and a scenario ends before it. */
+/** Executions are signed for an hour. */
 const LAST_SECOND = START + 3_000n;
 
 const TOKENS = ['token', 'coin'] as const;
 const ENTRYPOINTS = ['transfer', 'transfer', 'approve', 'increase_allowance', 'increaseAllowance'] as const;
 const LISTS = [[], [], ['transfer'], ['transfer', 'approve'], ['transfer', 'increaseAllowance']] as const;
 
-/** A scenario that nobody thought of, and what the model says of it. */
+/** A random scenario with the model's outcomes. */
 export function generate(seed: number): Scenario {
   const generator = new Generator(seed);
   const steps = [deploy(), generator.begin()];
@@ -55,7 +55,7 @@ class Generator {
     return this.#owner([this.#addSession(), this.#setPolicy('token')]);
   }
 
-  /** A session that has come to its end is renewed soon, or nothing more would happen. */
+  /** Renews a session that has ended, so that calls can still succeed. */
   step(): Step {
     const { session, now } = this.#wallet;
     const isOver = !session || now >= session.until || session.used >= session.maxCalls;
@@ -65,7 +65,7 @@ class Generator {
     return kind < 3 ? this.#owner([this.#change()]) : this.#attempt();
   }
 
-  /** All that can be read at the end. */
+  /** Reads the whole state. */
   end(): Step[] {
     const { session } = this.#wallet;
     const length = BigInt(session?.allowed.length ?? 0);
@@ -123,7 +123,7 @@ class Generator {
     return { call: setPolicy(terms), event: events.policySet(terms) };
   }
 
-  /** To where something ends, or a second to its side. */
+  /** Moves the clock to the end of a session or window, or one second beside it. */
   #pass(): Step {
     const { session, policies, now } = this.#wallet;
     const windows = [...policies.values()].map(({ windowStart, seconds }) => windowStart + seconds);
@@ -150,7 +150,7 @@ class Generator {
     );
   }
 
-  /** Mostly what the session may do, at the edges of what it may spend. */
+  /** Mostly allowed calls, with amounts around the limits. */
   #call(): Attempt {
     const [first, ...more] = this.#wallet.session?.allowed ?? [];
     const listed = first === undefined ? this.#random.pick(ENTRYPOINTS) : this.#random.pick([first, ...more]);

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (Mulberry32). */
+/** Deterministic (Mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,6 @@ export class Random {
     this.#state = seed;
   }
 
-  /** From 0 to below the limit. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -4,7 +4,7 @@ import { FUNDS, START } from '../world.ts';
 
 export type TokenName = 'token' | 'coin';
 
-/** What a session tries: a call of a token, of the account itself, or of an owner's entrypoint. */
+/** A call of a token, of the account itself, or of an owner entrypoint. */
 export interface Attempt {
   readonly entrypoint: string;
   readonly token: TokenName | 'wallet';
@@ -26,10 +26,7 @@ const UNTOUCHED = { paid: 0n, allowed: 0n };
 const OWNERS = ['upgrade', 'set_public_key'];
 const COUNTED = ['transfer', 'approve', 'increase_allowance', 'increaseAllowance'];
 
-/**
- * A wallet with one session, said in the plainest way, to compare both others with. Where they keep a sum it keeps every
- * spending, where they keep a set it looks through the list.
- */
+/** Reference model of a wallet with one session: keeps every spending instead of a sum, and a list instead of a set. */
 export class WalletModel {
   now = START;
   session: (Required<Omit<SessionTerms, 'key'>> & { used: bigint }) | undefined;
@@ -48,13 +45,12 @@ export class WalletModel {
     return this.#tokens[token].paid;
   }
 
-  /** What the contract shows of a policy: spent, and since when. */
   spent(token: TokenName): bigint {
     const policy = this.policies.get(token);
     return policy ? sum(policy.spendings.filter(({ at }) => at >= policy.windowStart)) : 0n;
   }
 
-  /** What a relayed execution of the session comes to. Nothing stays of one that is refused. */
+  /** The outcome of a relayed execution. A refused one changes nothing. */
   attempt(attempts: readonly Attempt[], validUntil: bigint, forged: boolean): Done | string {
     return this.#refusal(attempts, validUntil) ?? (forged ? 'Account: invalid signature' : this.#run(attempts));
   }

@@ -16,7 +16,7 @@ export type Sent =
   | { readonly hash: string; readonly receipt: Receipt; readonly execution?: Invocation }
   | { readonly refused: string };
 
-/** Sends transactions one after the other and remembers whose turn has which number. */
+/** Sends transactions in order and tracks nonces. */
 export class Chain {
   readonly sandbox: Sandbox;
   readonly #nonces = new Map<string, number>();
@@ -40,7 +40,7 @@ export class Chain {
     return this.sandbox.rpc('call', { request, block_id: 'pre_confirmed' });
   }
 
-  /** As the sender's own transaction, signed with its key unless a signature is made of the hash. */
+  /** Signed with the sender's key unless a signature is derived from the hash. */
   async send(
     from: Pick<ShownAccount, 'address' | 'privateKey'>,
     calls: readonly Call[],

@@ -9,9 +9,9 @@ import { type Addresses, callOf, feltOf, signatureOf, signedByAll, signedCalldat
 
 export const USDT = '0x68f5c6a61780768455de69077e07e89787839bf8166decfbf92b645209c0fb8';
 
-/** For the transactions that an account pays itself. */
+/** For transactions that an account pays itself. */
 const FEES = 10n ** 21n;
-/** What READY tells of itself: no part of what becomes of it. */
+/** READY's own events, which scenarios ignore. */
 const READY_EVENTS = ['SignerLinked', 'AccountCreated', 'AccountCreatedGuid', 'TransactionExecuted'].map(selector);
 
 interface RawEvent {
@@ -20,7 +20,7 @@ interface RawEvent {
   readonly data: readonly bigint[];
 }
 
-/** What came of a step, or should come of it, in the sandbox's own addresses. */
+/** An actual or expected outcome with the sandbox's addresses. */
 export type Found =
   | { readonly succeeds: readonly bigint[]; readonly events: readonly RawEvent[] }
   | { readonly reverts: string }
@@ -33,7 +33,7 @@ export interface Accounts {
   readonly faucet: ShownAccount;
 }
 
-/** Plays one scenario in the sandbox. Its number gives it accounts and a receiver of its own. */
+/** Plays one scenario in the sandbox, with accounts derived from its number. */
 export class Player {
   readonly #chain: Chain;
   readonly #accounts: Accounts;
@@ -90,7 +90,6 @@ export class Player {
     }
   }
 
-  /** What should come, with the sandbox's addresses in it. */
   expected({ outcome }: Step): Found {
     if (!('succeeds' in outcome)) return outcome;
     const raw = (felt: Felt) => feltOf(this.#map, felt);
@@ -136,7 +135,7 @@ export class Player {
     return this.#found(await this.#chain.send(from, [call]), ({ calls }) => calls[0]);
   }
 
-  /** READY calls itself when all who guard it say so. */
+  /** READY calls itself with the signatures of all its keys. */
   async #itself({ call }: Extract<Step, { kind: 'call' }>): Promise<Found> {
     const calldata = signedByAll(this.#map, this.#guards, call);
     const outside = { to: this.#map.wallet, selector: selector('execute_from_outside_v2'), calldata };
@@ -166,7 +165,6 @@ export class Player {
   }
 }
 
-/** The first step that did not come out as it should. */
 export async function firstDifference(player: Player, scenario: Scenario) {
   await player.begin();
   for (const [index, step] of scenario.steps.entries()) {
@@ -178,7 +176,7 @@ export async function firstDifference(player: Player, scenario: Scenario) {
 }
 
 function isSame(expected: Found, found: Found): boolean {
-  // Each system has its own words for what no contract said.
+  // The message of a system failure differs per system.
   if ('fails' in expected) return 'reverts' in found && found.reverts.includes('\n');
   return shown(expected) === shown(found);
 }

@@ -1,11 +1,11 @@
 import type { RpcAnswer } from '../../support/sandbox.ts';
 
 const FELT = /0x[0-9a-f]+ \('([^']*)'\)/g;
-/** READY says which of its calls failed, and only then why. */
+/** READY prefixes the reason with the index of the failed call. */
 const READY_MULTICALL = 'argent/multicall-failed';
 const ENTRYPOINT_NOT_FOUND = 21;
 
-/** The words of the innermost refusal, out of what a node writes about it; the whole text where there are none. */
+/** The innermost reason in a node's revert text, or the whole text. */
 export function reasonOf(text: string): string {
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   const words = [...last.matchAll(FELT)].map(([, spelt = '']) => spelt);
@@ -17,7 +17,7 @@ interface Nested {
   readonly error: Nested | string;
 }
 
-/** The same of a call that only asked. */
+/** The same for a plain call. */
 export function reasonOfCall({ code, data }: NonNullable<RpcAnswer['error']>): string {
   if (code === ENTRYPOINT_NOT_FOUND) return 'ENTRYPOINT_NOT_FOUND';
   let error = (data as { revert_error: Nested | string }).revert_error;

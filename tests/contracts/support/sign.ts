@@ -19,7 +19,7 @@ import type {
 } from '../../../contracts/scenarios/model.ts';
 import { privateKeys, START } from '../../../contracts/scenarios/world.ts';
 
-/** Where everything is in the sandbox, for one scenario. */
+/** Sandbox addresses of one scenario. */
 export type Addresses = Readonly<Record<Place, bigint>>;
 
 const { n: ORDER } = ec.starkCurve.CURVE;
@@ -43,7 +43,7 @@ function executionOf(map: Addresses, { caller, nonce, after, before, calls }: Ex
   };
 }
 
-/** The calldata of `execute_from_outside_v2`, hashed and signed by starknet.js. */
+/** Calldata of `execute_from_outside_v2`, hashed and signed by starknet.js. */
 export function signedCalldata(map: Addresses, { account, execution, signature }: SignedExecution): bigint[] {
   const { chainId = chainIds.SVC_SANDBOX, account: signedFor = account, instead = execution } = signature;
   const message = outsideExecutionTypedData(executionOf(map, instead), chainId) as TypedData;
@@ -51,7 +51,7 @@ export function signedCalldata(map: Addresses, { account, execution, signature }
   return encodeOutsideExecution(executionOf(map, execution), signatureOf(hash, signature));
 }
 
-/** One call of the account itself, with the short signatures of all its keys after one another, as READY takes them. */
+/** One call of the account, with the short signatures of all its keys, as READY expects them. */
 export function signedByAll(map: Addresses, keys: readonly KeyName[], call: ScenarioCall): bigint[] {
   const execution = executionOf(map, wordsFor(call));
   const message = outsideExecutionTypedData(execution, chainIds.SVC_SANDBOX) as TypedData;
