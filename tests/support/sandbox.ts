@@ -118,7 +118,7 @@ export async function startSandbox(): Promise<{ service: TestService; sandbox: S
 
 const MODE = 'L1';
 const bounds = {
-  l1Gas: { maxAmount: 0n, maxPricePerUnit: 0n },
+  l1Gas: { maxAmount: 0n, maxPricePerUnit: 10n ** 15n },
   l1DataGas: { maxAmount: 20_000n, maxPricePerUnit: 50_000n },
   l2Gas: { maxAmount: 200_000_000n, maxPricePerUnit: 10_000_000_000n },
 };

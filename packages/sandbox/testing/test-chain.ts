@@ -6,8 +6,10 @@ import {
   encodeCalls,
   invokeHash,
   selector,
+  shortString,
   sign,
   starkKey,
+  toHex,
 } from '@svc/starknet';
 import { u256 } from '../src/contracts/codec.ts';
 import { genesis } from '../src/contracts/genesis.ts';
@@ -33,7 +35,7 @@ export interface Signer {
 
 /** More than any test needs. */
 export const bounds = {
-  l1Gas: { maxAmount: 0n, maxPricePerUnit: 0n },
+  l1Gas: { maxAmount: 0n, maxPricePerUnit: 10n ** 15n },
   l1DataGas: { maxAmount: 1_000_000n, maxPricePerUnit: 50_000n },
   l2Gas: { maxAmount: 1_000_000_000n, maxPricePerUnit: 10_000_000_000n },
 };
@@ -46,6 +48,11 @@ export function call(to: bigint, name: string, calldata: readonly bigint[] = [])
 
 export function transfer(token: bigint, to: bigint, amount: bigint): Call {
   return call(token, 'transfer', [to, ...u256.write(amount)]);
+}
+
+/** How a call answers a panic with these words. */
+export function panicOf(words: string): string {
+  return JSON.stringify([toHex(shortString(words))]);
 }
 
 /** A chain in memory that starts with the genesis state. */

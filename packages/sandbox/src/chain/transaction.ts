@@ -9,6 +9,7 @@ import {
   type ResourceBounds,
   shortString,
   starknetKeccak,
+  TRANSACTION_VERSION,
   type TransactionFields,
   toHex,
 } from '@svc/starknet';
@@ -90,7 +91,7 @@ function withHash<Own extends object>(own: Own, compute: () => bigint): Own & { 
 function readCommon(fields: Fields, name: string): TransactionFields & { readonly signature: readonly bigint[] } {
   const bounds = readObject(fields.resource_bounds, `${name}.resource_bounds`);
   return {
-    version: readFelt(fields.version, `${name}.version`),
+    version: readVersion(fields.version, `${name}.version`),
     chainId: chainIds.SVC_SANDBOX,
     signature: readFelts(fields.signature, `${name}.signature`),
     nonce: readFelt(fields.nonce, `${name}.nonce`),
@@ -104,6 +105,15 @@ function readCommon(fields: Fields, name: string): TransactionFields & { readonl
     nonceDataAvailabilityMode: readMode(fields.nonce_data_availability_mode, `${name}.nonce_data_availability_mode`),
     feeDataAvailabilityMode: readMode(fields.fee_data_availability_mode, `${name}.fee_data_availability_mode`),
   };
+}
+
+/** Of a transaction that is only estimated, so that its signature is good for nothing else. */
+const QUERY_VERSION = (1n << 128n) + TRANSACTION_VERSION;
+
+function readVersion(value: unknown, name: string): bigint {
+  const version = readFelt(value, name);
+  if (version === TRANSACTION_VERSION || version === QUERY_VERSION) return version;
+  throw new FieldError(`${name} must be ${toHex(TRANSACTION_VERSION)}, or ${toHex(QUERY_VERSION)} in an estimate`);
 }
 
 function readBounds(value: unknown, name: string): ResourceBounds {

@@ -32,7 +32,6 @@ describe('blocks at an interval', () => {
     const hashes = [await test.send(payment(0n)), await test.send(payment(1n))];
     expect(await test.balance('STRK', 0xb0bn, 'latest')).toBe(0n);
     expect(await test.balance('STRK', 0xb0bn, 'pre_confirmed')).toBe(2n);
-    expect(await test.balance('STRK', 0xb0bn, 'pending')).toBe(2n);
 
     const open = await test.call<Record<string, unknown>>('getBlockWithTxHashes', ['pre_confirmed']);
     expect(open).toMatchObject({ block_number: 1, transactions: hashes });

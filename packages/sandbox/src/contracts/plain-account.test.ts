@@ -24,6 +24,6 @@ describe('the plain account', () => {
   it('cannot be made to act by another contract', async () => {
     const inner = call(other.address, '__execute__', [1n, ...Object.values(transfer(STRK, 1n, 1n)).flat()]);
     const outcome = await chain.simulate(relayer.address, [call(other.address, '__execute__', [0n]), inner]);
-    expect(outcome.revertReason).toContain("('Account: invalid caller')");
+    expect(outcome.revertReason).toContain("('Invalid argument')");
   });
 });

@@ -234,6 +234,13 @@ const upgrade = action(
   },
 );
 
+/** An account that came from another class has none here. */
+async function storedOwner(frame: Frame): Promise<bigint> {
+  const owner = await readyOwner.read(frame);
+  require(owner !== 0n, 'argent/owner-not-found');
+  return owner;
+}
+
 async function isValid(frame: Frame, args: { hash: bigint; signature: readonly bigint[] }): Promise<bigint> {
   return (await signatureError(frame, args.hash, args.signature)) === undefined ? VALID : 0n;
 }
@@ -282,8 +289,8 @@ export const readyAccount = contract({
     action('perform_upgrade', { new_implementation: classHash, data: span(felt) }, () =>
       panic('argent/downgrade-not-allowed'),
     ),
-    view('get_owner', {}, felt, (frame) => readyOwner.read(frame)),
-    view('get_owner_guid', {}, felt, async (frame) => guidOf(await readyOwner.read(frame))),
+    view('get_owner', {}, felt, storedOwner),
+    view('get_owner_guid', {}, felt, async (frame) => guidOf(await storedOwner(frame))),
     view('get_guardian', {}, felt, (frame) => readyGuardian.read(frame)),
     view('get_version', {}, version, () => ({ major: 0n, minor: 4n, patch: 0n })),
     view('getVersion', {}, felt, () => shortString('0.4.0')),

@@ -1,6 +1,6 @@
 import { classes, constructorCalldata, selector, starkKey } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { call, STRK, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
+import { call, panicOf, STRK, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
 import {
   BOB,
   OWNER_KEY,
@@ -70,6 +70,16 @@ describe('an upgrade', () => {
     expect(await wallet.chain.classHashAt(wallet.address)).toBe(classes.svc);
   });
 
+  it('to READY, which finds no owner in its own place, leaves an account without one', async () => {
+    const wallet = await TestWallet.open();
+    await wallet.mustAsOwner([call(wallet.address, 'upgrade', [classes.ready])]);
+    for (const entrypoint of ['get_owner', 'get_owner_guid']) {
+      expect(await wallet.chain.ask(wallet.address, entrypoint)).toMatchObject({
+        error: { error: panicOf('argent/owner-not-found') },
+      });
+    }
+  });
+
   it('does nothing when a later call of its multicall fails', async () => {
     const wallet = await TestWallet.open();
     await wallet.asOwner([call(wallet.address, 'upgrade', [classes.svcPolicies]), pay(2_000_000n)]);
@@ -132,7 +142,7 @@ describe('an upgrade from READY', () => {
     const again = await wallet.own('perform_upgrade', [classes.svc, 0n]);
     expect(again.revertReason).toContain("('Account: no legacy owner')");
     const stranger = await wallet.chain.ask(wallet.address, 'perform_upgrade', [classes.svc, 0n]);
-    expect(stranger).toMatchObject({ error: { error: expect.stringContaining('Account: unauthorized') } });
+    expect(stranger).toMatchObject({ error: { error: panicOf('Account: unauthorized') } });
   });
 });
 

@@ -104,10 +104,12 @@ describe('executeTransaction', () => {
   });
 
   it('refuses a sender that is not there, and one that is no account', async () => {
-    const absent = await chain.send({ address: 0x123n, privateKey: 1n }, []);
-    expect(absent).toMatchObject({ refused: 'CONTRACT_NOT_FOUND' });
-    const token = await chain.send({ address: USDC, privateKey: 1n }, []);
-    expect(token).toMatchObject({ refused: 'NON_ACCOUNT' });
+    const send = (address: bigint) => chain.send({ address, privateKey: 1n }, []);
+    expect(await send(0x123n)).toMatchObject({ refused: 'INSUFFICIENT_BALANCE' });
+    expect(await send(USDC)).toMatchObject({ refused: 'INSUFFICIENT_BALANCE' });
+    for (const address of [0x123n, USDC]) await chain.mint(STRK, address, 10n ** 20n);
+    expect(await send(0x123n)).toMatchObject({ refused: 'CONTRACT_NOT_FOUND' });
+    expect(await send(USDC)).toMatchObject({ refused: 'NON_ACCOUNT' });
   });
 
   it('refuses calldata and signatures of unreasonable length', async () => {
@@ -216,7 +218,10 @@ describe('deploy account', () => {
   });
 
   it('refuses a class that nobody declared, and a constructor that fails', async () => {
-    expect(await chain.run(chain.deployment(KEY, 0x77n, [1n]))).toMatchObject({ refused: 'CLASS_NOT_FOUND' });
+    const undeclared = chain.deployment(KEY, 0x77n, [1n]);
+    expect(await chain.run(undeclared)).toMatchObject({ refused: 'INSUFFICIENT_BALANCE' });
+    await chain.mint(STRK, undeclared.address, 10n ** 20n);
+    expect(await chain.run(undeclared)).toMatchObject({ refused: 'CLASS_NOT_FOUND' });
     const tx = chain.deployment(KEY, plainAccount.classHash, []);
     await chain.mint(STRK, tx.address, 10n ** 20n);
     const outcome = (await chain.run(tx)) as Refused;

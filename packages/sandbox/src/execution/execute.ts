@@ -4,7 +4,7 @@ import type { TransactionInfo } from '../contracts/contract.ts';
 import { erc20Storage } from '../contracts/erc20.ts';
 import { contractOf } from '../contracts/genesis.ts';
 import { starknetToken } from '../tokens.ts';
-import { failureText, nestedError, padHex } from './failure.ts';
+import { callError, failureText, nestedError, padHex } from './failure.ts';
 import { calldataOf, capped, checkBounds, exhausted, feeOf, gasOf, maxFee } from './fees.ts';
 import { Machine, type Outcome } from './machine.ts';
 import { ExecutionState } from './state.ts';
@@ -189,9 +189,10 @@ export async function preValidate(
 ): Promise<Refused | undefined> {
   return (
     checkSize(tx) ??
-    (await checkAccount(state, tx)) ??
     (await checkNonce(state, tx, options)) ??
-    (options.skipFee ? undefined : (checkBounds(tx) ?? (await checkBalance(state, tx))))
+    // Before the account, as on a live node: a sender that is not there has no money either.
+    (options.skipFee ? undefined : (checkBounds(tx) ?? (await checkBalance(state, tx)))) ??
+    (await checkAccount(state, tx))
   );
 }
 
@@ -265,5 +266,5 @@ export async function callContract(state: StateReader, block: BlockContext, call
   const machine = new Machine(new ExecutionState(state), block, NO_TRANSACTION);
   const outcome = await machine.call(call);
   if (outcome.ok) return { ok: true, result: outcome.result };
-  return { ok: false, kind: 'REVERTED', error: nestedError(outcome.failure) };
+  return { ok: false, kind: 'REVERTED', error: callError(outcome.failure) };
 }

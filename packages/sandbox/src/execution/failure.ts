@@ -55,7 +55,15 @@ function frameText({ address, classHash, selector }: FailedFrame): string {
 
 /** The same as nested objects, for the `data` of an error. */
 export function nestedError(failure: Failure): NestedError {
-  const innermost: NestedError = failure.type === 'PANIC' ? formatPanic(failure.reason) : failure.text;
+  return nested(failure, failure.type === 'PANIC' ? formatPanic(failure.reason) : failure.text);
+}
+
+/** As `nestedError`, for `starknet_call`: nodes answer the felts of a panic as they are. */
+export function callError(failure: Failure): NestedError {
+  return nested(failure, failure.type === 'PANIC' ? JSON.stringify(failure.felts.map(toHex)) : failure.text);
+}
+
+function nested(failure: Failure, innermost: string): NestedError {
   return failure.frames.reduceRight<NestedError>(
     (error, { address, classHash, selector }) => ({
       contract_address: toHex(address),

@@ -16,7 +16,7 @@ describe('fees', () => {
 
   function bounded(l2Gas: bigint, l1DataGas = 10_000n): InvokeTransaction['resourceBounds'] {
     return {
-      l1Gas: { maxAmount: 0n, maxPricePerUnit: 0n },
+      l1Gas: { maxAmount: 0n, maxPricePerUnit: prices.l1Gas.fri },
       l1DataGas: { maxAmount: l1DataGas, maxPricePerUnit: prices.l1DataGas.fri },
       l2Gas: { maxAmount: l2Gas, maxPricePerUnit: prices.l2Gas.fri },
     };

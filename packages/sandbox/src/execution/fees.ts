@@ -36,7 +36,6 @@ export function checkBounds(tx: Transaction): Refused | undefined {
   const problems = RESOURCES.flatMap(({ name, gas }) => {
     const { maxAmount, maxPricePerUnit } = tx.resourceBounds[gas];
     const price = PRICES[gas].fri;
-    if (maxAmount === 0n && minimal[gas] === 0n) return [];
     if (maxPricePerUnit < price) {
       return [`Max ${name} price (${maxPricePerUnit}) is lower than the actual gas price: ${price}.`];
     }

@@ -14,7 +14,9 @@ export const MAX_CALLS = 1_000;
 
 const ENTRYPOINT_FAILED = shortString('ENTRYPOINT_FAILED');
 const ENTRYPOINT_NOT_FOUND = shortString('ENTRYPOINT_NOT_FOUND');
+const INVALID_ARGUMENT = shortString('Invalid argument');
 const CONSTRUCTOR = selector('constructor');
+const EXECUTE = selector('__execute__');
 
 /** Cannot be caught by a contract; ends the transaction. */
 class FatalError extends Error {
@@ -145,6 +147,8 @@ export class Machine {
   }
 
   async #callFrom(running: Running, request: Request): Promise<CallResult & { readonly failure?: PropagatedPanic }> {
+    // The protocol alone starts a transaction: the system call refuses before the callee is asked.
+    if (request.callType === 'CALL' && request.selector === EXECUTE) return { ok: false, felts: [INVALID_ARGUMENT] };
     const outcome = await this.#run(request, running.depth + 1);
     running.calls.push(outcome.invocation);
     if (outcome.ok) return { ok: true, result: outcome.result };

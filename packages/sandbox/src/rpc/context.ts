@@ -60,7 +60,7 @@ export const rpcErrors = {
   internal: (data?: string) => new RpcError(-32603, 'Internal error', data),
   noTrace: (status: string) => new RpcError(10, 'No trace available for transaction', { status }),
   contractNotFound: () => new RpcError(20, 'Contract not found'),
-  entrypointNotFound: (data: string) => new RpcError(21, 'Requested entrypoint does not exist in the contract', data),
+  entrypointNotFound: () => new RpcError(21, 'Requested entrypoint does not exist in the contract'),
   blockNotFound: () => new RpcError(24, 'Block not found'),
   invalidTransactionIndex: () => new RpcError(27, 'Invalid transaction index in a block'),
   classHashNotFound: () => new RpcError(28, 'Class hash not found'),
@@ -73,10 +73,13 @@ export const rpcErrors = {
     new RpcError(41, 'Transaction execution error', { transaction_index: index, execution_error: error }),
   classAlreadyDeclared: () => new RpcError(51, 'Class already declared'),
   invalidNonce: (data: string) => new RpcError(52, 'Invalid transaction nonce', data),
-  insufficientResources: (data: string) =>
-    new RpcError(53, "The transaction's resources don't cover validation or the minimal transaction fee", data),
-  insufficientBalance: (data: string) =>
-    new RpcError(54, "Account balance is smaller than the transaction's maximal fee", data),
+  insufficientResources: () =>
+    new RpcError(53, "The transaction's resources don't cover validation or the minimal transaction fee"),
+  insufficientBalance: () =>
+    new RpcError(
+      54,
+      "Account balance is smaller than the transaction's maximal fee (calculated as the sum of each resource's limit x max price)",
+    ),
   validationFailure: (data: string) => new RpcError(55, 'Account validation failed', data),
   compilationFailed: (data: string) => new RpcError(56, 'Compilation failed', data),
   nonAccount: () => new RpcError(58, 'Sender address is not an account contract'),
@@ -90,8 +93,6 @@ export const rpcErrors = {
 const MAX_NUMBER = 2 ** 31 - 1;
 
 export function readBlockId(value: unknown, name = 'block_id'): BlockId {
-  // Older clients send `pending`.
-  if (value === 'pending') return 'pre_confirmed';
   if (value === 'latest' || value === 'pre_confirmed' || value === 'l1_accepted') return value;
   if (typeof value === 'string')
     throw new FieldError(`${name} must be latest, pre_confirmed, l1_accepted or an object`);

@@ -13,7 +13,7 @@ const getEvents: Method = {
   params: ['filter'],
   async run(context, params) {
     const filter = readObject(params.filter, 'filter');
-    const chunk = readInteger(filter.chunk_size, 'filter.chunk_size', 1, Number.MAX_SAFE_INTEGER);
+    const chunk = readInteger(filter.chunk_size, 'filter.chunk_size', 0, Number.MAX_SAFE_INTEGER);
     if (chunk > MAX_CHUNK) throw rpcErrors.pageSizeTooBig();
     const found = await findEvents(context.db, {
       versions: await readVersions(context, filter),

@@ -11,15 +11,7 @@ import { Overlay, stateAt, stateRows } from '../chain/state.ts';
 import { FieldError, readChoice, readTransaction } from '../chain/transaction.ts';
 import { executeTransaction } from '../execution/execute.ts';
 import { gasPrices } from '../execution/fees.ts';
-import type {
-  Executed,
-  ExecutionOptions,
-  Gas,
-  Invocation,
-  StateReader,
-  Trace,
-  Transaction,
-} from '../execution/types.ts';
+import type { Executed, ExecutionOptions, Gas, Invocation, StateReader, Transaction } from '../execution/types.ts';
 import { blockOf, type CallContext, contextOf, estimationBlock, type Method, rpcErrors } from './context.ts';
 import { readHash } from './transaction-methods.ts';
 
@@ -166,22 +158,16 @@ export const traceMethods: Record<string, Method> = {
 };
 
 export async function showTrace(before: StateReader, tx: Transaction, executed: Executed) {
-  const { validate, execute, feeTransfer } = executed.trace;
-  const created = constructorOf(executed.trace);
+  const { validate, execute, construct, feeTransfer } = executed.trace;
   return {
     type: tx.type,
     ...(validate && { validate_invocation: showInvocation(validate) }),
     ...(tx.type === 'INVOKE' && { execute_invocation: showExecution(executed, execute) }),
-    ...(created && { constructor_invocation: showInvocation(created) }),
+    ...(construct && { constructor_invocation: showInvocation(construct) }),
     ...(feeTransfer && { fee_transfer_invocation: showInvocation(feeTransfer) }),
     state_diff: await showDiff(before, tx, executed),
     execution_resources: showResources(executed.gas),
   };
-}
-
-/** Every object inherits `constructor`. */
-function constructorOf(trace: Trace): Invocation | undefined {
-  return Object.hasOwn(trace, 'constructor') ? (trace.constructor as unknown as Invocation) : undefined;
 }
 
 function showExecution({ status, revertReason }: Executed, execute: Invocation | undefined) {

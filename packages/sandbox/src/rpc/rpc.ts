@@ -79,7 +79,7 @@ async function answerOne(deps: RpcDeps, request: unknown, spec: SpecVersion): Pr
 function readCall(request: unknown): { method: Method; name: string; params: Record<string, unknown> } {
   if (typeof request !== 'object' || request === null) throw rpcErrors.invalidRequest();
   const { jsonrpc, method: name, params = [] } = request as Record<string, unknown>;
-  if (jsonrpc !== '2.0' || typeof name !== 'string') throw rpcErrors.invalidRequest();
+  if (jsonrpc !== '2.0' || typeof name !== 'string' || !('id' in request)) throw rpcErrors.invalidRequest();
   const method = methods.get(name);
   if (!method) throw rpcErrors.methodNotFound();
   return { method, name, params: readParams(method, params) };
@@ -91,7 +91,11 @@ function readParams(method: Method, params: unknown): Record<string, unknown> {
     if (params.length > method.params.length) throw rpcErrors.invalidParams('There are too many parameters.');
     return Object.fromEntries(params.map((value, index) => [method.params[index], value]));
   }
-  if (typeof params === 'object' && params !== null) return params as Record<string, unknown>;
+  if (typeof params === 'object' && params !== null) {
+    const unknown = Object.keys(params).find((name) => !method.params.includes(name));
+    if (unknown !== undefined) throw rpcErrors.invalidParams('There is a parameter that the method does not have.');
+    return params as Record<string, unknown>;
+  }
   throw rpcErrors.invalidParams('params must be an object or an array.');
 }
 

@@ -69,7 +69,7 @@ const call: Method = {
     if (outcome.ok) return outcome.result.map(toHex);
     if (outcome.kind === 'CONTRACT_NOT_FOUND') throw rpcErrors.contractNotFound();
     if (outcome.kind === 'REVERTED') throw rpcErrors.contractError(outcome.error);
-    throw rpcErrors.entrypointNotFound(`Entry point ${toHex(selector)} not found in contract`);
+    throw rpcErrors.entrypointNotFound();
   },
 };
 

@@ -44,7 +44,12 @@ const getTransactionStatus: Method = {
 /** There is no L1, so there are no messages. */
 const getMessagesStatus: Method = {
   params: ['transaction_hash'],
-  run: async () => [],
+  async run(_context, { transaction_hash }) {
+    if (typeof transaction_hash !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(transaction_hash)) {
+      throw new FieldError('transaction_hash must be a hash in hex (0x…)');
+    }
+    throw rpcErrors.transactionNotFound();
+  },
 };
 
 export function readHash(value: unknown): string {
@@ -158,9 +163,9 @@ function errorFor({ refused, reason }: Refused): RpcError {
     case 'INVALID_NONCE':
       return rpcErrors.invalidNonce(reason);
     case 'INSUFFICIENT_RESOURCES':
-      return rpcErrors.insufficientResources(reason);
+      return rpcErrors.insufficientResources();
     case 'INSUFFICIENT_BALANCE':
-      return rpcErrors.insufficientBalance(reason);
+      return rpcErrors.insufficientBalance();
     case 'NON_ACCOUNT':
       return rpcErrors.nonAccount();
     case 'CLASS_NOT_FOUND':
