@@ -2,17 +2,15 @@ import type { AuditEntry, Environment } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
 import { newId } from './util/ids.ts';
 
-/** Who changes something; a caller of the interface is one. */
 export interface Actor {
   readonly organizationId: string;
   readonly environment: Environment;
-  /** The key that it is done with, or `operator`. */
+  /** A key id, or `operator`. */
   readonly keyId: string;
-  /** The secret key, where there is one: it says more than a public key, which is in everybody's hands. */
+  /** Preferred over the public key, which is no proof. */
   readonly secretKeyId?: string | undefined;
 }
 
-/** Whoever runs the deployment, at work for an environment. */
 export function operatorOf(organizationId: string, environment: Environment): Actor {
   return { organizationId, environment, keyId: 'operator' };
 }
@@ -20,13 +18,12 @@ export function operatorOf(organizationId: string, environment: Environment): Ac
 export interface Change {
   /** Such as `webhook.created`. */
   readonly action: string;
-  /** What was changed, by its id. */
   readonly target?: string | undefined;
-  /** What holds now. Never a secret. */
+  /** New values. Never a secret. */
   readonly changes: Readonly<Record<string, unknown>>;
 }
 
-/** Writes down who changed what, in the transaction that changes it. */
+/** In the transaction of the change. */
 export async function recordChange(
   tx: Db,
   { organizationId, environment, keyId, secretKeyId }: Actor,
@@ -43,7 +40,7 @@ export async function recordChange(
   });
 }
 
-/** What was changed in an environment, newest first. */
+/** Newest first. */
 export async function listChanges(
   db: Reads,
   owner: { readonly organizationId: string; readonly environment: Environment },

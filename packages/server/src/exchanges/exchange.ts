@@ -18,9 +18,9 @@ export interface CurrencyAmount {
 }
 
 export interface Exchange {
-  /** What the amount is worth now. Throws the `ApiError`s invalid_request and rate_unavailable. */
+  /** Throws `invalid_request` and `rate_unavailable`. */
   usdAmount(asked: CurrencyAmount): Promise<UsdMicros>;
-  /** Every MXN rate that was in force within the last minutes, for checking a price that was quoted a while ago. */
+  /** For checking a price that was quoted a while ago. */
   ratesOfLast(minutes: number, environment: Environment): Promise<readonly RateInForce[]>;
 }
 
@@ -47,10 +47,10 @@ function parseAmount(amount: string | number): bigint {
   );
 }
 
-/** Near the real one, and easy on the eyes: 185 pesos are 10 dollars. */
+/** Near the real rate: 185 MXN are 10 USD. */
 export const DEFAULT_DEVELOPMENT_RATE = '18.50';
 
-/** One rate for ever, so that development needs no network and its prices can be foretold. */
+/** Development needs no network, and its prices are predictable. */
 export function fixedRates(mxnPerUsd: string = DEFAULT_DEVELOPMENT_RATE): Rates {
   const rate = parseRate(mxnPerUsd);
   if (!rate.ok || rate.value === 0n) throw new TypeError(`The fixed rate is not a decimal above 0: ${mxnPerUsd}`);
@@ -58,18 +58,18 @@ export function fixedRates(mxnPerUsd: string = DEFAULT_DEVELOPMENT_RATE): Rates 
   return { current: async () => inForce, ofLast: async () => [inForce] };
 }
 
-/** How many pesos a dollar costs, as an integer of `RATE_DECIMALS` fractional digits. */
+/** Pesos per dollar, scaled by 10^`RATE_DECIMALS`. */
 export type MxnPerUsd = bigint;
 
-/** Pesos in millionths, the same fineness as dollars. */
+/** Millionths of a peso. */
 export type MxnMicros = bigint;
 
-/** More than any source gives: a double from 1 to 1000 prints at most 16 decimals. */
+/** A double from 1 to 1000 prints at most 16 decimals. */
 export const RATE_DECIMALS = 18;
 
 const ONE = 10n ** BigInt(RATE_DECIMALS);
 
-// The peso has stood between 3 and 26 a dollar since 1993; an answer far outside is a mistake or another pair.
+// 3 to 26 since 1993. A rate far outside is an error or another pair.
 const MIN_RATE: MxnPerUsd = 1n * ONE;
 const MAX_RATE: MxnPerUsd = 1000n * ONE;
 
@@ -103,35 +103,32 @@ export function mxnToUsd(amount: MxnMicros, rate: MxnPerUsd): UsdMicros {
   return divideRounded(amount * ONE, rate);
 }
 
-// Half away from zero: what people do on paper and `round(numeric)` in SQL, so an answer can be checked anywhere.
-// It is off by half a millionth at most and favours neither side. Amounts are never negative here.
+// Half away from zero, as `round(numeric)` in SQL. Amounts are never negative here.
 function divideRounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor);
 }
 
 export interface RateInForce {
   readonly mxnPerUsd: MxnPerUsd;
-  /** The source's name, or `fixed`. */
   readonly source: string;
 }
 
-/** Where an environment takes its rate from. Throws the `ApiError` rate_unavailable when there is none. */
+/** Throws `rate_unavailable`. */
 export interface Rates {
   current(): Promise<RateInForce>;
-  /** Every rate that was in force at some moment of the last minutes, newest first, the current one included. */
+  /** Newest first, the current one included. */
   ofLast(minutes: number): Promise<readonly RateInForce[]>;
 }
 
 export interface Rate {
   readonly mxnPerUsd: MxnPerUsd;
-  /** The day that the source gives for its rate, as YYYY-MM-DD. */
+  /** YYYY-MM-DD, as the source tells it. */
   readonly observedOn?: string;
 }
 
-/** Somewhere that the price of a dollar is published. Asking again is always safe: it only reads. */
+/** Safe to repeat: it only reads. */
 export interface RateSource {
   readonly name: string;
-  /** Throws a `RateSourceError` or an `OutboundError` when there is no answer to be had. */
   mxnPerUsd(signal?: AbortSignal): Promise<Rate>;
 }
 
@@ -151,7 +148,7 @@ export type RateFailureKind =
   | 'outdated'
   | 'unexpected';
 
-/** Its message goes to the log, so it never repeats an address, a header or the answer. */
+/** Its message is logged, so it never contains a URL, a header or the answer. */
 export class RateSourceError extends Error {
   readonly kind: RateFailureKind;
 
@@ -164,21 +161,20 @@ export class RateSourceError extends Error {
 
 const DAY_MS = 86_400_000;
 
-/** `2026-07-17` if there is such a day, else undefined. */
+/** Undefined where there is no such day. */
 export function calendarDay(year: string, month: string, day: string): string | undefined {
   const text = `${year}-${month}-${day}`;
   const start = Date.parse(`${text}T00:00:00Z`);
-  // Some engines roll the 31st of February over into March.
+  // Some engines roll February 31 over into March.
   return Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== text ? undefined : text;
 }
 
-/** Reads `2026-07-17`. */
 export function parseIsoDay(text: string): string | undefined {
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   return calendarDay(year, month, day);
 }
 
-/** Whole days from the beginning of `day` in UTC to `now`; negative when the day is still to come. */
+/** Negative for a day to come. */
 export function daysSince(day: string, now: number): number {
   return Math.floor((now - Date.parse(`${day}T00:00:00Z`)) / DAY_MS);
 }

@@ -14,7 +14,7 @@ export interface UsdAmountRequest {
   readonly environment: Environment;
 }
 
-/** The handler of getUsdAmount: the answer is the bare number. */
+/** The answer is the bare number. */
 export function getUsdAmountHandler(exchange: Exchange): (request: UsdAmountRequest) => Promise<number> {
   return async ({ query, environment }) =>
     usdToNumber(await exchange.usdAmount({ amount: query.currencyAmount, currency: query.currency, environment }));

@@ -3,13 +3,12 @@ import { type Db, sql } from '@svc/store';
 import { formatRate, parseRate, type Rate, type RateInForce, type RateSource, type Rates } from './exchange.ts';
 import { askSource, type RateFailure } from './rate-sources.ts';
 
-// Prices are promised at a rate that is no older.
+// Prices are quoted at a rate no older than this.
 const MAX_RATE_AGE_MS = 60_000;
-// While no source answers; long holidays pass within it.
+// While no source answers; covers long holidays.
 const MAX_STORED_RATE_AGE_MS = 5 * 86_400_000;
-// After a round in which no source answered, the next one waits: otherwise every caller would pay for all the timeouts.
+// After a failed round, so that not every caller pays for all timeouts.
 const RETRY_AFTER_MS = 10_000;
-// A price is looked back at for ten minutes; an hour is plenty.
 const MAX_LOOK_BACK_MINUTES = 60;
 
 export interface RateBookOptions {
@@ -19,7 +18,7 @@ export interface RateBookOptions {
   readonly log: (failure: RateFailure) => void;
 }
 
-/** The rate of the moment, asked for at most once a minute by all callers and replicas together, and its history. */
+/** Fetched at most once a minute by all replicas together. */
 export class RateBook implements Rates {
   readonly #db: Db;
   readonly #sources: readonly RateSource[];
@@ -63,7 +62,7 @@ export class RateBook implements Rates {
 
   async #fetch(): Promise<StoredRate | undefined> {
     for (const source of this.#sources) {
-      // The moment of asking: the answer may have been made right after it.
+      // Before the request: the answer may be computed right after it.
       const fetchedAt = this.#now();
       const answer = await askSource(source, fetchedAt);
       if (answer.ok) {
@@ -75,7 +74,7 @@ export class RateBook implements Rates {
     return undefined;
   }
 
-  // Looked up anew: another replica may have had more luck in the meantime.
+  // Read again: another replica may have stored one meanwhile.
   async #fallBack(): Promise<StoredRate> {
     const now = this.#now();
     const stored = await newestRate(this.#db, now);
@@ -99,14 +98,14 @@ export class RateBook implements Rates {
   }
 }
 
-// A clock that was turned back must not keep a rate in force for longer.
+// A clock set back must not extend a rate.
 function isInForce({ fetchedAt, validUntil }: StoredRate, now: number): boolean {
   return fetchedAt <= now && now <= validUntil;
 }
 
-// About six hundred thousand small rows: enough to explain a price of last year.
+// About 600,000 small rows: explains a price of last year.
 const HISTORY_MS = 400 * 86_400_000;
-// One row a minute for each replica at most: an hour of sixteen replicas.
+// One row a minute per replica.
 const MAX_RATES_IN_FORCE = 1_000;
 
 export interface StoredRate extends Rate, RateInForce {
@@ -126,7 +125,7 @@ interface Row {
   readonly valid_until: Date;
 }
 
-/** Keeps the rate and lets go of those that nobody will ask for any more. */
+/** Deletes rates beyond the history. */
 export async function addRate(db: Db, rate: NewRate): Promise<StoredRate> {
   const row = await db.one<{ id: bigint }>(sql`
     with forgotten as (
@@ -141,7 +140,7 @@ export async function addRate(db: Db, rate: NewRate): Promise<StoredRate> {
   return { ...rate, id: row.id };
 }
 
-/** A rate from the future was stored by a clock ahead of this one and may be older than it claims: not yet. */
+/** A rate from the future comes from a clock ahead of this one: not used yet. */
 export async function newestRate(db: Db, now: number): Promise<StoredRate | undefined> {
   const row = await db.one<Row>(sql`
     select id, rate, source, observed_on, fetched_at, valid_until

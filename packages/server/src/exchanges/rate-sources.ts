@@ -24,7 +24,7 @@ export interface RateSourceSettings {
   readonly ecbUrl?: string | undefined;
 }
 
-/** The sources of a deployment, in the order in which they are asked. */
+/** In the order in which they are asked. */
 export function sourcesInOrder(settings: RateSourceSettings = {}): readonly RateSource[] {
   const { operatorUrl, operatorToken, banxicoToken, banxicoUrl, frankfurterUrl, ecbUrl } = settings;
   return [
@@ -37,7 +37,7 @@ export function sourcesInOrder(settings: RateSourceSettings = {}): readonly Rate
 
 export const BANXICO_URL = 'https://www.banxico.org.mx/SieAPIRest/service/v1';
 
-/** The FIX rate, pesos per dollar, by the day on which it is determined. */
+/** FIX rate, by determination date. */
 const SERIES = 'SF43718';
 
 export interface BanxicoSourceOptions {
@@ -46,7 +46,7 @@ export interface BanxicoSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The central bank of Mexico. Answers need a token, which it gives out for nothing. */
+/** Needs a free token. */
 export function banxicoSource({ token, baseUrl = BANXICO_URL, timeoutMs }: BanxicoSourceOptions): RateSource {
   const url = below(baseUrl, `series/${SERIES}/datos/oportuno`);
   const headers = { accept: 'application/json', 'bmx-token': token };
@@ -66,7 +66,7 @@ export function banxicoSource({ token, baseUrl = BANXICO_URL, timeoutMs }: Banxi
   };
 }
 
-// Only where they stand between thousands: in 18,5 the comma would mean something else.
+// Only between thousands: in 18,5 the comma is a decimal point.
 function withoutThousandsCommas(text: string): string {
   return /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text;
 }
@@ -83,7 +83,7 @@ export interface EcbSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The European Central Bank's table of what a euro costs, published on its working days in the afternoon. */
+/** Published on working days in the afternoon. */
 export function ecbSource({ url = ECB_URL, timeoutMs }: EcbSourceOptions = {}): RateSource {
   const headers = { accept: 'application/xml, text/xml' };
   return {
@@ -101,7 +101,7 @@ export function ecbSource({ url = ECB_URL, timeoutMs }: EcbSourceOptions = {}): 
   };
 }
 
-// The tables of past days repeat each currency for each day; guessing which one is meant would be worse than none.
+// Tables of past days repeat a currency; a guess would be worse than none.
 function only(table: string, pattern: RegExp): string | undefined {
   const [first, second] = table.matchAll(pattern).take(2);
   return second === undefined ? first?.[1] : undefined;
@@ -114,7 +114,7 @@ export interface FrankfurterSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Frankfurter passes on the rates of central banks, without a key. Asked for Banxico's, not for its mixture. */
+/** Republishes central bank rates without a key. Asked for Banxico's rate, not for its average. */
 export function frankfurterSource({ baseUrl = FRANKFURTER_URL, timeoutMs }: FrankfurterSourceOptions = {}): RateSource {
   const url = below(baseUrl, 'v2/rate/USD/MXN?providers=BANXICO');
   const headers = { accept: 'application/json' };
@@ -132,7 +132,6 @@ export function frankfurterSource({ baseUrl = FRANKFURTER_URL, timeoutMs }: Fran
 
 export interface OperatorSourceOptions {
   readonly url: string;
-  /** Sent as `Authorization: Bearer`. */
   readonly token?: string | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -157,10 +156,10 @@ export function operatorSource({ url, token, timeoutMs }: OperatorSourceOptions)
   };
 }
 
-/** A caller waits for all sources in turn in the worst case, so each gets little. */
+/** In the worst case a caller waits for all sources. */
 export const SOURCE_TIMEOUT_MS = 3_000;
 
-// The longest real answer, the ECB's table of thirty currencies, has two thousand.
+// The ECB's table of thirty currencies has 2 kB.
 const MAX_BODY_BYTES = 65_536;
 
 export interface FetchOptions {
@@ -169,13 +168,13 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The body of a 200. Not tried again: the next source is the retry. */
+/** Not retried: the next source is the retry. */
 export async function fetchText(
   url: string,
   { headers, timeoutMs = SOURCE_TIMEOUT_MS, signal }: FetchOptions,
 ): Promise<string> {
   const response = await outboundRequest(url, {
-    // Some publishers turn nameless clients away.
+    // Some publishers refuse clients without one.
     headers: { 'user-agent': 'svc', ...headers },
     timeoutMs,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -186,16 +185,15 @@ export async function fetchText(
   return response.body.toString('utf8');
 }
 
-/** The base address of a source with a path below it, whether or not the base ends in a slash. */
 export function below(baseUrl: string, path: string): string {
   return `${baseUrl.replace(/\/$/, '')}/${path}`;
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-// TypeScript does not know the third argument of the reviver yet; every Node that runs this does.
+// TypeScript lacks the reviver's third argument.
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Reads JSON with every number as the text that was sent, so that no digit of a rate passes through a double. */
+/** Numbers stay text, so that no digit of a rate passes through a double. */
 export function parseExactJson(text: string): unknown {
   try {
     return parseWithSource(text, (_key, value, { source }) => (typeof value === 'number' ? source : value));
@@ -218,7 +216,7 @@ export function textAt(value: unknown, ...path: readonly (string | number)[]): s
   return typeof found === 'string' ? found : undefined;
 }
 
-/** For the fields of an answer: what cannot be read is the source's failure. */
+/** An unreadable field is the source's failure. */
 export function readRate(text: string | undefined): MxnPerUsd {
   if (text === undefined) throw new RateSourceError('unreadable', 'The answer has no rate where it should be.');
   const rate = parseRate(text);
@@ -235,9 +233,9 @@ export function requireDay(day: string | undefined): string {
   return day;
 }
 
-// Rates are published on working days; the longest gaps, around Easter, are five days.
+// Rates come on working days; the longest gap, around Easter, is five days.
 const MAX_OBSERVED_AGE_DAYS = 5;
-// East of Greenwich the next day has already begun.
+// Time zones ahead of UTC.
 const MAX_DAYS_AHEAD = 1;
 
 export interface RateFailure {
@@ -250,7 +248,7 @@ export type RateAnswer =
   | { readonly ok: true; readonly rate: Rate }
   | { readonly ok: false; readonly failure: RateFailure };
 
-/** What a source says, if it is a rate to take money by. A source that fails is an expected outcome. */
+/** A failing source is an expected outcome. */
 export async function askSource(source: RateSource, now: number): Promise<RateAnswer> {
   try {
     const rate = await source.mxnPerUsd();
@@ -269,7 +267,7 @@ function refuseImplausible({ mxnPerUsd, observedOn }: Rate, now: number): void {
   if (age < -MAX_DAYS_AHEAD) throw new RateSourceError('implausible', 'The rate is of a day to come.');
 }
 
-// Only errors made for it are quoted: the message of any other may contain the address with its query.
+// Only known errors are quoted: others may contain the URL with its query.
 function describe(error: unknown): Pick<RateFailure, 'kind' | 'message'> {
   if (error instanceof RateSourceError || error instanceof OutboundError) {
     return { kind: error.kind, message: error.message };

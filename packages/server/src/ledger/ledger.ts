@@ -10,7 +10,6 @@ import {
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { newId } from '../util/ids.ts';
 
-/** Each environment of an organisation has credits of its own. */
 export interface LedgerOwner {
   readonly organizationId: string;
   readonly environment: Environment;
@@ -18,10 +17,10 @@ export interface LedgerOwner {
 
 export interface Entry extends LedgerOwner {
   readonly id: string;
-  /** Counts from 1 in its environment, without a gap. */
+  /** From 1 in its environment, without a gap. */
   readonly number: bigint;
   readonly type: LedgerEntryType;
-  /** Always positive; the type says which way it went. */
+  /** Positive; the type gives the direction. */
   readonly amount: UsdMicros;
   readonly holdId: string | null;
   readonly reference: string;
@@ -30,7 +29,6 @@ export interface Entry extends LedgerOwner {
   readonly createdAt: Date;
 }
 
-/** What a query answers to be read as an `Entry`. */
 export const entryColumns: Sql = sql`
   id, number, organization_id as "organizationId", environment, type, amount_micros as amount, hold_id as "holdId",
   reference,
@@ -43,7 +41,7 @@ export interface EntryPage {
   readonly total: number;
 }
 
-/** Newest first. Because no number is missing, a page deep in the past costs no more than the first one. */
+/** Newest first. Numbers have no gap, so a deep page costs no more than the first. */
 export async function listEntries(
   db: Reads,
   { organizationId, environment }: LedgerOwner,
@@ -70,7 +68,6 @@ export async function listEntries(
 
 export interface CreditBalance {
   readonly available: UsdMicros;
-  /** Reserved by open holds. */
   readonly held: UsdMicros;
   readonly total: UsdMicros;
 }
@@ -87,11 +84,11 @@ export async function balance(db: Reads, { organizationId, environment }: Ledger
 export interface Credit extends LedgerOwner {
   readonly type: 'DEPOSIT' | 'GRANT';
   readonly amount: UsdMicros;
-  /** What the credits are for. The same type and reference never credit an environment twice. */
+  /** The same type and reference credit an environment once. */
   readonly reference: string;
 }
 
-/** Adds credits once, however often it is asked: a repetition answers the first entry, whatever amount it names. */
+/** Idempotent: a repetition answers the first entry. */
 export async function credit(tx: Db, what: Credit): Promise<{ entry: Entry; created: boolean }> {
   const { organizationId, environment, type, amount, reference } = what;
   const created = await tx.one<Entry>(sql`
@@ -110,12 +107,11 @@ export async function credit(tx: Db, what: Credit): Promise<{ entry: Entry; crea
 }
 
 export interface Hold extends LedgerOwner {
-  /** Also the id of the ledger entry that took the hold. */
   readonly id: string;
   readonly amount: UsdMicros;
   readonly settled: UsdMicros;
   readonly released: UsdMicros;
-  /** CLOSED exactly when everything is settled or released; it never opens again. */
+  /** CLOSED when all is settled or released; never reopened. */
   readonly status: 'OPEN' | 'CLOSED';
 }
 
@@ -124,7 +120,7 @@ export interface NewHold extends LedgerOwner {
   readonly reference: string;
 }
 
-/** Reserves available credits, or throws `insufficient_credits`; the caller's transaction stays usable either way. */
+/** Throws `insufficient_credits`; the caller's transaction stays usable. */
 export async function hold(tx: Db, { organizationId, environment, amount, reference }: NewHold): Promise<Hold> {
   const row = await tx.one<{ funds: UsdMicros } & (Entry | { id: null })>(sql`
     with funds as (
@@ -161,7 +157,7 @@ export function insufficientCredits(needed: UsdMicros, available: UsdMicros): Ap
   );
 }
 
-/** As many gifts as are made at once: the environment's other money operations wait meanwhile. */
+/** The environment's other money operations wait meanwhile. */
 const MAX_HOLDS_AT_ONCE = 500;
 
 export interface HoldWanted {
@@ -169,7 +165,7 @@ export interface HoldWanted {
   readonly reference: string;
 }
 
-/** Reserves all of these or throws `insufficient_credits` and reserves none. Answers the holds' ids in the order given. */
+/** All or `insufficient_credits`. Answers the ids in the given order. */
 export async function holdMany(
   tx: Db,
   { organizationId, environment }: LedgerOwner,
@@ -193,16 +189,16 @@ export async function holdMany(
 export interface Ending {
   readonly holdId: string;
   readonly amount: UsdMicros;
-  /** What caused it. The same again answers the first entry and moves nothing, as a retry after a crash needs. */
+  /** Idempotency key: a repetition answers the first entry and moves nothing. */
   readonly reference: string;
 }
 
-/** Spends a part of a hold. More than remains, or a closed hold, is a fault of ours: it throws and nothing changes. */
+/** Spends a part of a hold. More than remains, or a closed hold, is a bug: it throws. */
 export function settle(tx: Db, { holdId, amount, reference }: Ending): Promise<Entry> {
   return end(tx, 'SETTLE', holdId, amount, reference);
 }
 
-/** Gives a part of a hold back, or all that remains where no amount is named. Otherwise like `settle`. */
+/** Returns a part of a hold, or the remainder. */
 export function release(tx: Db, what: Omit<Ending, 'amount'> & Partial<Pick<Ending, 'amount'>>): Promise<Entry> {
   return end(tx, 'RELEASE', what.holdId, what.amount, what.reference);
 }
@@ -214,7 +210,7 @@ async function end(
   amount: UsdMicros | undefined,
   reference: string,
 ): Promise<Entry> {
-  // Without an amount the database fills in what remains, because only there it is read under the lock.
+  // The remainder is read in the database, under its lock.
   const written = await tx.one<Entry>(sql`
     insert into ledger_entries (id, organization_id, environment, type, amount_micros, hold_id, reference)
     select ${newId('led')}, organization_id, environment, ${type}, ${amount ?? null}, id, ${reference}

@@ -14,10 +14,10 @@ export interface NewMail<T extends TemplateName = TemplateName> {
 }
 
 export const SEND_TASK = 'send-mail';
-/** With pauses of an hour that is longer than the three days after which a mail is given up, so that nothing ends here. */
+/** More than fit into the three days after which a mail is abandoned. */
 const MAX_ATTEMPTS = 100;
 
-/** Stores mails and the jobs that send them, with everything else that the transaction stores. */
+/** In the caller's transaction. */
 export async function queueMails(tx: Db, mails: readonly NewMail[]): Promise<void> {
   if (mails.length === 0) return;
   const rows = mails.map((mail) => ({ ...mail, id: newId('mail') }));
@@ -57,7 +57,7 @@ export async function insertMails(tx: Db, mails: readonly NewMailRow[]): Promise
         id text, "organizationId" text, environment text, recipient text, template text, content jsonb)`);
 }
 
-/** undefined when it has ended, one way or the other. */
+/** undefined when it has ended. */
 export function findQueuedMail(db: Db, id: string): Promise<MailRow | undefined> {
   return db.one<MailRow>(sql`
     select id, environment, recipient, template, content, created_at as "createdAt"
@@ -72,7 +72,7 @@ export async function markFailed(db: Db, id: string, reason: string): Promise<vo
   await db.run(sql`update mails set state = 'FAILED', reason = ${reason} where id = ${id} and state = 'QUEUED'`);
 }
 
-/** Queued mails that no job will send: they were taken while nobody could send them. The oldest first. */
+/** Queued while no mailer was configured. Oldest first. */
 export function mailsWithoutJob(
   db: Db,
   task: string,
@@ -95,17 +95,13 @@ export function countQueued(db: Pick<Db, 'rows'>): Promise<{ environment: Enviro
 export interface DeliverDeps {
   readonly db: Db;
   readonly mailers: Mailers;
-  /** Unix milliseconds. */
   readonly now?: () => number;
 }
 
-/** A weekend and a day to mend a login; a link that comes later is rather sent by hand. */
+/** A weekend and a day to fix a login. */
 const GIVE_UP_AFTER_MS = 3 * 86_400_000;
 
-/**
- * Sends a mail that was queued. After a crash in between it is sent again, under the same Message-ID. A mail that nobody can send
- * stays queued, and a later look finds it.
- */
+/** A crash in between sends it again under the same Message-ID. Without a mailer it stays queued. */
 export async function deliver(deps: DeliverDeps, id: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
   const { db, mailers, now = Date.now } = deps;
   const mail = await findQueuedMail(db, id);
@@ -124,7 +120,7 @@ function toLetter({ id, createdAt, recipient, template, content }: MailRow): Let
   return { id, date: createdAt, recipient, ...fillTemplate(template, content) };
 }
 
-/** As many as a bulk makes; the next look takes more. */
+/** Per run. */
 const MAX_AT_ONCE = 500;
 
 const missing: Readonly<Record<Environment, string>> = {
@@ -132,7 +128,7 @@ const missing: Readonly<Record<Environment, string>> = {
   development: 'mails wait until the sandbox is on',
 };
 
-/** Sends what waited for a way to send, and says what still does. */
+/** Requeues mails that waited for a mailer; logs the rest. */
 export async function lookAfterMails(deps: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
   const { db, mailers, log } = deps;
   const queued = await countQueued(db);

@@ -4,12 +4,11 @@ import { oneLine } from '../util/text.ts';
 import type { MailSettings, Sender, SmtpServer } from './settings.ts';
 
 export interface Mailers {
-  /** Who sends an environment's mail; undefined where nobody does. */
   of(environment: Environment): Mailer | undefined;
   close(): void;
 }
 
-/** Production sends by SMTP where that is set up. Mail of development goes to the sandbox's mailbox and nowhere else. */
+/** Mail of development goes to the sandbox's mailbox only. */
 export function createMailers({ smtp, sender }: MailSettings, mailboxUrl: string | undefined): Mailers {
   const production = smtp && createSmtpMailer(smtp, sender);
   const development = mailboxUrl === undefined ? undefined : createMailboxMailer(mailboxUrl, sender);
@@ -22,9 +21,9 @@ export function createMailers({ smtp, sender }: MailSettings, mailboxUrl: string
   };
 }
 
-/** A message as it is sent, the same at every attempt. */
+/** The same at every attempt. */
 export interface Letter {
-  /** Becomes the Message-ID, by which receivers know a repetition. */
+  /** Becomes the Message-ID, so that receivers recognise a repetition. */
   readonly id: string;
   readonly date: Date;
   readonly recipient: string;
@@ -33,7 +32,7 @@ export interface Letter {
   readonly html: string;
 }
 
-/** What became of one attempt. The reason of a delay goes into the log, so it says nothing of the letter or its recipient. */
+/** The reason is logged, so it contains nothing of the letter or its recipient. */
 export type Delivery =
   | { readonly outcome: 'SENT' }
   | { readonly outcome: 'REFUSED'; readonly reason: string }
@@ -41,21 +40,20 @@ export type Delivery =
 
 export interface Mailer {
   send(letter: Letter, signal: AbortSignal): Promise<Delivery>;
-  /** Closes connections that wait for more letters. */
   close(): void;
 }
 
-/** For each wait: the name, the connection, the greeting, an answer. */
+/** Each: name, connection, greeting, answer. */
 const SMTP_TIMEOUT_MS = 10_000;
-/** A whole letter, also where a server keeps every single wait short. */
+/** Per letter, also for a server that drips. */
 const LETTER_TIMEOUT_MS = 60_000;
 
-/** Sends by an SMTP server over a few connections that stay open between letters. */
+/** Keeps a few connections open. */
 export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
   const transport = createTransport({
     pool: true,
     maxConnections: MAIL_LANES,
-    // The queue repeats; the pool would do so without its pauses.
+    // The queue repeats, with back-off.
     maxRequeues: 0,
     host: server.host,
     port: server.port,
@@ -67,7 +65,7 @@ export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
     greetingTimeout: SMTP_TIMEOUT_MS,
     socketTimeout: SMTP_TIMEOUT_MS,
   });
-  // An idle connection that breaks is replaced by the next letter; an unheard event would end the process.
+  // Without a listener a broken idle connection would end the process.
   transport.on('error', () => {});
   return {
     async send(letter, signal) {
@@ -84,7 +82,7 @@ export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
   };
 }
 
-/** Rejects as soon as the signal is aborted. What was begun then ends unheard, and the letter may arrive twice. */
+/** The letter may still arrive, so a repetition may be its second copy. */
 function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
@@ -93,10 +91,9 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
-/** It is on this machine, and stores one row. */
 const MAILBOX_TIMEOUT_MS = 10_000;
 
-/** Puts letters into a mailbox by HTTP, as whole messages. A message that is there already is not put there again. */
+/** Idempotent: a stored message is not stored again. */
 export function createMailboxMailer(mailboxUrl: string, sender: Sender): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
@@ -128,7 +125,7 @@ async function post(url: string, message: Buffer, signal: AbortSignal): Promise<
   }
 }
 
-/** What nodemailer makes a message of. Addresses are given in parts, so that no text is read as a list of several. */
+/** Addresses are objects, so that no text is read as a list. */
 export function compose(letter: Letter, sender: Sender): SendMailOptions {
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1);
   return {
@@ -139,7 +136,7 @@ export function compose(letter: Letter, sender: Sender): SendMailOptions {
     date: letter.date,
     text: letter.text,
     html: letter.html,
-    // Keeps answering machines from answering.
+    // Prevents automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': 'es, en' },
     xMailer: false,
     disableFileAccess: true,
@@ -147,28 +144,24 @@ export function compose(letter: Letter, sender: Sender): SendMailOptions {
   };
 }
 
-/** What a server says of a refusal is a line or two. */
 const MAX_REASON_LENGTH = 300;
 
-/**
- * Whether a failed attempt is the end. Only a no to this recipient or this message is: a no to our login or our sender says
- * nothing of the letter, and the operator can mend it.
- */
+/** Only a refusal of this recipient or message is final. A refused login or sender can be fixed by the operator. */
 export function classifyFailure(error: NodemailerError): Exclude<Delivery, { outcome: 'SENT' }> {
   const { code, command } = error;
   const refused = error.permanent === true && (command === 'RCPT TO' || command === 'DATA');
-  // No server was asked: the address could not be put into a command.
+  // The address could not be put into a command.
   const unsendable = code === 'EENVELOPE' && command === 'API';
   if (unsendable) return { outcome: 'REFUSED', reason: 'The address cannot be written to.' };
   if (refused) return { outcome: 'REFUSED', reason: oneLine(error.response ?? '', MAX_REASON_LENGTH) };
   return { outcome: 'DELAYED', reason: withoutWords(error) };
 }
 
-/** Codes alone: a server's own words often repeat the recipient's address. */
+/** Codes only: server messages often repeat the recipient's address. */
 function withoutWords({ code, originalCode, command, responseCode, timeoutType }: NodemailerError): string {
   const codes = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
   return codes.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${codes.join(' ')}).`;
 }
 
-/** How many of an environment are sent at the same time by all processes together: a slow mail server must not hold up jobs that move money. */
+/** Per environment over all processes: a slow mail server must not delay jobs that move money. */
 export const MAIL_LANES = 4;

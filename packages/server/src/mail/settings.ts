@@ -3,9 +3,9 @@ import { type Parsed, parsed, unparsed } from '@svc/protocol';
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise the connection begins in the clear and is upgraded. */
+  /** TLS from the first byte instead of STARTTLS. */
   readonly secure: boolean;
-  /** Nothing is sent in the clear, not even when the server offers no TLS. */
+  /** Refuses servers without TLS. */
   readonly requireTls: boolean;
   readonly login: { readonly user: string; readonly password: string } | undefined;
 }
@@ -16,19 +16,16 @@ export interface Sender {
 }
 
 export interface MailSettings {
-  /** undefined: mail of production waits. */
   readonly smtp: SmtpServer | undefined;
   readonly sender: Sender;
 }
 
-/** For development, whose mail never leaves the machine. */
 export const SANDBOX_SENDER: Sender = { name: 'svc', address: 'no-reply@svc.invalid' };
 
 const DEFAULT_PORTS = { 'smtp:': 587, 'smtps:': 465 } as const;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
-/** As strict as needed to be safe in a header and in an SMTP command. */
+/** Safe in a header and an SMTP command. */
 const ADDRESS = /^[^\s<>()[\]",:;@\\]+@[^\s<>()[\]",:;@\\]+$/;
-/** What mail servers take at most, of an address and, as one line, of a name. */
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_NAME_LENGTH = 200;
 

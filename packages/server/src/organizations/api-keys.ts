@@ -7,11 +7,11 @@ import { newId } from '../util/ids.ts';
 import type { KeyKind } from './organization-store.ts';
 import * as store from './organization-store.ts';
 
-/** Enough for every place that has a key of its own, and for the days in which old and new ones overlap. */
+/** Enough for several apps and for rotation. */
 const MAX_KEYS_IN_USE = 20;
 
 export interface CreatedKey extends ApiKey {
-  /** Of a secret key the whole key, which is never seen again; null of a public one, whose `key` is whole. */
+  /** Shown once; null for a public key. */
   readonly secretKey: string | null;
 }
 
@@ -38,7 +38,7 @@ export async function listApiKeys(
   return { keys: rows.map(toApiKey), total };
 }
 
-/** Revokes a key of the caller's environment, except those that the request itself was made with: there is always one left. */
+/** A request cannot revoke its own key, so one is always left. */
 export async function revokeApiKey(tx: Db, caller: Caller, id: string): Promise<void> {
   if (keysOf(caller).includes(id)) throw new ApiError('key_in_use');
   await lockKeys(tx, caller);
@@ -48,10 +48,7 @@ export async function revokeApiKey(tx: Db, caller: Caller, id: string): Promise<
   await record(tx, caller, 'key.revoked', row);
 }
 
-/**
- * Whoever makes or revokes keys of an environment takes turns, and has keys in use when the turn comes: two keys cannot revoke each
- * other, and a key that is being revoked makes no new one in its last moment.
- */
+/** Serialises key changes of an environment and rechecks the caller's keys: two keys cannot revoke each other, and a revoked key makes no new one. */
 async function lockKeys(tx: Db, caller: Caller): Promise<void> {
   await store.lockEnvironment(tx, caller);
   const ids = keysOf(caller);
@@ -78,7 +75,7 @@ export function toApiKey(row: store.KeyRow): ApiKey {
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** 36 characters of 62 are 214 bits: nobody guesses one, and a plain SHA-256 is enough to keep it. */
+/** 214 bits, so a plain SHA-256 is enough. */
 const SECRET_CHARACTERS = 36;
 const KEY_PATTERN = /^(pk|sk)_(dev|prod)_[A-Za-z0-9]{32,128}$/;
 
@@ -93,17 +90,17 @@ export function generateKey(kind: KeyKind, environment: Environment): string {
   return keyPrefix(kind, environment) + randomText(SECRET_CHARACTERS);
 }
 
-/** Whether a text can be a key at all; anything else never reaches the database. */
+/** Other texts never reach the database. */
 export function looksLikeKey(text: string, kind: KeyKind): boolean {
   return KEY_PATTERN.test(text) && text.startsWith(kindPrefix[kind]);
 }
 
-/** In base64. */
+/** Base64. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64');
 }
 
-/** Bytes above the largest multiple of 62 are thrown away, so that every character is equally likely. */
+/** Rejects bytes above the largest multiple of 62, so that all characters are equally likely. */
 function randomText(length: number): string {
   const limit = 256 - (256 % ALPHABET.length);
   let text = '';
@@ -124,11 +121,11 @@ export async function createOrganization(db: Db, name: string): Promise<string> 
 export interface IssuedKey {
   readonly id: string;
   readonly row: store.KeyRow;
-  /** The whole key. A secret one is never seen again after this. */
+  /** A secret key is shown once. */
   readonly value: string;
 }
 
-/** Makes a key, or takes the given value; a value that exists already is refused. */
+/** Refuses a value that exists already. */
 export async function issueKey(
   db: Db,
   target: { organizationId: string; environment: Environment; kind: KeyKind },

@@ -5,7 +5,7 @@ import { createOrganization, generateKey, hashSecret, issueKey, keyPrefix, looks
 import type { KeyKind } from './organization-store.ts';
 import * as store from './organization-store.ts';
 
-/** Sandbox credits that the development organisation starts with: 10,000 dollars. */
+/** 10,000 USD. */
 const STARTING_CREDITS = 10_000_000_000n;
 const environment: Environment = 'development';
 
@@ -17,28 +17,24 @@ export interface KnownKeys {
 export interface Development {
   readonly organizationId: string;
   readonly publicKey: string;
-  /** undefined when it was shown once before and nobody here has kept it. */
+  /** undefined: shown earlier and not kept here. */
   readonly secretKey: string | undefined;
 }
 
 export interface DevelopmentOptions {
-  /** Keys that must exist, from the operator. */
+  /** From the operator. */
   readonly wanted: KnownKeys;
-  /**
-   * Keys that were written down by an earlier start or for this one. Used while they are valid; where a key is to be
-   * made and the written one is nobody's yet, it becomes that key, so that none exists that nobody has seen.
-   */
+  /** From the credentials file. Used while valid; where a key has to be made, it takes the written value, so that no key exists that was never shown. */
   readonly kept: KnownKeys;
-  /** Whether a lost secret key is replaced by a new one, as on a laptop, or left alone, as on a shared database. */
+  /** True on a laptop, false on a shared database. */
   readonly replaceLostSecret: boolean;
 }
 
-/** Keys to write down before they are made. */
 export function draftKeys(): { publicKey: string; secretKey: string } {
   return { publicKey: generateKey('public', environment), secretKey: generateKey('secret', environment) };
 }
 
-/** Makes sure that the development organisation exists and answers its keys. Safe when several replicas start at once. */
+/** Safe when several replicas start at once. */
 export function ensureDevelopment(db: Db, options: DevelopmentOptions): Promise<Development> {
   return db.tx(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('svc development organization', 0))`);

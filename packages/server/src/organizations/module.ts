@@ -12,8 +12,8 @@ export interface OrganizationDeps {
   readonly db: Database;
   /** Whether key sets may be on this machine. */
   readonly allowLoopback: boolean;
-  /** `forget` drops this process's copy of keys and settings; other processes are notified by the database. */
-  readonly credentials: Organizations & { forget(): void };
+  /** `clear` drops this process's copy of keys and settings; other processes are notified by the database. */
+  readonly credentials: Organizations & { clear(): void };
 }
 
 type AccountOperation = 'getOrganization' | 'listLedger';
@@ -64,7 +64,7 @@ function settingsHandlers({ db, allowLoopback, credentials }: OrganizationDeps):
       const fault = faultOfSettings(body, caller.environment, { allowLoopback });
       if (fault) throw new ApiError('invalid_request', `body.${fault}.`);
       const settings = await transact(async (tx) => present(await changeSettings(tx, caller, body)));
-      credentials.forget();
+      credentials.clear();
       return settings;
     },
     listApiKeys: async ({ caller, query }) => {
@@ -78,7 +78,7 @@ function settingsHandlers({ db, allowLoopback, credentials }: OrganizationDeps):
         await revokeApiKey(tx, caller, params.id);
         return { success: true };
       });
-      credentials.forget();
+      credentials.clear();
       return answer;
     },
     listAuditLog: async ({ caller, query }) => {

@@ -14,7 +14,7 @@ export async function showSettings(db: Db, owner: store.Owner): Promise<Settings
   return settings;
 }
 
-/** Applies changes such as `jwksUrl=https://id.example/jwks.json`, all or none, and answers what then holds. */
+/** Such as `jwksUrl=https://id.example/jwks.json`; all or none. */
 export async function setSettings(
   db: Db,
   { organizationId, environment }: store.Owner,
@@ -29,7 +29,7 @@ export async function setSettings(
   return settings;
 }
 
-/** An empty value clears a setting, or gives it back what it is for everybody. */
+/** An empty value restores the default. */
 function readChange(text: string): [SettingName, string | boolean | null] {
   const [, word, value = ''] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
   const name = settingNames.find((known) => known === word);
@@ -42,7 +42,6 @@ function readChange(text: string): [SettingName, string | boolean | null] {
   return [name, value || null];
 }
 
-/** A key of each kind, both or none. */
 export function createKeys(
   db: Db,
   { organizationId, environment }: store.Owner,
@@ -60,12 +59,12 @@ export function createKeys(
   });
 }
 
-/** Answers whether a key in use has the id. */
+/** False when no key in use has the id. */
 export function revokeKey(db: Db, id: string): Promise<boolean> {
   return db.tx(async (tx) => {
     const row = await store.findKey(tx, id);
     if (!row) return false;
-    // Nobody is making another key with it while it is revoked.
+    // So that the key makes no other one meanwhile.
     await store.lockEnvironment(tx, { organizationId: row.organization_id, environment: row.environment });
     if (!(await store.revokeKey(tx, id))) return false;
     await recordKey(tx, 'key.revoked', row);

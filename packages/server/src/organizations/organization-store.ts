@@ -19,7 +19,6 @@ export interface KeyRow {
   readonly revoked_at: Date | null;
 }
 
-/** An environment of an organisation. */
 export interface Owner {
   readonly organizationId: string;
   readonly environment: Environment;
@@ -61,7 +60,7 @@ export function listOrganizations(db: Db, limit: number): Promise<OrganizationRo
   return db.rows(sql`select id, name, created_at from organizations order by created_at, id limit ${limit}`);
 }
 
-/** Answers whether this call was the one that made it the development organisation. */
+/** True when this call made it so. */
 export async function claimDevelopment(db: Db, organizationId: string): Promise<boolean> {
   const claimed = await db.run(sql`
     insert into development_organization (organization_id) values (${organizationId}) on conflict do nothing`);
@@ -79,13 +78,13 @@ export interface NewKey {
   readonly environment: Environment;
   readonly kind: KeyKind;
   readonly publicKey: string | null;
-  /** In base64. */
+  /** Base64. */
   readonly secretHash: string | null;
   readonly prefix: string;
   readonly lastFour: string;
 }
 
-/** Answers whether it was stored: a value that exists already is left alone. */
+/** False when the value exists already. */
 export async function insertKey(db: Db, key: NewKey): Promise<boolean> {
   const stored = await db.run(sql`
     insert into api_keys (id, organization_id, environment, kind, public_key, secret_hash, prefix, last_four)
@@ -114,7 +113,7 @@ export function listKeys(db: Db, organizationId: string, limit: number): Promise
     order by environment, created_at, id limit ${limit}`);
 }
 
-/** The keys of one environment, newest first. */
+/** Newest first. */
 export async function listKeysOf(
   db: Reads,
   { organizationId, environment }: Owner,
@@ -136,7 +135,6 @@ export async function countKeysInUse(db: Db, { organizationId, environment }: Ow
   return Number(count?.total ?? 0n);
 }
 
-/** How many of these are keys in use. */
 export async function countInUse(db: Db, ids: readonly string[]): Promise<number> {
   const count = await db.one<{ total: bigint }>(sql`
     select count(*) as total from api_keys where id = any(${ids}::text[]) and revoked_at is null`);
@@ -158,7 +156,7 @@ export function findEnvironment(
     where organization_id = ${organizationId} and environment = ${environment}`);
 }
 
-/** Like `findEnvironment`; until the transaction ends, nobody else changes the environment's settings or keys. */
+/** Locks the environment's settings and keys until the transaction ends. */
 export function lockEnvironment(
   tx: Db,
   { organizationId, environment }: Owner,
@@ -183,7 +181,7 @@ export interface NotificationAddress {
   readonly organizationName: string;
 }
 
-/** Where an environment wants its mail; undefined where it wants none. */
+/** Undefined: no mail wanted. */
 export async function notificationAddress(
   db: Db,
   organizationId: string,
@@ -195,7 +193,6 @@ export async function notificationAddress(
   return organization && { address: settings.notification_email, organizationName: organization.name };
 }
 
-/** Where an organisation is found: in memory, as a rule. */
 export interface Organizations {
   organization(id: string): Promise<OrganizationRow | undefined>;
 }

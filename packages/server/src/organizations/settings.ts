@@ -5,7 +5,6 @@ import { findFault } from '../http/validation.ts';
 import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
 import * as store from './organization-store.ts';
 
-/** The settings of an environment, under the names that people use for them. */
 const columns = {
   notificationEmail: 'notification_email',
   jwksUrl: 'jwks_url',
@@ -27,10 +26,7 @@ export async function readSettings(
   return row && toSettings(row);
 }
 
-/**
- * What is wrong with the first bad change, beginning with its name, or undefined. The organisation's own requests and the operator's
- * commands are both judged by it.
- */
+/** Names the first bad setting, or undefined. For requests and admin commands alike. */
 export function faultOfSettings(
   changes: SettingChanges,
   environment: Environment,
@@ -48,7 +44,7 @@ export function faultOfSettings(
   return urlFault && `jwksUrl ${urlFault}`;
 }
 
-/** Applies changes that were found good, all together, and answers what then holds. What is the same as before is no change. */
+/** Answers the settings as they are then. An equal value is no change. */
 export async function changeSettings(tx: Db, actor: Actor, changes: SettingChanges): Promise<Settings | undefined> {
   const row = await store.lockEnvironment(tx, actor);
   if (!row) return undefined;

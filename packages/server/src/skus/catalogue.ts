@@ -6,14 +6,14 @@ import { findFault } from '../http/validation.ts';
 import * as store from './skus.ts';
 import { matchesPattern, problemOfSku } from './skus.ts';
 
-/** A catalogue of ten thousand services is about 8 MB. */
+/** 10,000 services are about 8 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 export class CatalogueError extends Error {
   override readonly name = 'CatalogueError';
 }
 
-/** Makes the database hold exactly the services of the file. Answers how many, and whether anything was to do. */
+/** Replaces the stored catalogue by the file's. */
 export async function loadCatalogue(db: Db, file: string): Promise<{ count: number; changed: boolean }> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CatalogueError(`The SKU catalogue ${file} cannot be read.`, { cause: error });
@@ -24,7 +24,7 @@ export async function loadCatalogue(db: Db, file: string): Promise<{ count: numb
   return { count: catalogue.skus.length, changed };
 }
 
-/** Reads and checks a catalogue. The error names the file, the service and the field. */
+/** The error names the file, the service and the field. */
 export function parseCatalogue(text: string, file: string): Catalogue {
   const refuse = (problem: string) => new CatalogueError(`The SKU catalogue ${file} is not usable: ${problem}.`);
   if (text.length > MAX_FILE_BYTES) throw refuse(`it is larger than ${MAX_FILE_BYTES} bytes`);

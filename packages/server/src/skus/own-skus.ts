@@ -3,13 +3,12 @@ import { type Db, sql } from '@svc/store';
 import { type Actor, recordChange } from '../audit-log.ts';
 import { columns, type Owner, problemOfSku, type SkuRow, toSku } from './skus.ts';
 
-/** Far more than people choose from. Whoever sells more runs a deployment with a catalogue file of its own. */
+/** A larger offer belongs in the deployment's catalogue file. */
 const MAX_OWN_SKUS = 500;
 
 type Creation = BodyOf<typeof endpoints.createOwnSku>;
 type Changes = BodyOf<typeof endpoints.updateOwnSku>;
 
-/** What an organisation decides of a service of its own. */
 type Field = Exclude<keyof Changes, 'isOffered'>;
 const fields = Object.keys(endpoints.updateOwnSku.body.properties).filter((name) => name !== 'isOffered') as Field[];
 
@@ -20,17 +19,17 @@ export async function createOwnSku(tx: Db, actor: Actor, body: Creation): Promis
   if ((await lockCount(tx, actor)) >= MAX_OWN_SKUS) throw new ApiError('sku_limit_reached');
   const isTaken = (await findSharedSku(tx, sku.id)) !== undefined;
   if (isTaken || !(await insertOwnSku(tx, actor, sku))) throw new ApiError('sku_id_taken');
-  // The id may have been that of a service of the deployment, hidden and meanwhile gone.
+  // The id may have belonged to a hidden service of the catalogue.
   await setOffered(tx, actor, sku.id, isOffered);
   const { id, ...described } = sku;
   await recordChange(tx, actor, { action: 'sku.created', target: id, changes: { ...described, isOffered } });
   return show(tx, actor, await lockOwnSku(tx, actor, sku.id), true);
 }
 
-/** Changes concern later purchases only: a purchase keeps what it was made with. */
+/** Later purchases only: a purchase keeps what it was made with. */
 export async function updateOwnSku(tx: Db, actor: Actor, id: string, body: Changes): Promise<OfferedSku> {
   const own = await lockOwnSku(tx, actor, id);
-  // What the deployment has under this id by now is what is offered.
+  // The catalogue's service has precedence.
   if (!own || (await findSharedSku(tx, id))) return updateSharedSku(tx, actor, id, body);
   const before = toSku(own);
   const names = fields.filter((name) => body[name] !== undefined && body[name] !== (before[name] ?? null));
@@ -56,7 +55,7 @@ async function updateSharedSku(tx: Db, actor: Actor, id: string, body: Changes):
   return show(tx, actor, row, false);
 }
 
-/** Removes an own service. Where the deployment has one with the same id by now, that comes to light, hidden if this one was. */
+/** A catalogue service with the same id becomes visible again, hidden if this one was. */
 export async function deleteOwnSku(tx: Db, actor: Actor, id: string): Promise<void> {
   if (!(await removeOwnSku(tx, actor, id))) throw new ApiError('sku_not_found');
   if (!(await findSharedSku(tx, id))) await setOffered(tx, actor, id, true);
@@ -75,7 +74,7 @@ async function offerOrNot(
   if (Object.keys(changes).length > 0) await recordChange(tx, actor, { action: 'sku.updated', target: id, changes });
 }
 
-/** The fields as they are then; null takes one away. What the interface does not know is left out. */
+/** null removes a field. Unknown fields are dropped. */
 function withChanges(before: Partial<Sku> & Pick<Sku, 'id'>, changes: Changes): Sku {
   const entries = fields.map((name) => [name, changes[name] === undefined ? before[name] : changes[name]]);
   const present = entries.filter(([, value]) => value !== undefined && value !== null);
@@ -92,7 +91,7 @@ async function show(tx: Db, actor: Actor, row: SkuRow | undefined, isOwn: boolea
   return { ...toSku(row), isOwn, isOffered: !(await isHidden(tx, actor, row.id)) };
 }
 
-/** Answers whether it was stored: an id that the environment has already is left alone. */
+/** False when the environment has the id already. */
 export async function insertOwnSku(tx: Db, { organizationId, environment }: Owner, sku: Sku): Promise<boolean> {
   const stored = await tx.run(sql`
     insert into own_skus (organization_id, environment, id, provider_id, name, description, category, reference_pattern,
@@ -114,7 +113,7 @@ export async function saveOwnSku(tx: Db, { organizationId, environment }: Owner,
     where organization_id = ${organizationId} and environment = ${environment} and id = ${sku.id}`);
 }
 
-/** An own service; until the transaction ends nobody else changes it. */
+/** Locks the row. */
 export function lockOwnSku(tx: Db, { organizationId, environment }: Owner, id: string): Promise<SkuRow | undefined> {
   return tx.one(sql`
     select ${columns} from own_skus
@@ -127,7 +126,7 @@ export async function removeOwnSku(tx: Db, { organizationId, environment }: Owne
   return deleted === 1;
 }
 
-/** How many there are. The environment is locked, so that two that are made at once are counted one after the other. */
+/** Locks the environment, so that concurrent creations are counted. */
 export async function lockCount(tx: Db, { organizationId, environment }: Owner): Promise<number> {
   await tx.run(sql`
     select from environments
@@ -137,7 +136,6 @@ export async function lockCount(tx: Db, { organizationId, environment }: Owner):
   return Number(count?.total ?? 0n);
 }
 
-/** A service of the deployment. */
 export function findSharedSku(db: Db, id: string): Promise<SkuRow | undefined> {
   return db.one(sql`select ${columns} from skus where id = ${id} and retired_at is null`);
 }
@@ -149,7 +147,7 @@ export async function isHidden(db: Db, { organizationId, environment }: Owner, i
   return found.length > 0;
 }
 
-/** Answers whether it was otherwise before. */
+/** True when it changed. */
 export async function setOffered(
   tx: Db,
   { organizationId, environment }: Owner,
@@ -164,10 +162,9 @@ export async function setOffered(
   return (await tx.run(change)) === 1;
 }
 
-/** Pesos and dollars have hundredths. */
 const TWO_DECIMALS = /^\d+(\.\d{1,2})?$/;
 
-/** Why an organisation cannot have this service, naming the field, or undefined. */
+/** Names the field; undefined when the service is fine. */
 export function problemOfOwnSku(sku: Sku): string | undefined {
   return problemOfAmount(sku.fixedAmount) ?? problemOfSku(sku) ?? problemOfLogo(sku.logoUrl);
 }
@@ -178,7 +175,7 @@ function problemOfAmount(amount: number | undefined): string | undefined {
   return TWO_DECIMALS.test(String(amount)) ? undefined : 'fixedAmount has more than two decimals';
 }
 
-/** Apps show it to people: nothing but a picture that lies behind https. */
+/** Apps display it, so it must be an https image. */
 function problemOfLogo(url: string | undefined): string | undefined {
   const isSecure = url === undefined || (URL.canParse(url) && new URL(url).protocol === 'https:');
   return isSecure ? undefined : 'logoUrl must be an address that starts with https://';

@@ -16,7 +16,7 @@ export async function getSku(reads: Reads, owner: Owner, id: string): Promise<Sk
   return toSku(await findOfferedSku(reads, owner, id));
 }
 
-/** A service that the environment offers. One that is hidden there or retired is as good as none. */
+/** A hidden or retired service is not found. */
 export async function findOfferedSku(reads: Reads, owner: Owner, id: string): Promise<OfferedSkuRow> {
   const row = await selectOfferedSku(reads, owner, id);
   if (!row) throw new ApiError('sku_not_found');
@@ -28,7 +28,6 @@ export async function listSkus(db: Reads, owner: Owner, filter: SkuFilter): Prom
   return { skus: rows.map(toSku), total };
 }
 
-/** Everything that the environment offers or could offer. */
 export async function listOfferedSkus(
   db: Reads,
   owner: Owner,
@@ -40,7 +39,7 @@ export async function listOfferedSkus(
 
 export type ReferenceCheck = { valid: true } | { valid: false; reason: string };
 
-/** Whether a reference has the form that the service expects, for services that offer the check. */
+/** For services that offer the check. */
 export async function checkReference(
   reads: Reads,
   owner: Owner,
@@ -94,7 +93,6 @@ export interface SkuRow {
 export const columns = sql`id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
   amount_label, fixed_amount, currency, can_check_reference, logo_url, created_at, updated_at`;
 
-/** The environment of an organisation in which services are offered. */
 export interface Owner {
   readonly organizationId: string;
   readonly environment: Environment;
@@ -104,10 +102,7 @@ export interface OfferedSkuRow extends SkuRow {
   readonly is_own: boolean;
 }
 
-/**
- * One service that the environment offers: the deployment's, or else its own, so that nobody sells under a name of the deployment's at a
- * price of their own. Each part is one look into a primary key.
- */
+/** The catalogue's service before the environment's own, so that no one resells a catalogue id at another price. Primary key reads only. */
 export function selectOfferedSku(
   reads: Reads,
   { organizationId, environment }: Owner,
@@ -129,7 +124,6 @@ export function selectOfferedSku(
 export interface SkuFilter {
   readonly category?: SkuCategory | undefined;
   readonly provider?: string | undefined;
-  /** Whether services that are not offered are listed too. */
   readonly withHidden?: boolean;
   readonly limit: number;
   readonly offset: number;
@@ -139,7 +133,7 @@ export interface ListedSkuRow extends OfferedSkuRow {
   readonly is_offered: boolean;
 }
 
-/** The deployment's services in the catalogue's order, then the environment's own as they were made. */
+/** Catalogue order, then own services by creation. */
 export async function selectSkus(
   db: Reads,
   { organizationId, environment }: Owner,
@@ -167,7 +161,7 @@ export async function selectSkus(
   return { rows, total: Number(count?.total ?? 0n) };
 }
 
-/** Answers whether the catalogue differed from what was stored. Replicas that start together take turns on the one row. */
+/** True when it changed. Replicas that start together are serialised by the one row. */
 export async function replaceCatalogue(tx: Db, skus: Catalogue['skus'], checksum: string): Promise<boolean> {
   const changed = await tx.run(sql`
     insert into sku_catalogue as c (checksum) values (${checksum})
@@ -194,14 +188,14 @@ export async function replaceCatalogue(tx: Db, skus: Catalogue['skus'], checksum
   return true;
 }
 
-/** Time and memory of a match grow with the pattern's program; this much takes some milliseconds, a hundred times that blocks others. */
+/** A match takes some milliseconds at this size; a hundred times that would block the thread. */
 const MAX_PROGRAM_SIZE = 2_000;
-/** Compiled patterns are kept, because a catalogue's are used again and again, up to about a hundred megabytes. */
+/** About 100 MB of compiled patterns. */
 const MAX_KEPT_SIZE = 250_000;
 const compiled = new Map<string, RE2JS>();
 let keptSize = 0;
 
-/** Compiles a pattern that came from data, or throws an error that says what is wrong with it. */
+/** Throws an error that says what is wrong with the pattern. */
 export function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known) return known;
@@ -218,14 +212,14 @@ export function compilePattern(pattern: string): RE2JS {
   return fresh;
 }
 
-/** Tests in time linear in the input, whatever the pattern. Longer input than any reference never matches. */
+/** Linear in the input. */
 export function matchesPattern(pattern: string, input: string): boolean {
   return input.length <= REFERENCE_LENGTH && compilePattern(pattern).matcher(input).find();
 }
 
 type Checked = Pick<Sku, 'referenceRegexValidation' | 'amountRegexValidation' | 'fixedAmount'>;
 
-/** Why a service could not be sold as it is described, naming the field, or undefined. */
+/** Names the field; undefined when the service is fine. */
 export function problemOfSku(sku: Checked): string | undefined {
   for (const field of ['referenceRegexValidation', 'amountRegexValidation'] as const) {
     try {

@@ -4,30 +4,28 @@ import type { FilledTemplate } from './layout.ts';
 
 export interface GiftContent {
   readonly code: string;
-  /** What the organisation calls it. */
   readonly name: string;
-  /** A decimal, such as 25.5. */
+  /** Decimal. */
   readonly amountUsd: string;
   readonly claimUrl: string;
-  /** Who gives it. */
   readonly orgName: string;
 }
 
-/** Longer names would push the rest out of a subject, or of a small screen. */
+/** Keeps the subject readable. */
 const MAX_NAME_LENGTH = 80;
 
 interface Words {
   readonly language: string;
   readonly title: string;
   readonly sentYou: string;
-  /** For those who have never heard of USDC. */
+  /** Explains USDC. */
   readonly dollars: string;
   readonly button: string;
   readonly code: string;
   readonly warning: string;
 }
 
-/** A recipient's language is not known, so the mail is written in both. */
+/** The recipient's language is unknown, so the mail has both. */
 const languages: readonly Words[] = [
   {
     language: 'es',
@@ -53,7 +51,6 @@ const IGNORE = [
   'If you did not expect this mail, you can ignore it.',
 ] as const;
 
-/** A gift's claim link, in a mail that says from whom it comes and what is in it. Nothing of it is loaded from elsewhere. */
 export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftContent): FilledTemplate {
   const gift: Gift = {
     from: oneLine(orgName, MAX_NAME_LENGTH),
@@ -77,7 +74,6 @@ interface Gift {
   readonly url: string;
 }
 
-/** Two decimals, as money is written; more where there are more. */
 function withCents(amount: string): string {
   const [whole = '0', decimals = ''] = amount.split('.');
   return `${whole}.${decimals.padEnd(2, '0')}`;
@@ -99,7 +95,7 @@ const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Ar
 const MUTED = '#55616f';
 const BUTTON = `display:inline-block;padding:14px 28px;border-radius:8px;background:#0b5a9d;color:#ffffff;${FONT};font-size:17px;font-weight:600;text-decoration:none`;
 
-// Tables and styles on every element: what the mail programs of the last twenty years agree on.
+// Tables and inline styles, for old mail programs.
 const page = (gift: Gift): Html => html`<!doctype html>
 <html lang="es">
 <head>

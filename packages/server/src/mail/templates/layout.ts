@@ -5,13 +5,12 @@ export const MUTED = '#55616f';
 
 interface Framed {
   readonly title: string;
-  /** What a list of mails shows beside the subject. */
+  /** Shown beside the subject in lists. */
   readonly preview: string;
-  /** Rows of a table. */
   readonly sections: readonly Html[];
 }
 
-/** A letter's page. Tables and styles on every element: what the mail programs of the last twenty years agree on. */
+/** Tables and inline styles, for old mail programs. */
 export const framed = ({ title, preview, sections }: Framed): Html => html`<!doctype html>
 <html lang="es">
 <head>

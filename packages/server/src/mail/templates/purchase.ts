@@ -4,30 +4,24 @@ import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
 
 export interface PurchaseContent {
   readonly purchaseId: string;
-  /** What the service was called when it was bought. */
   readonly service: string;
   readonly reference: string;
-  /** A decimal, such as 25.5. */
+  /** Decimal. */
   readonly amount: string;
   readonly currency: string;
-  /** The organisation that sold it. */
   readonly orgName: string;
-  /** Of the provider, where it delivered. */
   readonly fileNumber?: string;
-  /** Why it failed. */
   readonly reason?: string;
-  /** Whether the payment is to be given back. */
   readonly refundDue: boolean;
 }
 
-/** Longer ones would push the rest out of a subject, or of a small screen. */
+/** Keeps the subject readable. */
 const MAX_NAME_LENGTH = 80;
 const MAX_VALUE_LENGTH = 300;
 
 type LanguageWords = (typeof languages)[number];
 type Row = readonly [label: string, value: string];
 
-/** Tells an organisation how a purchase ended. Nothing of it is loaded from elsewhere. */
 export function purchaseMail(end: PurchaseEnd): (content: PurchaseContent) => FilledTemplate {
   return (content) => {
     const service = oneLine(content.service, MAX_NAME_LENGTH);
@@ -62,7 +56,6 @@ function rowsIn(words: LanguageWords, end: PurchaseEnd, content: PurchaseContent
   return rows.flatMap((row) => (row ? [[row[0], oneLine(row[1], MAX_VALUE_LENGTH)] as const] : []));
 }
 
-/** Two decimals, as money is written; more where there are more. */
 function withCents(amount: string): string {
   const [whole = '0', decimals = ''] = amount.split('.');
   return `${whole}.${decimals.padEnd(2, '0')}`;
@@ -90,7 +83,6 @@ const row = ([label, value]: Row): Html => html`<tr>
 </tr>
 `;
 
-/** How a purchase can end. */
 export type PurchaseEnd = 'completed' | 'failed' | 'cancelled';
 
 interface Words {
@@ -103,13 +95,11 @@ interface Words {
   readonly reason: string;
   readonly purchase: string;
   readonly refund: string;
-  /** What becomes of the payment. */
   readonly refundDue: string;
-  /** By how it ended; nothing is said of one that was delivered. */
   readonly notDue: Readonly<Record<Exclude<PurchaseEnd, 'completed'>, string>>;
 }
 
-/** The reader's language is not known, so the mail is written in both. */
+/** The reader's language is unknown, so the mail has both. */
 export const languages: readonly Words[] = [
   {
     language: 'es',

@@ -3,7 +3,6 @@ import type { FilledTemplate } from './layout.ts';
 import { type PurchaseContent, purchaseMail } from './purchase.ts';
 import { type WebhookDisabledContent, webhookDisabledMail } from './webhook-disabled.ts';
 
-/** What every template is filled with, by its name. */
 export interface TemplateContent {
   readonly gift: GiftContent;
   readonly 'purchase-completed': PurchaseContent;
@@ -21,7 +20,6 @@ const templates: { readonly [T in TemplateName]: (content: TemplateContent[T]) =
   'webhook-disabled': webhookDisabledMail,
 };
 
-/** Fills a template with what was stored for it. */
 export function fillTemplate(name: string, content: unknown): FilledTemplate {
   if (!Object.hasOwn(templates, name)) throw new Error(`There is no template ${name}.`);
   const fill = templates[name as TemplateName] as (content: unknown) => FilledTemplate;

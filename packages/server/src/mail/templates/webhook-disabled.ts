@@ -4,13 +4,13 @@ import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
 
 export interface WebhookDisabledContent {
   readonly webhookId: string;
-  /** Where it leads to, without path and query. */
+  /** Without path and query. */
   readonly host: string;
   /** ISO 8601. */
   readonly failingSince: string;
 }
 
-/** Longer ones would push the rest out of a subject. */
+/** Keeps the subject readable. */
 const MAX_HOST_LENGTH = 80;
 
 interface Words {
@@ -35,7 +35,6 @@ const languages: readonly Words[] = [
   },
 ];
 
-/** Tells an organisation that its webhook gets nothing any more. Nothing of it is loaded from elsewhere. */
 export function webhookDisabledMail({ webhookId, host, failingSince }: WebhookDisabledContent): FilledTemplate {
   const shown = oneLine(host, MAX_HOST_LENGTH);
   const since = `${failingSince.slice(0, 16).replace('T', ' ')} UTC`;
