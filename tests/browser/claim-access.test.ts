@@ -102,7 +102,7 @@ describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
 });
 
 describe('the language', () => {
-  it('is the one that the browser asks for, and the one that was chosen after a reload', async () => {
+  it("is the browser's, and after a reload the chosen one", async () => {
     const { page } = await visits.open({ locale: 'es-AR' });
     await heading(page).getByText('¡Tienes un regalo!').waitFor();
     await button(page, 'English').click();
@@ -113,7 +113,7 @@ describe('the language', () => {
 });
 
 describe('the page', () => {
-  it('works where the browser keeps nothing', async () => {
+  it('works without browser storage', async () => {
     const script = "Object.defineProperty(window, 'localStorage', { get: () => { throw new Error('denied'); } });";
     const { page, complaints } = await visits.open({ script });
     await heading(page).getByText('You have a gift!').waitFor();

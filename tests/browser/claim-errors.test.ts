@@ -39,13 +39,13 @@ describe('a code that is not valid is explained in English and Spanish', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('and is looked up again at a press', async () => {
+  it('and can be looked up again', async () => {
     const { page } = await visits.open({ prepare: (claims) => (claims.claims = ['lost', valid]) });
     await button(page, 'Try again').click();
     await heading(page).getByText('You have a gift!').waitFor();
   });
 
-  it('and can be typed anew', async () => {
+  it('and can be typed again', async () => {
     const { page } = await visits.open({ prepare: (claims) => (claims.claims = [invalid('Gift not found'), valid]) });
     await page.getByLabel('Your gift code').fill('NAVIDAD-2026');
     await button(page, 'See my gift').click();
@@ -63,7 +63,7 @@ describe('a redeem that is refused', () => {
     ['addressRefused', refused(400, 'invalid_request'), 'Which network does your wallet use?'],
     ['payoutFailed', refused(500, 'payout_failed'), 'You have a gift!'],
   ])(
-    'is explained, forgotten, and leads on: %s',
+    'is explained, deleted, and offers the next step: %s',
     async (errorCode, answer, next) => {
       const { page, claims } = await visits.open({ prepare: (fake) => (fake.redeems = [answer]) });
       // Only users who chose Solana are sent to Starknet.
@@ -83,7 +83,7 @@ describe('a redeem that is refused', () => {
     STORY_LIMIT_MS,
   );
 
-  it('for being one of too many goes on with its own key', async () => {
+  it('by the rate limit continues with its own key', async () => {
     const { page, claims } = await visits.open({
       prepare: (fake) => (fake.redeems = [refused(429, 'rate_limited'), paid(starknet)]),
     });
@@ -94,9 +94,9 @@ describe('a redeem that is refused', () => {
   });
 });
 
-describe('a crossing that fails', () => {
+describe('a bridge transfer that fails', () => {
   it(
-    'after it left is not lost: its number is shown, and it arrives once it was sent on',
+    'after the burn is not lost: its reference is shown, and it arrives once it is completed',
     async () => {
       const { page, claims } = await visits.open({
         prepare: (fake) => {

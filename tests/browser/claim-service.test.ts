@@ -58,7 +58,7 @@ describe('the claim page of a running service', () => {
     ['Starknet', starknet],
     ['Solana', solana],
   ] as const)(
-    'pays a gift out on %s, once, and says so to whoever comes after',
+    'pays a gift out on %s once, and shows that to later visitors',
     async (chain, address) => {
       const code = `E2E-${chain}`;
       await createGift(code);
@@ -74,12 +74,12 @@ describe('the claim page of a running service', () => {
     STORY_LIMIT_MS,
   );
 
-  it('knows no code that nobody made', async () => {
-    const { page } = await visits.open({ path: '/claim/NOBODY-MADE-THIS', fake: false });
+  it('does not know an unknown code', async () => {
+    const { page } = await visits.open({ path: '/claim/UNKNOWN-CODE', fake: false });
     await heading(page).getByText('We do not know this code').waitFor();
   });
 
-  it('takes no longer code than there can be for one', async () => {
+  it('rejects a code that is too long', async () => {
     const { page } = await visits.open({ path: `/claim/${'a'.repeat(600)}`, fake: false });
     await heading(page).getByText('We do not know this code').waitFor();
   });

@@ -32,7 +32,7 @@ describe.each([
   ['a desktop', desktop],
 ])('on %s', (_, viewport) => {
   it(
-    'a gift is shown and sent to Starknet, once however often the button is pressed',
+    'a gift is shown and sent to Starknet once, however often the button is pressed',
     async () => {
       const { page, claims, complaints } = await visits.open({ viewport });
       claims.redeems = [paid(starknet)];
@@ -52,7 +52,7 @@ describe.each([
   );
 
   it(
-    'a gift crosses to Solana step by step',
+    'a gift is bridged to Solana step by step',
     async () => {
       const { page, claims, complaints } = await visits.open({ viewport });
       claims.redeems = [started];
@@ -72,9 +72,9 @@ describe.each([
   );
 });
 
-describe('a redeem under way', () => {
+describe('a redeem in progress', () => {
   it(
-    'is followed after a reload, not begun again',
+    'is followed after a reload, not started again',
     async () => {
       const { page, claims } = await visits.open();
       claims.redeems = [started];
@@ -94,7 +94,7 @@ describe('a redeem under way', () => {
   );
 
   it(
-    'whose answer never came is asked for with the same key, also after a reload',
+    'without an answer is requested again with the same key, also after a reload',
     async () => {
       const { page, claims } = await visits.open();
       claims.redeems = ['lost'];
@@ -111,7 +111,7 @@ describe('a redeem under way', () => {
   );
 
   it(
-    'leaves the code to other wallets once it has ended, with a key of their own',
+    'allows other wallets to redeem once it has ended, with new keys',
     async () => {
       const { page, claims } = await visits.open();
       claims.redeems = [paid(starknet)];
@@ -127,7 +127,7 @@ describe('a redeem under way', () => {
 });
 
 describe('a receipt', () => {
-  it('stays when the code turns out to be good for no other wallet', async () => {
+  it('stays if the code cannot be redeemed by another wallet', async () => {
     const { page, claims } = await visits.open();
     claims.redeems = [paid(starknet)];
     await fillIn(page, 'Starknet', starknet);
@@ -155,14 +155,14 @@ describe('an address', () => {
     expect(claims.sent).toEqual([]);
   });
 
-  it('of the other network changes the network at a press', async () => {
+  it('of the other network offers to change the network', async () => {
     const { page } = await visits.open();
     await fillIn(page, 'Starknet', solana);
     await button(page, 'Send it on Solana').click();
     await page.getByText('This address looks right.').waitFor();
   });
 
-  it('is pasted at a press', async () => {
+  it('is pasted by the button', async () => {
     const { page } = await visits.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await goTo(page, 'Starknet');
     await page.evaluate(`navigator.clipboard.writeText('${starknet}')`);
@@ -181,7 +181,7 @@ describe('an address', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is read by the camera, which is opened at a press and closed after', async () => {
+  it('is read by the camera, which opens on demand and closes afterwards', async () => {
     const { page } = await visits.open({ script: cameraShowing(`solana:${solana}?amount=1`) });
     await goTo(page, 'Solana');
     expect(await page.evaluate('camera.opened')).toBe(0);

@@ -76,7 +76,7 @@ function waysToKeys(): { readonly same: string[]; readonly astray: string[] } {
 }
 
 describe('the server of the example app', () => {
-  it.each(QUERIES)('refuses what lies in the data folder of the service: credentials.json%s', async (query) => {
+  it.each(QUERIES)("refuses the files of the service's data folder: credentials.json%s", async (query) => {
     for (const folder of keyFolders) {
       const { status, body } = await ask(`/@fs${folder}/credentials.json${query}`);
       expect(status).toBe(403);
@@ -84,7 +84,7 @@ describe('the server of the example app', () => {
     }
   });
 
-  it('does not give it away, however the way there is spelt', async () => {
+  it('does not serve it under any form of its path', async () => {
     const { same, astray } = waysToKeys();
     for (const way of [...same, ...astray]) {
       for (const query of QUERIES) {
@@ -101,7 +101,7 @@ describe('the server of the example app', () => {
     }
   });
 
-  it('serves what the page is made of: its own files, the library, and what the library needs', async () => {
+  it("serves the page's files, the library and its dependencies", async () => {
     const [page, source, library, protocol] = await Promise.all([
       ask('/'),
       ask('/src/main.ts'),

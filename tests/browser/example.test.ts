@@ -67,7 +67,7 @@ async function hasWallet(externalUserId: string): Promise<boolean> {
 
 describe('the example app', () => {
   it(
-    'makes neither wallet nor passkey before the recovery code is kept',
+    'creates neither wallet nor passkey before the recovery code is stored',
     async () => {
       const page = await open('cleo');
       await page.evaluate(recordPasskeys);
@@ -91,7 +91,7 @@ describe('the example app', () => {
   );
 
   it(
-    'does not invite to send again when the answer was lost',
+    'does not offer to send again if the answer was lost',
     async () => {
       const page = await open('dora');
       await page.getByRole('button', { name: 'Create my wallet' }).click();
@@ -138,7 +138,7 @@ describe('the example app', () => {
   );
 
   it(
-    'offers a recovery code where the device derives no keys, which then opens the wallet',
+    'offers a recovery code on devices without PRF, which then opens the wallet',
     async () => {
       const page = await open('bea', { hasPrf: false });
       await page.getByRole('button', { name: 'Create my wallet' }).click();
@@ -158,7 +158,7 @@ describe('the example app', () => {
   );
 
   it(
-    'says kindly that there is not enough money, and sends nothing',
+    'reports insufficient funds and sends nothing',
     async () => {
       const page = await open('eva');
       await page.getByRole('button', { name: 'Create my wallet' }).click();
@@ -171,7 +171,7 @@ describe('the example app', () => {
     STORY_LIMIT_MS,
   );
 
-  it('never hands the secret key to the page', async () => {
+  it('never sends the secret key to the page', async () => {
     const { secretKey, publicKey } = server.credentials;
     const answer = await (await fetch(new URL('/backend/settings', example.url))).text();
     expect(answer).toContain(publicKey);

@@ -50,7 +50,7 @@ describe('in Chromium, a passkey', { timeout: STORY_LIMIT_MS }, () => {
     expect(seen).toEqual({ publicKey: made.publicKey, kind: 'prf1', success: true });
   });
 
-  it('leaves the backup a way in without it', async () => {
+  it('leaves the backup as an alternative', async () => {
     const { page, given } = await newUser();
     await addAuthenticator(page);
     const hash = await page.evaluate(async ({ options, externalUserId, calls }) => {
@@ -63,7 +63,7 @@ describe('in Chromium, a passkey', { timeout: STORY_LIMIT_MS }, () => {
     expect(hash).toMatch(/^0x/);
   });
 
-  it('takes the place of a PIN', async () => {
+  it('replaces a PIN', async () => {
     const { page, given } = await newUser();
     await addAuthenticator(page);
     const seen = await page.evaluate(async ({ options, externalUserId, calls }) => {
@@ -84,7 +84,7 @@ describe('in Chromium, a passkey', { timeout: STORY_LIMIT_MS }, () => {
     { what: 'a device that derives no keys', authenticator: { hasPrf: false }, code: 'passkey_prf_unsupported' },
     { what: 'a user who does not confirm', authenticator: { isUserVerified: false }, code: 'passkey_cancelled' },
   ];
-  it.each(refusals)('of $what makes no wallet, and says $code', async ({ authenticator, code }) => {
+  it.each(refusals)('of $what creates no wallet, and gives $code', async ({ authenticator, code }) => {
     const { page, given } = await newUser();
     await addAuthenticator(page, authenticator);
     const seen = await page.evaluate(async ({ options, externalUserId }) => {

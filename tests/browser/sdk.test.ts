@@ -177,7 +177,7 @@ describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
     expect(code).toBe('secret_key_in_browser');
   });
 
-  it("tells a wrong token by the service's own code, and the request's id with it", async () => {
+  it("reports a wrong token with the service's code and the request id", async () => {
     const error = await page.evaluate(
       (options) =>
         sdk
@@ -197,7 +197,7 @@ describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
     expect(answer).toMatchObject({ wallet: { publicKey: wallet.publicKey } });
   });
 
-  it('refuses a secret key in a worker, too', async () => {
+  it('refuses a secret key in a worker too', async () => {
     const { baseUrl, publicKey, secretKey } = pages.server.credentials;
     const message = { options: { baseUrl, publicKey, secretKey }, externalUserId };
     const answer = await page.evaluate((message) => askWorker(message), message);

@@ -31,7 +31,7 @@ afterAll(() => pages?.stop());
 const given = () => ({ options, wallet, encryptKey, recipient: '0xb0b', usdc: USDC });
 
 describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
-  it('takes a session key through its life', async () => {
+  it('registers, uses and revokes a session key', async () => {
     const seen = await page.evaluate(async ({ options, wallet, encryptKey, usdc, recipient }) => {
       const svc = sdk.createSvc(options);
       const wait = (hash: string) => svc.waitForTransaction(hash, { retryIntervalMs: 100 });

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 describe('the guide to the library', () => {
   it(
-    'has ten lines that give a user a wallet, as they stand',
+    'has a ten-line program that creates a wallet, unchanged',
     async () => {
       const [program, ...others] = blocks.filter(isProgram);
       expect(others).toEqual([]);
@@ -66,14 +66,14 @@ describe('the guide to the library', () => {
     EXAMPLE_LIMIT_MS,
   );
 
-  it('names every operation in its table', () => {
+  it('lists every operation in its table', () => {
     const names = Object.entries(createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_x' })).flatMap(
       ([name, value]) => (typeof value === 'function' ? [name] : Object.keys(value).map((inner) => `${name}.${inner}`)),
     );
     expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('names every code that the library itself throws', () => {
+  it('lists every code that the library throws', () => {
     const errors = readFileSync(path.join(root, 'packages/sdk/src/client/errors.ts'), 'utf8');
     const codes = [...errors.matchAll(/'([a-z]+(?:_[a-z]+)+|[A-Z]+(?:_[A-Z]+)+)'/g)].map(([, code = '']) => code);
     const webhook = errors.slice(errors.indexOf('class SvcWebhookError'));

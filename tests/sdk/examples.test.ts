@@ -34,7 +34,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-describe('the examples in the comments', () => {
+describe('the examples in doc comments', () => {
   it.each(examples.map(({ place, code }) => [place, code]))(
     'run: %s',
     async (_, code) => {
@@ -43,7 +43,7 @@ describe('the examples in the comments', () => {
     EXAMPLE_LIMIT_MS,
   );
 
-  it('show every operation', () => {
+  it('cover every operation', () => {
     const all = examples.map(({ code }) => code).join('\n');
     const svc = createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_x' });
     const names = Object.entries(svc).flatMap(([name, value]) =>
@@ -53,8 +53,8 @@ describe('the examples in the comments', () => {
     expect(missing).toEqual([]);
   });
 
-  it('are checked: one that fails, fails', async () => {
+  it('are checked: a failing one fails the test', async () => {
     await expect(runExample('await svc.getSku({ id: "none" });', fixture.common)).rejects.toThrow();
-    await expect(runExample('nobody.knows();', fixture.common)).rejects.toThrow(ReferenceError);
+    await expect(runExample('undeclared.name();', fixture.common)).rejects.toThrow(ReferenceError);
   });
 });

@@ -30,7 +30,7 @@ const refused = (encryptKey: string, wallet: Parameters<typeof openWalletKey>[0]
   expect(openWalletKey({ encryptKey, wallet })).rejects.toThrow(SvcKeyError);
 
 describe("a wallet's encryption at the service", () => {
-  it('goes from PIN to PIN, by the user alone', async () => {
+  it('changes from PIN to PIN, by the user alone', async () => {
     const user = await asUser('ana');
     const externalUserId = 'ana';
     const wallet = await createWallet(user, { encryptKey: '1111', externalUserId, chain: 'STARKNET' });
@@ -42,7 +42,7 @@ describe("a wallet's encryption at the service", () => {
     await refused('1111', read);
   });
 
-  it('goes to a passkey with a backup, and back', async () => {
+  it('changes to a passkey with a backup, and back', async () => {
     const externalUserId = 'pia';
     const wallet = await createWallet(client, { encryptKey: '1111', externalUserId, chain: 'STARKNET' });
     const privateKey = await openWalletKey({ encryptKey: '1111', wallet });
@@ -64,7 +64,7 @@ describe("a wallet's encryption at the service", () => {
     await refused(encryptKey, back);
   });
 
-  it('begins with a passkey where that is wanted, and the PIN as its backup', async () => {
+  it('can start with a passkey and the PIN as its backup', async () => {
     const credentials = new FakeAuthenticator({ prf: 'later' });
     const externalUserId = 'eva';
     const creation = { encryptKey: '1111', externalUserId, chain: 'STARKNET' as const, usePasskey: true };
@@ -82,7 +82,7 @@ describe("a wallet's encryption at the service", () => {
     await refused('1111', changed);
   });
 
-  it('brings a wallet along from the old format, and writes the new one', async () => {
+  it('reads a wallet in the old format, and writes the new one', async () => {
     const owner = new Owner();
     const app = new App(server);
     const encryptedPrivateKey = oldFormat(owner.privateKey, '4815');

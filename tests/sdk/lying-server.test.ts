@@ -74,7 +74,7 @@ describe('a service that lies about calls gets no signature', () => {
     );
   });
 
-  it('and one that tells the truth does, even by other spellings', async () => {
+  it('and an honest one does, even with other number formats', async () => {
     proxy.lie(PREPARE, (text) =>
       text.replaceAll(/"0x([0-9a-f]{1,60})"/g, (_, digits: string) => `"0x000${digits.toUpperCase()}"`),
     );
@@ -89,7 +89,7 @@ describe('a service that lies about a new wallet gets no signature and no cipher
     ['a call in its typed data', addsCall],
     ['another class', (text) => text.replace(/"accountClassHash":"[^"]*"/, '"accountClassHash":"0xbad"')],
     ['no class', (text) => text.replace(/"accountClassHash":"[^"]*"/, '"accountClassHash":null')],
-    ...callLies(() => '0x0').filter(([name]) => /chain|mainnet|window|domain|nobody|allowance|nothing/.test(name)),
+    ...callLies(() => '0x0').filter(([name]) => /chain|mainnet|window|domain|zero caller|allowance|nothing/.test(name)),
   ])('with %s', async (_, lie) => {
     proxy.lie('/prepare-creation', lie);
     const created = createWallet(newClient(), { ...quick(), externalUserId: 'eve', chain: 'STARKNET' });
@@ -137,7 +137,7 @@ describe('a service that lies about sessions gets no signature', () => {
     await expectNoSignature(addSessionKeyToContract(client, { encryptKey, wallet, sessionConfig }));
   });
 
-  it('of the session, with a call more or another', async () => {
+  it('of the session, with an additional or another call', async () => {
     const client = newClient();
     const { session, sessionConfig } = await sessionOf(client);
     await addSessionKeyToContract(client, { encryptKey, wallet, sessionConfig });

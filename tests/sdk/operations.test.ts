@@ -117,7 +117,7 @@ describe('the library', () => {
     expect(namesIn(svc).sort()).toEqual([...operations, ...additions].sort());
   });
 
-  it('has every operation as a function of its own, too, for apps that count bytes', () => {
+  it('exports every operation as a single function too', () => {
     const renamed: Record<string, string> = { 'passkeys.changeTo': 'changeToPasskey' };
     const alone = [...operations, ...additions].map((name) => renamed[name] ?? name.replace(/^.*\./, ''));
     expect(alone.filter((name) => !(name in sdk))).toEqual([]);
@@ -130,7 +130,7 @@ describe('the library', () => {
     },
   );
 
-  it('shows no key when it is printed', () => {
+  it('prints no key', () => {
     const secretKey = `sk_dev_${'s'.repeat(32)}`;
     const server = sdk.createSvc({
       baseUrl: 'https://svc.example/v1',

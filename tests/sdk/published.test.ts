@@ -69,14 +69,14 @@ describe('the published package', () => {
     expect(JSON.parse(printed)).toEqual({ same: true, balance: '0' });
   });
 
-  it('has types that tell mistakes', async () => {
+  it('has types that reject mistakes', async () => {
     await consumer.write('mistakes.ts', mistakes);
     const errors = await consumer.typeCheck('mistakes.ts');
     const lines = [...errors.matchAll(/^mistakes\.ts[(:](\d+)/gm)].map(([, line]) => Number(line));
     expect([...new Set(lines)]).toEqual([4, 5, 6, 7]);
   });
 
-  it("says of every endpoint what the interface's own schemas say", async () => {
+  it("has the types of the interface's schemas for every endpoint", async () => {
     await consumer.write('comparison.ts', comparison);
     expect(await consumer.typeCheck('comparison.ts', { skipLibCheck: true })).toBe('');
   });
@@ -87,7 +87,7 @@ describe('the published package', () => {
     expect(Object.keys(dependencies)).toEqual(['@scure/starknet', 'hash-wasm']);
   });
 
-  it('names none of our own packages, and no place on the machine that built it', async () => {
+  it('names neither workspace packages nor paths of the build machine', async () => {
     const files = (await readdir(consumer.library, { recursive: true })).filter((name) => /\.(js|ts|json)$/.test(name));
     expect(files.length).toBeGreaterThan(50);
     for (const file of files.filter((name) => name !== 'package.json')) {

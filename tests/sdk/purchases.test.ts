@@ -76,13 +76,13 @@ describe('a purchase through the running service', () => {
     expect(delivered).toMatchObject({ id: purchase.id, status: 'SUCCESS', skuFileNumber: expect.any(String) });
   });
 
-  it('that its provider refuses fails, with a reason and a refund that is due', async () => {
+  it('that its provider refuses fails with a reason and a due refund', async () => {
     const { id } = await purchaseSku(client, { ...order, skuReference: 'IMDM30650000' });
     const failed = await waitForPurchase(client, { id });
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: expect.any(String), refundStatus: 'DUE' });
   });
 
-  it('that failed is found by what is due, and its payment comes back once', async () => {
+  it('that failed is listed as due, and is refunded once', async () => {
     const { id } = await purchaseSku(client, { ...order, skuReference: 'IMDM30650000' });
     await waitForPurchase(client, { id });
     const due: string[] = [];
@@ -105,12 +105,12 @@ describe('a purchase through the running service', () => {
     await expect(refundSkuPurchase(client, { id })).rejects.toMatchObject({ code: 'purchase_not_refundable' });
   });
 
-  it('pays its price once and answers the purchase', async () => {
+  it('pays its price once and returns the purchase', async () => {
     expect(await purchaseSku(client, order)).toMatchObject({ skuReference: 'IMDM30652874', token: 'USDC' });
     expect(await paid()).toBe(rawAmount());
   });
 
-  it('is paid once when the answer to the payment was lost', async () => {
+  it('is paid once if the answer to the payment was lost', async () => {
     lossy = EXECUTE;
     await expect(purchaseSku(client, order)).rejects.toMatchObject({ code: 'payment_unclear' });
     lossy = undefined;
@@ -122,7 +122,7 @@ describe('a purchase through the running service', () => {
   it.each([
     ['knows the request still', false],
     ['has forgotten the request', true],
-  ])('is paid once when it is resumed after the window, and the service %s', async (_, forgotten) => {
+  ])('is paid once if resumed after the window, and the service %s', async (_, forgotten) => {
     lossy = EXECUTE;
     await expect(purchaseSku(client, order)).rejects.toMatchObject({ code: 'payment_unclear' });
     [lossy, forgetful] = [undefined, forgotten];
@@ -131,7 +131,7 @@ describe('a purchase through the running service', () => {
     expect(await paid()).toBe(rawAmount());
   });
 
-  it('is paid anew when the first payment was never sent and its window is over', async () => {
+  it('is paid again if the first payment was never sent and its window is closed', async () => {
     const crash = (state: PurchaseState) => {
       states.push(state);
       throw new Error('crash');
@@ -143,7 +143,7 @@ describe('a purchase through the running service', () => {
     expect(await paid()).toBe(rawAmount());
   });
 
-  it('is not paid by a wallet that has less than the price', async () => {
+  it('is not paid from a balance below the price', async () => {
     const [skuId, currencyAmount] = ['pase-recarga', 2_900];
     const dear = { ...order, skuId, currencyAmount };
     await expect(purchaseSku(client, { ...dear, onProgress: undefined })).rejects.toMatchObject({

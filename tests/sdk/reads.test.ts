@@ -64,7 +64,7 @@ describe.each([
     expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'STRK', decimals: 18, balance: '0' });
   });
 
-  it('reads a transaction by hash and by id, and what the chain says of it', async () => {
+  it('reads a transaction by hash and by id, and its status on the chain', async () => {
     const byHash = await eventually(
       () => as().getTransaction({ hashOrId: examples.transfer }),
       ({ status }) => status === 'SUCCESS',
@@ -75,7 +75,7 @@ describe.each([
     expect(status).toMatchObject({ status: 'ACCEPTED_ON_L2', blockNumber: expect.any(Number) });
   });
 
-  it('reads a page of transactions, and goes through all of them', async () => {
+  it('reads a page of transactions, and iterates over all', async () => {
     const walletAddress = examples.owner.address;
     const page = await as().getTransactionList({ walletAddress, limit: 1 });
     expect(Object.keys(page).sort()).toEqual(['items', 'limit', 'page', 'total']);
@@ -112,12 +112,12 @@ describe.each([
     expect(other).toMatchObject({ code: 'transaction_mismatch', status: 400 });
   });
 
-  it('looks for transfers on the chain', async () => {
+  it('syncs transfers from the chain', async () => {
     const { synced, total } = await as().syncOnChain({ walletAddress: examples.owner.address });
     expect(total).toBeGreaterThanOrEqual(synced);
   });
 
-  it('reads what can be bought', async () => {
+  it('reads the SKUs on offer', async () => {
     const { items, total } = await as().listSkus({ limit: 3 });
     expect(items).toHaveLength(3);
     const ids = new Set<string>();
@@ -150,7 +150,7 @@ describe.each([
     expect(await as().getConfig()).toMatchObject({ rpcUrl: service.server.credentials.rpcUrl });
   });
 
-  it('is told what is missing, with a code, a status and a request id', async () => {
+  it('gets a code, a status and a request id for missing things', async () => {
     const error = await refusal(as().getSku({ id: 'nothing-like-it' }));
     expect(error).toBeInstanceOf(SvcApiError);
     expect(error).toMatchObject({
@@ -190,7 +190,7 @@ describe('a server', () => {
     expect(success).toBe(true);
   });
 
-  it('answers a write that is sent twice with the same key once', async () => {
+  it('performs a write once that is sent twice with the same key', async () => {
     let lost = 0;
     const { baseUrl, publicKey, secretKey } = service.server.credentials;
     const flaky = createSvc({
@@ -211,21 +211,21 @@ describe('a server', () => {
 });
 
 describe('a signed-in user', () => {
-  it("is not shown another user's wallet, nor what belongs to the organisation", async () => {
+  it("cannot read another user's wallet, nor data of the organisation", async () => {
     const { server } = service;
-    const token = await userToken(server, 'somebody else');
+    const token = await userToken(server, 'another user');
     expect(await refusal(mine.getWallet({ externalUserId: examples.user }, token))).toMatchObject({
       code: 'wallet_not_found',
     });
     expect(await refusal(mine.getOrganization())).toMatchObject({ code: 'secret_key_required' });
     const { baseUrl, publicKey } = server.credentials;
-    const nobody = createSvc({ baseUrl, publicKey });
-    expect(await refusal(nobody.listSkus())).toMatchObject({ code: 'missing_bearer_token' });
+    const anonymous = createSvc({ baseUrl, publicKey });
+    expect(await refusal(anonymous.listSkus())).toMatchObject({ code: 'missing_bearer_token' });
   });
 });
 
 describe('a rate limit', () => {
-  it('that is reached comes with the time to wait', async () => {
+  it('that is exceeded gives the time to wait', async () => {
     const limited = await service.another({ RATE_LIMIT_PER_MINUTE: '5' });
     const { baseUrl, publicKey, secretKey } = limited.credentials;
     const strict = createSvc({ baseUrl, publicKey, secretKey, maxRetries: 0 });

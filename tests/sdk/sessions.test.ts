@@ -92,7 +92,7 @@ describe.each([
     expect(await fixture.app.balance(recipient, 'USDC')).toBe(12n);
   });
 
-  it('may call what it was allowed, and nothing that is the owner’s', async () => {
+  it('may call the allowed functions, and none of the owner’s', async () => {
     const { wallet, session } = await fixture.registered({ allowedEntrypoints: ['transfer', 'upgrade'] }, classHash);
     const forbidden = [
       { ...pay(1n), entrypoint: 'approve' },
@@ -105,7 +105,7 @@ describe.each([
     expect(await dataOf(wallet, session)).toMatchObject({ remainingCalls: 10 });
   });
 
-  it('ends with its time, and cannot begin after it', async () => {
+  it('expires, and cannot be registered after that', async () => {
     const { wallet, session } = await fixture.registered({}, classHash);
     const late = await fixture.session(60);
     await fixture.travel(21_600);
@@ -125,7 +125,7 @@ describe('a session that ends between the check and the chain', () => {
       fixture.register(wallet, session, { allowedEntrypoints: ['approve'] }),
   };
 
-  it.each(Object.keys(interruptions))('is %s all the same', async (code) => {
+  it.each(Object.keys(interruptions))('is reported as %s', async (code) => {
     const [wallet, session] = [await fixture.wallet(), await fixture.session(1_000)];
     await fixture.register(wallet, session, { maxCalls: 1 });
     const client = fixture.clientInterruptedBy(async () => interruptions[code]?.(wallet, session));
@@ -136,7 +136,7 @@ describe('a session that ends between the check and the chain', () => {
 });
 
 describe('a session key', () => {
-  it('is valid for six hours unless told otherwise, and is not the same twice', async () => {
+  it('is valid for six hours by default, and is unique', async () => {
     const before = Math.floor(Date.now() / 1_000);
     const [one, other] = [await fixture.session(), await fixture.session(60)];
     const after = Math.floor(Date.now() / 1_000);
@@ -147,7 +147,7 @@ describe('a session key', () => {
     expect(one.publicKey).not.toBe(other.publicKey);
   });
 
-  it('opens with its own PIN, which need not be the one of the wallet, and with no other', async () => {
+  it("opens only with its own PIN, which may differ from the wallet's", async () => {
     const wallet = await fixture.wallet();
     const session = await createSessionKey(fixture.client, { encryptKey: '4711' });
     await fixture.register(wallet, session);
@@ -171,13 +171,13 @@ describe('a session key', () => {
     expect(await dataOf(wallet, session)).toMatchObject({ isActive: false });
   });
 
-  it('signs though the app remembers another time than it registered', async () => {
+  it('signs even if the app stored another expiry than it registered', async () => {
     const [wallet, session] = [await fixture.wallet(), await fixture.session()];
     await fixture.register(wallet, session, { validUntil: session.validUntil + 1 });
     await fixture.settle(fixture.execute(wallet, session, [pay(1n)]));
   });
 
-  it('is seen while its block is still open', async () => {
+  it('is visible while its block is still open', async () => {
     await fixture.sandbox.freeze();
     try {
       const [wallet, session] = [await fixture.wallet(), await fixture.session()];
@@ -203,7 +203,7 @@ describe('a wallet of type READY', () => {
     executeTransactionWithSession: (wallet, session, client) => fixture.execute(wallet, session, [pay(1n)], client),
   };
 
-  it.each(Object.keys(operations))('is refused by %s before anything is asked, when it says so', async (name) => {
+  it.each(Object.keys(operations))('is refused by %s before any request if it declares its type', async (name) => {
     const requests: string[] = [];
     const client = fixture.clientWith({
       fetch: async (url) => {
@@ -221,7 +221,7 @@ describe('a wallet of type READY', () => {
     expect(requests).toEqual([]);
   });
 
-  it('is known by its class when it does not say, or says something else', async () => {
+  it('is detected by its class if it declares no type or another', async () => {
     const [wallet, session] = [await fixture.wallet(classes.ready), await fixture.session()];
     for (const lie of [wallet, { ...wallet, walletType: 'SVC' as const }]) {
       for (const operation of Object.values(operations)) {
@@ -235,7 +235,7 @@ describe('a wallet of type READY', () => {
 });
 
 describe('the bearer token', () => {
-  it('is required to register and to revoke: the secret key does not stand in', async () => {
+  it('is required to register and to revoke, even with a secret key', async () => {
     const [wallet, session] = [await fixture.wallet(), await fixture.session()];
     const missing = { name: 'SvcInputError', code: 'missing_bearer_token' };
     await expect(add(wallet, session, { token: null })).rejects.toMatchObject(missing);

@@ -44,14 +44,14 @@ describe('the settings of the library', () => {
     expect(actions).toEqual(['key.revoked', 'key.revoked', 'key.created', 'key.created']);
   });
 
-  it('change what is passed, and leave the rest', async () => {
+  it('change the passed fields and keep the rest', async () => {
     const svc = await newSvc();
     await svc.settings.updateSettings({ jwtIssuer: 'https://id.example', giftsNeedSecretKey: true });
     await svc.settings.updateSettings({ jwtIssuer: null, jwtAudience: undefined });
     expect(await svc.settings.getSettings()).toMatchObject({ jwtIssuer: null, giftsNeedSecretKey: true });
   });
 
-  it('send nothing where nothing would change', async () => {
+  it('send nothing if nothing would change', async () => {
     const svc = await newSvc();
     requests = 0;
     expect(await refusal(svc.settings.updateSettings({}))).toBe('invalid_input');

@@ -7,13 +7,13 @@ const MAX_GZIP_BYTES = 50_000;
 const BUNDLE_LIMIT_MS = 60_000;
 
 describe('what the library adds to an app with wallets', { timeout: BUNDLE_LIMIT_MS }, () => {
-  it('stays small, and has no schemas and no JSON-RPC library in it', async () => {
+  it('stays small, without schemas and without a JSON-RPC library', async () => {
     const { gzip, modules } = await measureSize('first-wallet.ts');
     expect(gzip).toBeLessThan(MAX_GZIP_BYTES);
     expect(modules.filter((name) => /typebox|schemas\/|endpoints\/|node_modules\/starknet\//.test(name))).toEqual([]);
   });
 
-  it('leaves out what the app does not use', async () => {
+  it('omits what the app does not use', async () => {
     const unused = ['gifts', 'gift-claims', 'gifts-bulk', 'purchases', 'sessions', 'skus'];
     const resourcesOf = async (entry: 'first-wallet.ts' | 'everything.ts') =>
       (await measureSize(entry)).modules.map((name) => /packages\/sdk\/src\/([^/.]+)/.exec(name)?.[1] ?? '');

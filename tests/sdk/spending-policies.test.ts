@@ -80,7 +80,7 @@ describe.each([
     await fixture.settle(fixture.execute(wallet, session, [pay(1_000n)]));
   });
 
-  it('is there for a wallet that calls itself SHHH', async () => {
+  it('works for a wallet of type SHHH', async () => {
     const { wallet, session } = await fixture.registered({}, classHash);
     const shhh = { ...wallet, walletType: 'SHHH' as const };
     await fixture.settle(set(shhh, session));
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe('a session with its policies', () => {
-  it('is set together with its session by one transaction, and then holds', async () => {
+  it('is set with its session in one transaction, and enforced', async () => {
     const [wallet, session] = [await fixture.wallet(), await fixture.session()];
     const policies = [limits, { ...limits, token: STRK, maxPerCall: 2n ** 256n - 1n }];
     const hash = await fixture.settle(setup(wallet, session, policies));
@@ -110,7 +110,7 @@ describe('a session with its policies', () => {
     await fixture.settle(fixture.execute(wallet, session, [pay(10n)]));
   });
 
-  it('is refused where the wallet would skip a policy that fails, and can be had one after the other', async () => {
+  it('is refused if the wallet would skip a failing policy, and can be set in separate steps', async () => {
     const [wallet, session] = [await fixture.wallet(classes.svcPolicies), await fixture.session()];
     const refused = { name: 'SvcSessionError', code: 'SPENDING_POLICIES_UNSUPPORTED' };
     const [before, key] = [
@@ -132,7 +132,7 @@ describe('a session with its policies', () => {
     await fixture.settle(fixture.execute(wallet, session, [pay(10n)]));
   });
 
-  it('is had without policies from any class with sessions', async () => {
+  it('works without policies on any class with sessions', async () => {
     const [wallet, session] = [await fixture.wallet(classes.svcPolicies), await fixture.session()];
     await fixture.settle(setup(wallet, session));
     await fixture.settle(fixture.execute(wallet, session, [pay(11n)]));
@@ -142,7 +142,7 @@ describe('a session with its policies', () => {
 describe('a wallet of the class without policies', () => {
   const unsupported = { name: 'SvcSessionError', code: 'SPENDING_POLICIES_UNSUPPORTED' };
 
-  it('is refused with the advice to upgrade, in place of a success that does nothing', async () => {
+  it('is refused with the advice to upgrade, instead of a success without effect', async () => {
     const { wallet, session } = await fixture.registered({}, classes.svcSessions);
     await expect(set(wallet, session)).rejects.toMatchObject(unsupported);
     await expect(set(wallet, session)).rejects.toThrow(/upgrade/i);
@@ -150,7 +150,7 @@ describe('a wallet of the class without policies', () => {
     await expect(policyOf(wallet, session)).rejects.toMatchObject(unsupported);
   });
 
-  it('gets no session at all when it was to have limits, and one when it was not', async () => {
+  it('gets no session with limits, and one without', async () => {
     const [wallet, session] = [await fixture.wallet(classes.svcSessions), await fixture.session()];
     const key = { walletAddress: wallet.publicKey, sessionPublicKey: session.publicKey };
     await expect(setup(wallet, session, [limits])).rejects.toMatchObject(unsupported);
@@ -161,7 +161,7 @@ describe('a wallet of the class without policies', () => {
 });
 
 describe('a wallet of type READY', () => {
-  it('is refused by what it says, and by its class when it does not say', async () => {
+  it('is refused by its declared type, or else by its class', async () => {
     const [ready, session] = [await fixture.wallet(classes.ready), await fixture.session()];
     const refused = { name: 'SvcSessionError', code: 'INVALID_WALLET_TYPE_FOR_SESSION' };
     for (const wallet of [{ ...ready, walletType: 'READY' as const }, ready]) {
@@ -175,17 +175,17 @@ describe('a wallet of type READY', () => {
 });
 
 describe('an address without a wallet', () => {
-  it('is told apart from a class without policies', async () => {
-    const nobody = { publicKey: '0xdead', encryptedPrivateKey: '' };
+  it('is distinguished from a class without policies', async () => {
+    const undeployed = { publicKey: '0xdead', encryptedPrivateKey: '' };
     const session = await fixture.session();
     const missing = { name: 'SvcChainError', code: 'contract_not_found' };
-    await expect(set(nobody, session)).rejects.toMatchObject(missing);
-    await expect(policyOf(nobody, session)).rejects.toMatchObject(missing);
+    await expect(set(undeployed, session)).rejects.toMatchObject(missing);
+    await expect(policyOf(undeployed, session)).rejects.toMatchObject(missing);
   });
 });
 
 describe('the bearer token', () => {
-  it('is required: the secret key does not stand in', async () => {
+  it('is required, even with a secret key', async () => {
     const { wallet, session } = await fixture.registered();
     const spendingPolicyConfig = { sessionPublicKey: session.publicKey, ...limits };
     const missing = { name: 'SvcInputError', code: 'missing_bearer_token' };

@@ -37,7 +37,7 @@ function meanwhile(...events: (() => Promise<unknown>)[]): Runtime & { readonly 
 }
 
 describe('waiting for a transaction', () => {
-  it('answers its success with its events, keyed by the selectors of their names', async () => {
+  it('returns its success with its events, keyed by the selectors of their names', async () => {
     const transactionHash = await send();
     const result = await waitForTransaction(transactionHash, { nodeUrl: fixture.sandbox.rpcUrl });
     expect(result).toMatchObject({
@@ -52,14 +52,14 @@ describe('waiting for a transaction', () => {
     expect(transfers.map(({ from_address }) => BigInt(from_address))).toContain(BigInt(USDC));
   });
 
-  it('answers a revert with its reason, and does not throw it', async () => {
+  it('returns a revert with its reason, without throwing', async () => {
     await fixture.sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
     const result = await waitForTransaction(await send(), { nodeUrl: fixture.sandbox.rpcUrl });
     expect(result).toMatchObject({ success: false, executionStatus: 'REVERTED', events: [] });
     expect(result.revertReason).toContain('out of luck');
   });
 
-  it('goes on until the block is closed', async () => {
+  it('continues until the block is closed', async () => {
     await fixture.sandbox.freeze();
     const transactionHash = await send();
     const runtime = meanwhile(
@@ -71,14 +71,14 @@ describe('waiting for a transaction', () => {
     expect(runtime.pauses).toEqual([3_000, 3_000]);
   });
 
-  it('goes on while the hash is not known, for 300000 ms', async () => {
+  it('continues while the hash is unknown, for 300000 ms', async () => {
     const runtime = meanwhile();
     const waiting = waitForTransaction('0x123456', { nodeUrl: fixture.sandbox.rpcUrl, runtime });
     await expect(waiting).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'timeout' });
     expect(runtime.pauses.reduce((sum, ms) => sum + ms, 0)).toBe(300_000);
   });
 
-  it('passes over a node that is not there, and one that plays dead', async () => {
+  it('skips a missing node and an unresponsive one', async () => {
     const nodeUrl = [DEAD_NODE, fixture.sandbox.rpcUrl];
     const transactionHash = await send();
     expect(await waitForTransaction(transactionHash, { nodeUrl })).toMatchObject({ success: true });
@@ -91,12 +91,12 @@ describe('waiting for a transaction', () => {
     expect(await waitForTransaction(transactionHash, { nodeUrl, runtime })).toMatchObject({ success: true });
   });
 
-  it('throws when no node is there', async () => {
+  it('throws if no node answers', async () => {
     const waiting = waitForTransaction('0x1', { nodeUrl: DEAD_NODE, runtime: meanwhile() });
     await expect(waiting).rejects.toMatchObject({ name: 'SvcConnectionError', code: 'connection_failed' });
   });
 
-  it('by a client needs no address of a node', async () => {
+  it('by a client needs no node URL', async () => {
     expect(await waitForTransactionOf(fixture.client, await send())).toMatchObject({ success: true });
     expect(await waitForTransactionOf(fixture.client, await send(), { nodeUrl: DEAD_NODE })).toMatchObject({
       success: true,

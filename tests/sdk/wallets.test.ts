@@ -66,7 +66,7 @@ describe('a new wallet', () => {
     ['of the type READY', READY, 'READY', classes.ready],
     ['of a class of its own', { classHash: toHex(classes.svcPolicies) }, 'SVC', classes.svcPolicies],
   ] as const)(
-    '%s stands on the chain, is found again and obeys its owner',
+    '%s is deployed, found again and controlled by its owner',
     async (_, params: Partial<CreateWalletParams>, walletType, classHash) => {
       const { encryptKey: opens = encryptKey } = params;
       const user = `owner of ${classHash}`;
@@ -86,7 +86,7 @@ describe('a new wallet', () => {
     },
   );
 
-  it('opens with the PIN that it was made with', async () => {
+  it('opens with the PIN it was created with', async () => {
     const wallet = await richWallet('pin', { encryptKey: PIN, usePasskey: false });
     await transfer(client, { encryptKey: PIN, wallet, amount: 1, token: 'USDC', recipient: BOB });
     expect(await balanceOf(wallet.publicKey)).toBe(9_000_000n);
@@ -98,14 +98,14 @@ describe('a new wallet', () => {
     expect(await getWallet(client, { externalUserId: 'twice' })).toMatchObject({ publicKey: other.publicKey });
   });
 
-  it('is refused before anything is sent on another chain, without an encryptKey, with a class that is none', async () => {
+  it('is refused before any request on another chain, without an encryptKey, or with an invalid class', async () => {
     requests = [];
-    await expect(newWallet('nobody', { chain: 'BASE' })).rejects.toThrow(SvcInputError);
-    await expect(newWallet('nobody', { encryptKey: '' })).rejects.toMatchObject({ code: 'weak_encrypt_key' });
-    await expect(newWallet('nobody', { usePasskey: false })).rejects.toThrow(/usePasskey/);
-    await expect(newWallet('nobody', { classHash: 'latest' })).rejects.toThrow(SvcInputError);
+    await expect(newWallet('unused', { chain: 'BASE' })).rejects.toThrow(SvcInputError);
+    await expect(newWallet('unused', { encryptKey: '' })).rejects.toMatchObject({ code: 'weak_encrypt_key' });
+    await expect(newWallet('unused', { usePasskey: false })).rejects.toThrow(/usePasskey/);
+    await expect(newWallet('unused', { classHash: 'latest' })).rejects.toThrow(SvcInputError);
     expect(requests).toEqual([]);
-    const undeclared = newWallet('nobody', { classHash: '0x1234' });
+    const undeclared = newWallet('unused', { classHash: '0x1234' });
     await expect(undeclared).rejects.toMatchObject({ constructor: SvcApiError, code: 'class_not_allowed' });
   });
 });
@@ -153,7 +153,7 @@ describe('money moves', () => {
     expect(await balanceOf('0xa3')).toBe(1n);
   });
 
-  it('not with a wrong PIN, and nothing that is signed leaves the device', async () => {
+  it('not with a wrong PIN, and nothing signed leaves the device', async () => {
     const wallet = await richWallet('forgetful', { encryptKey: PIN, usePasskey: false });
     requests = [];
     const attempt = transfer(client, { encryptKey: '0000', wallet, amount: 1, token: 'USDC', recipient: BOB });
@@ -162,7 +162,7 @@ describe('money moves', () => {
     expect(await balanceOf(wallet.publicKey)).toBe(10_000_000n);
   });
 
-  it("for a user's own token, and for nobody else's", async () => {
+  it("for a user's own token, and for no other user's", async () => {
     const { baseUrl, publicKey } = service.server.credentials;
     const app = createClient({ baseUrl, publicKey });
     const token = await userToken(service.server, 'jo');
@@ -176,7 +176,7 @@ describe('money moves', () => {
     expect(await balanceOf('0xa4')).toBe(1_000_000n);
   });
 
-  it('after the time of the sandbox was moved, there and back', async () => {
+  it("after the sandbox's clock was moved forward and back", async () => {
     const wallet = await richWallet('late');
     const pay = () => transfer(client, { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa5' });
     // The service reads the chain's clock once a second.
@@ -227,7 +227,7 @@ describe('an upgrade', () => {
     expect(upgraded).toMatchObject({ newClassHash: toHex(classes.svc), newWalletType: 'SVC' });
   });
 
-  it('leads to another class when asked, needs the right PIN and the secret key', async () => {
+  it('can target another class, and needs the right PIN and the secret key', async () => {
     const wallet = await newWallet('particular', { classHash: toHex(classes.svcSessions) });
     const targetClassHash = toHex(classes.svcPolicies);
     const wrong = upgradeWallet(client, { encryptKey: '0000', wallet, targetClassHash });

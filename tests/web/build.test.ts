@@ -23,7 +23,7 @@ describe('a fingerprint', () => {
   const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
   const read = () => fingerprint(folder, ['src', 'lock.json']);
 
-  it('is the same for the same sources, tests aside', async () => {
+  it('is the same for the same sources, regardless of tests', async () => {
     const before = await read();
     await write('src/page.test.ts', 'a test');
     expect(await read()).toBe(before);
@@ -31,9 +31,9 @@ describe('a fingerprint', () => {
 
   it.each([
     ['a file changes', () => write('src/page.ts', 'two')],
-    ['a file comes', () => write('src/other.ts', '')],
+    ['a file is added', () => write('src/other.ts', '')],
     ['a version changes', () => write('lock.json', '{"a":1}')],
-  ])('is another when %s', async (_, change) => {
+  ])('changes when %s', async (_, change) => {
     const before = await read();
     await change();
     expect(await read()).not.toBe(before);
@@ -42,7 +42,7 @@ describe('a fingerprint', () => {
 
 describe('the pages', () => {
   it(
-    'are whole when two processes build them at once, and nothing else is left',
+    'are complete after concurrent builds, and leave nothing else behind',
     async () => {
       const name = `test-${randomUUID()}`;
       try {
@@ -60,7 +60,7 @@ describe('the pages', () => {
   );
 
   it(
-    'name everything that they load by its content, and hold no script of their own',
+    'name their assets by content, and contain no inline scripts',
     async () => {
       const { html, assets } = await loadPages(() => undefined);
       const named = [...html.matchAll(/(?:src|href)="\.\/assets\/([^"]+)"/g)].map(([, name = '']) => name);
@@ -72,7 +72,7 @@ describe('the pages', () => {
   );
 
   it(
-    'are production builds whatever NODE_ENV says, and leave the scanner to a chunk of its own',
+    'are production builds regardless of NODE_ENV, with the scanner in a chunk of its own',
     async () => {
       const name = `test-${randomUUID()}`;
       const folder = path.join(dist, name);

@@ -101,7 +101,7 @@ export const callLies = (account: () => string): [string, Lie][] => [
   ['a window that is over', shift(-2 * HOUR, -2 * HOUR)],
   ['a window of tomorrow', shift(24 * HOUR, 24 * HOUR)],
   ['a time that is none', put('message.Execute Before', 'never')],
-  ['nobody as caller', put('message.Caller', '0x0')],
+  ['zero caller', put('message.Caller', '0x0')],
   ['the wallet itself as caller', put('message.Caller', account)],
   ['a nonce that is no felt', put('message.Nonce', hex(2n ** 255n))],
   ['a nonce of another kind', put('message.Nonce', ['0x1'])],

@@ -23,7 +23,7 @@ describe('the language', () => {
     expect(chooseLanguage(newStorage(), preferred)).toBe(language);
   });
 
-  it('is the saved choice, whatever the browser prefers', () => {
+  it('is the saved choice, regardless of the browser', () => {
     const storage = newStorage();
     saveLanguage(storage, 'es');
     expect(chooseLanguage(storage, ['en-US'])).toBe('es');
