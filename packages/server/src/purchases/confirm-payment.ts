@@ -31,7 +31,7 @@ const GONE = 'The chain no longer knows the payment.';
 const NOT_SHOWN = 'The transaction did not move what was recorded.';
 const SMALLER = 'The payment is smaller on the chain than when it was recorded.';
 
-/** Continues the purchase by what the chain shows, or retries later. A late payment of a cancelled purchase is due for refund. */
+/** A late payment of a cancelled purchase is due for refund. */
 export async function confirmPayment(deps: FulfilmentDeps, toConfirm: ToConfirm): Promise<void> {
   const { db, now = Date.now } = deps;
   const { purchaseId, looks = 0 } = toConfirm;
@@ -54,19 +54,17 @@ export async function confirmPayment(deps: FulfilmentDeps, toConfirm: ToConfirm)
 const awaitsPayment = ({ record: { status }, paidAt }: Purchase): boolean =>
   paidAt === undefined && (status === 'PENDING' || status === 'CANCELLED');
 
-/** Only an observed payment ends the time in which it is missing; a node that does not answer changes nothing. */
+/** A node that does not answer changes nothing. */
 function missingSinceAfter({ state }: PaymentObservation, before: number | undefined, now: number): number | undefined {
   if (state === 'waiting') return undefined;
   return state === 'unanswered' ? before : (before ?? now);
 }
 
-/** After `GONE_AFTER_MS` the last observation is final. */
 function applyObservation(tx: Db, id: string, observation: PaymentObservation): Promise<void> {
   if (observation.state !== 'less') return endUnpaid(tx, id, GONE);
   return observation.amount > 0n ? storePaid(tx, id, observation) : endUnpaid(tx, id, NOT_SHOWN);
 }
 
-/** Records a payment in a sealed block, in any state of the purchase. */
 export async function storePaid(tx: Db, id: string, paid: Paid): Promise<void> {
   const purchase = await lockPurchase(tx, id);
   if (!purchase || purchase.paidAt) return;
@@ -93,11 +91,7 @@ export interface Paid {
   readonly blockTime: Date;
 }
 
-/**
- * `paid`: a sealed block shows at least the recorded amount. `less`: it shows less or nothing, perhaps in an incomplete receipt.
- * `unpaid`: reverted. `missing`: unknown to the chain. `waiting`: not in a sealed block. `unanswered`: the chain is unavailable or not
- * configured.
- */
+/** `less`: perhaps an incomplete receipt. `unpaid`: reverted. `waiting`: not in a sealed block. */
 export type PaymentObservation =
   | ({ readonly state: 'paid' | 'less' } & Paid)
   | { readonly state: 'unpaid'; readonly reason: string }
@@ -138,13 +132,9 @@ function sumOf({ token, payer, recipient }: Payment, transfers: readonly ChainTr
   return own.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Jobs enqueued by one run, of each kind; the next run continues. */
 const MAX_REQUEUED = 500;
 
-/**
- * Enqueues a job for each open purchase that has none, because its job failed for good. A cancelled purchase waits for a late payment
- * for longer than `GONE_AFTER_MS`.
- */
+/** A cancelled purchase waits for a late payment for longer than `GONE_AFTER_MS`. */
 export async function requeueStalledPurchases(db: Db): Promise<void> {
   await db.tx(async (tx) => {
     const unpaid = await tx.rows<{ id: string }>(sql`
@@ -172,7 +162,6 @@ const hasNoJob = (task: string) => sql`
 /** A payment that a reorganisation removed may return within a day. */
 const GONE_AFTER_MS = 24 * 3_600_000;
 const FIRST_CONFIRM_MS = 1_000;
-/** About one block time. */
 const MAX_CONFIRM_MS = 30_000;
 const MAX_MISSING_MS = 300_000;
 

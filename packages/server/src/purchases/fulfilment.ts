@@ -21,10 +21,7 @@ import {
   type ToOrder,
 } from './purchase.ts';
 
-/**
- * Orders a purchase from its provider, or looks its order up, and retries until the outcome is known. There is no last attempt: a
- * provider that does not answer may have delivered.
- */
+/** Retries without limit: a provider that does not answer may have delivered. */
 export async function orderPurchase(deps: FulfilmentDeps, { purchaseId }: ToOrder, signal: AbortSignal): Promise<void> {
   const { db, providers, log } = deps;
   const purchase = await findPurchase(db, purchaseId);
@@ -47,7 +44,7 @@ export async function orderPurchase(deps: FulfilmentDeps, { purchaseId }: ToOrde
   await reschedule(deps, purchase, lookupDelayMs);
 }
 
-/** Before a late first order: a reorganisation may have removed the payment in the meantime. */
+/** A reorganisation may have removed the payment before a late first order. */
 async function isStillPaid(deps: FulfilmentDeps, purchase: Purchase): Promise<boolean> {
   const { log, now = Date.now } = deps;
   if (purchase.orderedAt || ageMs(purchase, now()) < LATE_MS) return true;
@@ -68,10 +65,7 @@ function startOrder({ db }: FulfilmentDeps, id: string): Promise<boolean> {
   });
 }
 
-/**
- * Looks up an order whose call had no outcome, and repeats one that the provider does not know, under the same id. An accepted order is
- * never repeated: the provider may have delivered it before it lost it.
- */
+/** An unknown order is repeated under the same id. An accepted one never is: it may have been delivered. */
 async function askProvider(
   deps: FulfilmentDeps,
   provider: Provider,
@@ -105,7 +99,6 @@ function reschedule(
   return enqueue(db, orderJob(purchase, new Date(now() + delayMs(ageMs(purchase, now())))));
 }
 
-/** Retries are hourly by then, and so is the log line. */
 function logOverdue({ log, now = Date.now }: FulfilmentDeps, purchase: Purchase): void {
   const { orderedAt, acceptedAt, record } = purchase;
   if (ageMs(purchase, now()) < OVERDUE_MS) return;
@@ -114,10 +107,7 @@ function logOverdue({ log, now = Date.now }: FulfilmentDeps, purchase: Purchase)
 
 const ageMs = ({ paidAt, record }: Purchase, now: number): number => now - (paidAt ?? record.createdAt).getTime();
 
-/**
- * Stores a provider's result with the purchase's status, event and mail. `ended`: it had ended before, and the first result counts.
- * `unknown`: no such order, or its provider was never called.
- */
+/** `ended`: it had ended before, and the first result counts. `unknown`: no such order, or its provider was never called. */
 export async function endOrder(
   tx: Db,
   purchaseId: string,
@@ -143,7 +133,6 @@ function changeOf(result: Exclude<OrderResult, { state: 'accepted' }>, blockTime
 
 type CancelSkuPurchase = typeof endpoints.cancelSkuPurchase;
 
-/** Cancels a purchase before its provider is called. A payment, also a later one, is due for refund. */
 export async function cancelSkuPurchase(
   deps: Pick<FulfilmentDeps, 'db' | 'networks' | 'log'>,
   { caller, params: { id }, transact }: Call<CancelSkuPurchase>,
@@ -175,27 +164,22 @@ export async function cancelPending(tx: Db, id: string, observation: PaymentObse
 }
 
 const HOUR_MS = 3_600_000;
-/** Most callbacks arrive within a minute; lookups are for providers that send none. */
 const FIRST_LOOKUP_MS = 30_000;
 const FIRST_RETRY_MS = 2_000;
 const MAX_DELAY_MS = HOUR_MS;
 const DELAYS_PER_AGE = 2;
-/** A payment that was confirmed longer ago is observed again before the first order. */
 const LATE_MS = 300_000;
 const OVERDUE_MS = 24 * HOUR_MS;
 
-/** For an accepted order. */
 const lookupDelayMs = (ageMs: number): number => backoffMs(FIRST_LOOKUP_MS, ageMs);
 
-/** For a provider that did not answer. */
 const retryDelayMs = (ageMs: number): number => backoffMs(FIRST_RETRY_MS, ageMs);
 
 const backoffMs = (first: number, ageMs: number) => Math.min(Math.max(ageMs / DELAYS_PER_AGE, first), MAX_DELAY_MS);
 
-/** `known`: the order has this result, now or since before. `contradicted`: it has ended with another one, which stays. */
+/** `contradicted`: the order has ended with another result, which stays. */
 type AcceptedResult = 'known' | 'contradicted' | 'unknown';
 
-/** A result that the provider sent or that was looked up. Orders of another environment are unknown. */
 export function acceptResult(
   db: Db,
   environment: Environment,
@@ -232,7 +216,6 @@ interface OrderRow {
   readonly fileNumber: string | null;
 }
 
-/** A purchase whose provider was called. */
 function findOrder(tx: Db, orderId: string): Promise<OrderRow | undefined> {
   return tx.one<OrderRow>(sql`
     select t.environment, t.status, t.sku_file_number as "fileNumber"

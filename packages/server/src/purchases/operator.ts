@@ -10,7 +10,7 @@ export type OperatorResult =
   | { readonly ok: true; readonly status: 'SUCCESS' | 'FAILED' | 'CANCELLED' }
   | { readonly ok: false; readonly reason: string };
 
-/** The operator's result in place of an unreachable provider's. It is final, like the provider's own. */
+/** Final, like a provider's own result. */
 export function endByOperator(db: Db, id: string, result: FinalResult): Promise<OperatorResult> {
   return db.tx(async (tx): Promise<OperatorResult> => {
     if (result.state === 'completed' && !isFileNumber(result.fileNumber)) {
@@ -35,7 +35,6 @@ export function endByOperator(db: Db, id: string, result: FinalResult): Promise<
   });
 }
 
-/** Cancels a purchase for its organisation, before its provider is called. */
 export function cancelByOperator(db: Db, id: string): Promise<OperatorResult> {
   return db.tx(async (tx): Promise<OperatorResult> => {
     const purchase = await lockPurchase(tx, id);
@@ -53,7 +52,6 @@ export function cancelByOperator(db: Db, id: string): Promise<OperatorResult> {
 
 const STUCK_AFTER = sql`interval '10 minutes'`;
 
-/** Purchases that have waited too long for their payment or provider, the oldest first. */
 export function stuckPurchases(reads: Reads, limit: number): Promise<object[]> {
   return reads.rows(sql`
     select id, organization_id, environment, status, provider_id, sku_id, sku_reference,

@@ -6,14 +6,12 @@ import { isFresh, isSigned, readSignature, type Signature, TOLERANCE_SECONDS } f
 import { acceptResult } from './fulfilment.ts';
 import { type Fulfilment, type OrderResult, readOrderAnswer } from './provider.ts';
 
-/** A result has a few hundred bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 const ORDER_ID = /^\w{1,64}$/;
 
 export interface CallbackDeps {
   readonly db: Db;
   readonly fulfilment: Fulfilment;
-  /** Unix milliseconds. */
   readonly now?: () => number;
 }
 
@@ -21,10 +19,7 @@ interface WithOrder {
   readonly Params: { readonly orderId: string };
 }
 
-/**
- * `POST /provider/orders/{orderId}/result`, for fulfilment services only and so not part of the public interface. The body is read as
- * bytes because the signature covers bytes.
- */
+/** Outside the public interface. The body is read as bytes because the signature covers bytes. */
 export async function registerProviderCallback(app: FastifyInstance, deps: CallbackDeps): Promise<void> {
   const { db, fulfilment, now = Date.now } = deps;
   app.removeAllContentTypeParsers();
@@ -62,7 +57,6 @@ function requireSignature({ headers, params }: FastifyRequest, now: number): Sig
   throw unauthorized(`webhook-timestamp must be within ${TOLERANCE_SECONDS} seconds of our clock.`);
 }
 
-/** Each environment has its own secret, valid for its own orders. */
 function signedFor(fulfilment: Fulfilment, signature: Signature, body: Uint8Array): Environment {
   const signer = environments.find((environment) => {
     const access = fulfilment(environment);

@@ -8,55 +8,44 @@ import { oneLine } from '../util/text.ts';
 
 export type SkuCatalogue = 'deployment' | 'organization';
 
-/** What a provider is asked to deliver. The id makes repeating it safe: it is one order however often it is sent. */
+/** The id makes repeating it safe: it is one order however often it is sent. */
 export interface ProviderOrder {
-  /** The purchase's. */
   readonly orderId: string;
   readonly organizationId: string;
   readonly environment: Environment;
-  /** Whose service it is: the price of one that the organisation sells itself is the organisation's own word. */
+  /** `organization`: its own service, at a price that it sets itself. */
   readonly catalogue: SkuCatalogue;
   readonly providerId: string;
   readonly skuId: string;
   readonly reference: string;
-  /** A plain decimal, exact. */
   readonly amount: string;
   readonly currency: Currency;
 }
 
-/** `accepted`: it will be delivered, and the result comes later, by callback or when it is asked for. */
+/** `accepted`: the result comes later, by callback or lookup. */
 export type OrderResult =
   | { readonly state: 'completed'; readonly fileNumber: string }
   | { readonly state: 'failed'; readonly reason: string }
   | { readonly state: 'accepted' };
 
-/**
- * Delivers what was bought. What throws leaves the outcome unknown: the order may or may not have arrived, and asking again with
- * the same id is the way to find out.
- */
+/** An error leaves the outcome unknown: the order may have arrived. */
 export interface Provider {
   order(order: ProviderOrder, signal: AbortSignal): Promise<OrderResult>;
-  /** What became of an order; `unknown` when the provider has never seen it. */
   lookUp(orderId: string, signal: AbortSignal): Promise<OrderResult | { readonly state: 'unknown' }>;
 }
 
-/** The provider of an environment; undefined where there is none. */
 export type Providers = (environment: Environment) => Provider | undefined;
 
-/**
- * A call to a provider that ended without an answer of the protocol: what was ordered may have been delivered. Its message names no more
- * than the host and what came back, so that it can be logged.
- */
+/** The order may have been delivered. The message is safe to log: it names only the host and the answer. */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
 }
 
-/** Who needs longer says `accepted` first. Repeating is safe: the order's id makes it one order. */
+/** Providers that need longer answer `accepted` first. Repeating is safe, because the order's id makes it one order. */
 export const PROVIDER_TIMEOUT_MS = 20_000;
-/** An answer has a few hundred bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** The HTTP statuses that each word comes with; with any other it is not believed. */
+/** An answer with another HTTP status is not trusted. */
 const statusesOf: Readonly<Record<OrderAnswer['state'], readonly number[]>> = {
   completed: [200],
   failed: [200],
@@ -67,11 +56,9 @@ const statusesOf: Readonly<Record<OrderAnswer['state'], readonly number[]>> = {
 export interface HttpProviderOptions {
   readonly guard: AddressGuard;
   readonly timeoutMs?: number;
-  /** Unix milliseconds. */
   readonly now?: () => number;
 }
 
-/** A fulfilment service that speaks the protocol of docs/fulfilment.md. */
 export function createHttpProvider({ url, secret }: FulfilmentAccess, options: HttpProviderOptions): Provider {
   const { guard, timeoutMs = PROVIDER_TIMEOUT_MS, now = Date.now } = options;
   const ask = async (target: string, orderId: string, body: string | undefined, signal: AbortSignal) => {
@@ -83,41 +70,40 @@ export function createHttpProvider({ url, secret }: FulfilmentAccess, options: H
     };
     const bounds = { timeoutMs, maxBodyBytes: MAX_ANSWER_BYTES, guard, signal };
     const response = await outboundRequest(target, { headers, ...(body !== undefined && { body }), ...bounds });
-    return believed(response);
+    return requireAnswer(response);
   };
   return {
     async order(order, signal): Promise<OrderResult> {
-      const answer = await ask(url, order.orderId, bodyOf(order), signal).catch(plainly);
+      const answer = await ask(url, order.orderId, bodyOf(order), signal).catch(asUnknownOutcome);
       if (answer.state !== 'unknown') return answer;
       throw new UnknownOutcomeError('The fulfilment service says that it does not know the order it was just given.');
     },
-    lookUp: (orderId, signal) => ask(urlOfOrder(url, orderId), orderId, undefined, signal).catch(plainly),
+    lookUp: (orderId, signal) => ask(urlOfOrder(url, orderId), orderId, undefined, signal).catch(asUnknownOutcome),
   };
 }
 
-/** The order's place below the address, whatever slash or query that one ends with. */
 export function urlOfOrder(url: string, orderId: string): string {
   const target = new URL(url);
   target.pathname = `${target.pathname.replace(/\/+$/, '')}/${encodeURIComponent(orderId)}`;
   return target.href;
 }
 
-/** Field by field: what else an order may one day have here is not for others. */
+/** Field by field, so that new fields of an order are not sent by accident. */
 function bodyOf(order: ProviderOrder): string {
   const { orderId, environment, organizationId, catalogue, providerId, skuId, reference, amount, currency } = order;
-  const bought = { catalogue, providerId, skuId, reference, amount, currency };
-  return JSON.stringify({ orderId, environment, organizationId, ...bought });
+  const item = { catalogue, providerId, skuId, reference, amount, currency };
+  return JSON.stringify({ orderId, environment, organizationId, ...item });
 }
 
-function believed({ status, body }: OutboundResponse): OrderAnswer {
+function requireAnswer({ status, body }: OutboundResponse): OrderAnswer {
   const answer = readOrderAnswer(body);
   if (answer && statusesOf[answer.state].includes(status)) return answer;
-  const what = answer ? `and the status ${answer.state}, which do not go together` : 'without a word of the protocol';
-  throw new UnknownOutcomeError(`The fulfilment service answered HTTP ${status} ${what}.`);
+  const found = answer ? `and the status ${answer.state}, which do not go together` : 'without a word of the protocol';
+  throw new UnknownOutcomeError(`The fulfilment service answered HTTP ${status} ${found}.`);
 }
 
-/** Aborting is the caller's own doing and stays what it is. */
-function plainly(error: unknown): never {
+/** An abort is passed on as it is. */
+function asUnknownOutcome(error: unknown): never {
   if (!(error instanceof OutboundError)) throw error;
   if (error.kind !== 'forbidden_address') throw new UnknownOutcomeError(`${error.message}.`);
   throw new UnknownOutcomeError(
@@ -127,12 +113,10 @@ function plainly(error: unknown): never {
 
 export type OrderAnswer = OrderResult | { readonly state: 'unknown' };
 
-/** As long as the record of a purchase has room for. It is cut nowhere: half a number finds nothing. */
+/** Never cut: a part of a file number is useless. */
 export const MAX_FILE_NUMBER_LENGTH = 255;
-/** A sentence or two for people; what is longer is cut. */
 const MAX_REASON_LENGTH = 500;
 
-/** What a fulfilment service says of an order, in an answer or by itself; undefined where it is nothing of the protocol. */
 export function readOrderAnswer(body: Uint8Array): OrderAnswer | undefined {
   const { status, fileNumber, reason } = parse(body);
   switch (status) {
@@ -168,20 +152,18 @@ function readReason(value: unknown): OrderResult | undefined {
   return reason === '' ? undefined : { state: 'failed', reason };
 }
 
-/** Where orders go, and the secret that both sides sign with. */
 export interface FulfilmentAccess {
   readonly url: string;
   readonly secret: Uint8Array;
 }
 
-/** An order's id is added to it, and longer addresses are refused by many servers. */
+/** Many servers refuse longer URLs; an order's id is added. */
 const MAX_URL_LENGTH = 1_900;
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-/** What Standard Webhooks asks for; fewer could be guessed. */
 const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 
-/** Orders name people's telephones and contracts, so they leave the operator's network encrypted or not at all. */
+/** Orders contain personal data, so they leave the operator's network encrypted or not at all. */
 export function parseFulfilmentUrl(text: string): Parsed<string> {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || text.length > MAX_URL_LENGTH) {
@@ -196,20 +178,17 @@ export function parseFulfilmentUrl(text: string): Parsed<string> {
   return parsed(url.href);
 }
 
-/** `whsec_` and base64, as Standard Webhooks spells secrets. */
 export function parseFulfilmentSecret(text: string): Parsed<Uint8Array> {
   const [, base64 = ''] = SECRET.exec(text) ?? [];
   const bytes = Buffer.from(base64, 'base64');
-  // Decoding is lenient; what does not come out the same was cut off or mistyped.
+  // Decoding is lenient: a difference means a truncated or mistyped secret.
   const isWhole = bytes.toString('base64') === base64;
   if (isWhole && bytes.length >= MIN_SECRET_BYTES && bytes.length <= MAX_SECRET_BYTES) return parsed(bytes);
   return unparsed(`must be whsec_ and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`);
 }
 
-/** Who delivers in an environment, and with which secret; undefined where nobody does. */
 export type Fulfilment = (environment: Environment) => FulfilmentAccess | undefined;
 
-/** Production is delivered by the operator's fulfilment service, development by the sandbox, over one protocol. */
 export function createProviders(fulfilment: Fulfilment): Providers {
   return (environment) => {
     const access = fulfilment(environment);
@@ -218,7 +197,7 @@ export function createProviders(fulfilment: Fulfilment): Providers {
   };
 }
 
-/** The operator vouches for the address; where it leads onto the public internet, TLS is insisted on. */
+/** The operator's own network may use plain HTTP; public addresses need TLS. */
 export function encryptedOutside(): AddressGuard {
   const { lookup } = trusted();
   return { lookup, allows: (address, { protocol }) => protocol === 'https:' || isForbiddenAddress(address) };

@@ -14,7 +14,7 @@ export interface Purchase {
   readonly payment: Payment;
   /** At the time of the purchase. */
   readonly skuName: string;
-  /** When the payment was first observed in a sealed block. */
+  /** First observation in a sealed block. */
   readonly paidAt: Date | undefined;
   readonly blockTime: Date | undefined;
   readonly orderedAt: Date | undefined;
@@ -34,9 +34,8 @@ export interface Payment {
 export interface Refund {
   readonly status: RefundStatus | undefined;
   readonly hash: string | undefined;
-  /** The last transfer of the manager. */
   readonly relayId: string | undefined;
-  /** Number of transfers started by the manager. */
+  /** Transfers started by the manager. */
   readonly begun: number;
 }
 
@@ -59,7 +58,6 @@ const columns: Sql = sql`
 
 export const findPurchase = (reads: Reads, id: string): Promise<Purchase | undefined> => find(reads, sql`id = ${id}`);
 
-/** Locks the rows until the transaction ends. */
 export const lockPurchase = (tx: Db, id: string): Promise<Purchase | undefined> => lock(tx, sql`id = ${id}`);
 
 export const lockPurchaseOfRefund = (tx: Db, relayId: string): Promise<Purchase | undefined> =>
@@ -143,7 +141,6 @@ export function purchaseStatusesBefore(status: TxStatus): readonly TxStatus[] {
   return txStatuses.filter((from) => purchaseTransitions[from].includes(status));
 }
 
-/** Omitted fields are unchanged. */
 export interface PurchaseChange {
   readonly status: TxStatus;
   readonly fileNumber?: string | undefined;
@@ -152,7 +149,6 @@ export interface PurchaseChange {
   readonly refundDue?: boolean | undefined;
 }
 
-/** Limits of the columns. */
 const MAX_FILE_NUMBER = 255;
 const MAX_REASON = 4_000;
 
@@ -174,7 +170,6 @@ export async function changePurchase(tx: Db, id: string, change: PurchaseChange)
 const storable = (text: string | undefined, maxLength: number): string | null =>
   text === undefined ? null : storableText(text, maxLength);
 
-/** Records a payment in a sealed block. */
 export async function markPaid(tx: Db, id: string, paid: { blockTime: Date; amount: bigint }): Promise<void> {
   const isFirst = await tx.run(sql`
     update sku_purchases set paid_at = now(), block_time = ${paid.blockTime} where id = ${id} and paid_at is null`);
@@ -208,14 +203,12 @@ export interface ToOrder {
 /** Concurrent provider calls of an environment over all processes: a slow provider must not use up the workers. */
 const ORDER_LANES = 4;
 
-/** A purchase has one lane, so two jobs of it never run at the same time. */
 export function orderJob({ record: { id, environment } }: Pick<Purchase, 'record'>, runAt?: Date): NewJob {
   const payload: ToOrder = { purchaseId: id };
   const queue = `orders-${environment}-${laneOf(id, ORDER_LANES)}`;
   return { task: ORDER_TASK, key: id, payload, queue, ...(runAt && { runAt }) };
 }
 
-/** Whether a worker is calling the provider now. */
 export async function isBeingOrdered(reads: Reads, id: string): Promise<boolean> {
   const running = await reads.rows(sql`
     select from jobs where task = ${ORDER_TASK} and key = ${id} and worker is not null limit 1`);
@@ -236,18 +229,18 @@ export interface NewPurchase {
   readonly price: UsdMicros;
 }
 
-interface Use extends RecordOwner {
+interface PaymentUse extends RecordOwner {
   readonly purpose: string;
   readonly reference: string;
 }
 
-/** The purchase that the owner recorded with this payment; undefined while it is unused; else `transaction_already_used`. */
+/** Undefined while the payment is unused; `transaction_already_used` where it is another's. */
 export async function purchaseOf(
   reads: Reads,
   owner: RecordOwner,
   { chainId, hash }: PaymentKey,
 ): Promise<TransactionRecord | undefined> {
-  const use = await reads.one<Use>(sql`
+  const use = await reads.one<PaymentUse>(sql`
     select organization_id as "organizationId", environment, purpose, reference
       from used_payments
      where chain_id = ${chainId} and transaction_hash = ${hash}`);
@@ -285,7 +278,6 @@ export interface PurchaseFilter {
   readonly offset: number;
 }
 
-/** Newest first. */
 export async function listPurchases(
   reads: Reads,
   { organizationId, environment }: RecordOwner,
@@ -308,9 +300,8 @@ export const CONFIRM_PAYMENT_TASK = 'confirm-purchase-payment';
 
 export interface ToConfirm {
   readonly purchaseId: string;
-  /** Observations so far. */
   readonly looks?: number;
-  /** In milliseconds since 1970; while the chain does not show the payment. */
+  /** Unix milliseconds; while the chain does not show the payment. */
   readonly missingSince?: number;
 }
 

@@ -34,12 +34,21 @@ import { findWallet, requireWallet, type WalletRecord } from '../wallets/wallet.
 import type { Providers } from './provider.ts';
 import { listPurchases, type NewPurchase, purchaseOf, storePurchase } from './purchase.ts';
 
+export interface PurchaseDeps {
+  readonly db: Database;
+  readonly networks: Networks;
+  readonly exchange: Pick<Exchange, 'ratesOfLast'>;
+  readonly providers: Providers;
+  readonly pause?: (ms: number) => Promise<void>;
+  readonly now?: () => number;
+}
+
 type CreateSkuPurchase = typeof endpoints.createSkuPurchase;
 type Body = BodyOf<CreateSkuPurchase>;
 
 const FIELDS = { token: 'token', sender: 'walletAddress', recipient: 'The payment address' };
 
-/** Records a purchase once the chain shows its payment. A payment buys once, whoever offers it and however often. */
+/** A payment buys once. */
 export async function createPurchase(
   deps: PurchaseDeps,
   { caller, body, transact }: Call<CreateSkuPurchase>,
@@ -48,7 +57,7 @@ export async function createPurchase(
   const amount = readAmount(body);
   const payment = readPayment(networks, caller, body);
   const wallet = await requireWallet(db.reads, caller, payment.walletAddress);
-  // Before everything that may be different later: a repetition is answered for ever.
+  // Before everything that may change later: a repeated request always gets the same answer.
   const known = await purchaseOf(db.reads, caller, payment);
   if (known) return toTransaction(requireSame(known, payment, body, amount));
   const sku = await findOfferedSku(db.reads, caller, body.skuId);
@@ -63,18 +72,18 @@ export async function createPurchase(
   requireEnough(paid, payment.token, price);
   const purchase = newPurchase(deps, { caller, body, payment, wallet, sku, amount, paid, price });
   return transact(async (tx) => {
-    const stored = (await storePurchase(tx, payment, purchase)) ?? (await storedMeanwhile(tx, caller, payment));
+    const stored = (await storePurchase(tx, payment, purchase)) ?? (await findStored(tx, caller, payment));
     return toTransaction(requireSame(stored, payment, body, amount));
   });
 }
 
-async function storedMeanwhile(tx: Db, caller: Caller, payment: ClaimedPayment): Promise<TransactionRecord> {
+async function findStored(tx: Db, caller: Caller, payment: ClaimedPayment): Promise<TransactionRecord> {
   const record = await purchaseOf(tx, caller, payment);
   if (!record) throw new Error('A payment is used, and nothing says for what.');
   return record;
 }
 
-/** The same body, by value; another one with this payment is `transaction_already_used`. */
+/** Another body with this payment is `transaction_already_used`. */
 function requireSame(
   record: TransactionRecord,
   { walletAddress, token }: ClaimedPayment,
@@ -91,7 +100,6 @@ function requireSame(
   return record;
 }
 
-/** The sum of what the wallet sent to the payment address in this transaction, in the token's smallest unit. */
 async function paidAmount(
   deps: PurchaseDeps,
   { environment }: Caller,
@@ -103,7 +111,7 @@ async function paidAmount(
   return payments.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-interface Bought {
+interface VerifiedPurchase {
   readonly caller: Caller;
   readonly body: Body;
   readonly payment: ClaimedPayment;
@@ -114,8 +122,8 @@ interface Bought {
   readonly price: bigint;
 }
 
-function newPurchase({ now = Date.now }: PurchaseDeps, bought: Bought): NewPurchase {
-  const { caller, body, payment, wallet, sku, amount, paid, price } = bought;
+function newPurchase({ now = Date.now }: PurchaseDeps, verified: VerifiedPurchase): NewPurchase {
+  const { caller, body, payment, wallet, sku, amount, paid, price } = verified;
   const record = {
     organizationId: caller.organizationId,
     environment: caller.environment,
@@ -124,7 +132,7 @@ function newPurchase({ now = Date.now }: PurchaseDeps, bought: Bought): NewPurch
     subType: undefined,
     chain: 'STARKNET',
     transactionHash: payment.hash,
-    // The transfer that paid has a record of its own, with its event, its block and its relay.
+    // The transfer has a record of its own, with its event, block and relay.
     eventIndex: undefined,
     blockNumber: undefined,
     relayId: undefined,
@@ -152,12 +160,11 @@ function newPurchase({ now = Date.now }: PurchaseDeps, bought: Bought): NewPurch
   return { id: newId('txn'), record, providerId: sku.provider_id, catalogue, skuName: sku.name, price };
 }
 
-/** Whoever was told a price has this long to pay it and to record the purchase. */
+/** How long a quoted price stays valid. */
 export const PRICE_WINDOW_MINUTES = 10;
-/** How much of the price has to be paid, in hundredths: amounts are rounded on the way from a price to a transfer. */
+/** Amounts are rounded between price and transfer. */
 const ENOUGH_PERCENT = 99n;
 
-/** The lowest price in dollars of the last minutes before now. */
 export async function lowestPrice(
   exchange: Pick<Exchange, 'ratesOfLast'>,
   { micros, currency, environment }: { micros: bigint; currency: Currency; environment: Environment },
@@ -170,7 +177,7 @@ export async function lowestPrice(
   return others.reduce((lowest, price) => (price < lowest ? price : lowest), first);
 }
 
-/** Throws `payment_too_small`. A token is a dollar; the comparison is exact, in whatever unit the token counts. */
+/** A token counts as one dollar; the comparison is exact in the token's unit. */
 export function requireEnough(
   paid: bigint,
   { token, decimals }: Pick<Token, 'token' | 'decimals'>,
@@ -186,23 +193,19 @@ export function requireEnough(
   );
 }
 
-/** Pesos and dollars have hundredths. */
 const MONEY_DECIMALS = 2;
 const MICROS_A_CENT = 10_000n;
 const MAX_CENTS = BigInt(MAX_CURRENCY_AMOUNT) * 100n;
 
-/** An amount of money as it was asked for, exact. */
 export interface Money {
   readonly cents: bigint;
-  /** Its shortest plain spelling. */
+  /** Shortest decimal. */
   readonly text: string;
   readonly micros: bigint;
 }
 
-type OrderBody = BodyOf<typeof endpoints.createSkuPurchase>;
-
-/** JSON numbers have no spelling of their own: their shortest one is read, and what is finer than money is refused, never rounded. */
-export function readAmount({ currencyAmount }: Pick<OrderBody, 'currencyAmount'>): Money {
+/** Amounts with more decimals than money has are refused, never rounded. */
+export function readAmount({ currencyAmount }: Pick<Body, 'currencyAmount'>): Money {
   const cents = parseDecimal(String(currencyAmount), MONEY_DECIMALS);
   if (!cents.ok || cents.value === 0n || cents.value > MAX_CENTS) {
     const bounds = `above 0 and at most ${MAX_CURRENCY_AMOUNT}, with at most ${MONEY_DECIMALS} decimals`;
@@ -212,7 +215,6 @@ export function readAmount({ currencyAmount }: Pick<OrderBody, 'currencyAmount'>
   return { cents: cents.value, text, micros: cents.value * MICROS_A_CENT };
 }
 
-/** Whether the service takes this reference and this amount; throws `invalid_reference` or `invalid_amount`. */
 export function requireFit(sku: SkuRow, reference: string, amount: Money): void {
   if (!matchesPattern(sku.reference_pattern, reference)) {
     throw new ApiError('invalid_reference', `skuReference does not have the expected form: ${sku.reference_label}.`);
@@ -221,12 +223,11 @@ export function requireFit(sku: SkuRow, reference: string, amount: Money): void 
     const fixed = `${Number(sku.fixed_amount)} ${sku.currency}`;
     throw new ApiError('invalid_amount', `currencyAmount must be ${fixed}, the fixed amount of this service.`);
   }
-  if (!spellings(amount).some((text) => matchesPattern(sku.amount_pattern, text))) {
+  if (!formatsOf(amount).some((text) => matchesPattern(sku.amount_pattern, text))) {
     throw new ApiError('invalid_amount', `currencyAmount does not have the expected form: ${sku.amount_label}.`);
   }
 }
 
-/** Finer than any amount that is saved. */
 const FIXED_DECIMALS = 30;
 
 function isSameAmount(fixed: string, { text }: Money): boolean {
@@ -234,30 +235,24 @@ function isSameAmount(fixed: string, { text }: Money): boolean {
   return one.ok && other.ok && one.value === other.value;
 }
 
-/** A pattern may be written for the shortest spelling or for the one with both decimals: 50.5 and 50.50 are the same money. */
-function spellings({ cents, text }: Money): string[] {
+/** A pattern may expect 50.5 or 50.50. */
+function formatsOf({ cents, text }: Money): string[] {
   const [whole, fraction] = [cents / 100n, (cents % 100n).toString().padStart(MONEY_DECIMALS, '0')];
   return [text, `${whole}.${fraction}`];
 }
 
-/** Tokens that are worth a dollar each. */
 const DOLLARS: readonly ChainToken[] = ['USDC', 'USDC_E', 'USDT', 'DAI'];
 
-/** What somebody says to have paid with, everything in its normal form. */
+/** A payment as the caller claims it, normalised. */
 export interface ClaimedPayment {
   readonly network: StarknetNetwork;
-  /** With the hash, what names the payment in the whole deployment. */
   readonly chainId: string;
   readonly hash: string;
   readonly walletAddress: StarknetAddress;
   readonly token: Token;
 }
 
-export function readPayment(
-  networks: Networks,
-  { environment }: Caller,
-  body: BodyOf<typeof endpoints.createSkuPurchase>,
-): ClaimedPayment {
+export function readPayment(networks: Networks, { environment }: Caller, body: Body): ClaimedPayment {
   if (body.chain !== 'STARKNET') {
     throw new ApiError('unsupported_chain', 'The payment address is on STARKNET only. GET /config tells it.');
   }
@@ -283,7 +278,7 @@ export async function getPurchase(reads: Reads, caller: Caller, id: string): Pro
   return toTransaction(record);
 }
 
-/** With a user's token: what a wallet of that user paid for. */
+/** With a user's token: payments of that user's wallets. */
 async function mayRead(reads: Reads, caller: Caller, { senderAddress }: TransactionRecord): Promise<boolean> {
   if (caller.proof !== 'user token') return true;
   const address = parseStarknetAddress(senderAddress);
@@ -299,14 +294,4 @@ export async function listOwnPurchases(
   const filter = { status: query.status, refundStatus: query.refundStatus, ...page };
   const { records, total } = await listPurchases(reads, caller, filter);
   return toPage(records.map(toTransaction), total, page);
-}
-
-export interface PurchaseDeps {
-  readonly db: Database;
-  readonly networks: Networks;
-  readonly exchange: Pick<Exchange, 'ratesOfLast'>;
-  readonly providers: Providers;
-  /** Waits between two looks at the chain. */
-  readonly pause?: (ms: number) => Promise<void>;
-  readonly now?: () => number;
 }

@@ -14,7 +14,7 @@ interface RefundOutcomeDeps {
   readonly log: JobLog;
 }
 
-/** An outcome can be delivered again, also with another result, after a reorganisation. */
+/** A reorganisation can deliver an outcome again, with another result. */
 export function refundOutcomes(deps: RefundOutcomeDeps): Pick<OutcomeHandlers, 'refund'> {
   return {
     refund: async (tx, outcome) => {
@@ -26,7 +26,7 @@ export function refundOutcomes(deps: RefundOutcomeDeps): Pick<OutcomeHandlers, '
   };
 }
 
-/** Reached only by an abandoned refund on a chain that is reorganised beyond its finality. */
+/** Only for an abandoned refund on a chain that is reorganised beyond its finality. */
 function logReplaced({ log }: RefundOutcomeDeps, { relayId, result, hash }: RelayOutcome): void {
   if (result !== 'SUCCEEDED') return;
   log.error({ relayId, hash: hash && toHex(hash) }, 'refund executed after it was replaced');
@@ -53,12 +53,11 @@ async function markRefunded(
     await reinstateRelay(tx, relayId);
     return changeRefund(tx, id, 'REFUNDED', hash);
   }
-  // After a reorganisation a fee bump may have changed the hash.
+  // A fee bump changes the hash.
   if (await isRefundOf(tx, chainId, purchase, relayId)) return changeRefundHash(tx, id, hash);
   log.error({ purchaseId: id, hashes: [refund.hash, toHex(hash)] }, 'payment refunded twice');
 }
 
-/** Nothing is sent anew before the failure is final: a reorganisation may still execute the refund. */
 async function markUnpaid(
   tx: Db,
   { networks, log }: RefundOutcomeDeps,
@@ -79,13 +78,9 @@ async function isRefundOf(tx: Db, chainId: bigint, { refund }: Purchase, relayId
   return known?.id === relayId;
 }
 
-/** A few RPC requests for each; the next run continues. */
 const MAX_CHECKED = 100;
 
-/**
- * Makes failed refunds DUE again once the failure is final: before that a reorganisation could execute the old transfer besides a new
- * one. Returns how many.
- */
+/** Before the failure is final a reorganisation could execute the old transfer besides a new one. */
 export async function requeueFailedRefunds(
   { db, networks, payer, log }: Omit<RefundDeps, 'pause'>,
   environment: Environment,

@@ -20,13 +20,12 @@ export interface RefundDeps {
   readonly networks: Networks;
   readonly payer: Payer;
   readonly log: JobLog;
-  /** Between two polls of the chain. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 type RefundSkuPurchase = typeof endpoints.refundSkuPurchase;
 
-/** Pays a purchase back once: by a transfer of the manager, or by one that the organisation made itself. */
+/** By a transfer of the manager, or by one that the organisation made itself. */
 export async function refundSkuPurchase(
   deps: RefundDeps,
   call: Call<RefundSkuPurchase>,
@@ -44,7 +43,6 @@ export async function refundSkuPurchase(
   return toTransaction((await ownPurchase(deps.db, caller, params.id)).record);
 }
 
-/** Records a payment that arrived after its purchase had ended. */
 async function withLatePayment(deps: RefundDeps, purchase: Purchase): Promise<Purchase> {
   const { record, paidAt } = purchase;
   if (paidAt || (record.status !== 'FAILED' && record.status !== 'CANCELLED')) return purchase;
@@ -61,10 +59,7 @@ class NotDueError extends Error {
   override readonly name = 'NotDueError';
 }
 
-/**
- * Sends the payment back from the manager's account. The refund is REFUNDING once its transaction is stored. The row numbers refunds,
- * so of several concurrent requests one stores its transaction, and the others find it.
- */
+/** The row numbers refunds: of several concurrent requests one stores its transaction, and the others find it. */
 async function sendRefund(deps: RefundDeps, caller: Caller, purchase: Purchase): Promise<void> {
   const { id, environment } = purchase.record;
   const funds = await readManagerFunds(deps, environment, purchase.payment.token);
@@ -102,7 +97,7 @@ async function startRefund(
   await recordChange(tx, caller, { action: 'sku-purchase.refund-begun', target: id, changes });
 }
 
-/** Verifies a transfer that the organisation made itself and records it as the refund. A transfer refunds one purchase. */
+/** A transfer refunds one purchase. */
 async function acknowledgeTransfer(
   deps: RefundDeps,
   { caller, transact }: Call<RefundSkuPurchase>,
@@ -152,13 +147,11 @@ function requireDue(purchase: Purchase | undefined): Purchase {
 const isRefundedBy = ({ refund }: Purchase, hash: bigint): boolean =>
   refund.status === 'REFUNDED' && refund.hash !== undefined && BigInt(refund.hash) === hash;
 
-/** A transaction of the manager is a payout, a burn or another purchase's refund already. */
 async function refuseOwnPayments({ db }: RefundDeps, chainId: bigint, hash: bigint): Promise<void> {
   const relay = await findRelayByHash(db.reads, chainId, hash);
   if (relay && !executesForOthers(relay.kind)) throw new ApiError('transaction_already_used');
 }
 
-/** The payer's balance must have grown by at least the payment, after the payment. */
 function requireRefundTransfer(
   { payment, blockTime }: Pick<Purchase, 'payment' | 'blockTime'>,
   { transfers, time }: Pick<ChainTransaction, 'transfers' | 'time'>,
@@ -166,7 +159,7 @@ function requireRefundTransfer(
   if (blockTime && time && time < blockTime) throw mismatch('it was made before the payment');
   const { token, payer, amount } = payment;
   const ofToken = transfers.filter((transfer) => transfer.token === token);
-  // Net of what the payer sends in the same transaction, to itself or on.
+  // Net of what the payer sends in the same transaction.
   const received =
     sumOf(ofToken.filter(({ to }) => to === payer)) - sumOf(ofToken.filter(({ from }) => from === payer));
   if (received <= 0n) throw mismatch('it moves nothing of the token to the payer');
@@ -200,7 +193,6 @@ function requirePaymentOnChain(observation: PaymentObservation): void {
   }
 }
 
-/** Throws where the transition is not allowed. */
 export async function changeRefund(tx: Db, id: string, to: RefundStatus, hash?: bigint): Promise<void> {
   const changed = await tx.run(sql`
     update transactions
@@ -229,7 +221,6 @@ interface UsedTransfer {
   readonly purchaseId: string;
 }
 
-/** False where the transfer was used for something before. */
 export async function markTransferUsed(tx: Db, used: UsedTransfer): Promise<boolean> {
   const count = await tx.run(sql`
     insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
@@ -239,7 +230,6 @@ export async function markTransferUsed(tx: Db, used: UsedTransfer): Promise<bool
   return count === 1;
 }
 
-/** Refunds that ended without paying and are not abandoned, the oldest first. */
 export async function failedRefunds(reads: Reads, chainId: bigint, limit: number): Promise<string[]> {
   const rows = await reads.rows<{ id: string }>(sql`
     select id from relays
@@ -249,10 +239,7 @@ export async function failedRefunds(reads: Reads, chainId: bigint, limit: number
   return rows.map(({ id }) => id);
 }
 
-/**
- * DUE to REFUNDED: the organisation's own transfer. REFUNDING to DUE: the failure of the manager's transfer is final. REFUNDED to
- * REFUNDING: a reorganisation removed it.
- */
+/** REFUNDING to DUE: the failure of the manager's transfer is final. REFUNDED to REFUNDING: a reorganisation removed it. */
 export const refundTransitions: Readonly<Record<RefundStatus, readonly RefundStatus[]>> = {
   DUE: ['REFUNDING', 'REFUNDED'],
   REFUNDING: ['REFUNDED', 'DUE'],
