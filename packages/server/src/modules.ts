@@ -56,7 +56,7 @@ export interface Platform
   readonly networks: Networks;
   readonly crypto: CryptoPool;
   readonly addresses: Addresses;
-  readonly credentials: Organizations & { forget(): void };
+  readonly credentials: Organizations & { clear(): void };
   /** Requests that wait until a redeem is paid. */
   readonly waiters: RedeemWaiters;
   readonly mailers: Mailers;

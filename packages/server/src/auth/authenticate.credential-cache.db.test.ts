@@ -17,22 +17,22 @@ async function newKey() {
 }
 
 describe('the credential cache', () => {
-  it('answers from memory until it is told of a change', async () => {
+  it('answers from memory until it is cleared', async () => {
     const cache = new CredentialCache(database.db, () => true);
     const key = await newKey();
     await cache.publicKey(key.value);
     await revokeKey(database.db, key.id);
     expect((await cache.publicKey(key.value))?.revoked_at).toBeNull();
-    cache.forget();
+    cache.clear();
     expect((await cache.publicKey(key.value))?.revoked_at).toBeInstanceOf(Date);
   });
 
-  it('asks the database every time while nobody would tell it of changes', async () => {
-    let told = true;
-    const cache = new CredentialCache(database.db, () => told);
+  it('reads from the database while no change notifications arrive', async () => {
+    let trusted = true;
+    const cache = new CredentialCache(database.db, () => trusted);
     const key = await newKey();
     await cache.publicKey(key.value);
-    told = false;
+    trusted = false;
     await revokeKey(database.db, key.id);
     expect((await cache.publicKey(key.value))?.revoked_at).toBeInstanceOf(Date);
   });
@@ -55,7 +55,7 @@ describe('the credential cache', () => {
     const key = await newKey();
     const cache = new CredentialCache(database.db, () => true);
     const reading = cache.publicKey(key.value);
-    cache.forget();
+    cache.clear();
     await reading;
     await revokeKey(database.db, key.id);
     expect((await cache.publicKey(key.value))?.revoked_at).toBeInstanceOf(Date);

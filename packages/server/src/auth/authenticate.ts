@@ -27,7 +27,7 @@ async function authenticate(
   if (access === 'none') return undefined;
   const publicKey = headers['x-api-key'];
   const bearer = readBearer(headers.authorization);
-  requirePresence(access, publicKey !== undefined, bearer !== undefined);
+  requireCredentials(access, publicKey !== undefined, bearer !== undefined);
 
   const known = publicKey === undefined ? undefined : await publicKeyOf(authenticator, publicKey);
   if (bearer === undefined) {
@@ -35,18 +35,18 @@ async function authenticate(
     if (access === 'either' && (await settingsOf(authenticator, known)).gifts_need_secret_key) {
       throw new ApiError('secret_key_required', 'This organisation manages gifts with its secret key only.');
     }
-    return caller(known, known, 'public key');
+    return toCaller(known, known, 'public key');
   }
   if (bearer.startsWith('sk_')) {
     const secret = await secretKeyOf(authenticator, bearer);
-    if (known && !belongTogether(known, secret)) throw new ApiError('invalid_api_key');
-    return { ...caller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
+    if (known && !isSameEnvironment(known, secret)) throw new ApiError('invalid_api_key');
+    return { ...toCaller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
   }
   if (access === 'secret' || access === 'either' || !known) throw new ApiError('secret_key_required');
-  return caller(known, known, 'user token', await userOf(authenticator, known, bearer));
+  return toCaller(known, known, 'user token', await userOf(authenticator, known, bearer));
 }
 
-function requirePresence(access: Access, hasPublicKey: boolean, hasBearer: boolean): void {
+function requireCredentials(access: Access, hasPublicKey: boolean, hasBearer: boolean): void {
   const complete =
     access === 'either' ? hasPublicKey || hasBearer : access === 'public' ? hasPublicKey : hasPublicKey && hasBearer;
   if (!complete) throw new ApiError('missing_credentials');
@@ -66,15 +66,15 @@ function readBearer(header: string | undefined): string | undefined {
 
 async function publicKeyOf(authenticator: Authenticator, value: string | string[]): Promise<KeyRow> {
   const isKey = typeof value === 'string' && looksLikeKey(value, 'public');
-  return alive(isKey ? await authenticator.credentials.publicKey(value) : undefined);
+  return requireActive(isKey ? await authenticator.credentials.publicKey(value) : undefined);
 }
 
 async function secretKeyOf(authenticator: Authenticator, value: string): Promise<KeyRow> {
-  return alive(looksLikeKey(value, 'secret') ? await authenticator.credentials.secretKey(value) : undefined);
+  return requireActive(looksLikeKey(value, 'secret') ? await authenticator.credentials.secretKey(value) : undefined);
 }
 
-// Unknown and revoked look alike from outside.
-function alive(row: KeyRow | undefined): KeyRow {
+// Callers cannot tell unknown and revoked keys apart.
+function requireActive(row: KeyRow | undefined): KeyRow {
   if (!row || row.revoked_at !== null) throw new ApiError('invalid_api_key');
   return row;
 }
@@ -89,11 +89,11 @@ async function settingsOf(authenticator: Authenticator, key: KeyRow): Promise<En
   return settings;
 }
 
-function belongTogether(one: KeyRow, other: KeyRow): boolean {
+function isSameEnvironment(one: KeyRow, other: KeyRow): boolean {
   return one.organization_id === other.organization_id && one.environment === other.environment;
 }
 
-function caller(
+function toCaller(
   counted: KeyRow,
   publicKey: KeyRow | undefined,
   proof: Caller['proof'],
@@ -109,9 +109,9 @@ function caller(
   };
 }
 
-/** How long an answer may be reused although nobody told us of a change. */
-const FRESH_MS = 30_000;
-/** Wrong keys are remembered too; beyond this count the memory is emptied rather than grown. */
+/** Bounds a missed notification. */
+const MAX_AGE_MS = 30_000;
+/** Unknown keys are cached too; a full cache is cleared. */
 const MAX_ENTRIES = 10_000;
 
 interface Entry {
@@ -119,11 +119,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/**
- * Organisations, keys and settings, read from the database and kept in memory. An answer is kept only while this process
- * is told of changes (`trusted`), and everything is forgotten when a change is announced, so a revoked key stops working
- * on every replica at once.
- */
+/** Caches organisations, keys and settings while change notifications arrive (`trusted`); a notification clears it. */
 export class CredentialCache {
   readonly #db: Db;
   readonly #trusted: () => boolean;
@@ -138,38 +134,37 @@ export class CredentialCache {
   }
 
   publicKey(publicKey: string): Promise<store.KeyRow | undefined> {
-    return this.#remember(`public ${publicKey}`, () => store.findPublicKey(this.#db, publicKey));
+    return this.#cached(`public ${publicKey}`, () => store.findPublicKey(this.#db, publicKey));
   }
 
   secretKey(secret: string): Promise<store.KeyRow | undefined> {
-    // The memory, too, holds only the hash.
     const hash = hashSecret(secret);
-    return this.#remember(`secret ${hash}`, () => store.findSecretKey(this.#db, hash));
+    return this.#cached(`secret ${hash}`, () => store.findSecretKey(this.#db, hash));
   }
 
   organization(id: string): Promise<store.OrganizationRow | undefined> {
-    return this.#remember(`organization ${id}`, () => store.findOrganization(this.#db, id));
+    return this.#cached(`organization ${id}`, () => store.findOrganization(this.#db, id));
   }
 
   environment(organizationId: string, environment: Environment): Promise<store.EnvironmentRow | undefined> {
     const key = `environment ${organizationId} ${environment}`;
-    return this.#remember(key, () => store.findEnvironment(this.#db, organizationId, environment));
+    return this.#cached(key, () => store.findEnvironment(this.#db, organizationId, environment));
   }
 
-  forget(): void {
+  clear(): void {
     this.#generation++;
     this.#entries.clear();
   }
 
-  async #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
+  async #cached<T>(key: string, read: () => Promise<T>): Promise<T> {
     const known = this.#entries.get(key);
     if (known && known.expiresAt > this.#now() && this.#trusted()) return known.value as T;
     const generation = this.#generation;
     const value = await read();
-    // A change announced while we were reading may not be in what we read.
+    // The value read may be older than a change announced meanwhile.
     if (generation === this.#generation && this.#trusted()) {
       if (this.#entries.size >= MAX_ENTRIES) this.#entries.clear();
-      this.#entries.set(key, { value, expiresAt: this.#now() + FRESH_MS });
+      this.#entries.set(key, { value, expiresAt: this.#now() + MAX_AGE_MS });
     }
     return value;
   }

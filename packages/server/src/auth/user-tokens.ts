@@ -6,41 +6,35 @@ import { outboundRequest } from '../outbound/request.ts';
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** A key set of a hundred RSA keys is about 50 kB. */
+/** A hundred RSA keys are about 50 kB. */
 const KEY_SET_BYTES = 256 * 1024;
-/** Reading again is safe, and a token that waits for a slow identity provider is better refused than queued. */
 const KEY_SET_TIMEOUT_MS = 5_000;
-/** Unknown key ids make us read the set again, but not more often than this. */
+/** Between two reads caused by unknown key ids. */
 const KEY_SET_COOLDOWN_MS = 30_000;
 const KEY_SET_MAX_AGE_MS = 600_000;
 const FAILURE_PAUSE_MS = 2_000;
-/** Every environment has one address at a time; more than this at once and the least needed are read again. */
 const MAX_KEY_SETS = 1_000;
 const MAX_SUBJECT_LENGTH = 256;
 
 export interface UserTokenOptions {
-  /** Decides where an organisation's own key set may lie. */
   readonly guard: AddressGuard;
-  /** The key set of the development identity provider. */
   readonly sandboxKeySet: string | undefined;
   readonly now?: () => Date;
 }
 
-/** Verifies user tokens against the key set of the organisation's environment. */
 export class UserTokens {
   readonly #options: UserTokenOptions;
   readonly #keySets = new Map<string, JWTVerifyGetKey>();
-  /** When a key set could not be read, by the setting that names it. */
   readonly #failedAt = new Map<string, number>();
 
   constructor(options: UserTokenOptions) {
     this.#options = options;
   }
 
-  /** Answers the user that the token speaks for, or throws the error to answer with. */
+  /** Throws the error to answer with. */
   async externalUserId(token: string, settings: EnvironmentRow): Promise<string> {
     if (settings.jwks_url === null) throw invalid('this organisation has no key set for user tokens.');
-    // Anyone can have a token of the development identity provider, so it never speaks for a production user.
+    // The development identity provider issues tokens to anyone.
     if (settings.jwks_url === 'sandbox' && settings.environment !== 'development') {
       throw invalid('the development identity provider does not serve production.');
     }
@@ -58,7 +52,7 @@ export class UserTokens {
   }
 
   async #verify(token: string, keySet: string, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
-    // An identity provider that is down is left alone for a while, whatever number of tokens comes in.
+    // Many tokens must not become many requests to an identity provider that is down.
     if (Date.now() - (this.#failedAt.get(keySet) ?? 0) < FAILURE_PAUSE_MS) throw new ApiError('identity_unavailable');
     try {
       const { payload } = await jwtVerify(token, this.#keySet(keySet), {
@@ -72,17 +66,16 @@ export class UserTokens {
       return payload;
     } catch (error) {
       const refused = error instanceof ApiError ? error : refusal(error);
-      if (refused.code === 'identity_unavailable') this.#remember(keySet);
+      if (refused.code === 'identity_unavailable') this.#recordFailure(keySet);
       throw refused;
     }
   }
 
-  #remember(keySet: string): void {
+  #recordFailure(keySet: string): void {
     if (this.#failedAt.size >= MAX_KEY_SETS) this.#failedAt.clear();
     this.#failedAt.set(keySet, Date.now());
   }
 
-  /** By the organisation's setting: an address, or the word for the development identity provider. */
   #keySet(setting: string): JWTVerifyGetKey {
     const known = this.#keySets.get(setting);
     if (known) return known;
@@ -114,7 +107,7 @@ async function readKeySet(url: string, guard: AddressGuard): Promise<Response> {
 
 const invalid = (why: string) => new ApiError('invalid_token', `The bearer token is not valid: ${why}`);
 
-/** What a caller may know of a failed verification. Everything about the token is 401; the key set's faults are ours. */
+/** Faults of the token are 401; faults of the key set are ours. */
 function refusal(error: unknown): ApiError {
   if (error instanceof errors.JWTExpired) return invalid('it has expired.');
   if (error instanceof errors.JWTClaimValidationFailed)

@@ -26,13 +26,13 @@ const unlimited = {
   take: async () => ({ allowed: true, limit: 1, remaining: 1, resetSeconds: 1 }),
 } as unknown as RateLimiter;
 
-/** The interface with handlers that only count, time that stands still and a database that counts who wants it. */
+/** The interface with handlers and a database that only count, and a clock that stands still. */
 function admissionApp() {
   const handled: string[] = [];
-  const wanted = { database: 0 };
+  const used = { database: 0 };
   const handlers = allEndpoints.map(({ operationId }) => [operationId, async () => handled.push(operationId)]);
   const run = async () => {
-    wanted.database += 1;
+    used.database += 1;
     return 1;
   };
   const admission = new AdmissionControl({ perSecond: 1, now: () => 0, pause: () => new Promise(() => {}) });
@@ -49,23 +49,23 @@ function admissionApp() {
     handlers: Object.fromEntries(handlers) as unknown as Handlers,
   });
   const read = () => app.inject({ method: 'GET', url: '/skus/any', headers });
-  return { app, handled, wanted, admission, read };
+  return { app, handled, used, admission, read };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('an expensive request beside many others', () => {
-  it('waits its turn without the database, while the others go on, and begins when the server closes', async () => {
-    const { app, handled, wanted, admission, read } = admissionApp();
+  it('waits without the database while the others continue, and begins when the server closes', async () => {
+    const { app, handled, used, admission, read } = admissionApp();
     for (let count = 0; count < BUSY_COUNT; count++) await read();
     await app.inject(upgrade);
     expect(handled.filter((name) => name === 'executeWalletUpgrade')).toHaveLength(1);
-    const before = wanted.database;
+    const before = used.database;
     const second = app.inject(upgrade);
     while (admission.waiting === 0) await settled();
     await read();
     expect(handled.at(-1)).toBe('getSku');
-    expect([admission.waiting, wanted.database]).toEqual([1, before]);
+    expect([admission.waiting, used.database]).toEqual([1, before]);
     await app.close();
     await second;
     expect(handled.filter((name) => name === 'executeWalletUpgrade')).toHaveLength(2);

@@ -4,7 +4,7 @@ import { AdmissionControl, BUSY_COUNT, BUSY_WINDOW_MS, isExpensive, LONGEST_WAIT
 const PER_SECOND = 10;
 const GAP_MS = 1_000 / PER_SECOND;
 
-/** A admission whose clock is turned by hand; `begun` has who began, and when. */
+/** Admission control with a manual clock; `begun` lists what began and when. */
 function controlled() {
   let nowMs = 0;
   const sleepers: { readonly atMs: number; wake(): void }[] = [];
@@ -23,7 +23,6 @@ function controlled() {
     ask: (name: string) => {
       void admission.start().then(() => begun.push(`${name} at ${nowMs}`));
     },
-    /** Lets everything that can go on do so. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     async pass(ms: number, eachStep: () => void = () => {}) {
       const untilMs = nowMs + ms;
@@ -84,7 +83,7 @@ describe('expensive requests', () => {
     expect(begun.map((text) => text.split(' ')[0])).toEqual(['a', 'b', 'c', 'd', 'late']);
   });
 
-  it('do not wait longer than callers do: the oldest goes early when too many wait', async () => {
+  it('do not wait longer than callers do: the oldest begins early when too many wait', async () => {
     const { admission, begun, serve, ask, settle } = controlled();
     const most = (LONGEST_WAIT_MS / 1_000) * PER_SECOND;
     serve(BUSY_COUNT);
@@ -96,7 +95,7 @@ describe('expensive requests', () => {
     expect([begun, admission.waiting]).toEqual([['0 at 0', '1 at 0'], most]);
   });
 
-  it('begin at once when the process stops, and nobody waits any more', async () => {
+  it('begin at once when the process stops', async () => {
     const { admission, begun, serve, ask, settle } = controlled();
     serve(BUSY_COUNT);
     for (const name of ['a', 'b', 'c']) ask(name);

@@ -6,22 +6,22 @@ const judge = (endpoint: Endpoint, body: unknown) => faultOfBody(endpoint, readB
 const changing: readonly Endpoint[] = allEndpoints.filter(({ method }) => method === 'PATCH');
 
 describe('a body that is not there', () => {
-  it('counts as an empty one where nothing is required', () => {
+  it('counts as empty where no field is required', () => {
     expect(readBody(endpoints.rotateWebhookSecret, undefined)).toEqual({});
     expect(judge(endpoints.rotateWebhookSecret, undefined)).toBeUndefined();
   });
 
-  it('is missed where something is', () => {
+  it('is refused where a field is required', () => {
     expect(judge(endpoints.createWebhook, undefined)).toBe('body must be object');
   });
 
-  it('is not what null, a list or a text is', () => {
+  it('is not the same as null, a list or a text', () => {
     for (const body of [null, [], 'text', 0, false]) {
       expect(judge(endpoints.rotateWebhookSecret, body)).toBe('body must be object');
     }
   });
 
-  it('stays away where none is read', () => {
+  it('is undefined where no body is read', () => {
     expect(readBody(endpoints.testWebhook, undefined)).toBeUndefined();
     expect(readBody(endpoints.testWebhook, { some: 'body' })).toBeUndefined();
   });
@@ -36,17 +36,17 @@ describe('a change', () => {
     },
   );
 
-  it('is told which names there are', () => {
+  it('is refused with the names of its fields', () => {
     const wanted = 'body must have at least one of url, description, eventTypes, isEnabled';
     expect(judge(endpoints.updateWebhook, { isEnable: false })).toBe(wanted);
   });
 
-  it('may have other names beside a known one', () => {
+  it('may have unknown fields beside a known one', () => {
     expect(judge(endpoints.updateWebhook, { isEnabled: false, colour: 'blue' })).toBeUndefined();
     expect(judge(endpoints.updateWebhook, { description: null })).toBeUndefined();
   });
 
-  it('is judged by the values of the names that it has', () => {
+  it('is validated by the fields that it has', () => {
     expect(judge(endpoints.updateWebhook, { isEnabled: 'no' })).toBe('body.isEnabled must be boolean');
   });
 });

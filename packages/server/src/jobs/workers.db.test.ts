@@ -72,6 +72,14 @@ describe('workers', () => {
       .toEqual([[{ task: 'fail', jobId: '1', attempt: 1, err: failure }, 'job failed']]);
   });
 
+  it('store a failure whose message has characters that PostgreSQL refuses', async () => {
+    const queue = await createQueue();
+    const fail = () => Promise.reject(new Error('bad\0 answer \ud800'));
+    await start(queue, { handlers: { fail } });
+    await enqueue(queue.db, { task: 'fail', payload: {}, maxAttempts: 1 });
+    await expect.poll(() => failedJobs(queue.db), BOUND).toMatchObject([{ lastError: 'bad answer \ufffd' }]);
+  });
+
   it('do not run a job before its time, and find it when the time has come', async () => {
     const queue = await createQueue();
     const order: number[] = [];

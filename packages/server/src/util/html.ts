@@ -1,4 +1,4 @@
-/** Markup that is safe to send: written by us, with everything from data escaped on its way in. */
+/** Markup whose data is escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -18,17 +18,15 @@ const entities: Readonly<Record<string, string>> = {
 
 export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** Text and numbers are escaped, markup stays, lists are joined, and what is missing leaves nothing. */
+/** Escapes text and numbers, keeps markup, joins lists, drops undefined and false. */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((part, i) => part + (i < values.length ? toText(values[i]) : '')).join(''));
 }
 
-/** Puts something between the items, as Array.prototype.join does for text. */
 export function join(items: readonly Fragment[], between: Fragment): Html {
   return html`${items.map((item, i) => (i === 0 ? item : [between, item]))}`;
 }
 
-/** Long names break between their words, where a narrow column makes them. */
 export const breakable = (name: string): Html => join(name.split(/(?<=[.\]_])|(?<=[a-z])(?=[A-Z])/), html`<wbr>`);
 
 function toText(value: Fragment): string {

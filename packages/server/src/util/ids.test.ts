@@ -10,7 +10,7 @@ describe('a new identifier', () => {
     expect(newId('org', MOMENT) < newId('org', MOMENT + 1)).toBe(true);
   });
 
-  it('is greater than those made before it in the same millisecond, by a step that nobody guesses', () => {
+  it('is greater than those made before it in the same millisecond, by a random step', () => {
     const ids = Array.from({ length: 1_000 }, () => newId('txn', MOMENT + 2));
     expect(ids).toEqual(ids.toSorted());
     expect(new Set(ids.map((id) => id.slice(-8))).size).toBe(ids.length);

@@ -1,4 +1,4 @@
-/** Text from others as part of a line: no line breaks, no control characters, nothing that turns the direction of writing. */
+/** Foreign text in a line: without line breaks, control characters and marks of writing direction. */
 export function oneLine(text: string, maxCharacters: number): string {
   const plain = text
     .toWellFormed()
@@ -9,17 +9,15 @@ export function oneLine(text: string, maxCharacters: number): string {
   return characters.length <= maxCharacters ? plain : `${characters.slice(0, maxCharacters - 1).join('')}…`;
 }
 
-// Long messages come from answers of other machines; their beginning tells enough.
-const MAX_REASON_LENGTH = 500;
+const MAX_ERROR_LENGTH = 500;
 
-/** An error in a line, for the log and the operator. */
 export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error).slice(0, MAX_REASON_LENGTH);
+  if (!(error instanceof Error)) return storableText(String(error), MAX_ERROR_LENGTH);
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
-  return `${error.message || error.name}${cause}`.slice(0, MAX_REASON_LENGTH);
+  return storableText(`${error.message || error.name}${cause}`, MAX_ERROR_LENGTH);
 }
 
-/** Text from others for a column of limited length: PostgreSQL takes no NUL and no lone surrogates. */
+/** PostgreSQL stores neither NUL characters nor lone surrogates. */
 export function storableText(text: string, maxLength: number): string {
   return text.replaceAll('\0', '').slice(0, maxLength).toWellFormed();
 }

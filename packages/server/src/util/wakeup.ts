@@ -29,7 +29,6 @@ export function createWakeup(): Wakeup {
   };
 }
 
-/** Waits, at most until the signal is aborted. */
 export async function sleep(signal: AbortSignal, ms: number): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => {});
 }

@@ -13,13 +13,13 @@ function handClock() {
   return { clock, pace };
 }
 
-it('the first may ask at once, those behind it a tenth of a second apart', async () => {
+it('the first request starts at once, later ones a tenth of a second apart', async () => {
   const { clock, pace } = handClock();
   expect(await Promise.all([pace.take(), pace.take(), pace.take()])).toEqual([true, true, true]);
   expect(clock.pauses).toEqual([100, 200]);
 });
 
-it('whoever would wait longer than ten seconds is sent away, and takes nobody else’s turn', async () => {
+it('a request that would wait longer than ten seconds is refused and takes no slot', async () => {
   const { clock, pace } = handClock();
   const all = await Promise.all(Array.from({ length: 150 }, () => pace.take()));
   expect(all.filter((taken) => taken)).toHaveLength(101);
@@ -27,7 +27,7 @@ it('whoever would wait longer than ten seconds is sent away, and takes nobody el
   expect(await pace.take()).toBe(true);
 });
 
-it('after a refusal nobody asks for five minutes', async () => {
+it('after a refusal no request starts for five minutes', async () => {
   const { clock, pace } = handClock();
   pace.block();
   clock.ms += 299_999;
@@ -36,7 +36,7 @@ it('after a refusal nobody asks for five minutes', async () => {
   expect(await pace.take()).toBe(true);
 });
 
-it('a refusal also stops those who wait already', async () => {
+it('a refusal also stops requests that wait already', async () => {
   const { pace } = handClock();
   const waiting = [pace.take(), pace.take()];
   pace.block();

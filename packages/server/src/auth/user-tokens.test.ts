@@ -107,7 +107,7 @@ describe('a user token', () => {
     }
   });
 
-  it('is not held against the user when the key set cannot be read', async () => {
+  it('is not refused as invalid when the key set cannot be read', async () => {
     const working = answer;
     answer = () => ({ status: 503, body: 'down' });
     await expect(tokens().externalUserId(await sign('ES256', good()), settings())).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('a user token', () => {
     answer = working;
   });
 
-  it('does not make us ask an identity provider again and again while it is down', async () => {
+  it('does not cause repeated requests to an identity provider that is down', async () => {
     const working = answer;
     answer = () => ({ status: 503, body: 'down' });
     const patient = tokens();
@@ -143,7 +143,7 @@ describe('a user token', () => {
     expect(reads).toBe(before);
   });
 
-  it('with an unknown key id does not make us read the key set again and again', async () => {
+  it('with an unknown key id does not cause repeated reads of the key set', async () => {
     const patient = tokens();
     const token = await sign('ES256', good(), { kid: 'nobody' });
     const before = reads;
