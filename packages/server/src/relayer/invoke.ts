@@ -136,8 +136,12 @@ const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 /** With these a node says that the transaction itself fails: contract error, execution error, validation failure. */
 const FAILS: readonly number[] = [40, 41, 55];
 const INVALID_NONCE = 52;
+/** Pathfinder and Juno; devnet. A contract's words are in quotes. */
+const NONCE_WORDS = /^[^'"]*(?:invalid transaction nonce|transaction nonce is invalid)/i;
 /** Nodes estimate for any nonce that is not used yet, so one well ahead stays good however much lands meanwhile. */
 const AHEAD = 1_000n;
+/** Where a node wants the account's own nonce, a transaction that lands between reading it and the estimate takes it. */
+const MAX_NONCE_READS = 10;
 
 /** What it will cost; a transaction that would revert is refused here, before anything is stored or spent. */
 export async function requireEstimate(chain: StarknetChain, transaction: Transaction): Promise<Estimate> {
@@ -148,9 +152,11 @@ export async function requireEstimate(chain: StarknetChain, transaction: Transac
 
 /** The same, where a transaction that would revert is nothing to complain of. */
 export async function estimateFee(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
-  const ahead = await chain.estimate(unsigned({ ...transaction, nonce: transaction.nonce + AHEAD }));
-  const estimate = isAboutNonce(ahead) ? await estimateNow(chain, transaction) : ahead;
-  if (estimate.ok || FAILS.includes(estimate.code)) return estimate;
+  let estimate = await chain.estimate(unsigned({ ...transaction, nonce: transaction.nonce + AHEAD }));
+  for (let reads = 0; reads < MAX_NONCE_READS && isAboutNonce(estimate); reads += 1) {
+    estimate = await estimateNow(chain, transaction);
+  }
+  if (estimate.ok || (FAILS.includes(estimate.code) && !isAboutNonce(estimate))) return estimate;
   const cause = new Error(`The fee could not be estimated (${estimate.code}): ${estimate.reason}`);
   throw new ChainUnavailableError('STARKNET', { cause });
 }
@@ -163,7 +169,7 @@ async function estimateNow(chain: StarknetChain, transaction: Transaction): Prom
 
 /** Nodes have a code for it, but wrap the same words into an execution error when they estimate. */
 function isAboutNonce(answer: Estimate | Refusal): boolean {
-  return !answer.ok && (answer.code === INVALID_NONCE || /invalid transaction nonce/i.test(answer.reason));
+  return !answer.ok && (answer.code === INVALID_NONCE || NONCE_WORDS.test(answer.reason));
 }
 
 /** Sequencers take 5,000; the rest is for networks that take a little less. */
