@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { shortString as other } from 'starknet';
 import { describe, expect, it } from 'vitest';
-import { isFelt, PRIME, parseFelt, readShortString, shortString, toHex } from './felt.ts';
+import { isFelt, PRIME, parseFelt, readShortString, shortString, spellPanic, toHex } from './felt.ts';
 import { felt } from './testing/arbitraries.ts';
 
 describe('felts', () => {
@@ -64,4 +64,22 @@ describe('short strings', () => {
     expect(() => shortString('é')).toThrow(RangeError);
     expect(() => readShortString(PRIME)).toThrow(RangeError);
   });
+});
+
+describe('a panic', () => {
+  const hex = (words: string) => toHex(shortString(words));
+
+  it('that a node writes as a list of felts is spelled', () => {
+    expect(spellPanic(JSON.stringify([hex('Account: unauthorized')]))).toBe(
+      `${hex('Account: unauthorized')} ('Account: unauthorized')`,
+    );
+    expect(spellPanic(JSON.stringify([hex('u256_sub Overflow'), '0x1', hex('ENTRYPOINT_FAILED')]))).toBe(
+      `${hex('u256_sub Overflow')} ('u256_sub Overflow'), 0x1, ${hex('ENTRYPOINT_FAILED')} ('ENTRYPOINT_FAILED')`,
+    );
+  });
+
+  it.each(['', '[]', '["1"]', '["0x1"', "0x31 ('1')", '["0x1"] and more', '[0x1]', '{"error":"0x1"}'])(
+    'in any other form stays as it is: %s',
+    (text) => expect(spellPanic(text)).toBe(text),
+  );
 });

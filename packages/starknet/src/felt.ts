@@ -39,3 +39,15 @@ export function readShortString(value: bigint): string {
   const padded = digits.length % 2 === 0 ? digits : `0${digits}`;
   return padded.replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16)));
 }
+
+const FELT_LIST = /^\["0x[0-9a-f]{1,64}"(?:, ?"0x[0-9a-f]{1,64}")*\]$/i;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/** A panic that a node writes as a JSON list of felts, with the words that they spell; any other text as it is. */
+export function spellPanic(text: string): string {
+  if (!FELT_LIST.test(text)) return text;
+  const felts = (JSON.parse(text) as string[]).map(BigInt).filter(isFelt);
+  return felts
+    .map((felt) => toHex(felt) + (PRINTABLE.test(readShortString(felt)) ? ` ('${readShortString(felt)}')` : ''))
+    .join(', ');
+}

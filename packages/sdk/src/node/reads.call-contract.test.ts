@@ -34,6 +34,7 @@ describe('reading from a contract', () => {
       40,
       { revert_error: "0x454e545259504f494e545f4e4f545f464f554e44 ('ENTRYPOINT_NOT_FOUND')" },
     ],
+    ['entrypoint_not_found', 40, { revert_error: '["0x454e545259504f494e545f4e4f545f464f554e44"]' }],
     ['call_failed', 40, { revert_error: 'Index out of bounds' }],
   ])('is a SvcChainError %s for the chain error %d, without trying another node', async (code, rpcCode, data) => {
     const nodes = refusing(rpcCode, data);
@@ -49,6 +50,11 @@ describe('reading from a contract', () => {
       revert_error: { contract_address: '0x1', error: { contract_address: '0x2', error: 'deep down' } },
     };
     await expect(read(refusing(40, nested))).rejects.toThrow('deep down');
+  });
+
+  it('spells a reason that the node answers as felts', async () => {
+    const revert_error = { contract_address: '0x1', error: '["0x4163636f756e743a20756e617574686f72697a6564"]' };
+    await expect(read(refusing(40, { revert_error }))).rejects.toThrow("('Account: unauthorized')");
   });
 
   it.each<[string, NodeAnswer]>([

@@ -1,4 +1,4 @@
-import { parseFelt } from '@svc/starknet';
+import { parseFelt, spellPanic } from '@svc/starknet';
 import type { Client, Fetch } from '../client/client.ts';
 import { getConfig } from '../client/config.ts';
 import { SvcConnectionError } from '../client/errors.ts';
@@ -106,7 +106,7 @@ const MAX_DEPTH = 100;
 function innermost(data: unknown): string {
   let error: unknown = data;
   for (let depth = 0; depth < MAX_DEPTH && isObject(error); depth++) error = error.revert_error ?? error.error;
-  return typeof error === 'string' ? error : '';
+  return typeof error === 'string' ? spellPanic(error) : '';
 }
 
 /** Node URLs, preferred first. */

@@ -1,4 +1,5 @@
 import type { OnChainTxStatus } from '@svc/protocol';
+import { spellPanic } from '@svc/starknet';
 import { RpcError } from 'starknet';
 import type { Block, ChainEvent, EmittedEvent, Estimate, Receipt, Refusal, TransactionStatus } from './chain.ts';
 
@@ -151,8 +152,17 @@ export function toRefusal(error: unknown): Refusal {
 /** What went wrong, in the words of the innermost contract. */
 export function readReason(message: string, data: unknown): string {
   const detail = innermost(data);
-  const reason = detail === undefined ? message : `${message}: ${detail}`;
+  const reason = detail === undefined ? message : `${message}: ${wordsOf(detail)}`;
   return reason.slice(0, MAX_REASON_LENGTH);
+}
+
+const FELT = /0x[0-9a-f]/i;
+
+/** Nodes write the calls that led to a panic first and its felts last. The lines of calls end in a colon. */
+function wordsOf(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  const words = lines.findLast((line) => FELT.test(line) && !line.endsWith(':')) ?? text;
+  return spellPanic(words);
 }
 
 /** Nodes wrap a revert's text into one object for every contract it came through. */
