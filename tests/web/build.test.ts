@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildPages } from '../../packages/web/build/build.ts';
 import { fingerprint } from '../../packages/web/build/fingerprint.ts';
 import { loadPages } from '../../packages/web/build/pages.ts';
-import { dist } from '../../packages/web/build/places.ts';
+import { dist } from '../../packages/web/build/paths.ts';
 
 const BUILD_LIMIT_MS = 120_000;
 

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { manifest } from './manifest.ts';
-import { packages, root } from './places.ts';
+import { packages, root } from './paths.ts';
 import { writeDeclarations } from './write-declarations.ts';
 import { writeModules } from './write-modules.ts';
 

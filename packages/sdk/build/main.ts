@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { buildPackage } from './build-package.ts';
-import { packages, root } from './places.ts';
+import { packages, root } from './paths.ts';
 
 const outDir = path.join(packages, 'sdk/dist');
 await rm(outDir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { inside, packages } from './places.ts';
+import { inside, packages } from './paths.ts';
 
 interface Manifest {
   readonly version: string;

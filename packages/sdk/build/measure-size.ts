@@ -2,7 +2,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { build } from 'vite';
-import { packages, root } from './places.ts';
+import { packages, root } from './paths.ts';
 
 export interface Size {
   /** Bytes. */

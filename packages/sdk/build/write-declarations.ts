@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { inside, packages, publishedName, root } from './places.ts';
+import { inside, packages, publishedName, root } from './paths.ts';
 
 const run = promisify(execFile);
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { build } from 'vite';
-import { packages, publishedName } from './places.ts';
+import { packages, publishedName } from './paths.ts';
 
 /** External: an app that already has them gets no second copy. */
 const installed = [/^hash-wasm$/, /^@scure\//, /^@noble\//];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { build } from 'vite';
-import { dist, web } from './places.ts';
+import { dist, web } from './paths.ts';
 
 const compress = promisify(brotliCompress);
 /** A process that started on an older build has read it by then. */

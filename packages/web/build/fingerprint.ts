@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { root } from './places.ts';
+import { root } from './paths.ts';
 
 /** Sources and dependency versions of the pages. */
 const SOURCES = [

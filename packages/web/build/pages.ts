@@ -3,7 +3,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { fingerprint } from './fingerprint.ts';
-import { dist } from './places.ts';
+import { dist } from './paths.ts';
 
 const run = promisify(execFile);
 const BUILDER = path.join(import.meta.dirname, 'main.ts');
