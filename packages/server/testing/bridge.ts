@@ -14,6 +14,7 @@ import type { PayAnswer, Payer, PayOrder } from '../src/relayer/payer.ts';
 import type { StoreWithRelay } from '../src/relayer/relay.ts';
 import { writeCalls } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
+import { TestClock } from './chain.ts';
 import { useDatabase } from './database.ts';
 import { BRIDGE, GiftFixture } from './gifts.ts';
 import { findBrokenInvariants } from './ledger.ts';
@@ -124,22 +125,22 @@ const USDC = 0x5dcn;
 const PLENTY = 1_000_000_000_000n;
 const TRANSFER = 0x99cd8bde557814842a3121e8ddfd433a539b8c9f14bf31ebf108d12e6196e9n;
 
-interface GiftWish {
+interface GiftOptions {
   readonly cctpFast?: boolean;
   readonly maxRedeems?: number;
   readonly address?: string;
 }
 
-/** Redeems on their way to Solana, with a bridge and a payer that do as they are told and a clock that tests move. */
-export class BridgingFixture {
+/** Redeems to Solana with a fake bridge, a fake payer and a clock that tests move. */
+export class BridgeFixture {
   readonly gifts: GiftFixture;
   bridge = new FakeBridge();
   payer: FakePayer;
-  /** What was logged as a warning or worse. */
-  readonly complaints: string[] = [];
+  /** Messages logged as a warning or an error. */
+  readonly warnings: string[] = [];
   /** What the manager has in USDC on Starknet. */
   balance = PLENTY;
-  #aheadMs = 0;
+  readonly clock = new TestClock();
   readonly #db: () => Database;
 
   constructor(db: () => Database) {
@@ -153,10 +154,10 @@ export class BridgingFixture {
   }
 
   deps(changes: Partial<BridgeRedeemDeps> = {}): BridgeRedeemDeps {
-    const complain = (_: object, message: string) => void this.complaints.push(message);
-    const log = { info: () => {}, warn: complain, error: complain };
+    const warn = (_: object, message: string) => void this.warnings.push(message);
+    const log = { info: () => {}, warn, error: warn };
     const { db, bridge, payer } = this;
-    return { db, networks: this.#networks(), bridge, payer, log, now: () => Date.now() + this.#aheadMs, ...changes };
+    return { db, networks: this.#networks(), bridge, payer, log, now: this.clock.now, ...changes };
   }
 
   #networks(): BridgeRedeemDeps['networks'] {
@@ -167,22 +168,18 @@ export class BridgingFixture {
     };
   }
 
-  /** The present time, and a bridge and a payer that were told nothing. */
+  /** The present time, a new bridge and a payer without faults. */
   reset(): void {
-    this.#aheadMs = 0;
+    this.clock.reset();
     this.bridge = new FakeBridge();
     this.payer.refusal = undefined;
     this.payer.trouble = undefined;
     this.balance = PLENTY;
   }
 
-  wait(ms: number): void {
-    this.#aheadMs += ms;
-  }
-
   /** A gift of 5 dollars, and a redeem of it that waits to be burned. */
-  async redeem(wish: GiftWish = {}): Promise<{ id: string; giftId: string; caller: Caller }> {
-    const { cctpFast = true, maxRedeems = 2, address = WALLET } = wish;
+  async redeem(options: GiftOptions = {}): Promise<{ id: string; giftId: string; caller: Caller }> {
+    const { cctpFast = true, maxRedeems = 2, address = WALLET } = options;
     const caller = await this.gifts.caller(100n);
     const gift = await this.gifts.create(caller, { cctpFast, maxRedeems });
     return { id: await this.reserve(gift.id, address), giftId: gift.id, caller };
@@ -237,33 +234,33 @@ export class BridgingFixture {
   }
 
   /** Whether the transaction of the burn would be sent again, should a reorganisation take it off the chain. */
-  async isGivenUp(id: string): Promise<boolean> {
+  async isAbandoned(id: string): Promise<boolean> {
     const { relayId } = await this.row(id);
     return (await this.db.one(sql`select from relays where id = ${relayId} and not_after < now()`)) !== undefined;
   }
 
   /** Burned, and on the chain. */
-  async burned(wish: GiftWish = {}): Promise<Awaited<ReturnType<BridgingFixture['redeem']>>> {
-    const redeem = await this.redeem(wish);
+  async burned(options: GiftOptions = {}): Promise<Awaited<ReturnType<BridgeFixture['redeem']>>> {
+    const redeem = await this.redeem(options);
     await this.step(redeem.id);
     await this.executed(redeem.id);
     return redeem;
   }
 
   /** In how many seconds it will be looked at again; undefined when nobody will. */
-  async nextLook(id: string): Promise<number | undefined> {
+  async nextRunSeconds(id: string): Promise<number | undefined> {
     const row = await this.db.one<{ seconds: number }>(sql`
       select round(extract(epoch from run_at - now()))::integer as seconds from jobs
        where task = ${BRIDGE_TASK} and key = ${id}`);
     return row?.seconds;
   }
 
-  async forgetJobs(): Promise<void> {
+  async deleteJobs(): Promise<void> {
     await this.db.run(sql`delete from jobs`);
   }
 
   /** What was settled and what is left for the organisation, in millionths; the books are in order. */
-  async books(caller: Caller): Promise<{ spent: bigint; held: bigint; available: bigint }> {
+  async balances(caller: Caller): Promise<{ spent: bigint; held: bigint; available: bigint }> {
     const violations = (await findBrokenInvariants(this.db)).map(({ invariant }) => invariant);
     if (violations.length > 0) throw new Error(violations.join(' '));
     const row = await this.db.one<{ spent: bigint; held: bigint; available: bigint }>(sql`
@@ -272,7 +269,7 @@ export class BridgingFixture {
     return { spent: row?.spent ?? 0n, held: row?.held ?? 0n, available: row?.available ?? 0n };
   }
 
-  async places(giftId: string): Promise<{ total: number; redeemed: bigint }> {
+  async redeemCounts(giftId: string): Promise<{ total: number; redeemed: bigint }> {
     const row = await this.db.one<{ total: number; redeemed: bigint }>(sql`
       select total_redeems as total, redeemed_micros as redeemed from gifts where id = ${giftId}`);
     return row ?? { total: -1, redeemed: -1n };
@@ -280,8 +277,8 @@ export class BridgingFixture {
 }
 
 /** For the tests of one file. */
-export function bridgingHouse(): BridgingFixture {
-  return new BridgingFixture(useDatabase().db);
+export function useBridge(): BridgeFixture {
+  return new BridgeFixture(useDatabase().db);
 }
 
 /** One fast redeem of 5 dollars: the amount, gas and the bridge. */

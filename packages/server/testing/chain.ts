@@ -12,16 +12,23 @@ import {
   selector,
   sign,
   starkKey,
+  toHex,
   verify,
 } from '@svc/starknet';
+import type { Database } from '@svc/store';
+import type { TestDatabase } from '@svc/store/testing';
+import { type SandboxServer, startSandbox } from '../../sandbox/testing/sandbox-server.ts';
 import { type Invocation, invoke, payment } from '../../sandbox/testing/test-node.ts';
+import { chainTime, Networks } from '../src/chains/networks.ts';
 import { padAddress, rawInvoke, type SignedInvoke, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { findToken } from '../src/chains/tokens.ts';
 import type { Crypto } from '../src/crypto/crypto.ts';
 import type { AccountDeployment, Sponsor, Sponsorship } from '../src/relayer/relay.ts';
+import { reopenRelays } from '../src/relayer/relay-store.ts';
+import { serverDatabase } from './database.ts';
 
-export { startSandbox } from '../../sandbox/testing/sandbox-server.ts';
 export { relayer, transfer } from '../../sandbox/testing/test-node.ts';
+export { startSandbox };
 
 /** The account that pays out in the sandbox. */
 export const manager = predeployed.manager;
@@ -55,50 +62,179 @@ export const testCrypto: Crypto = {
   stop: async () => {},
 };
 
-/** The sandbox's switches. */
-export class Controls {
-  readonly #url: string;
+/** The sandbox's controls, over HTTP. */
+export class SandboxControls {
+  readonly url: string;
 
   constructor(url: string) {
-    this.#url = url;
+    this.url = url;
   }
 
-  fault(fault: object): Promise<void> {
-    return this.#send('POST', '/starknet/faults', fault);
+  get rpcUrl(): string {
+    return `${this.url}/starknet/rpc`;
   }
 
-  /** Blocks by hand from now on. */
-  holdBlocks(): Promise<void> {
-    return this.#send('POST', '/starknet/block-time', { seconds: 3_600 });
+  fault(fault: object): Promise<unknown> {
+    return this.post('/starknet/faults', fault);
   }
 
-  mine(blocks = 1): Promise<void> {
-    return this.#send('POST', '/starknet/mine', { blocks });
+  clearFaults(): Promise<unknown> {
+    return this.#send('DELETE', '/starknet/faults');
   }
 
-  travel(seconds: number): Promise<void> {
-    return this.#send('POST', '/starknet/time', { increaseSeconds: seconds });
+  /** From now on blocks are closed by `mine` alone. */
+  holdBlocks(): Promise<unknown> {
+    return this.post('/starknet/block-time', { seconds: 3_600 });
   }
 
-  reorganise(blocks: number, transactions: 'drop' | 'requeue'): Promise<void> {
-    return this.#send('POST', '/starknet/reorg', { blocks, transactions });
+  mine(blocks = 1): Promise<unknown> {
+    return this.post('/starknet/mine', { blocks });
+  }
+
+  travel(seconds: number): Promise<unknown> {
+    return this.post('/starknet/time', { increaseSeconds: seconds });
+  }
+
+  reorganise(blocks: number, transactions: 'drop' | 'requeue'): Promise<unknown> {
+    return this.post('/starknet/reorg', { blocks, transactions });
+  }
+
+  /** Mints whole tokens; answers the hash. */
+  async faucet(address: string, token: ChainToken, amount: string): Promise<string> {
+    return ((await this.post('/faucet', { address, token, amount })) as { transactionHash: string }).transactionHash;
   }
 
   /** 1,000 units of USDC. */
-  fund(address: bigint): Promise<void> {
-    return this.#send('POST', '/faucet', { address: padAddress(address), token: 'USDC', amount: '0.001' });
+  async fund(address: bigint): Promise<void> {
+    await this.faucet(padAddress(address), 'USDC', '0.001');
   }
 
   async reset(): Promise<void> {
-    await this.#send('DELETE', '/starknet/faults');
-    await this.#send('POST', '/starknet/block-time', { seconds: 0 });
-    await this.#send('POST', '/starknet/time', { offsetSeconds: 0 });
+    await this.clearFaults();
+    await this.post('/starknet/block-time', { seconds: 0 });
+    await this.post('/starknet/time', { offsetSeconds: 0 });
   }
 
-  async #send(method: string, path: string, body?: object): Promise<void> {
-    const init = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    const answer = await fetch(`${this.#url}${path}`, { method, ...init });
+  post(path: string, body: unknown): Promise<unknown> {
+    return this.#send('POST', path, body);
+  }
+
+  async #send(method: string, path: string, body?: unknown): Promise<unknown> {
+    const init = body === undefined ? {} : { headers: JSON_HEADERS, body: JSON.stringify(body) };
+    const answer = await fetch(`${this.url}${path}`, { method, ...init });
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return answer.json();
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** The present time, and what a test has added to it. */
+export class TestClock {
+  #aheadMs = 0;
+  #frozenAtMs: number | undefined;
+
+  readonly now = (): number => (this.#frozenAtMs ?? Date.now()) + this.#aheadMs;
+
+  /** From now on `advance` alone moves it. */
+  freeze(): void {
+    this.#frozenAtMs = Date.now();
+  }
+
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  reset(): void {
+    this.#aheadMs = 0;
+  }
+}
+
+/** Where payments go. */
+export const PAYMENT_ADDRESS = 0x99n;
+/** After so many blocks the sandbox counts a block as accepted on L1. */
+const L1_AFTER_BLOCKS = 100;
+
+export interface OpenChain {
+  readonly database: TestDatabase;
+  readonly server: SandboxServer;
+}
+
+/** A database, and a sandbox on it behind HTTP. */
+export async function openChain(): Promise<OpenChain> {
+  const database = await serverDatabase();
+  return { database, server: await startSandbox({ databaseUrl: database.url }) };
+}
+
+/** Methods of the chain that do something else. */
+export type ChainChanges = Partial<StarknetChain>;
+
+/** A database, a sandbox and a clock that tests move; base of the fixtures that need a chain. */
+export class ChainFixture {
+  readonly db: Database;
+  readonly sandbox: SandboxControls;
+  readonly networks: Networks;
+  readonly chain: StarknetChain;
+  readonly clock = new TestClock();
+  readonly #open: OpenChain;
+
+  protected constructor(open: OpenChain) {
+    this.#open = open;
+    this.db = open.database.db;
+    const { url } = open.server;
+    this.sandbox = new SandboxControls(url);
+    const place = { url, publicUrl: url, paymentAddress: PAYMENT_ADDRESS };
+    this.networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
+    this.chain = this.networks.starknet('development').chain;
+  }
+
+  /** The networks at the time of the clock, with changes to Starknet. */
+  networksWith(changes: ChainChanges): Networks {
+    const { networks } = this;
+    const starknet: Networks['starknet'] = (environment) => {
+      const network = networks.starknet(environment);
+      // Never remembered: tests travel in time.
+      return { ...network, time: chainTime(network.chain, this.clock.now), chain: wrapChain(network.chain, changes) };
+    };
+    return new Proxy(networks, {
+      get: (target, name) => {
+        if (name === 'starknet') return starknet;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+
+  /** Calls of an account that exists from the start. Answers the hash. */
+  async sendFrom(from: Invocation['from'] & object, calls: readonly Call[]): Promise<string> {
+    const nonce = (await this.chain.nonceAt(from.address, 'pre_confirmed')) ?? 0n;
+    const transaction = signed(calls, { nonce, from });
+    const { outcome } = await this.chain.send(transaction);
+    if (outcome !== 'sent') throw new Error(`It was not sent: ${outcome}`);
+    return toHex(transaction.hash);
+  }
+
+  /** In units of USDC. */
+  balance(owner: bigint): Promise<bigint> {
+    return this.chain.balanceOf(tokenAddress('USDC'), owner, 'pre_confirmed');
+  }
+
+  /** Everything that stands in blocks now is final. */
+  async acceptOnL1(): Promise<void> {
+    await this.sandbox.mine(L1_AFTER_BLOCKS);
+  }
+
+  /** The chain loses its last blocks, and the relays in them are open again. */
+  async reorganise(blocks: number, transactions: 'drop' | 'requeue'): Promise<void> {
+    const head = await this.chain.blockNumber();
+    await this.sandbox.reorganise(blocks, transactions);
+    await this.db.tx((tx) => reopenRelays(tx, this.chain.chainId, head - blocks));
+  }
+
+  /** Closes the fixture; nothing may use it afterwards. */
+  async stop(): Promise<void> {
+    await this.#open.server.stop();
+    await this.#open.database.drop();
   }
 }
 

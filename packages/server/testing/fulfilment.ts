@@ -1,9 +1,9 @@
 import type { endpoints, RefundStatus, Transaction, TxStatus } from '@svc/protocol';
-import { toHex } from '@svc/starknet';
+import type { Call } from '@svc/starknet';
 import { type Sql, sql } from '@svc/store';
 import type { Networks } from '../src/chains/networks.ts';
 import { padAddress } from '../src/chains/starknet/chain.ts';
-import type { Call, Caller } from '../src/http/call.ts';
+import type { Caller, Call as HttpCall } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import { confirmPayment, type FulfilmentDeps } from '../src/purchases/confirm-payment.ts';
 import { orderPurchase } from '../src/purchases/fulfilment.ts';
@@ -12,9 +12,8 @@ import type { ToConfirm } from '../src/purchases/purchase.ts';
 import { refundOutcomes } from '../src/purchases/refund-outcome.ts';
 import { type RefundDeps, refundSkuPurchase } from '../src/purchases/refunds.ts';
 import { createPayer } from '../src/relayer/payer.ts';
-import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
-import { manager, relayer, signed, tokenAddress, transfer } from './chain.ts';
+import { manager, PAYMENT_ADDRESS, relayer, TestClock, tokenAddress, transfer } from './chain.ts';
 import { type ChainChanges, RelayerFixture } from './relayer.ts';
 
 /** What becomes of a call: it is answered, or it throws without having arrived, or it throws although it has. */
@@ -68,30 +67,24 @@ export class StubProvider implements Provider {
   }
 }
 
-/** Where payments go in the relayers' sandbox. */
-export const PAYMENT_ADDRESS = 0x99n;
 /** In units of USDC. */
 export const PAID = 100n;
-/** As many looks as a minute of working jobs would take. */
-const MAX_LOOKS = 60;
-/** After so many blocks the sandbox counts a block as accepted on L1. */
-const L1_AFTER_BLOCKS = 100;
 export const payer = relayer(3);
 
-export interface Seen {
+export interface PurchaseRow {
   readonly status: TxStatus;
   readonly refund: RefundStatus | null;
   readonly reason: string | null;
   readonly fileNumber: string | null;
 }
 
-/** Purchases on a sandbox, with a provider that tests command and a clock that they move. */
+/** Purchases on a sandbox, with a stub provider and a clock that tests move. */
 export class FulfilmentFixture {
   readonly relayers: RelayerFixture;
   readonly provider = new StubProvider();
   readonly organizationId: string;
-  readonly logged: { readonly level: string; readonly message: string }[] = [];
-  #aheadMs = 0;
+  readonly logged: { readonly level: string; readonly message: string; readonly fields: object }[] = [];
+  readonly clock = new TestClock();
 
   static async start(): Promise<FulfilmentFixture> {
     const relayers = await RelayerFixture.start();
@@ -121,25 +114,20 @@ export class FulfilmentFixture {
 
   /** A chain without faults, a clock that shows the time, and a payer with money. */
   async begin(): Promise<void> {
-    await this.relayers.controls.reset();
-    await this.relayers.controls.fund(payer.address);
+    await this.relayers.sandbox.reset();
+    await this.relayers.sandbox.fund(payer.address);
     await this.db.run(sql`delete from jobs`);
     this.provider.reset();
     this.logged.length = 0;
-    this.#aheadMs = 0;
-  }
-
-  wait(ms: number): void {
-    this.#aheadMs += ms;
+    this.clock.reset();
   }
 
   networks(chain: ChainChanges = {}): Networks {
-    // Nothing of purchases is on another chain than Starknet.
-    return this.relayers.networksWith(chain) as Networks;
+    return this.relayers.networksWith(chain);
   }
 
   /** A node whose receipts lack some events. */
-  forgetting(keptEvents = 0): ChainChanges {
+  withoutEvents(keptEvents = 0): ChainChanges {
     const { chain } = this.relayers;
     return {
       receipt: async (hash) => {
@@ -151,26 +139,21 @@ export class FulfilmentFixture {
 
   deps(chain: ChainChanges = {}): FulfilmentDeps & RefundDeps {
     const networks = this.networks(chain);
-    const note = (level: string) => (_: object, message: string) => void this.logged.push({ level, message });
+    const note = (level: string) => (fields: object, message: string) =>
+      void this.logged.push({ level, message, fields });
     return {
       db: this.db,
       networks,
       providers: () => this.provider,
       payer: createPayer({ ...this.relayers.deps, networks, managerKey: () => manager }),
       log: { info: note('info'), warn: note('warn'), error: note('error') },
-      now: () => Date.now() + this.#aheadMs,
+      now: this.clock.now,
       pause: async () => {},
     };
   }
 
-  /** Calls of somebody with an account of their own. Answers the hash. */
-  async send(calls: Parameters<typeof signed>[0], from = payer): Promise<string> {
-    const { chain } = this.relayers;
-    const nonce = (await chain.nonceAt(from.address, 'pre_confirmed')) ?? 0n;
-    const transaction = signed(calls, { nonce, from });
-    const { outcome } = await chain.send(transaction);
-    if (outcome !== 'sent') throw new Error(`It was not sent: ${outcome}`);
-    return toHex(transaction.hash);
+  send(calls: readonly Call[], from = payer): Promise<string> {
+    return this.relayers.sendFrom(from, calls);
   }
 
   pay(amount = PAID): Promise<string> {
@@ -220,14 +203,14 @@ export class FulfilmentFixture {
     return orderPurchase({ ...this.deps(), ...changes }, { purchaseId }, new AbortController().signal);
   }
 
-  async seen(id: string): Promise<Seen | undefined> {
-    return this.db.one<Seen>(sql`
+  async row(id: string): Promise<PurchaseRow | undefined> {
+    return this.db.one<PurchaseRow>(sql`
       select status, refund_status as refund, revert_reason as reason, sku_file_number as "fileNumber"
         from transactions where id = ${id}`);
   }
 
   /** What was told of a purchase: types of events, and templates of mails. */
-  async told(id: string): Promise<{ events: string[]; mails: string[] }> {
+  async notifications(id: string): Promise<{ events: string[]; mails: string[] }> {
     const names = async (query: Sql) => (await this.db.rows<{ name: string }>(query)).map(({ name }) => name);
     return {
       events: await names(sql`select type as name from events where subject = ${id} order by id`),
@@ -236,10 +219,10 @@ export class FulfilmentFixture {
   }
 
   /** The jobs that wait for a purchase, and in how many seconds of the test's clock. */
-  async planned(id: string): Promise<{ task: string; inSeconds: number; payload: ToConfirm }[]> {
+  async jobs(id: string): Promise<{ task: string; inSeconds: number; payload: ToConfirm }[]> {
     const rows = await this.db.rows<{ task: string; at: Date; payload: ToConfirm }>(sql`
       select task, run_at as at, payload from jobs where key = ${id} and worker is null order by task`);
-    const now = Date.now() + this.#aheadMs;
+    const now = this.clock.now();
     return rows.map(({ task, at, payload }) => ({
       task,
       payload,
@@ -247,29 +230,10 @@ export class FulfilmentFixture {
     }));
   }
 
-  /** Looks at what the manager has under way until nothing is. */
-  async finish(chain: ChainChanges = {}): Promise<void> {
-    const { deps } = this.relayers;
-    const outcomes = { ...deps.outcomes, ...refundOutcomes(this.deps()) };
-    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-      const [looked] = await this.relayers.look(chain, { keys: () => [manager], outcomes });
-      if (!looked?.open) return;
-      this.relayers.wait(1_000);
-    }
-    throw new Error('Something stays open.');
-  }
-
-  /** Everything that stands in blocks now is there for good. */
-  acceptOnL1(): Promise<void> {
-    return this.relayers.controls.mine(L1_AFTER_BLOCKS);
-  }
-
-  /** The chain loses its last blocks, and the service notices. */
-  async reorganise(blocks: number, transactions: 'drop' | 'requeue'): Promise<void> {
-    const { chain } = this.relayers;
-    const head = await chain.blockNumber();
-    await this.relayers.controls.reorganise(blocks, transactions);
-    await this.db.tx((tx) => reopenRelays(tx, chain.chainId, head - blocks));
+  /** Runs passes until no relay of the manager is open. */
+  finish(chain: ChainChanges = {}): Promise<void> {
+    const outcomes = { ...this.relayers.deps.outcomes, ...refundOutcomes(this.deps()) };
+    return this.relayers.finish(chain, { keys: () => [manager], outcomes });
   }
 
   balance(): Promise<bigint> {
@@ -289,6 +253,6 @@ export function refund(fixture: FulfilmentFixture, id: string, asked: Asked = {}
   const { hash, chain = {}, caller = fixture.caller, deps = {} } = asked;
   const body = hash === undefined ? {} : { transactionHash: hash };
   const call = { caller, params: { id }, body, transact: fixture.db.tx };
-  const request = call as unknown as Call<typeof endpoints.refundSkuPurchase>;
+  const request = call as unknown as HttpCall<typeof endpoints.refundSkuPurchase>;
   return refundSkuPurchase({ ...fixture.deps(chain), ...deps }, request) as Promise<Transaction>;
 }

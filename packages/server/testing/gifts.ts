@@ -137,7 +137,7 @@ export class GiftFixture {
 }
 
 /** For the tests of one file. */
-export function giftHouse(): GiftFixture {
+export function useGifts(): GiftFixture {
   return new GiftFixture(useDatabase().db);
 }
 

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { type Call, toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import { afterAll, beforeAll } from 'vitest';
-import { Networks } from '../src/chains/networks.ts';
 import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
 import { findCursor, indexedChain, type IndexerContext } from '../src/indexer/cursor.ts';
@@ -12,108 +11,85 @@ import { createOrganization } from '../src/organizations/api-keys.ts';
 import { fromRow, type Row, recordColumns, type TransactionRecord } from '../src/transactions/record.ts';
 import { newId } from '../src/util/ids.ts';
 import { type WalletRecord, walletsAt } from '../src/wallets/wallet.ts';
-import { relayer, signed, startSandbox } from './chain.ts';
-import { serverDatabase } from './database.ts';
+import { ChainFixture, type OpenChain, openChain, relayer } from './chain.ts';
 
 const silent: JobLog = { info() {}, warn() {}, error() {} };
 
-/** A database and a sandbox behind HTTP, with a follower whose clock is turned by hand. */
-export interface IndexerFixture {
-  readonly db: Database;
-  readonly networks: Networks;
-  readonly chain: StarknetChain;
-  /** The same through a node of an earlier version, which tells less of events. */
+/** An indexer on a sandbox, with a clock that stands still. */
+export class IndexerFixture extends ChainFixture {
+  /** The sandbox through a node of RPC version 0.9, whose events lack their place in the block. */
   readonly earlierChain: StarknetChain;
-  readonly clock: { ms: number };
-  follower(chain?: StarknetChain): IndexerContext;
-  /** Follows to the head, as a job does. */
-  follow(chain?: StarknetChain): Promise<void>;
-  organization(): Promise<string>;
-  /** At an address of its own, unless told where. */
-  wallet(organizationId: string, given?: { externalUserId?: string; address?: bigint }): Promise<WalletRecord>;
-  /** Mints 1 USDC, or what is given; answers the hash. */
-  fund(wallet: WalletRecord, amount?: string): Promise<string>;
-  /** Sends calls from one of the relayers, the first by default; answers the hash. */
-  send(calls: readonly Call[], from?: number): Promise<string>;
-  /** To the sandbox's Starknet. */
-  order(path: 'mine' | 'reorg' | 'faults', body: object): Promise<void>;
-  clearFaults(): Promise<void>;
-  /** The number of the block that was followed last. */
-  cursor(): Promise<number | undefined>;
-  /** What the history has of a wallet, in the order of blocks and amounts. */
-  history(wallet: WalletRecord): Promise<TransactionRecord[]>;
+
+  static async start(): Promise<IndexerFixture> {
+    return new IndexerFixture(await openChain());
+  }
+
+  private constructor(open: OpenChain) {
+    super(open);
+    this.clock.freeze();
+    const urls = [`${this.sandbox.rpcUrl}/v0_9`];
+    this.earlierChain = new RpcStarknetChain({ chainId: this.chain.chainId, urls });
+  }
+
+  // Fields, so that tests can destructure them.
+
+  readonly context = (chain: StarknetChain = this.chain): IndexerContext => {
+    const followed = { ...indexedChain(this.networks, 'development'), chain };
+    return { ...followed, db: this.db, now: this.clock.now, log: silent };
+  };
+
+  /** Indexes up to the head. */
+  readonly index = (chain?: StarknetChain): Promise<void> =>
+    indexChain(this.context(chain), new AbortController().signal);
+
+  readonly organization = (): Promise<string> => createOrganization(this.db, 'Tienda Azul');
+
+  readonly wallet = (
+    organizationId: string,
+    { externalUserId = 'user', address = newAddress() }: { externalUserId?: string; address?: bigint } = {},
+  ): Promise<WalletRecord> => insertWallet(this.db, organizationId, externalUserId, padAddress(address));
+
+  /** Mints USDC; answers the hash. */
+  readonly fund = ({ address }: WalletRecord, amount = '1'): Promise<string> =>
+    this.sandbox.faucet(address, 'USDC', amount);
+
+  /** Sends calls from a relayer; answers the hash. */
+  readonly send = async (calls: readonly Call[], from = 1): Promise<string> => {
+    const hash = await this.sendFrom(relayer(from), calls);
+    const receipt = await this.chain.receipt(BigInt(hash));
+    if (receipt?.status !== 'ACCEPTED_ON_L2') throw new Error(`It ended as ${receipt?.status}.`);
+    return hash;
+  };
+
+  readonly order = (path: 'mine' | 'reorg' | 'faults', body: object): Promise<unknown> =>
+    this.sandbox.post(`/starknet/${path}`, body);
+
+  readonly clearFaults = (): Promise<unknown> => this.sandbox.clearFaults();
+
+  /** The number of the last block that was indexed. */
+  readonly cursor = async (): Promise<number | undefined> =>
+    (await findCursor(this.db, toHex(this.chain.chainId)))?.number;
+
+  /** The records of a wallet, by block and amount. */
+  readonly history = async ({ organizationId, address }: WalletRecord): Promise<TransactionRecord[]> => {
+    const rows = await this.db.rows<Row>(sql`
+      select ${recordColumns} from transactions
+       where organization_id = ${organizationId} and ${address} in (sender_address, destination_address)
+       order by block_number, amount, event_index, id`);
+    return rows.map(fromRow);
+  };
 }
 
-/** Opens a fixture for the tests of a file. */
-export function useWorld(): () => IndexerFixture {
-  let fixture: (IndexerFixture & { stop(): Promise<void> }) | undefined;
+/** A fixture for the tests of one file. */
+export function useIndexer(): () => IndexerFixture {
+  let fixture: IndexerFixture | undefined;
   beforeAll(async () => {
-    fixture = await openWorld();
+    fixture = await IndexerFixture.start();
   });
   afterAll(() => fixture?.stop());
   return () => {
-    if (!fixture) throw new Error('The world is not there yet.');
+    if (!fixture) throw new Error('The fixture is started in beforeAll.');
     return fixture;
-  };
-}
-
-async function openWorld(): Promise<IndexerFixture & { stop(): Promise<void> }> {
-  const database = await serverDatabase();
-  const { db, url } = database;
-  const sandbox = await startSandbox({ databaseUrl: url });
-  const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
-  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
-  const { chain } = networks.starknet('development');
-  const clock = { ms: Date.now() };
-  const post = async (path: string, body: unknown) => {
-    const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`${sandbox.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as { transactionHash: string };
-  };
-  const follower = (other = chain) => {
-    const followed = { ...indexedChain(networks, 'development'), chain: other };
-    return { ...followed, db, now: () => clock.ms, log: silent };
-  };
-  return {
-    db,
-    networks,
-    chain,
-    earlierChain: new RpcStarknetChain({ chainId: chain.chainId, urls: [`${sandbox.rpcUrl}/v0_9`] }),
-    clock,
-    follower,
-    follow: (other) => indexChain(follower(other), new AbortController().signal),
-    organization: () => createOrganization(db, 'Tienda Azul'),
-    wallet: (organizationId, { externalUserId = 'user', address = newAddress() } = {}) =>
-      insertWallet(db, organizationId, externalUserId, padAddress(address)),
-    fund: async ({ address }, amount = '1') =>
-      (await post('/faucet', { address, token: 'USDC', amount })).transactionHash,
-    send: async (calls, from = 1) => {
-      const nonce = (await chain.nonceAt(relayer(from).address, 'pre_confirmed')) ?? 0n;
-      const transaction = signed(calls, { nonce, from: relayer(from) });
-      await chain.send(transaction);
-      const receipt = await chain.receipt(transaction.hash);
-      if (receipt?.status !== 'ACCEPTED_ON_L2') throw new Error(`It ended as ${receipt?.status}.`);
-      return toHex(transaction.hash);
-    },
-    order: async (path, body) => {
-      await post(`/starknet/${path}`, body);
-    },
-    clearFaults: async () => {
-      await fetch(`${sandbox.url}/starknet/faults`, { method: 'DELETE' });
-    },
-    cursor: async () => (await findCursor(db, toHex(chain.chainId)))?.number,
-    history: async ({ organizationId, address }) => {
-      const rows = await db.rows<Row>(sql`
-        select ${recordColumns} from transactions
-         where organization_id = ${organizationId} and ${address} in (sender_address, destination_address)
-         order by block_number, amount, event_index, id`);
-      return rows.map(fromRow);
-    },
-    stop: async () => {
-      await sandbox.stop();
-      await database.drop();
-    },
   };
 }
 

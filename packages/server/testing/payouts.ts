@@ -10,7 +10,6 @@ import {
 } from '../src/gifts/payouts.ts';
 import { hold } from '../src/ledger/ledger.ts';
 import { createPayer, type Payer } from '../src/relayer/payer.ts';
-import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { newId } from '../src/util/ids.ts';
 import { manager } from './chain.ts';
 import { newOwner } from './database.ts';
@@ -18,18 +17,13 @@ import { type ChainChanges, RelayerFixture } from './relayer.ts';
 
 export const AMOUNT = 5_000_000n;
 const GAS = 10_000n;
-/** As many looks as a few minutes of working jobs would take. */
-const MAX_LOOKS = 60;
-/** After so many blocks the sandbox counts a block as accepted on L1. */
-const L1_AFTER_BLOCKS = 100;
-
 export interface TestGift {
   readonly id: string;
   readonly organizationId: string;
   readonly holdId: string;
 }
 
-/** Redeems to be paid from the sandbox's manager, with a clock that tests move. */
+/** Redeems that the sandbox's manager pays. */
 export class PayoutFixture {
   readonly relayers: RelayerFixture;
   #addresses = 0xa11ce000n;
@@ -40,6 +34,10 @@ export class PayoutFixture {
 
   private constructor(relayers: RelayerFixture) {
     this.relayers = relayers;
+  }
+
+  stop(): Promise<void> {
+    return this.relayers.stop();
   }
 
   get db() {
@@ -56,47 +54,33 @@ export class PayoutFixture {
   /** What a transaction may cost at most; without it there is no limit. */
   maxFeeFri: bigint | undefined;
 
-  partsWith(chain: ChainChanges = {}): PayoutDeps {
+  depsWith(chain: ChainChanges = {}): PayoutDeps {
     const { db, deps } = this.relayers;
     return { db, networks: this.relayers.networksWith(chain), payer: this.payerWith(chain), log: deps.log };
   }
 
-  payOut(chain: ChainChanges = {}): Promise<PayoutResult> {
-    return runPayouts(this.partsWith(chain), 'development');
+  runPayouts(chain: ChainChanges = {}): Promise<PayoutResult> {
+    return runPayouts(this.depsWith(chain), 'development');
   }
 
-  /** One look at what the manager has under way. */
-  async look(chain: ChainChanges = {}): Promise<boolean> {
+  /** One pass over the manager's relays; answers whether one is still open. */
+  async runPass(chain: ChainChanges = {}): Promise<boolean> {
+    const [result] = await this.relayers.runPass(chain, this.#worker());
+    return result?.open ?? false;
+  }
+
+  /** Runs passes until no relay of the manager is open. */
+  finish(): Promise<void> {
+    return this.relayers.finish({}, this.#worker());
+  }
+
+  #worker() {
     const { deps } = this.relayers;
-    const outcomes = { ...deps.outcomes, ...payoutOutcomes(deps) };
-    const [looked] = await this.relayers.look(chain, { keys: () => [manager], outcomes });
-    return looked?.open ?? false;
+    return { keys: () => [manager], outcomes: { ...deps.outcomes, ...payoutOutcomes(deps) } };
   }
 
-  /** Looks until nothing is under way; the clock moves on between. */
-  async finish(): Promise<void> {
-    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-      if (!(await this.look())) return;
-      this.relayers.wait(1_000);
-    }
-    throw new Error('Something stays open.');
-  }
-
-  free(): Promise<number> {
-    return requeueFailedPayouts(this.partsWith(), 'development');
-  }
-
-  /** Everything that stands in blocks now is there for good. */
-  acceptOnL1(): Promise<void> {
-    return this.relayers.controls.mine(L1_AFTER_BLOCKS);
-  }
-
-  /** The chain loses its last blocks, and the service notices. */
-  async reorganise(blocks: number, transactions: 'drop' | 'requeue'): Promise<void> {
-    const { chain } = this.relayers;
-    const head = await chain.blockNumber();
-    await this.relayers.controls.reorganise(blocks, transactions);
-    await this.db.tx((tx) => reopenRelays(tx, chain.chainId, head - blocks));
+  requeueFailed(): Promise<number> {
+    return requeueFailedPayouts(this.depsWith(), 'development');
   }
 
   async gift(maxRedeems = 100, amount = AMOUNT): Promise<TestGift> {
@@ -113,7 +97,7 @@ export class PayoutFixture {
   }
 
   /** Reserved and waiting, for somebody new unless told otherwise. Answers its id. */
-  async redeem(gift: TestGift, address = this.someone()): Promise<string> {
+  async redeem(gift: TestGift, address = this.newAddress()): Promise<string> {
     const id = newId('rdm');
     await this.db.tx(async (tx) => {
       await tx.run(sql`update gifts set total_redeems = total_redeems + 1 where id = ${gift.id}`);
@@ -130,7 +114,7 @@ export class PayoutFixture {
     return id;
   }
 
-  someone(): bigint {
+  newAddress(): bigint {
     this.#addresses += 1n;
     return this.#addresses;
   }

@@ -1,8 +1,6 @@
-import { type Database, sql } from '@svc/store';
-import { chainTime, Networks } from '../src/chains/networks.ts';
-import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
+import { sql } from '@svc/store';
+import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { JobLog } from '../src/jobs/job.ts';
-import type { RelayerDeps } from '../src/relayer/accounts.ts';
 import { requireEstimate, firstFee, relayedCalls, signTransaction } from '../src/relayer/invoke.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import type { Sponsor, Sponsorship } from '../src/relayer/relay.ts';
@@ -10,119 +8,101 @@ import { createRelayerSponsor, type RelayerSponsorDeps } from '../src/relayer/re
 import type { RelayWorkerDeps } from '../src/relayer/worker/context.ts';
 import { recheckUnexecuted } from '../src/relayer/worker/reconcile.ts';
 import { type PassResult, processAccount } from '../src/relayer/worker/worker.ts';
-import { Controls, newWallet, relayer, startSandbox, type TestWallet, testCrypto, tokenAddress } from './chain.ts';
-import { serverDatabase } from './database.ts';
+import {
+  type ChainChanges,
+  ChainFixture,
+  newWallet,
+  type OpenChain,
+  openChain,
+  relayer,
+  type TestWallet,
+  testCrypto,
+} from './chain.ts';
 
-/** Methods of the chain that do something else. */
-export type ChainChanges = Partial<StarknetChain>;
+export type { ChainChanges } from './chain.ts';
 
-/** As many looks as a minute of working jobs would take. */
-const MAX_LOOKS = 60;
+/** As many as the jobs run in a minute. */
+const MAX_PASSES = 60;
 
-/** Relayer accounts on a database and a sandbox of their own, with a clock that tests move. */
-export class RelayerFixture {
-  readonly db: Database;
-  readonly url: string;
-  readonly chain: StarknetChain;
-  readonly controls: Controls;
+/** Relayer accounts, and a relay worker that runs when a test says so. */
+export class RelayerFixture extends ChainFixture {
   readonly deps: RelayWorkerDeps;
-  /** Looks after the accounts while a request waits, as the workers would. */
+  /** Runs passes while a request waits, as the workers would. */
   readonly sponsor: Sponsor;
-  /** Everything that outcome handlers were told, in order. */
+  /** What the outcome handlers received, in order. */
   readonly outcomes: RelayOutcome[] = [];
-  /** What was logged as a warning or worse. */
-  readonly complaints: string[] = [];
-  readonly #networks: Networks;
-  readonly #stop: () => Promise<void>;
-  #aheadMs = 0;
+  /** Messages logged as a warning or an error. */
+  readonly warnings: string[] = [];
   #recipients = 0xb0b0n;
 
   static async start({ accounts = 1 }: { accounts?: number } = {}): Promise<RelayerFixture> {
-    const database = await serverDatabase();
-    const sandbox = await startSandbox({ databaseUrl: database.url });
-    const stop = async () => {
-      await sandbox.stop();
-      await database.drop();
-    };
-    return new RelayerFixture(database.db, sandbox.url, accounts, stop);
+    return new RelayerFixture(await openChain(), accounts);
   }
 
-  private constructor(db: Database, sandboxUrl: string, accounts: number, stop: () => Promise<void>) {
-    this.db = db;
-    this.url = db.url;
-    this.#stop = stop;
-    this.controls = new Controls(sandboxUrl);
-    const place = { url: sandboxUrl, publicUrl: sandboxUrl, paymentAddress: 0x99n };
-    this.#networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
-    this.chain = this.#networks.starknet('development').chain;
+  private constructor(open: OpenChain, accounts: number) {
+    super(open);
     const keys = Array.from({ length: accounts }, (_, index) => relayer(index + 1));
-    const tell = async (_tx: unknown, outcome: RelayOutcome) => void this.outcomes.push(outcome);
-    const complain = (_fields: object, message: string) => void this.complaints.push(message);
-    const log: JobLog = { info() {}, warn: complain, error: complain };
+    const record = async (_tx: unknown, outcome: RelayOutcome) => void this.outcomes.push(outcome);
+    const warn = (_fields: object, message: string) => void this.warnings.push(message);
+    const log: JobLog = { info() {}, warn, error: warn };
     this.deps = {
-      db,
+      db: this.db,
       networks: this.networksWith({}),
       crypto: testCrypto,
       keys: () => keys,
-      outcomes: { wallet: tell, upgrade: tell, calls: tell, payout: tell, burn: tell, refund: tell },
+      outcomes: { wallet: record, upgrade: record, calls: record, payout: record, burn: record, refund: record },
       log,
-      now: () => Date.now() + this.#aheadMs,
+      now: this.clock.now,
     };
     this.sponsor = this.sponsorWith({});
   }
 
-  stop(): Promise<void> {
-    return this.#stop();
-  }
-
-  /** A clean start for a test: nothing under way, nothing ordered, and a wallet that stands on the chain with 1,000 units of USDC. */
+  /** No relays, no faults, the present time; answers a deployed wallet with 1,000 units of USDC. */
   async begin(): Promise<TestWallet> {
-    await this.controls.reset();
-    await this.db.run(sql`delete from relay_attempts`);
-    await this.db.run(sql`delete from relays`);
-    // A test may leave nonces behind that are given out and never used.
+    await this.sandbox.reset();
+    await this.#deleteRelays();
+    // A test may leave nonces behind that were assigned and never used.
     await this.db.run(sql`delete from relayer_accounts`);
-    this.#aheadMs = 0;
+    this.clock.reset();
     const wallet = newWallet();
     const setup = this.sponsorWith({});
     await setup.sponsor(await wallet.prepared(setup, [], { deploy: true }), async () => {});
     await this.finish();
-    await this.controls.fund(wallet.address);
+    await this.sandbox.fund(wallet.address);
+    await this.#deleteRelays();
+    this.outcomes.length = 0;
+    this.warnings.length = 0;
+    return wallet;
+  }
+
+  async #deleteRelays(): Promise<void> {
     await this.db.run(sql`delete from relay_attempts`);
     await this.db.run(sql`delete from relays`);
-    this.outcomes.length = 0;
-    this.complaints.length = 0;
-    return wallet;
   }
 
   sponsorWith(changes: Partial<RelayerSponsorDeps>, chain: ChainChanges = {}): Sponsor {
     const pause = async (ms: number) => {
-      this.wait(ms);
-      await this.look();
+      this.clock.advance(ms);
+      await this.runPass();
     };
     return createRelayerSponsor({ ...this.deps, networks: this.networksWith(chain), pause, ...changes });
   }
 
-  /** Moves the clock. */
-  wait(ms: number): void {
-    this.#aheadMs += ms;
-  }
-
-  /** One look at each account, with the chain as it is or as told. */
-  look(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<PassResult[]> {
+  /** One pass over each account. */
+  runPass(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<PassResult[]> {
     const deps = { ...this.deps, networks: this.networksWith(chain), ...changes };
     return Promise.all(
       deps.keys('development').map(({ address }) => processAccount(deps, 'development', padAddress(address))),
     );
   }
 
-  /** Looks until nothing is open; the clock moves on between. */
-  async finish(): Promise<void> {
-    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-      if ((await this.look()).every(({ open }) => !open)) return;
-      this.wait(1_000);
+  /** Runs passes until no relay is open; the clock advances between them. */
+  async finish(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<void> {
+    for (let passes = 0; passes < MAX_PASSES; passes += 1) {
+      if ((await this.runPass(chain, changes)).every(({ open }) => !open)) return;
+      this.clock.advance(1_000);
     }
-    throw new Error('Something stays open.');
+    throw new Error(`Relays are open after ${MAX_PASSES} passes.`);
   }
 
   /** The states of all relays, by account and nonce. */
@@ -131,22 +111,18 @@ export class RelayerFixture {
     return rows.map(({ state }) => state);
   }
 
-  /** Somebody who has nothing yet. */
-  someone(): bigint {
+  /** An address without tokens. */
+  newAddress(): bigint {
     this.#recipients += 1n;
     return this.#recipients;
   }
 
-  balance(owner: bigint): Promise<bigint> {
-    return this.chain.balanceOf(tokenAddress('USDC'), owner, 'pre_confirmed');
-  }
-
-  /** Somebody who has seen the signature sends it with an account of their own. Answers the hash. */
-  async executeElsewhere(asked: Sponsorship): Promise<bigint> {
+  /** A third party who has seen the signature submits it. Answers the hash. */
+  async executeByThirdParty(sponsorship: Sponsorship): Promise<bigint> {
     const { chain } = this;
     const key = relayer(4);
     const nonce = (await chain.nonceAt(key.address, 'pre_confirmed')) ?? 0n;
-    const transaction = { chainId: chain.chainId, sender: key.address, nonce, calls: relayedCalls(asked) };
+    const transaction = { chainId: chain.chainId, sender: key.address, nonce, calls: relayedCalls(sponsorship) };
     const estimate = await requireEstimate(chain, transaction);
     const signed = await signTransaction(testCrypto, key, transaction, firstFee(estimate));
     const { outcome } = await chain.send(signed);
@@ -154,8 +130,7 @@ export class RelayerFixture {
     return signed.hash;
   }
 
-  /** What a recurring job does: looks whether what counts as lost was executed. */
-  watch(chain: ChainChanges = {}): Promise<void> {
+  recheckUnexecuted(chain: ChainChanges = {}): Promise<void> {
     return recheckUnexecuted({ ...this.deps, networks: this.networksWith(chain) }, 'development');
   }
 
@@ -163,27 +138,4 @@ export class RelayerFixture {
   async nonce(): Promise<bigint> {
     return (await this.chain.nonceAt(relayer(1).address)) ?? 0n;
   }
-
-  networksWith(changes: ChainChanges): RelayerDeps['networks'] {
-    const networks = this.#networks;
-    return {
-      starknet: (environment) => {
-        const network = networks.starknet(environment);
-        // Never remembered: tests travel in time.
-        const time = chainTime(network.chain, () => Date.now() + this.#aheadMs);
-        return { ...network, time, chain: changed(network.chain, changes) };
-      },
-      token: networks.token.bind(networks),
-    };
-  }
-}
-
-/** The methods of the chain need it as their `this`, so it is not copied. */
-function changed(chain: StarknetChain, changes: ChainChanges): StarknetChain {
-  return new Proxy(chain, {
-    get(target, name: keyof StarknetChain) {
-      const found = changes[name] ?? target[name];
-      return typeof found === 'function' ? found.bind(target) : found;
-    },
-  });
 }

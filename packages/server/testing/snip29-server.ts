@@ -98,7 +98,7 @@ const FEE = '0x2386f26fc10000';
 const AMPLE = {
   tip: 0n,
   resourceBounds: {
-    l1_gas: { max_amount: 0n, max_price_per_unit: 0n },
+    l1_gas: { max_amount: 0n, max_price_per_unit: 10n ** 15n },
     l1_data_gas: { max_amount: 20_000n, max_price_per_unit: 50_000n },
     l2_gas: { max_amount: 200_000_000n, max_price_per_unit: 10_000_000_000n },
   },

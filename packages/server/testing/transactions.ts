@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { BodyOf, endpoints, StarknetAddress, TxStatus } from '@svc/protocol';
 import { type Call, classes, toHex } from '@svc/starknet';
 import { type Reads, sql } from '@svc/store';
-import type { StarknetChain } from '../src/chains/starknet/chain.ts';
 import { findToken } from '../src/chains/tokens.ts';
 import type { Caller, Call as HttpCall } from '../src/http/call.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
@@ -11,8 +10,8 @@ import type { NewRecord, TransactionRecord } from '../src/transactions/record.ts
 import { type RecordOwner, recordsByHash } from '../src/transactions/record-store.ts';
 import { transactionOutcomes } from '../src/transactions/relay-outcome.ts';
 import { createWallet } from '../src/wallets/create-wallet.ts';
-import { relayer, signed } from './chain.ts';
-import { Owner, openWalletFixture, type WalletFixture } from './wallets.ts';
+import { relayer } from './chain.ts';
+import { Owner, openWallets, WalletFixture } from './wallets.ts';
 
 export const environment = 'development' as const;
 export const USDC = addressOfToken('USDC');
@@ -21,91 +20,79 @@ export const STRK = addressOfToken('STRK');
 export type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
 export type ExecuteBody = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 
-/** An account with STRK that is no wallet of anybody. */
+/** An account with STRK that is no wallet. */
 export const outsider = relayer(3);
 
-export interface TransactionFixture extends WalletFixture {
-  readonly chain: StarknetChain;
-  /** A wallet that stands on the chain, with 100 USDC and 100 STRK. */
-  funded(externalUserId?: string, classHash?: bigint): Promise<Owner>;
-  /** Calls that the owner has signed, ready to be executed. */
-  signed(owner: Owner, calls: readonly CallText[], changes?: Partial<ExecuteBody>): Promise<ExecuteBody>;
-  execute(owner: Owner, calls: readonly CallText[], changes?: Partial<ExecuteBody>): Promise<string>;
-  /** Executes calls from an account that is no wallet. Answers the hash. */
-  sendAlone(calls: readonly Call[]): Promise<string>;
-  /** Tells the records how their relay ended, as the chain shows it but for the changes. */
-  tell(hash: string, changes?: Partial<RelayOutcome>): Promise<void>;
-  /** A wallet of another organisation. */
-  walletOf(owner: Owner, caller: Caller): Promise<void>;
-  /** A wallet whose creation is stored and never sent. */
-  unsent(externalUserId?: string): Promise<Owner>;
-  /** Ends the creation of a wallet that was never sent. */
-  giveUp(owner: Owner): Promise<void>;
-  records(hash: string, caller?: Caller): Promise<TransactionRecord[]>;
-  statuses(hash: string): Promise<TxStatus[]>;
-}
+export class TransactionFixture extends WalletFixture {
+  static override async start(): Promise<TransactionFixture> {
+    return new TransactionFixture(await openWallets());
+  }
 
-export async function openTransactionFixture(): Promise<TransactionFixture> {
-  const wallets = await openWalletFixture();
-  const { calls } = transactionOutcomes();
-  const fixture: TransactionFixture = {
-    ...wallets,
-    chain: wallets.networks.starknet(environment).chain,
-    funded: async (externalUserId = 'ana', classHash = classes.svc) => {
-      const owner = new Owner(classHash);
-      await wallets.wallet(owner, externalUserId);
-      for (const token of ['USDC', 'STRK']) {
-        await wallets.control('/faucet', { address: owner.address, token, amount: '100' });
-      }
-      return owner;
-    },
-    signed: async (owner, texts, changes = {}) => {
-      const prepared = await prepareTypedData(wallets, wallets.caller(), {
-        publicKey: owner.address,
-        calls: [...texts],
-      });
-      const { typedData } = prepared;
-      return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData), ...changes };
-    },
-    execute: async (owner, texts, changes) => {
-      const body = await fixture.signed(owner, texts, changes);
-      return (await executeSponsored(wallets, wallets.caller(), body)).transactionHash;
-    },
-    sendAlone: async (calls) => {
-      const nonce = (await fixture.chain.nonceAt(outsider.address, 'pre_confirmed')) ?? 0n;
-      const transaction = signed(calls, { nonce, from: outsider });
-      await fixture.chain.send(transaction);
-      return toHex(transaction.hash);
-    },
-    tell: async (hash, changes = {}) => {
-      const outcome = { ...(await wallets.sponsor.outcomeOf(hash)), ...changes };
-      await wallets.db.tx((tx) => calls(tx, outcome));
-    },
-    walletOf: async (owner, caller) => {
-      const { txHash } = await createWallet(wallets, caller, await wallets.request(owner, 'eva'));
-      await wallets.settle(txHash);
-    },
-    unsent: async (externalUserId = 'ana') => {
-      const owner = new Owner();
-      const creation = await wallets.request(owner, externalUserId);
-      wallets.sponsor.beforeSend = () => {
-        throw new Error('The process ends here.');
-      };
-      await createWallet(wallets, wallets.caller(), creation).catch(() => {});
-      wallets.sponsor.beforeSend = () => {};
-      return owner;
-    },
-    giveUp: async ({ address }) => {
-      const wallet = toHex(BigInt(address));
-      const relay = await wallets.db.one<{ hash: string }>(sql`
-        update relays set state = 'VOIDED' where wallet = ${wallet} and state = 'STORED' returning hash`);
-      await wallets.settle(relay?.hash ?? '', 'VOIDED');
-    },
-    records: (hash, { organizationId } = wallets.caller()) =>
-      recordsByHash(wallets.db.reads, { environment, organizationId }, 'STARKNET', hash),
-    statuses: async (hash) => (await fixture.records(hash)).map(({ status }) => status),
-  };
-  return fixture;
+  /** A deployed wallet with 100 USDC and 100 STRK. */
+  async funded(externalUserId = 'ana', classHash: bigint = classes.svc): Promise<Owner> {
+    const owner = new Owner(classHash);
+    await this.wallet(owner, externalUserId);
+    for (const token of ['USDC', 'STRK'] as const) await this.sandbox.faucet(owner.address, token, '100');
+    return owner;
+  }
+
+  /** Calls that the owner has signed, ready to be executed. */
+  async signed(owner: Owner, calls: readonly CallText[], changes: Partial<ExecuteBody> = {}): Promise<ExecuteBody> {
+    const body = { publicKey: owner.address, calls: [...calls] };
+    const { typedData } = await prepareTypedData(this, this.caller(), body);
+    return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData), ...changes };
+  }
+
+  /** Answers the hash. */
+  async execute(owner: Owner, calls: readonly CallText[], changes?: Partial<ExecuteBody>): Promise<string> {
+    const body = await this.signed(owner, calls, changes);
+    return (await executeSponsored(this, this.caller(), body)).transactionHash;
+  }
+
+  /** Executes calls from an account that is no wallet. Answers the hash. */
+  sendAlone(calls: readonly Call[]): Promise<string> {
+    return this.sendFrom(outsider, calls);
+  }
+
+  /** Applies a relay's outcome to its records, as the chain shows it but for the changes. */
+  async applyOutcome(hash: string, changes: Partial<RelayOutcome> = {}): Promise<void> {
+    const outcome = { ...(await this.sponsor.outcomeOf(hash)), ...changes };
+    await this.db.tx((tx) => transactionOutcomes().calls(tx, outcome));
+  }
+
+  /** A wallet of another organisation. */
+  async walletOf(owner: Owner, caller: Caller): Promise<void> {
+    const { txHash } = await createWallet(this, caller, await this.request(owner, 'eva'));
+    await this.settle(txHash);
+  }
+
+  /** A wallet whose creation is stored and never sent. */
+  async unsent(externalUserId = 'ana'): Promise<Owner> {
+    const owner = new Owner();
+    const creation = await this.request(owner, externalUserId);
+    this.sponsor.beforeSend = () => {
+      throw new Error('The process ends here.');
+    };
+    await createWallet(this, this.caller(), creation).catch(() => {});
+    this.sponsor.beforeSend = () => {};
+    return owner;
+  }
+
+  /** Voids the creation of a wallet that was never sent. */
+  async voidCreation({ address }: Owner): Promise<void> {
+    const wallet = toHex(BigInt(address));
+    const relay = await this.db.one<{ hash: string }>(sql`
+      update relays set state = 'VOIDED' where wallet = ${wallet} and state = 'STORED' returning hash`);
+    await this.settle(relay?.hash ?? '', 'VOIDED');
+  }
+
+  records(hash: string, { organizationId } = this.caller()): Promise<TransactionRecord[]> {
+    return recordsByHash(this.db.reads, { environment, organizationId }, 'STARKNET', hash);
+  }
+
+  async statuses(hash: string): Promise<TxStatus[]> {
+    return (await this.records(hash)).map(({ status }) => status);
+  }
 }
 
 export function transferOf(to: string, amount: bigint | number, token: string = USDC): CallText {
@@ -122,7 +109,7 @@ export function httpCall<E extends typeof endpoints.recordSend>(
   return call as unknown as HttpCall<E>;
 }
 
-/** An address that is nobody's. */
+/** A new address, of no wallet. */
 let strangers = 0xabc000n;
 export function stranger(): StarknetAddress {
   strangers += 1n;
@@ -136,7 +123,7 @@ function addressOfToken(token: 'USDC' | 'STRK'): string {
 /** A new address or hash in its normal form. */
 export const newFelt = (): string => `0x0${randomBytes(32).toString('hex').slice(1)}`;
 
-/** A transfer from one stranger to another, but for what is given. */
+/** A transfer between two strangers, with changes. */
 export function aRecord(owner: RecordOwner, given: Partial<NewRecord> = {}): NewRecord {
   return {
     ...owner,
@@ -167,7 +154,7 @@ export function aRecord(owner: RecordOwner, given: Partial<NewRecord> = {}): New
   };
 }
 
-/** What the purchase that a transfer paid for is stored as: all that tells it from the transfer is its type. */
+/** The record of the purchase that a transfer paid for: it differs in its type alone. */
 export function purchaseOf(payment: NewRecord): NewRecord {
   const { organizationId, environment, chain, transactionHash, senderAddress, destinationAddress } = payment;
   const { token, tokenAddress, amount } = payment;

@@ -24,7 +24,7 @@ import {
 import { type Database, sql } from '@svc/store';
 import { ec, typedData as snip12, type TypedData } from 'starknet';
 import { expect } from 'vitest';
-import { Networks } from '../src/chains/networks.ts';
+import type { Networks } from '../src/chains/networks.ts';
 import { addressOf } from '../src/chains/starknet/chain.ts';
 import { startCrypto } from '../src/crypto/pool.ts';
 import type { Caller } from '../src/http/call.ts';
@@ -36,8 +36,7 @@ import { newId } from '../src/util/ids.ts';
 import { createWallet, prepareCreation } from '../src/wallets/create-wallet.ts';
 import { walletOutcomes } from '../src/wallets/relay-outcome.ts';
 import type { WalletDeps } from '../src/wallets/signed-execution.ts';
-import { relayer, signed, startSandbox } from './chain.ts';
-import { serverDatabase } from './database.ts';
+import { ChainFixture, type OpenChain, openChain, relayer, signed } from './chain.ts';
 
 export type CreateBody = BodyOf<typeof endpoints.createWallet>;
 
@@ -178,98 +177,92 @@ export class DirectSponsor implements Sponsor {
   }
 }
 
-export interface WalletFixture extends WalletDeps {
-  readonly db: Database;
-  readonly networks: Networks;
-  readonly sponsor: DirectSponsor;
-  readonly sandboxUrl: string;
-  /** With the secret key of an organisation; with a user's token where a user is named. */
-  caller(externalUserId?: string, organizationId?: string): Caller;
-  newOrganization(): Promise<string>;
-  /** The typed data that creates the owner's wallet, as the service prepares it. */
-  prepared(owner: Owner): Promise<Record<string, unknown>>;
-  /** A request to create the owner's wallet, with changes. */
-  request(owner: Owner, externalUserId: string, changes?: Partial<CreateBody>): Promise<CreateBody>;
-  /** A wallet that is stored and deployed, and known to be. */
-  wallet(owner: Owner, externalUserId: string): Promise<CreatedWallet>;
-  /** Typed data of calls, valid now. */
-  typedData(calls: readonly Call[]): Promise<Record<string, unknown>>;
-  /** Tells the wallet how its transaction ended. */
-  settle(hash: string, result?: 'REVERTED' | 'VOIDED'): Promise<void>;
-  /** Sends calls from an account that has nothing to do with the wallets. */
-  send(calls: readonly Call[]): Promise<void>;
-  control(path: string, body: unknown): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const environment: Environment = 'development';
 
-/** The rooms below, for real: database, sandbox behind HTTP, cryptography; with a simple sponsor. */
-export async function openWalletFixture(): Promise<WalletFixture> {
-  const [database, sandbox] = await Promise.all([serverDatabase(), startSandbox()]);
-  const { db } = database;
-  const place = { url: sandbox.url, publicUrl: sandbox.url, paymentAddress: 0x99n };
-  const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
-  const crypto = startCrypto({ threads: 1 });
-  const sponsor = new DirectSponsor(db, networks);
-  const organization = await createOrganization(db, 'Tienda Azul');
-  const { chain } = networks.starknet(environment);
-  const deps = { db, networks, crypto, sponsor };
-  const outcomes = walletOutcomes();
+/** Wallets on a sandbox, with real cryptography and a simple sponsor. */
+export class WalletFixture extends ChainFixture implements WalletDeps {
+  readonly crypto = startCrypto({ threads: 1 });
+  readonly sponsor: DirectSponsor;
+  readonly #organizationId: string;
 
-  const fixture: WalletFixture = {
-    ...deps,
-    sandboxUrl: sandbox.url,
-    caller: (externalUserId, organizationId = organization) => ({
+  static async start(): Promise<WalletFixture> {
+    return new WalletFixture(await openWallets());
+  }
+
+  protected constructor({ organizationId, ...open }: OpenWallets) {
+    super(open);
+    this.sponsor = new DirectSponsor(this.db, this.networks);
+    this.#organizationId = organizationId;
+  }
+
+  /** With the secret key of an organisation; with a user's token where a user is named. */
+  caller(externalUserId?: string, organizationId = this.#organizationId): Caller {
+    return {
       organizationId,
       environment,
       keyId: 'key_1',
       apiPublicKey: 'pk_dev_1',
       proof: externalUserId === undefined ? 'secret key' : 'user token',
       externalUserId,
-    }),
-    newOrganization: () => createOrganization(db, 'Otra Tienda'),
-    prepared: async (owner) => {
-      const body = { chain: 'STARKNET', publicKey: owner.address, walletType: owner.walletType } as const;
-      const starkKeyPubAX = `0x${owner.key.toString(16)}`;
-      return (await prepareCreation(deps, fixture.caller(), { ...body, starkKeyPubAX })).typedData;
-    },
-    request: async (owner, externalUserId, changes = {}) => {
-      return { ...owner.creation(externalUserId, await fixture.prepared(owner)), ...changes };
-    },
-    wallet: async (owner, externalUserId) => {
-      const created = await createWallet(deps, fixture.caller(), await fixture.request(owner, externalUserId));
-      await fixture.settle(created.txHash);
-      return created;
-    },
-    typedData: async (calls) => {
-      const execution = await sponsor.prepare({ environment, account: 0n, deployment: undefined, calls });
-      return { ...outsideExecutionTypedData(execution, chain.chainId) };
-    },
-    settle: async (hash, result) => {
-      const outcome = await sponsor.outcomeOf(hash);
-      const tell = outcome.kind === 'upgrade' ? outcomes.upgrade : outcomes.wallet;
-      await db.tx((tx) => tell(tx, { ...outcome, ...(result && { result }) }));
-    },
-    send: async (calls) => {
-      const from = relayer(2);
-      const nonce = (await chain.nonceAt(from.address, 'pre_confirmed')) ?? 0n;
-      const transaction = signed(calls, { nonce, from });
-      await chain.send(transaction);
-      expect(await chain.receipt(transaction.hash)).toMatchObject({ status: 'ACCEPTED_ON_L2' });
-    },
-    control: async (path, body) => {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(`${sandbox.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(await answer.text());
-    },
-    stop: async () => {
-      await crypto.stop();
-      await sandbox.stop();
-      await database.drop();
-    },
-  };
-  return fixture;
+    };
+  }
+
+  newOrganization(): Promise<string> {
+    return createOrganization(this.db, 'Otra Tienda');
+  }
+
+  /** The typed data that creates the owner's wallet. */
+  async prepared(owner: Owner): Promise<Record<string, unknown>> {
+    const body = { chain: 'STARKNET', publicKey: owner.address, walletType: owner.walletType } as const;
+    const starkKeyPubAX = `0x${owner.key.toString(16)}`;
+    return (await prepareCreation(this, this.caller(), { ...body, starkKeyPubAX })).typedData;
+  }
+
+  /** A request to create the owner's wallet, with changes. */
+  async request(owner: Owner, externalUserId: string, changes: Partial<CreateBody> = {}): Promise<CreateBody> {
+    return { ...owner.creation(externalUserId, await this.prepared(owner)), ...changes };
+  }
+
+  /** A wallet that is stored and deployed, and known to be. */
+  async wallet(owner: Owner, externalUserId: string): Promise<CreatedWallet> {
+    const created = await createWallet(this, this.caller(), await this.request(owner, externalUserId));
+    await this.settle(created.txHash);
+    return created;
+  }
+
+  /** Typed data of calls, valid now. */
+  async typedData(calls: readonly Call[]): Promise<Record<string, unknown>> {
+    const execution = await this.sponsor.prepare({ environment, account: 0n, deployment: undefined, calls });
+    return { ...outsideExecutionTypedData(execution, this.chain.chainId) };
+  }
+
+  /** Applies the outcome of a wallet's transaction. */
+  async settle(hash: string, result?: 'REVERTED' | 'VOIDED'): Promise<void> {
+    const outcomes = walletOutcomes();
+    const outcome = await this.sponsor.outcomeOf(hash);
+    const apply = outcome.kind === 'upgrade' ? outcomes.upgrade : outcomes.wallet;
+    await this.db.tx((tx) => apply(tx, { ...outcome, ...(result && { result }) }));
+  }
+
+  /** Sends calls from an account that is no wallet. */
+  async send(calls: readonly Call[]): Promise<void> {
+    const hash = await this.sendFrom(relayer(2), calls);
+    expect(await this.chain.receipt(BigInt(hash))).toMatchObject({ status: 'ACCEPTED_ON_L2' });
+  }
+
+  override async stop(): Promise<void> {
+    await this.crypto.stop();
+    await super.stop();
+  }
+}
+
+export interface OpenWallets extends OpenChain {
+  readonly organizationId: string;
+}
+
+export async function openWallets(): Promise<OpenWallets> {
+  const open = await openChain();
+  return { ...open, organizationId: await createOrganization(open.database.db, 'Tienda Azul') };
 }
 
 /** The refusal's message, provided that it has this code. */

@@ -78,7 +78,7 @@ export class WebhookFixture {
     return (await replayWebhook(call)) as Replayed;
   }
 
-  /** A new event about something new, unless told otherwise; answers its id. */
+  /** An event with a subject of its own; answers its id. */
   async publish(caller: Caller, changes: Partial<Parameters<typeof publishEvent>[1]> = {}): Promise<string> {
     this.#subjects += 1;
     const subject = `txn_${this.#subjects}`;
@@ -100,21 +100,21 @@ export class WebhookFixture {
         from webhook_deliveries where webhook_id = ${webhookId} order by id`);
   }
 
-  /** Makes everything that waits at a webhook due, in place of waiting. */
-  async hurry(webhookId: string): Promise<void> {
+  /** Makes every waiting delivery of a webhook due. */
+  async makeDue(webhookId: string): Promise<void> {
     await this.db.run(sql`
       update webhook_deliveries set next_attempt_at = now() - interval '1 second'
        where webhook_id = ${webhookId} and state = 'WAITING'`);
   }
 
-  /** When its next turn is ordered for; undefined when none is. */
-  async turn(webhookId: string): Promise<Date | undefined> {
+  /** When its next delivery job runs; undefined without one. */
+  async nextRun(webhookId: string): Promise<Date | undefined> {
     const job = await this.db.one<{ runAt: Date }>(sql`
       select run_at as "runAt" from jobs where task = 'deliver-webhooks' and key = ${webhookId} and worker is null`);
     return job?.runAt;
   }
 
-  async forgetTurns(): Promise<void> {
+  async deleteJobs(): Promise<void> {
     await this.db.run(sql`delete from jobs`);
   }
 
@@ -124,7 +124,7 @@ export class WebhookFixture {
 }
 
 /** For the tests of one file. */
-export function webhookHouse(): WebhookFixture {
+export function useWebhooks(): WebhookFixture {
   return new WebhookFixture(useDatabase().db);
 }
 

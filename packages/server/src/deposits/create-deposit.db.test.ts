@@ -4,7 +4,7 @@ import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { transfer } from '../../testing/chain.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
-import { openTransactionFixture, outsider, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
+import { outsider, TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { type Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Call, Caller } from '../http/call.ts';
@@ -17,13 +17,13 @@ let fixture: TransactionFixture;
 let ana: Owner;
 let payments: bigint;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   ana = await fixture.funded('ana');
-  await fixture.control('/faucet', { address: toHex(outsider.address), token: 'USDC', amount: '1000' });
+  await fixture.sandbox.post('/faucet', { address: toHex(outsider.address), token: 'USDC', amount: '1000' });
   payments = BigInt(fixture.networks.starknet('development').paymentAddress);
 });
 afterAll(() => fixture.stop());
-afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
+afterEach(() => fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
 
 const deps = (changes: Partial<DepositDeps> = {}): DepositDeps => {
   return { ...fixture, ownAccounts: () => [], pause: async () => {}, ...changes };
@@ -97,9 +97,9 @@ describe('a deposit', () => {
 
   it('waits until the block of the transfer is sealed', async () => {
     const caller = await newCaller();
-    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     const hash = await paid(5n);
-    const seal = () => fixture.control('/starknet/block-time', { seconds: 0 });
+    const seal = async () => void (await fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
     expect(await refusal(offer(hash, caller), 'transaction_not_found')).toContain('has not sealed its block yet');
     expect(await total(caller)).toBe(0n);
     expect(await offer(hash, caller, { pause: seal })).toMatchObject({ amountUsd: 0.000005 });
@@ -138,7 +138,7 @@ describe('what is no deposit is refused and stores nothing', () => {
   });
 
   it('a transaction that was reverted', async () => {
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     expect(await refused(await paid(5n), 'transaction_reverted')).toContain('out of luck');
   });
 

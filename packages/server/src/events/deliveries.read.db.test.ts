@@ -1,10 +1,10 @@
 import { type Db, type Sql, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { webhookHouse } from '../../testing/webhooks.ts';
+import { useWebhooks } from '../../testing/webhooks.ts';
 import { getDelivery, listDeliveries } from './deliveries.ts';
 import { listEvents } from './events.ts';
 
-const fixture = webhookHouse();
+const fixture = useWebhooks();
 
 describe('deliveries', () => {
   it('are listed newest first, by state and by event', async () => {
@@ -39,7 +39,7 @@ describe('deliveries', () => {
     expect(delivery).toMatchObject({ eventType: 'webhook.test', state: 'WAITING', attempts: 0, endedAt: null });
     expect(await listDeliveries(fixture.db, caller, tested.id, {})).toMatchObject({ data: [delivery] });
     expect(await fixture.deliveries(other.id)).toEqual([]);
-    expect(await fixture.turn(tested.id)).toBeInstanceOf(Date);
+    expect(await fixture.nextRun(tested.id)).toBeInstanceOf(Date);
   });
 
   it('show every attempt, and only to those whose they are', async () => {

@@ -2,11 +2,11 @@ import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { whileOpen } from '../../testing/database.ts';
-import { webhookHouse } from '../../testing/webhooks.ts';
+import { useWebhooks } from '../../testing/webhooks.ts';
 import type { Caller } from '../http/call.ts';
 import { MAX_REPLAYED } from './deliveries.ts';
 
-const fixture = webhookHouse();
+const fixture = useWebhooks();
 
 const codeOf = (asked: Promise<unknown>): Promise<unknown> =>
   asked.then(
@@ -32,7 +32,7 @@ async function end(webhookId: string): Promise<void> {
   await fixture.db.run(sql`
     update webhook_deliveries set state = 'DELIVERED', attempts = 1, next_attempt_at = null, ended_at = now()
      where webhook_id = ${webhookId}`);
-  await fixture.forgetTurns();
+  await fixture.deleteJobs();
 }
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -47,7 +47,7 @@ describe('a replay', () => {
     const after = await fixture.deliveries(id);
     expect(after.slice(0, 3)).toEqual(before);
     expect(after.slice(3)).toMatchObject([{ event: events[1], state: 'WAITING', attempts: 0 }]);
-    expect(await fixture.turn(id)).toBeInstanceOf(Date);
+    expect(await fixture.nextRun(id)).toBeInstanceOf(Date);
   });
 
   it.each([

@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { webhookHouse } from '../../testing/webhooks.ts';
+import { useWebhooks } from '../../testing/webhooks.ts';
 import { publishEvent } from './events.ts';
 
-const fixture = webhookHouse();
+const fixture = useWebhooks();
 
 describe('publishing an event', () => {
   it('stores a delivery for each webhook that wants it, and orders its turn', async () => {
@@ -14,10 +14,10 @@ describe('publishing an event', () => {
     const event = await fixture.publish(caller);
     for (const { id } of [all, fitting]) {
       expect(await fixture.deliveries(id)).toMatchObject([{ event, state: 'WAITING', attempts: 0 }]);
-      expect(await fixture.turn(id)).toBeInstanceOf(Date);
+      expect(await fixture.nextRun(id)).toBeInstanceOf(Date);
     }
     expect(await fixture.deliveries(other.id)).toEqual([]);
-    expect(await fixture.turn(other.id)).toBeUndefined();
+    expect(await fixture.nextRun(other.id)).toBeUndefined();
   });
 
   it('passes over webhooks that are switched off, deleted, or of others', async () => {
@@ -61,7 +61,7 @@ describe('publishing an event', () => {
     });
     await expect(taken).rejects.toThrow('taken back');
     expect(await fixture.deliveries(id)).toEqual([]);
-    expect(await fixture.turn(id)).toBeUndefined();
+    expect(await fixture.nextRun(id)).toBeUndefined();
     expect(await fixture.db.rows(sql`select from events where subject = 'txn_taken_back'`)).toEqual([]);
   });
 });

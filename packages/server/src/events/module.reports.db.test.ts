@@ -1,9 +1,9 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { webhookHouse } from '../../testing/webhooks.ts';
+import { useWebhooks } from '../../testing/webhooks.ts';
 import { webhookGauges } from './module.ts';
 
-const fixture = webhookHouse();
+const fixture = useWebhooks();
 
 async function read(name: string) {
   const gauge = webhookGauges(fixture.db.reads).find((one) => one.name === name);

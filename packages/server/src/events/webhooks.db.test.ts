@@ -1,12 +1,12 @@
 import { ApiError } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { webhookHouse } from '../../testing/webhooks.ts';
+import { useWebhooks } from '../../testing/webhooks.ts';
 import type { Caller } from '../http/call.ts';
 import { findDue } from './delivery-worker.ts';
 import { getWebhook, listWebhooks, MAX_WEBHOOKS } from './webhooks.ts';
 
-const fixture = webhookHouse();
+const fixture = useWebhooks();
 
 async function refusal(asked: Promise<unknown>, code: string): Promise<void> {
   const error = await asked.then(
@@ -86,14 +86,14 @@ describe('changing a webhook', () => {
     const off = { isEnabled: false, disabledReason: 'BY_HAND' };
     expect(await fixture.update(caller, id, { isEnabled: false })).toMatchObject(off);
     expect(await fixture.update(caller, id, { description: 'still off' })).toMatchObject(off);
-    expect(await fixture.turn(id)).toBeUndefined();
+    expect(await fixture.nextRun(id)).toBeUndefined();
     await fixture.db.run(sql`update webhooks set disabled_reason = 'GONE', failing_since = now() where id = ${id}`);
     expect(await fixture.update(caller, id, { isEnabled: false })).toMatchObject({ disabledReason: 'GONE' });
     expect(await fixture.update(caller, id, { isEnabled: true })).toMatchObject({
       isEnabled: true,
       disabledReason: null,
     });
-    expect(await fixture.turn(id)).toBeInstanceOf(Date);
+    expect(await fixture.nextRun(id)).toBeInstanceOf(Date);
     expect(await keptOf(id)).toMatchObject({ failingSince: null });
   });
 

@@ -1,11 +1,11 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { notedChain, relayer, smallPages, transfer, wrapChain } from '../../testing/chain.ts';
-import { useWorld } from '../../testing/indexer.ts';
+import { useIndexer } from '../../testing/indexer.ts';
 import type { IndexerContext } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
 
-const world = useWorld();
+const fixture = useIndexer();
 
 const countOf = sql`select count(*) from transactions`;
 const run = (follower: IndexerContext) => indexChain(follower, new AbortController().signal);
@@ -23,12 +23,12 @@ function barrier(size: number): () => Promise<void> {
 
 describe('following the chain', () => {
   it('shows money that arrives in the history, once, with the time of its block', async () => {
-    const { follow, organization, wallet, fund, chain, history } = world();
-    await follow();
+    const { index, organization, wallet, fund, chain, history } = fixture();
+    await index();
     const own = await wallet(await organization());
     const hash = await fund(own, '2.5');
-    await follow();
-    await follow();
+    await index();
+    await index();
     const receipt = await chain.receipt(BigInt(hash));
     const block = await chain.block(receipt?.blockNumber ?? -1);
     expect(await history(own)).toMatchObject([
@@ -58,26 +58,26 @@ describe('following the chain', () => {
   });
 
   it('finds nothing in other people’s transfers, nor in tokens that the network does not know', async () => {
-    const { db, follower, follow, organization, wallet, fund, send, history } = world();
-    await follow();
+    const { db, context, index, organization, wallet, fund, send, history } = fixture();
+    await index();
     const before = await db.rows(countOf);
     const own = await wallet(await organization());
     await send([transfer('STRK', 0xb0bn, 7n)]);
-    const tokens = new Map([...follower().tokens].filter(([, { token }]) => token !== 'USDC'));
+    const tokens = new Map([...context().tokens].filter(([, { token }]) => token !== 'USDC'));
     await fund(own);
-    await run({ ...follower(), tokens });
+    await run({ ...context(), tokens });
     expect(await history(own)).toEqual([]);
     expect(await db.rows(countOf)).toEqual(before);
   });
 
   it('is money that was sent within an organisation, and that came in to another one', async () => {
-    const { db, follow, organization, wallet, send, history } = world();
-    await follow();
+    const { db, index, organization, wallet, send, history } = fixture();
+    await index();
     const [one, two] = [await organization(), await organization()];
     const sender = await wallet(one, { address: relayer(2).address });
     const [mate, stranger] = [await wallet(one), await wallet(two)];
     await send([transfer('STRK', BigInt(mate.address), 5n), transfer('STRK', BigInt(stranger.address), 6n)], 2);
-    await follow();
+    await index();
     const shared = { senderAddress: sender.address, status: 'SUCCESS' };
     const within = { ...shared, type: 'SEND', organizationId: one, amount: 5n };
     const records = [{ ...within, senderWalletId: sender.id, destinationWalletId: mate.id }];
@@ -97,8 +97,8 @@ describe('following the chain', () => {
   });
 
   it('reads transfers whose parties stand in the data, as older tokens have it', async () => {
-    const { chain, follow, organization, wallet, fund, history } = world();
-    await follow();
+    const { chain, index, organization, wallet, fund, history } = fixture();
+    await index();
     const own = await wallet(await organization());
     await fund(own);
     const older = wrapChain(chain, {
@@ -111,31 +111,31 @@ describe('following the chain', () => {
         return { ...page, events };
       },
     });
-    await follow(older);
+    await index(older);
     expect(await history(own)).toMatchObject([{ type: 'RECEIVE', amount: 1_000_000n, token: 'USDC' }]);
   });
 
   it('tells equal transfers of one transaction apart, also where the node does not', async () => {
-    const { earlierChain, follow, organization, wallet, send, history } = world();
-    await follow();
+    const { earlierChain, index, organization, wallet, send, history } = fixture();
+    await index();
     const [own, other] = [await wallet(await organization()), await wallet(await organization())];
     const [twice, once] = [transfer('STRK', BigInt(own.address), 3n), transfer('STRK', BigInt(other.address), 3n)];
     await send([twice, once, twice]);
-    await follow(earlierChain);
-    await follow();
+    await index(earlierChain);
+    await index();
     expect((await history(own)).map(({ eventIndex }) => eventIndex)).toEqual([0, 2]);
     expect((await history(other)).map(({ eventIndex }) => eventIndex)).toEqual([1]);
   });
 
   it('finds thousands of transfers across pages and blocks, each once', { timeout: 60_000 }, async () => {
-    const { follow, organization, wallet, send, history } = world();
-    await follow();
+    const { index, organization, wallet, send, history } = fixture();
+    await index();
     const wallets = await Promise.all([1, 2, 3].map(async () => wallet(await organization())));
     const calls = wallets.flatMap(({ address }) =>
       Array.from({ length: 25 }, (_, n) => transfer('STRK', BigInt(address), BigInt(n))),
     );
     for (let n = 0; n < 20; n += 1) await send(calls);
-    await follow();
+    await index();
     for (const one of wallets) {
       const records = await history(one);
       expect(records).toHaveLength(500);
@@ -148,19 +148,19 @@ describe('following the chain', () => {
 
 describe('a look at a chain', () => {
   it('where nothing is new is one question', async () => {
-    const { chain, follow, fund, organization, wallet } = world();
+    const { chain, index, fund, organization, wallet } = fixture();
     await fund(await wallet(await organization()));
-    await follow();
+    await index();
     const asked: string[] = [];
-    await follow(notedChain(chain, asked));
+    await index(notedChain(chain, asked));
     expect(asked).toEqual(['head']);
   });
 });
 
 describe('a follower that is interrupted', () => {
   it('between any two pages leaves nothing half done, and the next one finds everything once', async () => {
-    const { chain, follow, organization, wallet, fund, history, cursor } = world();
-    await follow();
+    const { chain, index, organization, wallet, fund, history, cursor } = fixture();
+    await index();
     const own = await wallet(await organization());
     for (let n = 1; n <= 4; n += 1) await fund(own, `${n}`);
     const start = await cursor();
@@ -169,39 +169,39 @@ describe('a follower that is interrupted', () => {
       const failing = smallPages(chain, 1, (count) => {
         if (count === page) throw new Error('killed');
       });
-      await expect(follow(failing)).rejects.toThrow('killed');
+      await expect(index(failing)).rejects.toThrow('killed');
       expect(await history(own)).toEqual([]);
       expect(await cursor()).toBe(start);
     }
-    await follow(smallPages(chain, 1));
+    await index(smallPages(chain, 1));
     expect((await history(own)).map(({ amount }) => amount)).toEqual([1n, 2n, 3n, 4n].map((n) => n * 1_000_000n));
   });
 
   it('has stored the blocks that were read whole when there are very many pages', async () => {
-    const { chain, follow, organization, wallet, fund, history } = world();
-    await follow();
+    const { chain, index, organization, wallet, fund, history } = fixture();
+    await index();
     const own = await wallet(await organization());
     for (let n = 0; n < 15; n += 1) await fund(own);
     const failing = smallPages(chain, 1, (page) => {
       if (page > 20) throw new Error('killed');
     });
-    await expect(follow(failing)).rejects.toThrow('killed');
+    await expect(index(failing)).rejects.toThrow('killed');
     // The twentieth event is the second of the tenth block, and nobody knows yet whether it is the last.
     expect(await history(own)).toHaveLength(9);
-    await follow(smallPages(chain, 1));
+    await index(smallPages(chain, 1));
     expect(await history(own)).toHaveLength(15);
   });
 });
 
 describe('two followers at once', () => {
   it('count nothing twice and leave nothing out', async () => {
-    const { chain, follow, organization, wallet, fund, history, cursor } = world();
-    await follow();
+    const { chain, index, organization, wallet, fund, history, cursor } = fixture();
+    await index();
     const own = await wallet(await organization());
     for (let n = 0; n < 3; n += 1) await fund(own);
     const all = barrier(2);
     const waiting = () => smallPages(chain, 1_000, (page) => (page === 1 ? all() : undefined));
-    await Promise.all([follow(waiting()), follow(waiting())]);
+    await Promise.all([index(waiting()), index(waiting())]);
     expect(await history(own)).toHaveLength(3);
     expect(await cursor()).toBe(await chain.blockNumber());
   });

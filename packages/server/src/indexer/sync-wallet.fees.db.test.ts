@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { notedChain, relayer, transfer, wrapChain } from '../../testing/chain.ts';
-import { useWorld } from '../../testing/indexer.ts';
+import { useIndexer } from '../../testing/indexer.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
 import { syncWallet } from './sync-wallet.ts';
 
-const world = useWorld();
+const fixture = useIndexer();
 
 function sync(chain: StarknetChain, wallet: WalletRecord) {
-  const { db, networks } = world();
+  const { db, networks } = fixture();
   const starknet = (environment: 'development' | 'production') => ({ ...networks.starknet(environment), chain });
   return syncWallet({ db, networks: { starknet } }, wallet);
 }
 
 describe('fees that a wallet paid itself', () => {
   it('are no part of its history, and cost no question', async () => {
-    const { chain, organization, wallet, send, history } = world();
+    const { chain, organization, wallet, send, history } = fixture();
     const own = await wallet(await organization(), { address: relayer(1).address });
     for (let n = 0; n < 5; n += 1) await send([]);
     const asked: string[] = [];
@@ -25,7 +25,7 @@ describe('fees that a wallet paid itself', () => {
   });
 
   it('are left out also when they went to an earlier sequencer', async () => {
-    const { chain, organization, wallet, send, history } = world();
+    const { chain, organization, wallet, send, history } = fixture();
     const own = await wallet(await organization(), { address: relayer(2).address });
     await send([transfer('STRK', 0xb0bn, 9n)], 2);
     const later = wrapChain(chain, {
@@ -40,7 +40,7 @@ describe('fees that a wallet paid itself', () => {
   });
 
   it('hide nothing of another token that was sent to the sequencer', async () => {
-    const { chain, organization, wallet, send, fund } = world();
+    const { chain, organization, wallet, send, fund } = fixture();
     const own = await wallet(await organization(), { address: relayer(3).address });
     await fund(own);
     const sequencer = (await chain.block('latest'))?.sequencer ?? 0n;

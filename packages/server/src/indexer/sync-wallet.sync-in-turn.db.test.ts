@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { wrapChain } from '../../testing/chain.ts';
-import { useWorld } from '../../testing/indexer.ts';
+import { useIndexer } from '../../testing/indexer.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 
-const world = useWorld();
+const fixture = useIndexer();
 
 function partsWith(chain: StarknetChain): SyncDeps {
-  const { db, networks } = world();
+  const { db, networks } = fixture();
   const starknet = (environment: 'development' | 'production') => ({ ...networks.starknet(environment), chain });
   return { db, networks: { starknet } };
 }
@@ -16,7 +16,7 @@ function partsWith(chain: StarknetChain): SyncDeps {
 function slowChain() {
   const gate = Promise.withResolvers<void>();
   const waiting: unknown[] = [];
-  const { chain } = world();
+  const { chain } = fixture();
   const slow = wrapChain(chain, {
     block: async (at) => {
       if (at === 'latest') waiting.push(at);
@@ -29,7 +29,7 @@ function slowChain() {
 
 describe('looking for wallets’ transfers', () => {
   it('is done once for all who ask for the same wallet at once', async () => {
-    const { organization, wallet, fund } = world();
+    const { organization, wallet, fund } = fixture();
     const own = await wallet(await organization());
     await fund(own);
     const { deps, waiting, open } = slowChain();
@@ -41,7 +41,7 @@ describe('looking for wallets’ transfers', () => {
   });
 
   it('is done for two wallets at a time, and for nobody in the end of a very long line', async () => {
-    const { organization, wallet } = world();
+    const { organization, wallet } = fixture();
     const own = await wallet(await organization());
     const { deps, waiting, open } = slowChain();
     const others = Array.from({ length: 100 }, (_, n) => ({ ...own, id: `wal_${n}` }));
@@ -54,10 +54,10 @@ describe('looking for wallets’ transfers', () => {
   });
 
   it('is over for a wallet also when it failed', async () => {
-    const { chain, organization, wallet } = world();
+    const { chain, organization, wallet } = fixture();
     const own = await wallet(await organization());
     const broken = wrapChain(chain, { events: () => Promise.reject(new Error('broken')) });
     await expect(syncWalletQueued(partsWith(broken), own)).rejects.toThrow('broken');
-    expect(await syncWalletQueued(world(), own)).toEqual({ synced: 0, total: 0 });
+    expect(await syncWalletQueued(fixture(), own)).toEqual({ synced: 0, total: 0 });
   });
 });

@@ -2,7 +2,7 @@ import type { BodyOf, endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { relayer, transfer, wrapChain } from '../../testing/chain.ts';
-import { useWorld } from '../../testing/indexer.ts';
+import { useIndexer } from '../../testing/indexer.ts';
 import { aRecord } from '../../testing/transactions.ts';
 import type { Caller } from '../http/call.ts';
 import { insertRecords } from '../transactions/record-store.ts';
@@ -11,15 +11,15 @@ import { indexerHandlers } from './module.ts';
 import { RETURN_MS } from './store-transfers.ts';
 import { syncWallet } from './sync-wallet.ts';
 
-const world = useWorld();
+const fixture = useIndexer();
 const STRK = '0x04718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d';
-const sync = (wallet: WalletRecord) => syncWallet(world(), wallet);
-const summary = (records: Awaited<ReturnType<ReturnType<typeof world>['history']>>) =>
+const sync = (wallet: WalletRecord) => syncWallet(fixture(), wallet);
+const summary = (records: Awaited<ReturnType<ReturnType<typeof fixture>['history']>>) =>
   records.map(({ type, amount, status }) => [type, amount, status]);
 
 describe('looking for a wallet’s transfers on the chain', () => {
   it('adds what was received, and the second time nothing', async () => {
-    const { organization, wallet, fund, history, chain } = world();
+    const { organization, wallet, fund, history, chain } = fixture();
     const own = await wallet(await organization());
     const hash = await fund(own, '1');
     await fund(own, '2');
@@ -41,7 +41,7 @@ describe('looking for a wallet’s transfers on the chain', () => {
   });
 
   it('adds what was sent without fees, and what it sent to itself once', async () => {
-    const { organization, wallet, send, history } = world();
+    const { organization, wallet, send, history } = fixture();
     const organizationId = await organization();
     const own = await wallet(organizationId, { address: relayer(2).address });
     const mate = await wallet(organizationId);
@@ -66,7 +66,7 @@ describe('looking for a wallet’s transfers on the chain', () => {
   });
 
   it('adds what came from a wallet of the same organisation as sent, whichever of the two is looked at', async () => {
-    const { organization, wallet, send, history } = world();
+    const { organization, wallet, send, history } = fixture();
     const organizationId = await organization();
     const sender = await wallet(organizationId, { address: relayer(1).address });
     const mate = await wallet(organizationId);
@@ -77,19 +77,19 @@ describe('looking for a wallet’s transfers on the chain', () => {
   });
 
   it('does not double what following has found, nor what waits for its event', async () => {
-    const { db, follow, organization, wallet, fund, send, history } = world();
-    await follow();
+    const { db, index, organization, wallet, fund, send, history } = fixture();
+    await index();
     const organizationId = await organization();
     const [sender, own] = [await wallet(organizationId, { address: relayer(3).address }), await wallet(organizationId)];
     await fund(own);
-    await follow();
+    await index();
     const transactionHash = await send([transfer('STRK', BigInt(own.address), 5n)], 3);
     const parties = { senderAddress: sender.address, destinationAddress: own.address };
     const owner = { organizationId, environment: own.environment };
     const sent = aRecord(owner, { ...parties, transactionHash, token: 'STRK', tokenAddress: STRK, amount: 5n });
     await db.tx((tx) => insertRecords(tx, [sent]));
     expect(await sync(own)).toEqual({ synced: 0, total: 2 });
-    await follow();
+    await index();
     expect(summary(await history(own))).toEqual([
       ['RECEIVE', 1_000_000n, 'SUCCESS'],
       ['SEND', 5n, 'PENDING'],
@@ -97,17 +97,17 @@ describe('looking for a wallet’s transfers on the chain', () => {
   });
 
   it('counts each transfer once when it is asked for many times at once', async () => {
-    const { follow, organization, wallet, fund, history } = world();
-    await follow();
+    const { index, organization, wallet, fund, history } = fixture();
+    await index();
     const own = await wallet(await organization());
     for (let n = 0; n < 5; n += 1) await fund(own);
-    const [one, two] = await Promise.all([sync(own), sync(own), follow()]);
+    const [one, two] = await Promise.all([sync(own), sync(own), index()]);
     expect((one?.synced ?? 0) + (two?.synced ?? 0)).toBeLessThanOrEqual(5);
     expect(await history(own)).toHaveLength(5);
   });
 
   it('adds a thousand at a time, and the rest with the next calls', { timeout: 60_000 }, async () => {
-    const { organization, wallet, send, history } = world();
+    const { organization, wallet, send, history } = fixture();
     const own = await wallet(await organization());
     const calls = Array.from({ length: 60 }, () => transfer('STRK', BigInt(own.address), 1n));
     for (let n = 0; n < 20; n += 1) await send(calls, 4);
@@ -118,7 +118,7 @@ describe('looking for a wallet’s transfers on the chain', () => {
   });
 
   it('leaves out what following knows to be gone by now', async () => {
-    const { chain, networks, db, follow, organization, wallet, fund, order, history } = world();
+    const { chain, networks, db, index, organization, wallet, fund, order, history } = fixture();
     const own = await wallet(await organization());
     await fund(own);
     let asked = 0;
@@ -128,7 +128,7 @@ describe('looking for a wallet’s transfers on the chain', () => {
         if (number === 'latest' || ++asked > 1) return block;
         await order('reorg', { blocks: 1, transactions: 'drop' });
         await fund(await wallet(own.organizationId));
-        await follow();
+        await index();
         return block;
       },
     });
@@ -141,18 +141,18 @@ describe('looking for a wallet’s transfers on the chain', () => {
   });
 
   it('is not believed for ever when the chain takes a block back before it was followed', async () => {
-    const { db, clock, follow, organization, wallet, fund, order, history } = world();
-    await follow();
+    const { db, clock, index, organization, wallet, fund, order, history } = fixture();
+    await index();
     const own = await wallet(await organization());
     await fund(own);
     await order('mine', { blocks: 1 });
     expect(await sync(own)).toEqual({ synced: 1, total: 1 });
     await order('reorg', { blocks: 2, transactions: 'drop' });
     await order('mine', { blocks: 2 });
-    await follow();
+    await index();
     expect(await db.rows(sql`select transaction_id from unconfirmed_receives`)).toHaveLength(1);
-    clock.ms += RETURN_MS;
-    await follow();
+    clock.advance(RETURN_MS);
+    await index();
     expect(summary(await history(own))).toEqual([['RECEIVE', 1_000_000n, 'FAILED']]);
   });
 });
@@ -167,11 +167,11 @@ describe('whose wallets can be looked at', () => {
     };
     const transact = () => Promise.reject(new Error('not needed'));
     const rest = { params: undefined, query: undefined, client: '127.0.0.1', requestKey: undefined, transact };
-    return indexerHandlers(world()).syncOnChain({ ...rest, body, caller });
+    return indexerHandlers(fixture()).syncOnChain({ ...rest, body, caller });
   };
 
   it('are one’s own alone, by any spelling of their address', async () => {
-    const { organization, wallet, fund } = world();
+    const { organization, wallet, fund } = fixture();
     const own = await wallet(await organization(), { externalUserId: 'ana' });
     await fund(own);
     const missing = { code: 'wallet_not_found' };

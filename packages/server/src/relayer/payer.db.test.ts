@@ -20,7 +20,7 @@ beforeAll(async () => {
   relayers = await RelayerFixture.start();
 });
 beforeEach(async () => {
-  await relayers.controls.reset();
+  await relayers.sandbox.reset();
   await relayers.db.run(sql`delete from relay_attempts`);
   await relayers.db.run(sql`delete from relays`);
   await relayers.db.run(sql`delete from relayer_accounts`);
@@ -45,14 +45,14 @@ async function finish(): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const { open } = await processAccount({ ...relayers.deps, managerKey }, 'development', padAddress(manager.address));
     if (!open) return;
-    relayers.wait(1_000);
+    relayers.clock.advance(1_000);
   }
-  throw new Error('Something stays open.');
+  throw new Error('Relays are open after');
 }
 
 describe('a payment of the manager', () => {
   it('is made once: the same purpose again answers the first', async () => {
-    const [payer, bob] = [payerWith(), relayers.someone()];
+    const [payer, bob] = [payerWith(), relayers.newAddress()];
     const order = orderOf(bob);
     const [first, second] = await Promise.all([payer.pay(order, nothing), payer.pay(order, nothing)]);
     expect(first).toMatchObject({ ok: true });
@@ -71,7 +71,7 @@ describe('a payment of the manager', () => {
   });
 
   it('is not made where what belongs to it cannot be stored, and takes no nonce', async () => {
-    const [payer, bob] = [payerWith(), relayers.someone()];
+    const [payer, bob] = [payerWith(), relayers.newAddress()];
     const before = await nonce();
     const order = orderOf(bob);
     await expect(payer.pay(order, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -83,7 +83,7 @@ describe('a payment of the manager', () => {
   });
 
   it('is sent by the tender when the process died before it could', async () => {
-    const bob = relayers.someone();
+    const bob = relayers.newAddress();
     const died = payerWith({ send: () => Promise.reject(new Error('died')) });
     await expect(died.pay(orderOf(bob), nothing)).rejects.toThrow('died');
     await finish();
@@ -99,9 +99,9 @@ describe('a payment of the manager', () => {
 
 describe('a payment that ended without being made', () => {
   async function reverted() {
-    const [payer, bob] = [payerWith(), relayers.someone()];
-    await relayers.controls.mine(3);
-    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    const [payer, bob] = [payerWith(), relayers.newAddress()];
+    await relayers.sandbox.mine(3);
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     const answer = await payer.pay(orderOf(bob), nothing);
     if (!answer.ok) throw new Error(answer.reason);
     await finish();
@@ -110,16 +110,16 @@ describe('a payment that ended without being made', () => {
 
   it('is over for good once its block is accepted on L1, and not before', async () => {
     const { payer, id } = await reverted();
-    await relayers.controls.mine(L1_AFTER_BLOCKS - 1);
+    await relayers.sandbox.mine(L1_AFTER_BLOCKS - 1);
     expect(await payer.isFailureFinal('development', id)).toBe(false);
-    await relayers.controls.mine();
+    await relayers.sandbox.mine();
     expect(await payer.isFailureFinal('development', id)).toBe(true);
   });
 
   it('is not over where the chain has executed it after all, whatever is stored of it', async () => {
     const { payer, bob, id } = await reverted();
-    await relayers.controls.reorganise(1, 'requeue');
-    await relayers.controls.mine(L1_AFTER_BLOCKS);
+    await relayers.sandbox.reorganise(1, 'requeue');
+    await relayers.sandbox.mine(L1_AFTER_BLOCKS);
     expect(await relayers.states()).toEqual(['REVERTED']);
     expect(await relayers.balance(bob)).toBe(7n);
     expect(await payer.isFailureFinal('development', id)).toBe(false);
@@ -129,7 +129,7 @@ describe('a payment that ended without being made', () => {
     const { bob, id } = await reverted();
     expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(true);
     const head = await relayers.chain.blockNumber();
-    await relayers.controls.reorganise(1, 'drop');
+    await relayers.sandbox.reorganise(1, 'drop');
     await relayers.db.tx((tx) => reopenRelays(tx, relayers.chain.chainId, head - 1));
     await finish();
     expect(await relayers.states()).toEqual(['VOIDED']);
@@ -137,7 +137,7 @@ describe('a payment that ended without being made', () => {
   });
 
   it('cannot be given up while it is under way, or when it was made', async () => {
-    const [payer, bob] = [payerWith(), relayers.someone()];
+    const [payer, bob] = [payerWith(), relayers.newAddress()];
     const answer = await payer.pay(orderOf(bob), nothing);
     const id = answer.ok ? answer.relayId : '';
     expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(false);

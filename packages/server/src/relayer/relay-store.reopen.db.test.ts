@@ -14,7 +14,7 @@ afterAll(() => relayers.stop());
 
 /** A transfer that has succeeded, and the block before it. */
 async function transferred() {
-  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const { sponsor, db } = relayers;
   const { id } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
   await relayers.finish();
@@ -27,7 +27,7 @@ const reopenAbove = (block: number) => relayers.db.tx((tx) => reopenRelays(tx, r
 describe('a relay whose block is taken away', () => {
   it.each(['drop', 'requeue'] as const)('is under way again and succeeds once more (%s)', async (transactions) => {
     const { bob, id, relay, before } = await transferred();
-    await relayers.controls.reorganise(1, transactions);
+    await relayers.sandbox.reorganise(1, transactions);
     await relayers.db.run(sql`delete from jobs`);
     expect(await reopenAbove(before)).toMatchObject([{ id, environment: 'development' }]);
     expect(await relayers.db.rows(sql`select task from jobs`)).toEqual([{ task: 'tend-relayer-development' }]);
@@ -42,8 +42,8 @@ describe('a relay whose block is taken away', () => {
 
   it('can end differently', async () => {
     const { bob, before } = await transferred();
-    await relayers.controls.reorganise(1, 'drop');
-    await relayers.controls.fault({ kind: 'revert', reason: 'another world' });
+    await relayers.sandbox.reorganise(1, 'drop');
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'another world' });
     await reopenAbove(before);
     await relayers.finish();
     expect(relayers.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'REVERTED']);
@@ -52,8 +52,8 @@ describe('a relay whose block is taken away', () => {
 
   it('is voided when its execution has expired meanwhile', async () => {
     const { bob, before } = await transferred();
-    await relayers.controls.reorganise(1, 'drop');
-    await relayers.controls.travel(3_600);
+    await relayers.sandbox.reorganise(1, 'drop');
+    await relayers.sandbox.travel(3_600);
     await reopenAbove(before);
     await relayers.finish();
     expect(relayers.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'VOIDED']);
@@ -63,7 +63,7 @@ describe('a relay whose block is taken away', () => {
   it('is found by the tender itself when nobody noticed, because the next one waits behind it', async () => {
     const { payer, bob } = await transferred();
     const { sponsor } = relayers;
-    await relayers.controls.reorganise(1, 'drop');
+    await relayers.sandbox.reorganise(1, 'drop');
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);

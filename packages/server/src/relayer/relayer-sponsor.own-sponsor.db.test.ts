@@ -32,7 +32,7 @@ describe('what an owner is asked to sign', () => {
   it('follows a chain whose clock is ahead', async () => {
     await relayers.begin();
     const { sponsor } = relayers;
-    await relayers.controls.travel(86_400);
+    await relayers.sandbox.travel(86_400);
     const { executeAfter } = await sponsor.prepare(request);
     expect(executeAfter).toBeGreaterThan(BigInt(Math.floor(Date.now() / 1_000)) + 86_000n);
   });
@@ -61,7 +61,7 @@ describe('a sponsored execution', () => {
   });
 
   it('moves money once when it is asked for at the same moment through two processes, and again later', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     const other = relayers.sponsorWith({});
@@ -74,7 +74,7 @@ describe('a sponsored execution', () => {
   });
 
   it('answers the first when that lands while a second one is being estimated', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, chain } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     const first = Promise.withResolvers<unknown>();
@@ -91,7 +91,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is refused when its nonce was used for another message', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     await sponsor.sponsor(asked, nothing);
@@ -101,7 +101,7 @@ describe('a sponsored execution', () => {
   });
 
   it('that would revert is refused with the reason of the contract, and nothing is stored or spent', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const nonce = await relayers.nonce();
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 1_001n)]);
@@ -114,7 +114,7 @@ describe('a sponsored execution', () => {
   });
 
   it('leaves nothing behind when what belongs to it cannot be stored, and its nonce goes to the next', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     await expect(sponsor.sponsor(asked, twice)).rejects.toThrow('stored twice');
@@ -135,7 +135,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is turned away before anything is stored when the accounts have no money left', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     await relayers.db.run(sql`update relayer_accounts set balance = 10`);
@@ -144,7 +144,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is not given to an account that has less than it may cost', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const price = 10n ** 15n;
     const dear = {
       estimate: async () => {
@@ -182,7 +182,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is refused when it would cost more than is paid for one, with both numbers', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     const stingy = relayers.sponsorWith({ maxFeeFri: 1n });
@@ -199,7 +199,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is not hashed again when whoever checked it has done so', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const crypto = { ...testCrypto, executionHash: () => Promise.reject(new Error('hashed again')) };
     const sponsor = relayers.sponsorWith({ crypto });
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
@@ -210,7 +210,7 @@ describe('a sponsored execution', () => {
   });
 
   it('shares the work among the accounts, with no nonce missing or given out twice', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const other = relayers.sponsorWith({});
     const all = await Promise.all(
@@ -231,7 +231,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is refused before anything is stored when too many requests wait for the node', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { chain } = relayers;
     const gate = Promise.withResolvers<void>();
     const estimate: typeof chain.estimate = (...args) => gate.promise.then(() => chain.estimate(...args));
@@ -254,7 +254,7 @@ describe('a sponsored execution', () => {
   });
 
   it('is sent by the worker when too many requests wait to send theirs', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { chain } = relayers;
     const gate = Promise.withResolvers<void>();
     let sending = 0;

@@ -4,14 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { transfer } from '../../testing/chain.ts';
 import { deadUrl } from '../../testing/faulty-node.ts';
 import { silent } from '../../testing/jobs.ts';
-import {
-  aRecord,
-  openTransactionFixture,
-  outsider,
-  STRK,
-  stranger,
-  type TransactionFixture,
-} from '../../testing/transactions.ts';
+import { aRecord, outsider, STRK, stranger, TransactionFixture } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
 import { type ConfirmDeps, type ConfirmPayload, confirm, confirmJob } from './confirm.ts';
@@ -20,10 +13,10 @@ import { insertRecords, recordToConfirm } from './record-store.ts';
 
 let fixture: TransactionFixture;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
 });
 afterAll(() => fixture.stop());
-afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
+afterEach(() => fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
 
 const MINUTE = 60_000;
 const start = Date.parse('2026-06-01T00:00:00Z');
@@ -79,18 +72,18 @@ describe('confirming a recorded transfer', () => {
   });
 
   it('comes back while the block is open', async () => {
-    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     const record = await recorded();
     await look(record);
     expect(await stateOf(record.id)).toMatchObject({ status: 'PENDING' });
     expect(await waiting(record.id)).toEqual({ payload: { id: record.id, looks: 1 }, run_at: new Date(start + 1_000) });
-    await fixture.control('/starknet/mine', { blocks: 1 });
+    await fixture.sandbox.post('/starknet/mine', { blocks: 1 });
     await look({ id: record.id, looks: 1 });
     expect(await stateOf(record.id)).toMatchObject({ status: 'SUCCESS' });
   });
 
   it('comes back less and less often, every half minute at the end', async () => {
-    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     const { id } = await recorded();
     const pauses: number[] = [];
     for (let looks = 0; looks < 7; looks += 1) {
@@ -102,7 +95,7 @@ describe('confirming a recorded transfer', () => {
   });
 
   it('fails what reverted', async () => {
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { id } = await recorded();
     await look({ id });
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED' });
@@ -125,7 +118,7 @@ describe('confirming a recorded transfer', () => {
   });
 
   it('forgets that the chain did not know it once the chain does', async () => {
-    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     const { id } = await recorded();
     await look({ id, looks: 3, missingSince: start - 20 * MINUTE });
     expect((await waiting(id))?.payload).toEqual({ id, looks: 4 });
@@ -166,17 +159,17 @@ describe('a reorganisation', () => {
   it('that drops the transaction fails the record in the end', async () => {
     const record = await recorded();
     await look(record);
-    await fixture.control('/starknet/reorg', { blocks: 1, transactions: 'drop' });
+    await fixture.sandbox.post('/starknet/reorg', { blocks: 1, transactions: 'drop' });
     await follow(record);
     expect(await stateOf(record.id)).toMatchObject({ status: 'FAILED', confirmedAt: undefined });
   });
 
   it('that moves the transaction to another block moves the record', async () => {
-    await fixture.control('/starknet/mine', { blocks: 2 });
+    await fixture.sandbox.post('/starknet/mine', { blocks: 2 });
     const record = await recorded();
     await look(record);
     const before = await stateOf(record.id);
-    await fixture.control('/starknet/reorg', { blocks: 2, transactions: 'requeue' });
+    await fixture.sandbox.post('/starknet/reorg', { blocks: 2, transactions: 'requeue' });
     await follow(record);
     const after = await stateOf(record.id);
     expect(after).toMatchObject({ status: 'SUCCESS' });

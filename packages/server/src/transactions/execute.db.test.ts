@@ -4,10 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   type CallText,
   type ExecuteBody,
-  openTransactionFixture,
   STRK,
   stranger,
-  type TransactionFixture,
+  TransactionFixture,
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
@@ -19,7 +18,7 @@ import { executeSponsored } from './execute.ts';
 let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   ana = await fixture.funded('ana');
 });
 afterAll(() => fixture.stop());
@@ -148,13 +147,13 @@ describe('a wallet that is not deployed', () => {
 
   it('is deployed together with its calls after its creation came to nothing', async () => {
     const owner = await fixture.unsent();
-    await fixture.giveUp(owner);
-    await fixture.control('/faucet', { address: owner.address, token: 'USDC', amount: '1' });
+    await fixture.voidCreation(owner);
+    await fixture.sandbox.post('/faucet', { address: owner.address, token: 'USDC', amount: '1' });
     const to = stranger();
     const hash = await fixture.execute(owner, [transferOf(to, 6)]);
     expect(await balance(to)).toBe(6n);
     expect(await fixture.chain.classHashAt(BigInt(owner.address))).toBe(owner.classHash);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     expect(await findWallet(fixture.db.reads, fixture.caller(), owner.address)).toMatchObject({ isDeployed: true });
   });
 });

@@ -1,12 +1,6 @@
 import { classes, parseOutsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  openTransactionFixture,
-  stranger,
-  type TransactionFixture,
-  transferOf,
-  USDC,
-} from '../../testing/transactions.ts';
+import { stranger, TransactionFixture, transferOf, USDC } from '../../testing/transactions.ts';
 import { Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { PrepareRequest } from '../relayer/relay.ts';
@@ -17,7 +11,7 @@ import { prepareTypedData } from './execute.ts';
 let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   ana = new Owner();
   await fixture.wallet(ana, 'ana');
 });
@@ -115,7 +109,7 @@ describe('preparing typed data', () => {
     const owner = await fixture.unsent();
     expect(await deploymentFor(ana)).toBeUndefined();
     expect(await deploymentFor(owner)).toBeUndefined();
-    await fixture.giveUp(owner);
+    await fixture.voidCreation(owner);
     expect(await deploymentFor(owner)).toEqual(owner.deployment);
   });
 });

@@ -2,7 +2,7 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { transfer } from '../../testing/chain.ts';
-import { openTransactionFixture, stranger, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
+import { stranger, TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { type Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { chainStatus } from './get-transaction.ts';
@@ -10,13 +10,13 @@ import { chainStatus } from './get-transaction.ts';
 let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   ana = await fixture.funded('ana');
 });
 afterAll(() => fixture.stop());
 afterEach(async () => {
   fixture.sponsor.beforeSend = () => {};
-  await fixture.control('/starknet/block-time', { seconds: 0 });
+  await fixture.sandbox.post('/starknet/block-time', { seconds: 0 });
 });
 
 const status = (hash: string, caller = fixture.caller(), networks = fixture.networks) =>
@@ -37,18 +37,18 @@ async function unsent(state: string, more: { block?: number; reason?: string } =
 
 describe('the status of a transaction', () => {
   it('is what the chain says: open block, accepted with its block, accepted on L1', async () => {
-    await fixture.control('/starknet/block-time', { seconds: 3_600, l1AfterBlocks: 2 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600, l1AfterBlocks: 2 });
     const hash = await payment();
     expect(await status(hash)).toEqual({ transactionHash: hash, status: 'PENDING' });
-    await fixture.control('/starknet/mine', { blocks: 1 });
+    await fixture.sandbox.post('/starknet/mine', { blocks: 1 });
     const accepted = await status(hash);
     expect(accepted).toEqual({ transactionHash: hash, status: 'ACCEPTED_ON_L2', blockNumber: expect.any(Number) });
-    await fixture.control('/starknet/mine', { blocks: 3 });
+    await fixture.sandbox.post('/starknet/mine', { blocks: 3 });
     expect(await status(hash)).toEqual({ ...accepted, status: 'ACCEPTED_ON_L1' });
   });
 
   it('is REVERTED with the reason', async () => {
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     expect(await status(await payment())).toMatchObject({
       status: 'REVERTED',
       revertReason: expect.stringContaining('out of luck'),

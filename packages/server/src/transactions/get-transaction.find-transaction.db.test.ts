@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  aRecord,
-  openTransactionFixture,
-  purchaseOf,
-  stranger,
-  type TransactionFixture,
-  transferOf,
-} from '../../testing/transactions.ts';
+import { aRecord, purchaseOf, stranger, TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Caller } from '../http/call.ts';
@@ -18,7 +11,7 @@ import { insertRecords } from './record-store.ts';
 
 let fixture: TransactionFixture;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
 });
 afterAll(() => fixture.stop());
 

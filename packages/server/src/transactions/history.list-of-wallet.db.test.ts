@@ -1,12 +1,12 @@
 import { toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTransactionFixture, stranger, type TransactionFixture, transferOf } from '../../testing/transactions.ts';
+import { stranger, TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listOfWallet } from './history.ts';
 
 let fixture: TransactionFixture;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
 });
 afterAll(() => fixture.stop());
 

@@ -5,11 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { transfer } from '../../testing/chain.ts';
 import {
   httpCall,
-  openTransactionFixture,
   outsider,
   purchaseOf,
   stranger,
-  type TransactionFixture,
+  TransactionFixture,
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
@@ -28,11 +27,11 @@ type Body = BodyOf<typeof endpoints.recordSend>;
 let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   ana = await fixture.funded('ana');
 });
 afterAll(() => fixture.stop());
-afterEach(() => fixture.control('/starknet/block-time', { seconds: 0 }));
+afterEach(() => fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
 
 const noPause = async () => {};
 const record = (body: Body, caller: Caller = fixture.caller(), deps: Partial<TransactionDeps> = {}) =>
@@ -134,7 +133,7 @@ describe('recording a transfer', () => {
   });
 
   it('of the open block is recorded before the block is sealed', async () => {
-    await fixture.control('/starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     const answer = await record(await sent());
     expect(answer.status).toBe('PENDING');
   });
@@ -189,7 +188,7 @@ describe('the same transfer', () => {
     const before = await record(body);
     expect(before).toMatchObject({ id: second?.id, status: 'PENDING', subType: 'MULTICALL' });
     expect(await jobsOf(before.id)).toEqual([]);
-    await fixture.tell(transactionHash);
+    await fixture.applyOutcome(transactionHash);
     expect(await record(body)).toMatchObject({ id: second?.id, status: 'SUCCESS' });
     expect(await fixture.records(transactionHash)).toHaveLength(2);
   });
@@ -303,7 +302,7 @@ describe('a transfer that is refused', () => {
   });
 
   it('because it reverted names the chain’s reason', async () => {
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const transactionHash = await fixture.sendAlone([transfer('STRK', 5n, 1n)]);
     expect(await refusal(record({ ...EXAMPLE, transactionHash }), 'transaction_reverted')).toContain('out of luck');
   });

@@ -4,7 +4,7 @@ import { type Address, createWalletClient, defineChain, encodeFunctionData, erc2
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
-import { httpCall, openTransactionFixture, type TransactionFixture } from '../../testing/transactions.ts';
+import { httpCall, TransactionFixture } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { evmChainIds, findToken } from '../chains/tokens.ts';
@@ -26,14 +26,14 @@ const transferData = (amount: bigint) =>
 
 let fixture: TransactionFixture;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   for (const token of ['ETH', 'USDC'])
-    await fixture.control('/faucet', { chain: 'BASE', address: ana, token, amount: '9' });
+    await fixture.sandbox.post('/faucet', { chain: 'BASE', address: ana, token, amount: '9' });
 });
 afterAll(() => fixture.stop());
 
 async function send(transaction: { to: Address; value?: bigint; data?: Hex; gas?: bigint }): Promise<Hex> {
-  const url = `${fixture.sandboxUrl}/evm/base/rpc`;
+  const url = `${fixture.sandbox.url}/evm/base/rpc`;
   const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 };
   const chain = defineChain({
     id: evmChainIds.BASE,

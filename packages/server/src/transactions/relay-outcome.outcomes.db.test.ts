@@ -1,14 +1,7 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CallText,
-  openTransactionFixture,
-  STRK,
-  stranger,
-  type TransactionFixture,
-  transferOf,
-} from '../../testing/transactions.ts';
+import { type CallText, STRK, stranger, TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import type { Owner } from '../../testing/wallets.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import { findWallet } from '../wallets/wallet.ts';
@@ -17,7 +10,7 @@ import { insertRecords } from './record-store.ts';
 let fixture: TransactionFixture;
 let ana: Owner;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
   ana = await fixture.funded('ana');
 });
 afterAll(() => fixture.stop());
@@ -34,7 +27,7 @@ describe('a relay that succeeded', () => {
     const to = stranger();
     const hash = await fixture.execute(ana, [transferOf(to, 5)]);
     const confirmedAt = new Date('2026-05-01T10:00:00Z');
-    await fixture.tell(hash, { confirmedAt });
+    await fixture.applyOutcome(hash, { confirmedAt });
     const receipt = await fixture.chain.receipt(BigInt(hash));
     const event = transfersIn({ events: receipt?.events ?? [] }).find((transfer) => transfer.to === BigInt(to));
     expect(event).toBeDefined();
@@ -46,7 +39,7 @@ describe('a relay that succeeded', () => {
   it('gives each of several equal transfers an event of its own', async () => {
     const to = stranger();
     const hash = await fixture.execute(ana, [transferOf(to, 5), approve(), transferOf(to, 5)]);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     const records = await fixture.records(hash);
     expect(records.map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS']);
     const [first, call, second] = records.map(({ eventIndex }) => eventIndex);
@@ -57,7 +50,7 @@ describe('a relay that succeeded', () => {
   it('fails the transfer that an earlier class skipped, although the transaction succeeded', async () => {
     const owner = await fixture.funded('luis', classes.svcPolicies);
     const hash = await fixture.execute(owner, [transferOf(stranger(), 10n ** 18n), transferOf(stranger(), 5)]);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     expect(await fixture.statuses(hash)).toEqual(['FAILED', 'SUCCESS']);
     expect(await failed(hash)).toEqual(['The transaction succeeded, but its receipt shows no such transfer.']);
   });
@@ -70,13 +63,13 @@ describe('a relay that succeeded', () => {
       calldata: [stranger(), owner.address, '9', '0'],
     };
     const doubtful = await fixture.execute(owner, [transferOf(stranger(), 5, STRK), tooMuch, approve()]);
-    await fixture.tell(doubtful);
+    await fixture.applyOutcome(doubtful);
     const done = await fixture.execute(owner, [transferOf(stranger(), 5, STRK), approve()]);
-    await fixture.tell(done);
+    await fixture.applyOutcome(done);
     const skipped = await fixture.execute(owner, [tooMuch]);
-    await fixture.tell(skipped);
+    await fixture.applyOutcome(skipped);
     const sure = await fixture.execute(ana, [{ contractAddress: STRK, entrypoint: 'decimals', calldata: [] }]);
-    await fixture.tell(sure);
+    await fixture.applyOutcome(sure);
     // Which of two calls of one contract left the only event is not known.
     expect(await fixture.statuses(doubtful)).toEqual(['SUCCESS', 'FAILED', 'FAILED']);
     expect(await fixture.statuses(done)).toEqual(['SUCCESS', 'SUCCESS']);
@@ -87,15 +80,15 @@ describe('a relay that succeeded', () => {
 
   it('can be told again and changes nothing', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     const [before] = await fixture.records(hash);
-    await fixture.tell(hash, { confirmedAt: before?.confirmedAt });
+    await fixture.applyOutcome(hash, { confirmedAt: before?.confirmedAt });
     expect(await fixture.records(hash)).toMatchObject([{ ...before, updatedAt: expect.any(Date) }]);
   });
 
   it('moves the record to the hash that was executed when the fee had to be raised', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
-    await fixture.tell(hash, { hash: 0xbeefn });
+    await fixture.applyOutcome(hash, { hash: 0xbeefn });
     expect(await fixture.records(hash)).toEqual([]);
     expect(await fixture.records('0xbeef')).toMatchObject([{ status: 'SUCCESS' }]);
   });
@@ -109,7 +102,7 @@ describe('a relay that succeeded', () => {
     await insertRecords(fixture.db, [
       { ...record, relayId: undefined, callIndex: undefined, eventIndex: event?.eventIndex },
     ]);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     const own = (await fixture.records(hash)).find(({ relayId }) => relayId !== undefined);
     expect(own).toMatchObject({ status: 'SUCCESS', eventIndex: undefined });
   });
@@ -118,7 +111,7 @@ describe('a relay that succeeded', () => {
 describe('a relay that came to nothing', () => {
   it('fails all its records with the chain’s reason when it reverted', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5), approve()]);
-    await fixture.tell(hash, {
+    await fixture.applyOutcome(hash, {
       result: 'REVERTED',
       revertReason: 'Spending: exceeds per-call',
       confirmedAt: undefined,
@@ -130,14 +123,14 @@ describe('a relay that came to nothing', () => {
   it('fails all its records, under the hash that its caller knows, when it was never executed', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
     const nothing = { hash: undefined, receipt: undefined, confirmedAt: undefined };
-    await fixture.tell(hash, { result: 'VOIDED', ...nothing });
+    await fixture.applyOutcome(hash, { result: 'VOIDED', ...nothing });
     expect(await fixture.records(hash)).toMatchObject([{ status: 'FAILED', confirmedAt: undefined }]);
     expect(await failed(hash)).toEqual(['The transaction was never executed.']);
   });
 
   it('leaves the wallet of somebody else’s creation alone', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
-    await fixture.tell(hash, { result: 'REVERTED', revertReason: 'no' });
+    await fixture.applyOutcome(hash, { result: 'REVERTED', revertReason: 'no' });
     expect(await findWallet(fixture.db.reads, fixture.caller(), ana.address)).toMatchObject({ isDeployed: true });
   });
 });
@@ -145,35 +138,35 @@ describe('a relay that came to nothing', () => {
 describe('a reorganisation', () => {
   it('can turn success into failure and failure into success', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
-    await fixture.tell(hash);
-    await fixture.tell(hash, { result: 'REVERTED', revertReason: 'no', confirmedAt: undefined });
+    await fixture.applyOutcome(hash);
+    await fixture.applyOutcome(hash, { result: 'REVERTED', revertReason: 'no', confirmedAt: undefined });
     expect(await fixture.records(hash)).toMatchObject([{ status: 'FAILED', confirmedAt: undefined }]);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     expect(await fixture.records(hash)).toMatchObject([{ status: 'SUCCESS', confirmedAt: expect.any(Date) }]);
   });
 
   it('can move events to places that other records of the relay had', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5), transferOf(stranger(), 6)]);
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     const before = (await fixture.records(hash)).map(({ eventIndex }) => eventIndex ?? Number.NaN);
     const receipt = await fixture.chain.receipt(BigInt(hash));
     if (!receipt) throw new Error('There is no receipt.');
     const events = [{ from: 0x1n, keys: [], data: [] }, ...receipt.events];
-    await fixture.tell(hash, { receipt: { ...receipt, events } });
+    await fixture.applyOutcome(hash, { receipt: { ...receipt, events } });
     const after = (await fixture.records(hash)).map(({ eventIndex }) => eventIndex);
     expect(after).toEqual(before.map((index) => index + 1));
   });
 
   it('takes back a wallet that was deployed with its first calls', async () => {
     const owner = await fixture.unsent();
-    await fixture.giveUp(owner);
+    await fixture.voidCreation(owner);
     const hash = await fixture.execute(owner, [
       { contractAddress: owner.address, entrypoint: toHex(selector('get_public_key')), calldata: [] },
     ]);
     const isDeployed = async () => (await findWallet(fixture.db.reads, fixture.caller(), owner.address))?.isDeployed;
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     expect(await isDeployed()).toBe(true);
-    await fixture.tell(hash, { result: 'VOIDED', hash: undefined, receipt: undefined });
+    await fixture.applyOutcome(hash, { result: 'VOIDED', hash: undefined, receipt: undefined });
     expect(await isDeployed()).toBe(false);
   });
 });
@@ -181,7 +174,7 @@ describe('a reorganisation', () => {
 describe('an outcome', () => {
   it('of calls that the history does not keep is nobody’s business', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)], { saveToDatabase: false });
-    await fixture.tell(hash);
+    await fixture.applyOutcome(hash);
     expect(await fixture.records(hash)).toEqual([]);
   });
 });

@@ -4,9 +4,8 @@ import { relayer } from '../../testing/chain.ts';
 import {
   type CallText,
   environment,
-  openTransactionFixture,
   stranger,
-  type TransactionFixture,
+  TransactionFixture,
   transferOf,
   USDC,
 } from '../../testing/transactions.ts';
@@ -26,7 +25,7 @@ const log = { info() {}, warn() {}, error() {} };
 
 let fixture: TransactionFixture;
 beforeAll(async () => {
-  fixture = await openTransactionFixture();
+  fixture = await TransactionFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -77,7 +76,7 @@ describe('calls that the service’s own accounts relay', () => {
   it('are executed once although the node took them and never answered', async () => {
     const ana = await fixture.funded('ana');
     const to = stranger();
-    await fixture.control('/starknet/faults', { kind: 'lose-answer' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'lose-answer' });
     const { transactionHash } = await execute(ana, [transferOf(to, 6)]);
     await look();
     expect(await fixture.chain.balanceOf(BigInt(USDC), BigInt(to))).toBe(6n);
@@ -86,7 +85,7 @@ describe('calls that the service’s own accounts relay', () => {
 
   it('are failures when they revert on the chain although they were expected to succeed', async () => {
     const ana = await fixture.funded('ana');
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { transactionHash } = await execute(ana, [transferOf(stranger(), 7)]);
     await look();
     expect(await fixture.statuses(transactionHash)).toEqual(['FAILED']);

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@svc/protocol';
 import { chainIds, classes, contractAddress, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CreateBody, Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { type CreateBody, Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
 import { createWallet } from './create-wallet.ts';
 import type { WalletDeps } from './signed-execution.ts';
@@ -10,7 +10,7 @@ import { findWallet } from './wallet.ts';
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 

@@ -1,14 +1,14 @@
 import type { CreatedWallet } from '@svc/protocol';
 import { classes, encodeArray, selector, toHex, UDC_ADDRESS } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type CreateBody, Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { type CreateBody, Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { createWallet } from './create-wallet.ts';
 import type { WalletDeps } from './signed-execution.ts';
 import { findWallet } from './wallet.ts';
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 afterEach(() => {
@@ -170,7 +170,7 @@ describe('creating a wallet', () => {
 
 describe('creating a wallet again after its deployment failed', () => {
   async function failed(owner: Owner): Promise<{ body: CreateBody; created: CreatedWallet }> {
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const body = await fixture.request(owner, 'ana');
     const created = await create(body);
     await fixture.settle(created.txHash);

@@ -1,13 +1,13 @@
 import { type BodyOf, type endpoints, exampleOf, openApiDocument, type Schema, type Schemas } from '@svc/protocol';
 import { toHex, walletClasses } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openWalletFixture, type WalletFixture } from '../../testing/wallets.ts';
+import { WalletFixture } from '../../testing/wallets.ts';
 import { configHandlers } from '../chains/module.ts';
 import { prepareCreation } from './create-wallet.ts';
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 

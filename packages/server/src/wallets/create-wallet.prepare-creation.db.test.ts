@@ -1,14 +1,14 @@
 import type { BodyOf, endpoints } from '@svc/protocol';
 import { ANY_CALLER, classes, parseOutsideExecutionTypedData, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { prepareCreation } from './create-wallet.ts';
 
 type Body = BodyOf<typeof endpoints.prepareWalletCreation>;
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 

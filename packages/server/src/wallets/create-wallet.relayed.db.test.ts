@@ -2,7 +2,7 @@ import { classes } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { relayer } from '../../testing/chain.ts';
-import { type CreateBody, Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { type CreateBody, Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';
@@ -15,7 +15,7 @@ const account = relayer(3);
 let fixture: WalletFixture;
 let deps: WalletDeps;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
   deps = { ...fixture, sponsor: createRelayerSponsor({ ...fixture, keys: () => [account] }) };
 });
 afterAll(() => fixture.stop());
@@ -60,7 +60,7 @@ describe('with relayer accounts of our own', () => {
   it('a deployment that reverted can be signed anew', async () => {
     const owner = new Owner();
     const body = await fixture.request(owner, 'ana');
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const first = await create(body);
     await tendOnce();
     expect(await kept(owner)).toMatchObject({ isDeployed: false });

@@ -1,7 +1,7 @@
 import { ANY_CALLER, chainIds, classes, selector, toHex } from '@svc/starknet';
 import { typedData as snip12, type TypedData } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { readSignedExecution, type SignedExecutionText } from './signed-execution.ts';
 import { findWallet, type WalletRecord } from './wallet.ts';
 
@@ -11,7 +11,7 @@ let wallet: WalletRecord;
 let readyWallet: WalletRecord;
 
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
   wallet = await kept(owner);
   readyWallet = await kept(ready);
 });

@@ -1,6 +1,6 @@
 import type { endpoints, QueryOf } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { findToken } from '../chains/tokens.ts';
 import { tokenBalance } from './token-balance.ts';
 
@@ -10,9 +10,9 @@ const owner = new Owner();
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
   await fixture.wallet(owner, 'ana');
-  await fixture.control('/faucet', { address: owner.address, token: 'USDC', amount: '25.5' });
+  await fixture.sandbox.post('/faucet', { address: owner.address, token: 'USDC', amount: '25.5' });
 });
 afterAll(() => fixture.stop());
 
@@ -36,7 +36,7 @@ describe("a wallet's balance", () => {
   });
 
   it('is told on the EVM chains, their own coin included', async () => {
-    await fixture.control('/faucet', { chain: 'BASE', address: EVM_ADDRESS, token: 'ETH', amount: '1.5' });
+    await fixture.sandbox.post('/faucet', { chain: 'BASE', address: EVM_ADDRESS, token: 'ETH', amount: '1.5' });
     const coin = await ask({ chain: 'BASE', chainToken: 'ETH', walletPublicKey: EVM_ADDRESS });
     expect(coin).toEqual({
       chain: 'BASE',

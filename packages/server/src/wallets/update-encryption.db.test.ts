@@ -1,12 +1,12 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { updateEncryption } from './update-encryption.ts';
 import { findWallet } from './wallet.ts';
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 

@@ -3,7 +3,7 @@ import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starkn
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
-import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createWallet } from './create-wallet.ts';
 import { confirmUpgrade, type UpgradedWallet, walletJobs } from './relay-outcome.ts';
@@ -12,7 +12,7 @@ import { findWallet } from './wallet.ts';
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -158,7 +158,7 @@ describe('upgrading a wallet is refused', () => {
   it('while the wallet is not deployed', async () => {
     const owner = new Owner(classes.ready);
     const body = await fixture.request(owner, 'ana');
-    await fixture.control('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { txHash } = await createWallet(fixture, fixture.caller(), body);
     expect(await refusal(prepare(owner), 'wallet_not_deployed')).toContain('Wait');
     await fixture.settle(txHash);

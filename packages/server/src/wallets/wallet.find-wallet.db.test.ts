@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner, openWalletFixture, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, WalletFixture } from '../../testing/wallets.ts';
 import { findWallet, walletsAt } from './wallet.ts';
 
 let fixture: WalletFixture;
 const [ana, luis, nobody] = [new Owner(), new Owner(), new Owner()];
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
   await fixture.wallet(ana, 'ana');
   await fixture.wallet(luis, 'luis');
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Owner, openWalletFixture, refusal, type WalletFixture } from '../../testing/wallets.ts';
+import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { createWallet } from './create-wallet.ts';
 import { newestWallet, recoverCredential } from './wallet.ts';
 
 let fixture: WalletFixture;
 beforeAll(async () => {
-  fixture = await openWalletFixture();
+  fixture = await WalletFixture.start();
 });
 afterAll(() => fixture.stop());
 

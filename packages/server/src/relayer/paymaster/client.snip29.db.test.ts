@@ -2,7 +2,7 @@ import { accountAddress, classes, starkKey, toHex } from '@svc/starknet';
 import { Account, logger, PaymasterRpc, RpcProvider } from 'starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenAddress } from '../../../testing/chain.ts';
-import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
+import { API_KEY, PaymasterFixture } from '../../../testing/paymaster.ts';
 
 // The library says at every call that a young chain has too few transactions to estimate a tip from.
 logger.setLogLevel('ERROR');
@@ -10,7 +10,7 @@ logger.setLogLevel('ERROR');
 let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  fixture = await startPaymasterFixture();
+  fixture = await PaymasterFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -29,7 +29,7 @@ function paymaster(apiKey = API_KEY): PaymasterRpc {
 function accountOf(privateKey: bigint, { apiKey = API_KEY, signer = privateKey } = {}) {
   const publicKey = starkKey(privateKey);
   const address = toHex(accountAddress(classes.svc, publicKey));
-  const provider = new RpcProvider({ nodeUrl: fixture.rpcUrl });
+  const provider = new RpcProvider({ nodeUrl: fixture.sandbox.rpcUrl });
   const account = new Account({ provider, address, signer: toHex(signer), paymaster: paymaster(apiKey) });
   const salt = toHex(publicKey);
   const deploymentData = { address, class_hash: toHex(classes.svc), salt, calldata: [salt], version: 1 as const };
@@ -39,7 +39,7 @@ function accountOf(privateKey: bigint, { apiKey = API_KEY, signer = privateKey }
 async function deployed(privateKey: bigint) {
   const { account, address, deploymentData } = accountOf(privateKey);
   await account.executePaymasterTransaction([], { ...sponsored, deploymentData });
-  await fixture.fund(address);
+  await fixture.sandbox.fund(address);
   return account;
 }
 
@@ -59,7 +59,7 @@ describe('the local paymaster, as starknet.js sees it', () => {
 
   it('deploys an account with its first calls, or alone', async () => {
     const [first, other] = [accountOf(0x29_02n), accountOf(0x29_03n)];
-    await fixture.fund(first.address);
+    await fixture.sandbox.fund(first.address);
     const before = await fixture.balance(0xb0bn);
     const { deploymentData } = first;
     await first.account.executePaymasterTransaction([payment(3)], { ...sponsored, deploymentData });

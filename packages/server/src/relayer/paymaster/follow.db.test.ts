@@ -5,13 +5,11 @@ import {
   API_KEY,
   aPayment,
   expectUnavailable,
-  finish,
   nothing,
   order,
-  type PaymasterFixture,
+  PaymasterFixture,
   pay,
   sendings,
-  startPaymasterFixture,
 } from '../../../testing/paymaster.ts';
 import { ChainUnavailableError } from '../../chains/node-fetch.ts';
 import { padAddress } from '../../chains/starknet/chain.ts';
@@ -22,7 +20,7 @@ import { createPaymasterClient, type ExecuteRequest } from './client.ts';
 let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  fixture = await startPaymasterFixture();
+  fixture = await PaymasterFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -37,7 +35,7 @@ describe('a paymaster that gives no answer', () => {
     await expectUnavailable(payment.send());
     expect(await payment.state()).toBe('STORED');
     expect(fixture.outcomes).toEqual([]);
-    await finish(fixture);
+    await fixture.finish();
     expect(await payment.paid()).toBe(3n);
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: fixture.hashes[0]?.hash }]);
     expect(sendings(fixture)).toBe(2);
@@ -48,28 +46,28 @@ describe('a paymaster that gives no answer', () => {
     order(fixture, { instead: 'hang up' });
     order(fixture, { instead: { code: 156, message: 'duplicated nonce' } });
     await expectUnavailable(payment.send());
-    await fixture.rest();
+    await fixture.ageRelays();
     await fixture.runJobs();
     expect([await payment.state(), sendings(fixture)]).toEqual(['STORED', 2]);
     expect(fixture.outcomes).toEqual([]);
-    await finish(fixture);
+    await fixture.finish();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
     expect(await payment.paid()).toBe(3n);
   });
 
   it('but executed it in the block that is still open is not asked again', async () => {
     const payment = await aPayment(fixture);
-    await fixture.control('starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     try {
       order(fixture, { loseAnswer: true });
       await expectUnavailable(payment.send());
-      await finish(fixture);
+      await fixture.finish();
       expect([await payment.state(), sendings(fixture)]).toEqual(['STORED', 1]);
-      await fixture.control('starknet/mine', { blocks: 1 });
-      await finish(fixture);
+      await fixture.sandbox.post('/starknet/mine', { blocks: 1 });
+      await fixture.finish();
       expect([await payment.state(), sendings(fixture)]).toEqual(['SUCCEEDED', 1]);
     } finally {
-      await fixture.control('starknet/block-time', { seconds: 0 });
+      await fixture.sandbox.post('/starknet/block-time', { seconds: 0 });
     }
   });
 
@@ -79,7 +77,7 @@ describe('a paymaster that gives no answer', () => {
     await expectUnavailable(payment.send());
     await fixture.runJobs();
     expect(sendings(fixture)).toBe(1);
-    await finish(fixture);
+    await fixture.finish();
     expect(await payment.paid()).toBe(3n);
   });
 
@@ -88,7 +86,7 @@ describe('a paymaster that gives no answer', () => {
     order(fixture, { loseAnswer: true });
     await expectUnavailable(payment.send());
     expect(await payment.paid()).toBe(3n);
-    await finish(fixture);
+    await fixture.finish();
     expect(sendings(fixture)).toBe(1);
     const [outcome] = fixture.outcomes;
     expect(outcome).toMatchObject({ result: 'SUCCEEDED', account: payment.wallet.address });
@@ -101,11 +99,11 @@ describe('a paymaster that gives no answer', () => {
     for (const calls of [[], pay(1n)]) {
       await fixture.wallet();
       const wallet = newWallet();
-      await fixture.fund(wallet.address);
+      await fixture.sandbox.fund(wallet.address);
       const request = await wallet.prepared(fixture.sponsor, calls, { deploy: true });
       order(fixture, { loseAnswer: true });
       await expectUnavailable(fixture.sponsor.sponsor(request, nothing));
-      await finish(fixture);
+      await fixture.finish();
       expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED', account: wallet.address, kind: 'wallet' }]);
       expect(sendings(fixture)).toBe(1);
     }
@@ -119,7 +117,7 @@ describe('a paymaster that gives no answer', () => {
     await expectUnavailable(fixture.sponsorWith({ paymaster }).sponsor(payment.request, nothing));
     release();
     await expect.poll(payment.paid, { timeout: 20_000 }).toBe(3n);
-    await finish(fixture);
+    await fixture.finish();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
     expect(sendings(fixture)).toBe(1);
   });
@@ -128,16 +126,16 @@ describe('a paymaster that gives no answer', () => {
     const payment = await aPayment(fixture);
     order(fixture, { instead: 'hang up' });
     await expectUnavailable(payment.send());
-    await fixture.control('starknet/time', { increaseSeconds: 7_200 });
+    await fixture.sandbox.post('/starknet/time', { increaseSeconds: 7_200 });
     try {
-      await fixture.rest();
+      await fixture.ageRelays();
       await fixture.runJobs();
       expect(await payment.state()).toBe('VOIDED');
       expect(fixture.outcomes).toMatchObject([{ result: 'VOIDED', hash: undefined, receipt: undefined }]);
       expect(sendings(fixture)).toBe(1);
       await expect(payment.send()).rejects.toMatchObject({ code: 'typed_data_expired' });
     } finally {
-      await fixture.control('starknet/time', { offsetSeconds: 0 });
+      await fixture.sandbox.post('/starknet/time', { offsetSeconds: 0 });
     }
   });
 });
@@ -152,7 +150,7 @@ describe('a process that ends', () => {
     const dying = fixture.sponsorWith({ paymaster });
     await expect(dying.sponsor(payment.request, nothing)).rejects.toThrow('killed');
     expect([await payment.state(), sendings(fixture)]).toEqual(['STORED', 0]);
-    await finish(fixture);
+    await fixture.finish();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
     expect(await payment.paid()).toBe(3n);
   });
@@ -164,7 +162,7 @@ describe('a process that ends', () => {
     };
     await expect(fixture.sponsorWith({ onHash }).sponsor(payment.request, nothing)).rejects.toThrow('killed');
     expect(await payment.state()).toBe('STORED');
-    await finish(fixture);
+    await fixture.finish();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
     expect(sendings(fixture)).toBe(1);
   });
@@ -178,7 +176,7 @@ describe('a process that ends', () => {
     const outcomes = { wallet: crash, upgrade: crash, calls: crash, payout: crash, burn: crash, refund: crash };
     await expect(fixture.runJobs({ outcomes })).rejects.toThrow('killed');
     expect(await payment.state()).toBe('SENT');
-    await fixture.rest();
+    await fixture.ageRelays();
     await fixture.sweep();
     await fixture.sweep();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
@@ -188,23 +186,23 @@ describe('a process that ends', () => {
 describe('the chain', () => {
   it('is waited for: a transaction in the open block has not ended', async () => {
     const payment = await aPayment(fixture);
-    await fixture.control('starknet/block-time', { seconds: 3_600 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
     try {
       await payment.send();
-      await fixture.rest();
+      await fixture.ageRelays();
       await fixture.runJobs();
       expect([await payment.state(), sendings(fixture)]).toEqual(['SENT', 1]);
-      await fixture.control('starknet/mine', { blocks: 1 });
+      await fixture.sandbox.post('/starknet/mine', { blocks: 1 });
       await fixture.runJobs();
       expect(await payment.state()).toBe('SUCCEEDED');
     } finally {
-      await fixture.control('starknet/block-time', { seconds: 0 });
+      await fixture.sandbox.post('/starknet/block-time', { seconds: 0 });
     }
   });
 
   it('has the last word on a transaction that reverts', async () => {
     const payment = await aPayment(fixture);
-    await fixture.control('starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { hash } = await payment.send();
     await fixture.runJobs();
     expect(fixture.outcomes).toMatchObject([
@@ -224,10 +222,10 @@ describe('the chain', () => {
     await fixture.runJobs();
     expect(await payment.state()).toBe('SUCCEEDED');
     const head = await fixture.chain.blockNumber();
-    await fixture.control('starknet/reorg', { blocks: 1, transactions: 'drop' });
+    await fixture.sandbox.post('/starknet/reorg', { blocks: 1, transactions: 'drop' });
     expect(await payment.paid()).toBe(0n);
     await fixture.db.tx((tx) => reopenRelays(tx, fixture.chain.chainId, head - 1));
-    await fixture.rest();
+    await fixture.ageRelays();
     await fixture.sweep();
     await fixture.runJobs();
     expect(fixture.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
@@ -237,10 +235,10 @@ describe('the chain', () => {
   it('is asked again when it does not answer', async () => {
     const payment = await aPayment(fixture);
     await payment.send();
-    await fixture.control('starknet/faults', { kind: 'unavailable', count: 1 });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'unavailable', count: 1 });
     await expect(fixture.runJobs()).rejects.toThrow(ChainUnavailableError);
     expect(await payment.state()).toBe('SENT');
-    await finish(fixture);
+    await fixture.finish();
     await fixture.sweep();
     expect(await payment.state()).toBe('SUCCEEDED');
   });
@@ -251,7 +249,7 @@ describe('the chain', () => {
     await expectUnavailable(payment.send());
     await fixture.db.run(sql`update relays set created_at = now() - interval '8 days'`);
     await fixture.runJobs();
-    await fixture.rest();
+    await fixture.ageRelays();
     await fixture.sweep();
     expect(await fixture.db.rows(sql`select id from jobs`)).toEqual([]);
     expect(sendings(fixture)).toBe(1);

@@ -1,7 +1,7 @@
 import { selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet, type TestWallet, tokenAddress, transferCall } from '../../../testing/chain.ts';
-import { type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
+import { PaymasterFixture } from '../../../testing/paymaster.ts';
 import { executeRequest } from './client.ts';
 
 const BOB = 0xb0bn;
@@ -10,18 +10,18 @@ const EXECUTE = 'paymaster_executeTransaction';
 let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  fixture = await startPaymasterFixture();
+  fixture = await PaymasterFixture.start();
 });
 afterAll(() => fixture.stop());
 
 /** All that is sent meanwhile comes into one block. */
 async function inOneBlock(work: () => Promise<void>): Promise<void> {
-  await fixture.control('starknet/block-time', { seconds: 3_600 });
+  await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
   try {
     await work();
-    await fixture.control('starknet/mine', { blocks: 1 });
+    await fixture.sandbox.post('/starknet/mine', { blocks: 1 });
   } finally {
-    await fixture.control('starknet/block-time', { seconds: 0 });
+    await fixture.sandbox.post('/starknet/block-time', { seconds: 0 });
   }
 }
 
@@ -32,7 +32,7 @@ async function sendSilently(wallet: TestWallet, calls: Parameters<TestWallet['pr
 }
 
 async function finish(): Promise<void> {
-  await fixture.rest();
+  await fixture.ageRelays();
   await fixture.runJobs();
   await fixture.runJobs();
 }
@@ -90,6 +90,6 @@ describe('a transaction that the paymaster does not name', () => {
     });
     await finish();
     expect(fixture.outcomes).toEqual([]);
-    expect(fixture.complaints).toContain('a paymaster executed a relay in a transaction that cannot be told');
+    expect(fixture.warnings).toContain('a paymaster executed a relay in a transaction that cannot be told');
   });
 });

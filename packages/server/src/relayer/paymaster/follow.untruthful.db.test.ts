@@ -1,20 +1,12 @@
 import { toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet, relayer, signedPayment } from '../../../testing/chain.ts';
-import {
-  aPayment,
-  finish,
-  nothing,
-  order,
-  type PaymasterFixture,
-  sendings,
-  startPaymasterFixture,
-} from '../../../testing/paymaster.ts';
+import { aPayment, nothing, order, PaymasterFixture, sendings } from '../../../testing/paymaster.ts';
 
 let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  fixture = await startPaymasterFixture();
+  fixture = await PaymasterFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -25,7 +17,7 @@ describe('a paymaster that does not tell the truth', () => {
     const wrong = kind === 'unknown' ? 0xbadn : other;
     order(fixture, { alter: (result: object) => ({ ...result, transaction_hash: toHex(wrong) }) });
     expect((await payment.send()).hash).toBe(wrong);
-    await finish(fixture);
+    await fixture.finish();
     const [outcome] = fixture.outcomes;
     expect(outcome).toMatchObject({ result: 'SUCCEEDED', account: payment.wallet.address });
     expect(outcome?.hash).not.toBe(wrong);
@@ -46,7 +38,7 @@ describe('a paymaster that does not tell the truth', () => {
     later = (await fixture.sponsor.sponsor(deployment, nothing)).hash;
     release();
     expect((await sending).hash).toBe(later);
-    await finish(fixture);
+    await fixture.finish();
     const outcome = fixture.outcomes.find(({ account }) => account === payment.wallet.address);
     expect(outcome?.result).toBe('SUCCEEDED');
     expect(outcome?.hash).not.toBe(later);
@@ -54,22 +46,22 @@ describe('a paymaster that does not tell the truth', () => {
 
   it('is not believed when it names a transaction that reverted, though another one executed it', async () => {
     const failed = await aPayment(fixture);
-    await fixture.control('starknet/faults', { kind: 'revert', reason: 'out of luck' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const reverted = (await failed.send()).hash;
     const payment = await aPayment(fixture);
     order(fixture, { alter: (result: object) => ({ ...result, transaction_hash: toHex(reverted) }) });
     await payment.send();
-    await finish(fixture);
+    await fixture.finish();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED', account: payment.wallet.address }]);
   });
 
   it('is asked again when nothing came of the transaction that it named', async () => {
     const payment = await aPayment(fixture);
-    await fixture.control('starknet/faults', { kind: 'forget' });
+    await fixture.sandbox.post('/starknet/faults', { kind: 'forget' });
     const { hash } = await payment.send();
     await fixture.runJobs();
     expect(sendings(fixture)).toBe(1);
-    await finish(fixture);
+    await fixture.finish();
     expect(await payment.paid()).toBe(3n);
     expect(sendings(fixture)).toBe(2);
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
@@ -83,7 +75,7 @@ describe('a paymaster that does not tell the truth', () => {
     await fixture.chain.send(ahead);
     order(fixture, { instead: { result: { tracking_id: '0x0', transaction_hash: toHex(ahead.hash) } } });
     await payment.send();
-    await finish(fixture);
+    await fixture.finish();
     expect([await payment.state(), sendings(fixture)]).toEqual(['SENT', 1]);
   });
 
@@ -92,7 +84,7 @@ describe('a paymaster that does not tell the truth', () => {
     order(fixture, { deny: { code: 156, message: 'no' } });
     await expect(payment.send()).rejects.toMatchObject({ code: 'transaction_reverted' });
     expect(await payment.state()).toBe('VOIDED');
-    await finish(fixture);
+    await fixture.finish();
     expect(await payment.state()).toBe('SUCCEEDED');
     expect(fixture.outcomes).toMatchObject([{ result: 'VOIDED' }, { result: 'SUCCEEDED', hash: expect.anything() }]);
     expect(await payment.paid()).toBe(3n);

@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newWallet, relayer, type TestWallet, transferCall } from '../../../testing/chain.ts';
-import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
+import { API_KEY, PaymasterFixture } from '../../../testing/paymaster.ts';
 import { startSnip29 } from '../../../testing/snip29-server.ts';
 import type { Sponsorship } from '../relay.ts';
 import { createPaymasterClient } from './client.ts';
@@ -15,7 +15,7 @@ const BUILD = 'paymaster_buildTransaction';
 let fixture: PaymasterFixture;
 
 beforeAll(async () => {
-  fixture = await startPaymasterFixture();
+  fixture = await PaymasterFixture.start();
 });
 afterAll(() => fixture.stop());
 
@@ -77,7 +77,7 @@ describe('a paymaster pays', () => {
   it('for an account and its first calls in one transaction', async () => {
     await fixture.wallet();
     const wallet = newWallet();
-    await fixture.fund(wallet.address);
+    await fixture.sandbox.fund(wallet.address);
     const before = await fixture.balance(BOB);
     const { hash } = await fixture.sponsor.sponsor(
       await wallet.prepared(fixture.sponsor, pay(2n), { deploy: true }),
@@ -114,7 +114,7 @@ describe('a paymaster pays', () => {
   it('through a contract of its own, when it builds typed data that nobody else may send', async () => {
     const wallet = await fixture.wallet();
     const account = relayer(3);
-    const options = { rpcUrl: fixture.rpcUrl, apiKey: API_KEY, account, caller: account.address };
+    const options = { rpcUrl: fixture.sandbox.rpcUrl, apiKey: API_KEY, account, caller: account.address };
     const server = await startSnip29(options);
     const sponsor = fixture.sponsorWith({ paymaster: createPaymasterClient({ url: server.url, apiKey: API_KEY }) });
     const request = await wallet.prepared(sponsor, pay(1n));
@@ -174,7 +174,7 @@ describe('a paymaster refuses', () => {
     await refused(wallet, request);
     const again = await refusalOf(fixture.sponsor.sponsor(request, nothing));
     expect(again).toMatchObject({ code: 'typed_data_expired', message: expect.stringContaining('sign it anew') });
-    await fixture.rest();
+    await fixture.ageRelays();
     await fixture.runJobs();
     expect(fixture.server.calls.filter((method) => method === EXECUTE)).toHaveLength(1);
   });
@@ -194,7 +194,7 @@ describe('a paymaster refuses', () => {
     const sponsor = fixture.sponsorWith({ paymaster: createPaymasterClient({ url, apiKey: 'wrong' }) });
     expect((await refusalOf(sponsor.sponsor(request, nothing))).code).toBe('chain_unavailable');
     expect(await fixture.relay(wallet)).toMatchObject({ state: 'STORED' });
-    await fixture.rest();
+    await fixture.ageRelays();
     await fixture.runJobs();
     await fixture.runJobs();
     expect(fixture.outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);

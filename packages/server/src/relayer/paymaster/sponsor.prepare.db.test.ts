@@ -2,7 +2,7 @@ import { ApiError } from '@svc/protocol';
 import { type Call, chainIds, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newWallet, type TestWallet, transferCall } from '../../../testing/chain.ts';
-import { API_KEY, type PaymasterFixture, startPaymasterFixture } from '../../../testing/paymaster.ts';
+import { API_KEY, PaymasterFixture } from '../../../testing/paymaster.ts';
 import type { Fault } from '../../../testing/snip29-server.ts';
 import { createPaymasterClient } from './client.ts';
 
@@ -14,7 +14,7 @@ let fixture: PaymasterFixture;
 let wallet: TestWallet;
 
 beforeAll(async () => {
-  fixture = await startPaymasterFixture();
+  fixture = await PaymasterFixture.start();
   wallet = await fixture.wallet();
 });
 afterAll(() => fixture.stop());

@@ -19,11 +19,11 @@ afterAll(() => relayers.stop());
 
 /** A transfer that was stored, not sent, and executed by somebody else. */
 async function overtaken() {
-  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const sponsor = relayers.sponsorWith({ pause: nothing }, cutOff);
   const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
   await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'chain_unavailable' });
-  return { payer, bob, asked, other: await relayers.executeElsewhere(asked) };
+  return { payer, bob, asked, other: await relayers.executeByThirdParty(asked) };
 }
 
 async function onlyRelay() {
@@ -33,10 +33,10 @@ async function onlyRelay() {
 
 /** A transfer that the chain reverts for a reason of its own. */
 async function reverted() {
-  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const { sponsor } = relayers;
   const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
-  await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+  await relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
   await sponsor.sponsor(asked, nothing);
   await relayers.finish();
   expect(await relayers.states()).toEqual(['REVERTED']);
@@ -61,15 +61,15 @@ describe('a relay that somebody else executes first', () => {
   it('has succeeded also when its nonce was used for something else', async () => {
     const { other } = await overtaken();
     expect(await relayers.chain.send(signedPayment(await relayers.nonce()))).toEqual({ outcome: 'sent' });
-    await relayers.look();
-    relayers.wait(5 * MINUTE_MS);
-    await relayers.look();
+    await relayers.runPass();
+    relayers.clock.advance(5 * MINUTE_MS);
+    await relayers.runPass();
     expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: other }]);
   });
 
   it('has succeeded also when its time was over before we could send', async () => {
     const { other } = await overtaken();
-    await relayers.controls.travel(3_600);
+    await relayers.sandbox.travel(3_600);
     await relayers.finish();
     expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: other }]);
   });
@@ -78,7 +78,7 @@ describe('a relay that somebody else executes first', () => {
     const { payer, bob } = await overtaken();
     await relayers.finish();
     const head = await relayers.chain.blockNumber();
-    await relayers.controls.reorganise(1, 'drop');
+    await relayers.sandbox.reorganise(1, 'drop');
     await relayers.db.tx((tx) => reopenRelays(tx, relayers.chain.chainId, head - 1));
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
     const { sponsor } = relayers;
@@ -101,24 +101,24 @@ describe('a relay whose transaction elsewhere cannot be told', () => {
         return blind.events();
       },
     };
-    await relayers.look();
-    for (let looks = 0; looks < 5; looks += 1) await relayers.look(counting);
+    await relayers.runPass();
+    for (let looks = 0; looks < 5; looks += 1) await relayers.runPass(counting);
     expect([await relayers.states(), relayers.outcomes]).toEqual([['SENT'], []]);
-    expect(relayers.complaints).toContain(UNTOLD);
+    expect(relayers.warnings).toContain(UNTOLD);
     const once = searches;
     expect(once).toBeGreaterThan(0);
-    relayers.wait(MINUTE_MS + 1);
-    await relayers.look(counting);
+    relayers.clock.advance(MINUTE_MS + 1);
+    await relayers.runPass(counting);
     expect(searches).toBe(2 * once);
-    relayers.wait(MINUTE_MS + 1);
-    await relayers.look();
+    relayers.clock.advance(MINUTE_MS + 1);
+    await relayers.runPass();
     expect(relayers.outcomes).toMatchObject([{ result: 'SUCCEEDED', hash: other }]);
   });
 
   it('does not count as work of its account, which could not take more otherwise', async () => {
     await overtaken();
-    await relayers.look();
-    await relayers.look(blind);
+    await relayers.runPass();
+    await relayers.runPass(blind);
     await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 5000`);
     const taken = await relayers.db.tx((tx) =>
       takeNonce(tx, relayers.chain.chainId, [padAddress(relayer(1).address)], 1n),
@@ -130,17 +130,17 @@ describe('a relay whose transaction elsewhere cannot be told', () => {
 describe('a relay that counts as lost', () => {
   it('succeeds after all when somebody executes it later', async () => {
     const { bob, asked } = await reverted();
-    await relayers.watch();
+    await relayers.recheckUnexecuted();
     expect(await relayers.states()).toEqual(['REVERTED']);
-    const other = await relayers.executeElsewhere(asked);
-    await relayers.watch();
+    const other = await relayers.executeByThirdParty(asked);
+    await relayers.recheckUnexecuted();
     await relayers.finish();
     expect(relayers.outcomes).toMatchObject([{ result: 'REVERTED' }, { result: 'SUCCEEDED', hash: other }]);
     expect(await relayers.balance(bob)).toBe(7n);
   });
 
   it('succeeds after all when its own transaction shows up', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     const unknown = { status: 'NOT_RECEIVED', accepted: false, revertReason: undefined } as const;
@@ -149,11 +149,11 @@ describe('a relay that counts as lost', () => {
       transactionStatus: async () => unknown,
       call: async () => ({ ok: true, felts: [1n] }) as const,
     };
-    await relayers.look(behind);
-    relayers.wait(5 * MINUTE_MS);
-    await relayers.look(behind);
+    await relayers.runPass(behind);
+    relayers.clock.advance(5 * MINUTE_MS);
+    await relayers.runPass(behind);
     expect(await relayers.states()).toEqual(['VOIDED']);
-    await relayers.watch();
+    await relayers.recheckUnexecuted();
     await relayers.finish();
     expect(relayers.outcomes).toMatchObject([{ result: 'VOIDED' }, { result: 'SUCCEEDED', hash }]);
   });
@@ -167,30 +167,30 @@ describe('a relay that counts as lost', () => {
         return { ok: true, felts: [1n] } as const;
       },
     };
-    await relayers.watch(counting);
+    await relayers.recheckUnexecuted(counting);
     expect(asked).toBe(1);
-    relayers.wait(61 * MINUTE_MS);
-    await relayers.watch(counting);
+    relayers.clock.advance(61 * MINUTE_MS);
+    await relayers.recheckUnexecuted(counting);
     expect(asked).toBe(2);
-    relayers.wait(3 * MINUTE_MS);
-    await relayers.watch(counting);
+    relayers.clock.advance(3 * MINUTE_MS);
+    await relayers.recheckUnexecuted(counting);
     expect(asked).toBe(2);
   });
 
   it('stays so while its wallet cannot be asked', async () => {
     await reverted();
-    await relayers.watch({ call: () => Promise.reject(new Error('gone')) });
+    await relayers.recheckUnexecuted({ call: () => Promise.reject(new Error('gone')) });
     expect(await relayers.states()).toEqual(['REVERTED']);
-    expect(relayers.complaints).toContain('a wallet could not be asked what it has executed');
+    expect(relayers.warnings).toContain('a wallet could not be asked what it has executed');
   });
 
   it('is believed to be so where the wallet does not tell what it has executed', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
-    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     await sponsor.sponsor(asked, nothing);
-    await relayers.look({ call: async () => ({ ok: false, code: 21, reason: 'no such entrypoint' }) as const });
+    await relayers.runPass({ call: async () => ({ ok: false, code: 21, reason: 'no such entrypoint' }) as const });
     expect(await relayers.states()).toEqual(['REVERTED']);
   });
 });

@@ -26,7 +26,7 @@ async function nextNonce(): Promise<bigint | undefined> {
 
 describe('when the key of an account is used elsewhere', () => {
   it('a relay whose nonce is gone is given up after minutes, with a loud line, and the next one works', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const sponsor = relayers.sponsorWith({});
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
     await relayers.finish();
@@ -35,14 +35,14 @@ describe('when the key of an account is used elsewhere', () => {
     await useKeyElsewhere();
     await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'chain_unavailable' });
     expect(await nextNonce()).toBe(await relayers.nonce());
-    relayers.wait(4 * MINUTE_MS);
-    await relayers.look();
+    relayers.clock.advance(4 * MINUTE_MS);
+    await relayers.runPass();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'STORED']);
-    relayers.wait(MINUTE_MS);
-    await relayers.look();
+    relayers.clock.advance(MINUTE_MS);
+    await relayers.runPass();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'VOIDED']);
     expect(relayers.outcomes.at(-1)).toMatchObject({ result: 'VOIDED', hash: undefined });
-    expect(relayers.complaints).toContain('the nonce of a relay was used by somebody else');
+    expect(relayers.warnings).toContain('the nonce of a relay was used by somebody else');
     await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'typed_data_expired' });
     const again = payer.asks({ ...asked.execution, nonce: asked.execution.nonce + 1n });
     await sponsor.sponsor(again, nothing);
@@ -51,7 +51,7 @@ describe('when the key of an account is used elsewhere', () => {
   });
 
   it('a process that starts afterwards gives out the right nonce at once', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     await useKeyElsewhere();
     const sponsor = relayers.sponsorWith({});
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
@@ -60,13 +60,13 @@ describe('when the key of an account is used elsewhere', () => {
   });
 
   it('a node that only does not know the receipt yet is no reason to give up', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     const behind = { receipt: async () => undefined };
-    await relayers.look(behind);
-    relayers.wait(10 * MINUTE_MS);
-    await relayers.look(behind);
+    await relayers.runPass(behind);
+    relayers.clock.advance(10 * MINUTE_MS);
+    await relayers.runPass(behind);
     expect(await relayers.states()).toEqual(['SENT']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
@@ -75,14 +75,14 @@ describe('when the key of an account is used elsewhere', () => {
 
 describe('nonces that were given out and lost', () => {
   it('are made good, so that what is behind them goes on', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 2`);
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
-    relayers.wait(3_000);
-    await relayers.look();
-    relayers.wait(5_000);
-    await relayers.look();
+    relayers.clock.advance(3_000);
+    await relayers.runPass();
+    relayers.clock.advance(5_000);
+    await relayers.runPass();
     expect(await relayers.states()).toEqual(['SENT']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['VOIDED', 'VOIDED', 'SUCCEEDED']);
@@ -91,15 +91,15 @@ describe('nonces that were given out and lost', () => {
   });
 
   it('are left alone when it is the node that is behind', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
     await relayers.finish();
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
     const behind = { nonceAt: async () => (await relayers.nonce()) - 2n };
     for (let looks = 0; looks < 3; looks += 1) {
-      relayers.wait(11_000);
-      await relayers.look(behind);
+      relayers.clock.advance(11_000);
+      await relayers.runPass(behind);
     }
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'SENT']);
     await relayers.finish();

@@ -22,11 +22,11 @@ async function kinds(): Promise<string[]> {
 
 /** A transfer that the chain refuses from the first. */
 async function refused(code: number) {
-  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const sponsor = relayers.sponsorWith({ pause: nothing }, refusing(code));
   const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
   await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'chain_unavailable' });
-  await relayers.look(refusing(code));
+  await relayers.runPass(refusing(code));
   return { payer, bob, asked };
 }
 
@@ -43,11 +43,11 @@ describe('a relay that every node refuses', () => {
     };
     const late = relayers.sponsorWith({ pause: nothing }, picky);
     await late.sponsor(await payer.prepared(late, [transferCall('USDC', bob, 1n)]), nothing);
-    await relayers.look(picky);
+    await relayers.runPass(picky);
     expect(await kinds()).toEqual(['FIRST', 'FIRST']);
-    relayers.wait(HALF_A_MINUTE_MS);
-    await relayers.look(picky);
-    await relayers.look(picky);
+    relayers.clock.advance(HALF_A_MINUTE_MS);
+    await relayers.runPass(picky);
+    await relayers.runPass(picky);
     expect(await kinds()).toEqual(['FIRST', 'FIRST', 'FILLER']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['VOIDED', 'SUCCEEDED']);
@@ -57,10 +57,10 @@ describe('a relay that every node refuses', () => {
 
   it('as not valid is tried once more for a higher fee before that', async () => {
     await refused(55);
-    relayers.wait(HALF_A_MINUTE_MS);
-    await relayers.look(refusing(55));
+    relayers.clock.advance(HALF_A_MINUTE_MS);
+    await relayers.runPass(refusing(55));
     expect(await kinds()).toEqual(['FIRST', 'BUMP']);
-    await relayers.look(refusing(55));
+    await relayers.runPass(refusing(55));
     expect(await kinds()).toEqual(['FIRST', 'BUMP', 'FILLER']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['VOIDED']);
@@ -68,9 +68,9 @@ describe('a relay that every node refuses', () => {
 
   it('keeps its nonce while a node may have it', async () => {
     await refused(54);
-    relayers.wait(HALF_A_MINUTE_MS);
+    relayers.clock.advance(HALF_A_MINUTE_MS);
     await relayers.db.run(sql`update relay_attempts set taken_at = now()`);
-    await relayers.look(refusing(54));
+    await relayers.runPass(refusing(54));
     expect(await kinds()).toEqual(['FIRST']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
@@ -81,12 +81,12 @@ describe('a relay that every node refuses', () => {
     ['something in its way', refusing(64)],
     ['a node that does not answer', { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) as const }],
   ])('is not given up for %s', async (_, reason) => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const sponsor = relayers.sponsorWith({ pause: nothing }, reason);
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing).catch(nothing);
     for (let looks = 0; looks < 4; looks += 1) {
-      await relayers.look(reason);
-      relayers.wait(HALF_A_MINUTE_MS);
+      await relayers.runPass(reason);
+      relayers.clock.advance(HALF_A_MINUTE_MS);
     }
     expect(await kinds()).not.toContain('FILLER');
     await relayers.finish();
@@ -98,8 +98,8 @@ describe('a relay that every node refuses', () => {
     await relayers.db.run(sql`
       update relay_attempts set transaction = jsonb_set(transaction::jsonb, '{resource_bounds,l2_gas,max_price_per_unit}',
         '"0xffffffffffffffff"')::text`);
-    relayers.wait(HALF_A_MINUTE_MS);
-    await relayers.look(refusing(54));
+    relayers.clock.advance(HALF_A_MINUTE_MS);
+    await relayers.runPass(refusing(54));
     const filler = await relayers.db.one<{ price: string }>(sql`
       select transaction::jsonb #>> '{resource_bounds,l2_gas,max_price_per_unit}' as price
         from relay_attempts where kind = 'FILLER'`);

@@ -27,7 +27,7 @@ async function attempts() {
 const price = ({ resource_bounds }: RawInvoke) => BigInt(resource_bounds.l2_gas.max_price_per_unit);
 
 async function askFor(amount: bigint, changes = {}) {
-  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const sponsor = relayers.sponsorWith({ pause: nothing }, changes);
   const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, amount)]);
   await sponsor.sponsor(asked, nothing).catch(nothing);
@@ -39,14 +39,14 @@ describe('a transaction that a node has and does not include', () => {
     await relayers.begin();
     const { bob } = await askFor(7n, { send: async () => ({ outcome: 'sent' }) });
     const sticks = { transactionStatus: async () => received, send: async () => ({ outcome: 'sent' }) as const };
-    relayers.wait(3_000);
-    await relayers.look(sticks);
-    relayers.wait(29_000);
-    await relayers.look(sticks);
+    relayers.clock.advance(3_000);
+    await relayers.runPass(sticks);
+    relayers.clock.advance(29_000);
+    await relayers.runPass(sticks);
     expect(await attempts()).toHaveLength(1);
-    relayers.wait(2_000);
-    await relayers.look(sticks);
-    await relayers.look(sticks);
+    relayers.clock.advance(2_000);
+    await relayers.runPass(sticks);
+    await relayers.runPass(sticks);
     const [first, bump, ...more] = await attempts();
     if (!first || !bump) throw new Error('there should be two');
     expect([first.kind, bump.kind, more]).toEqual(['FIRST', 'BUMP', []]);
@@ -70,10 +70,10 @@ describe('a transaction that a node has and does not include', () => {
     const { sponsor, chain } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 2n)]), nothing);
     const skipping = { nonceAt: async () => (await relayers.nonce()) + 1n };
-    relayers.wait(3_000);
-    await relayers.look(skipping);
-    relayers.wait(31_000);
-    await relayers.look(skipping);
+    relayers.clock.advance(3_000);
+    await relayers.runPass(skipping);
+    relayers.clock.advance(31_000);
+    await relayers.runPass(skipping);
     const all = await attempts();
     expect(all.map(({ kind }) => kind)).toEqual(['FIRST', 'FIRST', 'BUMP']);
     const statuses = await Promise.all(all.map(({ hash }) => chain.transactionStatus(BigInt(hash))));
@@ -87,8 +87,8 @@ describe('a transaction that a node has and does not include', () => {
     await askFor(7n, { send: async () => ({ outcome: 'sent' }) });
     const sticks = { transactionStatus: async () => received, send: async () => ({ outcome: 'sent' }) as const };
     for (let looks = 0; looks < 10; looks += 1) {
-      relayers.wait(31_000);
-      await relayers.look(sticks);
+      relayers.clock.advance(31_000);
+      await relayers.runPass(sticks);
     }
     const all = await attempts();
     expect(all.map(({ kind }) => kind)).toEqual(['FIRST', ...Array(5).fill('BUMP')]);
@@ -113,30 +113,30 @@ describe('a raise', () => {
   it('beyond the handful comes when prices have risen above what is offered, half a minute apart', async () => {
     await askFor(7n, { send: async () => ({ outcome: 'sent' }) });
     for (let looks = 0; looks < 8; looks += 1) {
-      relayers.wait(31_000);
-      await relayers.look(sticks);
+      relayers.clock.advance(31_000);
+      await relayers.runPass(sticks);
     }
     expect(await attempts()).toHaveLength(6);
-    await relayers.look(dearer(100n));
-    await relayers.look(dearer(1_000n));
+    await relayers.runPass(dearer(100n));
+    await relayers.runPass(dearer(1_000n));
     const all = await attempts();
     expect(all.map(({ kind }) => kind)).toEqual(['FIRST', ...Array(6).fill('BUMP')]);
     const [before, last] = all.slice(-2);
     if (before && last) expect(price(last.tx)).toBeGreaterThan(10n * price(before.tx));
-    relayers.wait(31_000);
-    await relayers.look(dearer(1_000n));
+    relayers.clock.advance(31_000);
+    await relayers.runPass(dearer(1_000n));
     expect(await attempts()).toHaveLength(8);
   });
 
   it('of a transaction that does nothing goes on in the same way, so that an account is never dead', async () => {
     await askFor(7n, cutOff);
-    relayers.wait(HOUR_MS);
+    relayers.clock.advance(HOUR_MS);
     for (let looks = 0; looks < 8; looks += 1) {
-      relayers.wait(31_000);
-      await relayers.look(sticks);
+      relayers.clock.advance(31_000);
+      await relayers.runPass(sticks);
     }
     expect(await attempts()).toHaveLength(6);
-    await relayers.look(dearer(100n));
+    await relayers.runPass(dearer(100n));
     expect((await attempts()).map(({ kind }) => kind)).toEqual(['FIRST', ...Array(6).fill('FILLER')]);
   });
 
@@ -146,14 +146,14 @@ describe('a raise', () => {
     if (!first) throw new Error('there should be one');
     const maxFeeFri = maxFeeOf(feeOf(first.tx)) * 2n;
     for (let looks = 0; looks < 8; looks += 1) {
-      relayers.wait(31_000);
-      await relayers.look(sticks, { maxFeeFri });
+      relayers.clock.advance(31_000);
+      await relayers.runPass(sticks, { maxFeeFri });
     }
     const all = await attempts();
     expect(all.length).toBeGreaterThan(1);
     expect(all.length).toBeLessThan(6);
     for (const { tx } of all) expect(maxFeeOf(feeOf(tx))).toBeLessThanOrEqual(maxFeeFri);
-    expect(relayers.complaints).toContain('a relay is stuck, and more is not paid for one');
+    expect(relayers.warnings).toContain('a relay is stuck, and more is not paid for one');
   });
 });
 
@@ -161,10 +161,10 @@ describe('a transaction that is refused again and again', () => {
   it.each([53, 55, 64])('with error %s is raised after half a minute', async (code) => {
     const refused = { send: async () => ({ outcome: 'refused', code, reason: 'no' }) as const };
     const { bob } = await askFor(7n, refused);
-    await relayers.look(refused);
+    await relayers.runPass(refused);
     expect(await attempts()).toHaveLength(1);
-    relayers.wait(31_000);
-    await relayers.look(refused);
+    relayers.clock.advance(31_000);
+    await relayers.runPass(refused);
     expect((await attempts()).map(({ kind }) => kind)).toEqual(['FIRST', 'BUMP']);
     expect(await relayers.states()).toEqual(['STORED']);
     await relayers.finish();
@@ -175,17 +175,17 @@ describe('a transaction that is refused again and again', () => {
   it('because the account has no money is not: that would only cost more', async () => {
     const refused = { send: async () => ({ outcome: 'refused', code: 54, reason: 'no money' }) as const };
     await askFor(7n, refused);
-    relayers.wait(31_000);
-    await relayers.look(refused);
+    relayers.clock.advance(31_000);
+    await relayers.runPass(refused);
     expect(await attempts()).toHaveLength(1);
-    expect(relayers.complaints).toContain('a relay was not taken');
+    expect(relayers.warnings).toContain('a relay was not taken');
   });
 });
 
 describe('an execution that has expired before it was included', () => {
   it('gives its nonce to a transaction that does nothing, so that those behind it go on', async () => {
     const { payer, bob, asked } = await askFor(7n, cutOff);
-    await relayers.controls.travel(HOUR_MS / 1_000);
+    await relayers.sandbox.travel(HOUR_MS / 1_000);
     const late = await payer.prepared(relayers.sponsor, [transferCall('USDC', bob, 1n)]);
     await relayers.sponsor.sponsor(late, nothing);
     await relayers.finish();
@@ -198,8 +198,8 @@ describe('an execution that has expired before it was included', () => {
 
   it('is what the chain made of it when it lands after all', async () => {
     const { bob } = await askFor(7n, cutOff);
-    relayers.wait(HOUR_MS);
-    await relayers.look(cutOff);
+    relayers.clock.advance(HOUR_MS);
+    await relayers.runPass(cutOff);
     const [first, filler] = await attempts();
     expect(filler?.kind).toBe('FILLER');
     await relayers.chain.send(await readAttempt(relayers.db, relayers.chain.chainId, BigInt(first?.hash ?? 0)));

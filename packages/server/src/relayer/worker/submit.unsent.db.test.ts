@@ -18,7 +18,7 @@ afterAll(() => relayers.stop());
 
 /** Stores so many transfers of one unit each without sending any. */
 async function storeUnsent(count: number) {
-  const [payer, bob] = [await relayers.begin(), relayers.someone()];
+  const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const sponsor = relayers.sponsorWith(alone, cutOff);
   const all = [];
   for (let number = 0; number < count; number += 1) {
@@ -52,7 +52,7 @@ describe('what was stored and never sent', () => {
   it('is left to its request while it is young, unless all others wait for it', async () => {
     await storeUnsent(2);
     const sent: bigint[] = [];
-    await relayers.look({
+    await relayers.runPass({
       send: async ({ transaction }: SignedInvoke) => {
         sent.push(BigInt(transaction.nonce));
         return { outcome: 'sent' };
@@ -63,10 +63,10 @@ describe('what was stored and never sent', () => {
 
   it('waits while it is too far ahead for a node to take it', async () => {
     await storeUnsent(3);
-    relayers.wait(3_000);
+    relayers.clock.advance(3_000);
     const behind = (await relayers.nonce()) - 149n;
     const sent: bigint[] = [];
-    await relayers.look({
+    await relayers.runPass({
       nonceAt: async () => behind,
       send: async ({ transaction }: SignedInvoke) => {
         sent.push(BigInt(transaction.nonce));
@@ -90,14 +90,14 @@ describe('what was stored and never sent', () => {
 
 describe('what a node took and lost', () => {
   it('is sent again, all of it at one look', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
-    await relayers.controls.fault({ kind: 'forget', count: 3 });
+    await relayers.sandbox.fault({ kind: 'forget', count: 3 });
     for (const amount of [1n, 2n, 4n]) {
       await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, amount)]), nothing);
     }
     expect(await relayers.balance(bob)).toBe(0n);
-    await relayers.look();
+    await relayers.runPass();
     expect(await relayers.balance(bob)).toBe(7n);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED']);
@@ -106,16 +106,16 @@ describe('what a node took and lost', () => {
 
 describe('what stands in an open block', () => {
   it('is not final before the block is sealed', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
-    await relayers.controls.holdBlocks();
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    await relayers.sandbox.holdBlocks();
     await relayers.sponsor.sponsor(await payer.prepared(relayers.sponsor, [transferCall('USDC', bob, 5n)]), nothing);
-    await relayers.look();
-    relayers.wait(60_000);
-    await relayers.look();
+    await relayers.runPass();
+    relayers.clock.advance(60_000);
+    await relayers.runPass();
     expect(await relayers.balance(bob)).toBe(5n);
     expect(await relayers.states()).toEqual(['SENT']);
     expect(relayers.outcomes).toEqual([]);
-    await relayers.controls.mine();
+    await relayers.sandbox.mine();
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
   });

@@ -26,11 +26,11 @@ describe('when the node fails at a send, the money moves once and the relay ends
     ['the node has an internal error', { kind: 'error', method: SEND, code: -32603, message: 'Internal error' }],
     ['the node is slow', { kind: 'slow', method: SEND, delayMs: 300 }],
   ])('%s', async (_, fault) => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, outcomes } = relayers;
     const nonce = await relayers.nonce();
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
-    await relayers.controls.fault(fault);
+    await relayers.sandbox.fault(fault);
     const { id, hash } = await sponsor.sponsor(asked, nothing);
     await relayers.finish();
     expect(await relayers.balance(bob)).toBe(7n);
@@ -48,11 +48,11 @@ describe('when the node fails while a relay is followed, its state waits for the
     ['behind in receipts alone', { kind: 'stale', blocks: 1, count: 3, method: 'starknet_getTransactionReceipt' }],
     ['behind in nonces alone', { kind: 'stale', blocks: 1, count: 4, method: 'starknet_getNonce' }],
   ])('the node is %s', async (_, fault) => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, outcomes } = relayers;
     const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
-    await relayers.controls.fault(fault);
-    await relayers.look();
+    await relayers.sandbox.fault(fault);
+    await relayers.runPass();
     expect(await relayers.states()).toEqual(['SENT']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
@@ -63,10 +63,10 @@ describe('when the node fails while a relay is followed, its state waits for the
 
 describe('a transaction that the chain reverts', () => {
   it('ends as reverted, with the reason, and is not tried again', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, outcomes } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
-    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     const answer = await sponsor.sponsor(asked, nothing);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['REVERTED']);
@@ -79,10 +79,10 @@ describe('a transaction that the chain reverts', () => {
 
 describe('when no node answers before anything is stored', () => {
   it('the caller hears so, and nothing is left behind', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
-    await relayers.controls.fault({ kind: 'unavailable', method: 'starknet_estimateFee' });
+    await relayers.sandbox.fault({ kind: 'unavailable', method: 'starknet_estimateFee' });
     await expect(sponsor.sponsor(asked, nothing)).rejects.toThrow(ChainUnavailableError);
     expect(await relayers.states()).toEqual([]);
   });
@@ -90,12 +90,12 @@ describe('when no node answers before anything is stored', () => {
 
 describe('when the receipt of one relay cannot be read', () => {
   it('the others end all the same', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, chain } = relayers;
     const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
     const unreadable = async (of: bigint) => (of === hash ? Promise.reject(new Error('nonsense')) : chain.receipt(of));
-    await relayers.look({ receipt: unreadable });
+    await relayers.runPass({ receipt: unreadable });
     expect(await relayers.states()).toEqual(['SENT', 'SUCCEEDED']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);
@@ -104,16 +104,16 @@ describe('when the receipt of one relay cannot be read', () => {
 
 describe('when a contract chooses odd words for its revert', () => {
   it('they are stored as far as they can be, the innermost first', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, chain, outcomes } = relayers;
-    await relayers.controls.fault({ kind: 'revert', reason: 'out of luck' });
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
     const { id } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     const revertReason = `${'x'.repeat(100_000)}\0 out of\ud800 luck`;
     const receipt = async (hash: bigint) => {
       const found = await chain.receipt(hash);
       return found && { ...found, revertReason };
     };
-    await relayers.look({ receipt });
+    await relayers.runPass({ receipt });
     const kept = (await findRelay(relayers.db.reads, id))?.revertReason;
     expect(kept).toMatch(/^…x+ out of\ufffd luck$/);
     expect(kept).toHaveLength(2_000);
@@ -125,35 +125,35 @@ describe('when the outcome of a relay cannot be recorded', () => {
   const failing = () => ({ ...relayers.deps.outcomes, calls: () => Promise.reject(new Error('no transfers')) });
 
   it('it stays open until it can be', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
-    await relayers.look({}, { outcomes: failing() });
+    await relayers.runPass({}, { outcomes: failing() });
     expect(await relayers.states()).toEqual(['SENT']);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
   });
 
   it('it is retried, and logged, less and less often, at most once a minute', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
-    const { sponsor, complaints } = relayers;
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor, warnings } = relayers;
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     const delays: number[] = [];
     for (let tries = 0; tries < 9; tries += 1) {
-      const [pass] = await relayers.look({}, { outcomes: failing() });
+      const [pass] = await relayers.runPass({}, { outcomes: failing() });
       // A pass before its time leaves it alone.
-      await relayers.look({}, { outcomes: failing() });
+      await relayers.runPass({}, { outcomes: failing() });
       delays.push(pass?.nextPassMs ?? 0);
-      relayers.wait(pass?.nextPassMs ?? 0);
+      relayers.clock.advance(pass?.nextPassMs ?? 0);
     }
     expect(delays).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000));
-    expect(complaints).toEqual(Array(9).fill('relay outcome not recorded, retrying'));
-    await relayers.look();
+    expect(warnings).toEqual(Array(9).fill('relay outcome not recorded, retrying'));
+    await relayers.runPass();
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
   });
 
   it('the other relays of its account end all the same', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, deps } = relayers;
     const first = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
@@ -161,7 +161,7 @@ describe('when the outcome of a relay cannot be recorded', () => {
       if (outcome.relayId === first.id) throw new Error('no transfers');
       await deps.outcomes.calls(tx, outcome);
     };
-    await relayers.look({}, { outcomes: { ...deps.outcomes, calls } });
+    await relayers.runPass({}, { outcomes: { ...deps.outcomes, calls } });
     expect(await relayers.states()).toEqual(['SENT', 'SUCCEEDED']);
   });
 });

@@ -25,7 +25,7 @@ const jobs = () => relayerJobs({ ...relayers.deps, environments: ['development']
 /** Without the sweep, which would find everything in the end. */
 async function startJobs() {
   const { handlers } = jobs();
-  const workers = await startWorkers({ handlers, url: relayers.url, concurrency: 4, log: silent, timing: QUICK });
+  const workers = await startWorkers({ handlers, url: relayers.db.url, concurrency: 4, log: silent, timing: QUICK });
   onTestFinished(() => workers.stop());
 }
 
@@ -34,7 +34,7 @@ const ended = () => vi.waitFor(async () => expect(await relayers.states()).toEqu
 
 describe('the workers', () => {
   it('send what a request could only store, while it still waits, and store how it ended', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     await startJobs();
     const networks = relayers.networksWith(cutOff);
     const sponsor = createRelayerSponsor({ ...relayers.deps, networks });
@@ -48,7 +48,7 @@ describe('the workers', () => {
   });
 
   it('take care of what a process stored that died before it sent', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const died = relayers.sponsorWith({}, { send: () => Promise.reject(new Error('died')) });
     const asked = await payer.prepared(died, [transferCall('USDC', bob, 7n)]);
     await expect(died.sponsor(asked, nothing)).rejects.toThrow('died');
@@ -58,7 +58,7 @@ describe('the workers', () => {
   });
 
   it('are called at once when something was sent', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, db } = relayers;
     await db.run(sql`delete from jobs`);
     await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
@@ -67,7 +67,7 @@ describe('the workers', () => {
   });
 
   it('find what no job looks after any more', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     await relayers.sponsor.sponsor(await payer.prepared(relayers.sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     await relayers.db.run(sql`delete from jobs`);
     await run('sweep-relayers-development');
@@ -91,7 +91,7 @@ describe('the workers', () => {
 
 describe('the balances of relayer accounts', () => {
   it('are read and shown, with what is under way', async () => {
-    const [payer, bob] = [await relayers.begin(), relayers.someone()];
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     await run('read-relayer-balances-development');
     const before = await relayerStatus(relayers.db.reads);
     const well = {
@@ -124,8 +124,8 @@ describe('the balances of relayer accounts', () => {
       for (const status of await relayerStatus(relayers.db.reads))
         expect(status).toMatchObject({ balance, low, empty });
     }
-    expect(relayers.complaints).toContain('a relayer account is low on STRK');
-    expect(relayers.complaints).toContain('a relayer account is out of STRK and pays for nothing more');
+    expect(relayers.warnings).toContain('a relayer account is low on STRK');
+    expect(relayers.warnings).toContain('a relayer account is out of STRK and pays for nothing more');
   });
 
   it('of accounts that are no longer used are not shown', async () => {
