@@ -11,13 +11,13 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
-import { deliverTo, enqueueDeliveries, insertEvent } from './events.ts';
+import type { AttemptRecord } from './delivery-attempt.ts';
+import { createDeliveries, enqueueDeliveries, insertEvent } from './events.ts';
 import { findWebhook, type WebhookOwner, type WebhookRecord } from './webhooks.ts';
 
 type ListDeliveries = typeof endpoints.listDeliveries;
 type GetDelivery = typeof endpoints.getDelivery;
 
-/** Newest first. */
 export async function listDeliveries(
   db: Reads,
   owner: WebhookOwner,
@@ -37,10 +37,10 @@ export async function listDeliveries(
   return toPage(deliveries.map(toDelivery), Number(count?.total ?? 0n), page);
 }
 
-/** Only what is asked for is named, so that an index can serve it. */
+/** Conditions that are not needed are left out, so that an index can serve the query. */
 function matches(webhookId: string, { state, eventId }: Call<ListDeliveries>['query']): Sql {
   const ofWebhook = sql`delivery.webhook_id = ${webhookId}`;
-  // Spelt out, because the indexes of a state hold for that state alone.
+  // Literals, because each partial index is of one state.
   const inState = {
     WAITING: sql`${ofWebhook} and delivery.state = 'WAITING'`,
     DELIVERED: sql`${ofWebhook} and delivery.state = 'DELIVERED'`,
@@ -50,16 +50,10 @@ function matches(webhookId: string, { state, eventId }: Call<ListDeliveries>['qu
   return eventId === undefined ? matching : sql`${matching} and delivery.event_id = ${eventId}`;
 }
 
-interface AttemptRecord {
+interface NumberedAttempt extends AttemptRecord {
   readonly number: number;
-  readonly at: Date;
-  readonly durationMs: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly response: string | null;
 }
 
-/** A delivery with every attempt, the first one first. */
 export async function getDelivery(
   reads: Reads,
   owner: WebhookOwner,
@@ -70,7 +64,7 @@ export async function getDelivery(
     select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
      where delivery.id = ${deliveryId} and delivery.webhook_id = ${id}`);
   if (!found) throw new ApiError('delivery_not_found');
-  const attempts = await reads.rows<AttemptRecord>(sql`
+  const attempts = await reads.rows<NumberedAttempt>(sql`
     select number, at, duration_ms as "durationMs", status, error, response
       from webhook_attempts where delivery_id = ${deliveryId} order by number`);
   return {
@@ -79,7 +73,6 @@ export async function getDelivery(
   };
 }
 
-/** A delivery as it is shown. */
 export interface DeliveryRecord {
   readonly id: string;
   readonly eventId: string;
@@ -107,24 +100,21 @@ export function toDelivery(record: DeliveryRecord): Delivery {
 
 type ReplayWebhook = typeof endpoints.replayWebhook;
 
-/** Some megabytes of rows in one transaction; whoever has more asks again, from where the answer says. */
+/** Some megabytes of rows in one transaction. The answer says where the rest begins. */
 export const MAX_REPLAYED = 10_000;
 
-/**
- * Delivers events again. One that is still on its way to the webhook is sent at once instead of twice, so that however often this is
- * asked, no more waits than has happened.
- */
+/** An event that is still waiting is sent at once instead of twice, so repeated calls add nothing. */
 export function replayWebhook({ caller, params, body, transact }: Call<ReplayWebhook>): Promise<Answer<ReplayWebhook>> {
   const range = readRange(body);
   return transact(async (tx) => {
     const webhook = await findWebhook(tx, caller, params.id);
     if (webhook.disabledReason !== null) throw new ApiError('webhook_disabled');
-    const found = await tx.rows<FoundEvent>(
+    const found = await tx.rows<EventRef>(
       range ? eventsOf(caller, webhook, range) : eventOf(caller, body.eventId ?? ''),
     );
     const [events, next] = [found.slice(0, MAX_REPLAYED), found[MAX_REPLAYED]];
     if (!range && events.length === 0) throw new ApiError('event_not_found');
-    await deliverAgain(
+    await requeueEvents(
       tx,
       webhook.id,
       events.map(({ id }) => id),
@@ -137,9 +127,9 @@ export function replayWebhook({ caller, params, body, transact }: Call<ReplayWeb
   });
 }
 
-interface FoundEvent {
+interface EventRef {
   readonly id: string;
-  /** When it happened, or up to a millisecond before: as it can be asked for. */
+  /** In whole milliseconds, as `from` can express it. */
   readonly at: Date;
 }
 
@@ -148,7 +138,6 @@ interface Range {
   readonly to: Date | undefined;
 }
 
-/** undefined when one event is asked for. */
 function readRange({ eventId, from, to }: Call<ReplayWebhook>['body']): Range | undefined {
   if ((eventId === undefined) === (from === undefined)) {
     throw new ApiError('invalid_request', 'body must have either eventId or from.');
@@ -168,15 +157,15 @@ function readMoment(field: string, text: string): Date {
   throw new ApiError('invalid_request', `body.${field} ${moment.reason}.`);
 }
 
-const foundColumns = sql`id, date_trunc('milliseconds', created_at) as at`;
+const eventRefColumns = sql`id, date_trunc('milliseconds', created_at) as at`;
 
 const eventOf = ({ organizationId, environment }: WebhookOwner, id: string): Sql => sql`
-  select ${foundColumns} from events
+  select ${eventRefColumns} from events
    where id = ${id} and organization_id = ${organizationId} and environment = ${environment}`;
 
-/** What the webhook would have got, the oldest first, and one more, to say where the rest begins. Tests were meant for one moment and one webhook. */
+/** The oldest first, and one more to tell where the rest begins. Without tests, which are for one webhook. */
 const eventsOf = (owner: WebhookOwner, { eventTypes }: WebhookRecord, { from, to = null }: NullableTo): Sql => sql`
-  select ${foundColumns} from events
+  select ${eventRefColumns} from events
    where organization_id = ${owner.organizationId} and environment = ${owner.environment}
      and created_at >= ${from} and created_at < coalesce(${to}::timestamptz, 'infinity')
      and type <> 'webhook.test' and (${eventTypes}::text[] is null or type = any (${eventTypes}::text[]))
@@ -184,9 +173,9 @@ const eventsOf = (owner: WebhookOwner, { eventTypes }: WebhookRecord, { from, to
    limit ${MAX_REPLAYED + 1}`;
 type NullableTo = Omit<Range, 'to'> & { readonly to?: Date | null | undefined };
 
-async function deliverAgain(tx: Db, webhookId: string, eventIds: readonly string[]): Promise<void> {
+async function requeueEvents(tx: Db, webhookId: string, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
-  // One after the other, or two at once would both see that nothing waits.
+  // Serialised: two concurrent calls would both find nothing waiting.
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`replay ${webhookId}`}, 0))`);
   const ids = eventIds.map(() => newId('dlv'));
   await tx.run(sql`
@@ -195,16 +184,15 @@ async function deliverAgain(tx: Db, webhookId: string, eventIds: readonly string
   await tx.run(sql`
     insert into webhook_deliveries (id, webhook_id, event_id)
     select id, ${webhookId}, event_id
-      from unnest(${ids}::text[], ${eventIds}::text[]) as wanted (id, event_id)
+      from unnest(${ids}::text[], ${eventIds}::text[]) as replayed (id, event_id)
      where not exists (
        select from webhook_deliveries as waiting
-        where waiting.webhook_id = ${webhookId} and waiting.event_id = wanted.event_id and waiting.state = 'WAITING')`);
+        where waiting.webhook_id = ${webhookId} and waiting.event_id = replayed.event_id and waiting.state = 'WAITING')`);
   await enqueueDeliveries(tx, [webhookId]);
 }
 
 type TestWebhook = typeof endpoints.testWebhook;
 
-/** An event that nothing has caused, for one webhook alone, whichever types it wants. */
 export function testWebhook({ caller, params, transact }: Call<TestWebhook>): Promise<Answer<TestWebhook>> {
   const { organizationId, environment } = caller;
   return transact(async (tx) => {
@@ -213,7 +201,7 @@ export function testWebhook({ caller, params, transact }: Call<TestWebhook>): Pr
     const event = newId('evt');
     const data = { webhookId: id, message: 'This is a test. Nothing has happened.' };
     await insertEvent(tx, event, { organizationId, environment, type: 'webhook.test', subject: event, data });
-    await deliverTo(tx, event, [id]);
+    await createDeliveries(tx, event, [id]);
     const stored = await tx.one<DeliveryRecord>(sql`
       select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
        where delivery.event_id = ${event}`);

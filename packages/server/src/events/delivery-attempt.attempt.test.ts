@@ -39,8 +39,8 @@ describe('an attempt', () => {
   it('posts the event, signed for the secret and those before it', async () => {
     const receiver = await startReceiver();
     const delivery = due(receiver.url, { secrets: [newSecret(), newSecret(), newSecret()] });
-    const { made, verdict } = await attempt({ guard: local }, delivery, never);
-    expect(verdict).toEqual({ state: 'DELIVERED' });
+    const { made, result } = await attempt({ guard: local }, delivery, never);
+    expect(result).toEqual({ state: 'DELIVERED' });
     expect(made).toMatchObject({ status: 204, error: null, response: '' });
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': 'evt_1' });
@@ -63,9 +63,9 @@ describe('an attempt', () => {
 
   it('to a receiver that hangs ends in time', async () => {
     const receiver = await startReceiver(() => undefined);
-    const { made, verdict, timedOut } = await to(receiver.url, { timeoutMs: 100, random: () => 0 });
+    const { made, result, timedOut } = await to(receiver.url, { timeoutMs: 100, random: () => 0 });
     expect(made).toMatchObject({ status: null, error: expect.stringContaining('did not answer within 100 ms') });
-    expect([verdict, timedOut]).toEqual([{ state: 'WAITING', pauseMs: 5_000 }, true]);
+    expect([result, timedOut]).toEqual([{ state: 'WAITING', delayMs: 5_000 }, true]);
   });
 
   it('to a receiver that drips ends in time, too', async () => {
@@ -80,9 +80,9 @@ describe('an attempt', () => {
   it('to a receiver that hangs up, or speaks no HTTP, is a failure', async () => {
     for (const words of ['', 'SSH-2.0-OpenSSH_9.6\r\n']) {
       const server = await counting(words);
-      const { made, verdict } = await to(`http://127.0.0.1:${server.port}/`);
+      const { made, result } = await to(`http://127.0.0.1:${server.port}/`);
       expect(made).toMatchObject({ status: null, error: expect.stringContaining('whole HTTP answer') });
-      expect(verdict.state).toBe('WAITING');
+      expect(result.state).toBe('WAITING');
     }
   });
 
@@ -101,16 +101,16 @@ describe('an attempt', () => {
       response.on('drain', pour);
       pour();
     });
-    const { made, verdict } = await to(receiver.url);
+    const { made, result } = await to(receiver.url);
     expect(made.error).toContain('more than 65536 bytes');
-    expect(verdict.state).toBe('WAITING');
+    expect(result.state).toBe('WAITING');
     expect(sent).toBeLessThan(2 ** 26);
   });
 
   it('does not follow a redirect', async () => {
     const target = await counting('');
     const receiver = await startReceiver(status(302, { location: `http://127.0.0.1:${target.port}/` }));
-    expect(await to(receiver.url)).toMatchObject({ made: { status: 302 }, verdict: { state: 'WAITING' } });
+    expect(await to(receiver.url)).toMatchObject({ made: { status: 302 }, result: { state: 'WAITING' } });
     await outboundRequest(`http://127.0.0.1:${target.port}/`, {
       guard: trusted(),
       timeoutMs: 5_000,

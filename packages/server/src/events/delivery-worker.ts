@@ -1,42 +1,38 @@
 import { type Database, type Db, type Sql, sql } from '@svc/store';
 import type { JobContext, JobLog } from '../jobs/job.ts';
 import { queueMails } from '../mail/mail.ts';
-import { type Attempt, type AttemptDeps, type AttemptMade, attempt, type DueDelivery } from './delivery-attempt.ts';
-import { enqueueDeliveries, PUMP_TASK } from './events.ts';
+import { type Attempt, type AttemptDeps, type AttemptRecord, attempt, type DueDelivery } from './delivery-attempt.ts';
+import { DELIVER_TASK, enqueueDeliveries } from './events.ts';
 
-export interface PumpDeps extends AttemptDeps {
+export interface DeliveryDeps extends AttemptDeps {
   readonly db: Database;
   readonly log: JobLog;
 }
 
-/** A receiver has no more of our requests at the same time. */
-export const IN_FLIGHT = 4;
+/** Concurrent requests to one receiver. */
+export const MAX_IN_FLIGHT = 4;
 /** Then other webhooks have their turn. */
 const TURN_MS = 30_000;
-/** How soon a new event is seen while an earlier one is still being sent. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
-/**
- * Sends what is due at one webhook, for a while, and orders its next turn. A receiver that does not answer ends its turn: it goes
- * behind the others that wait. An attempt is stored after it was made, so that a process that dies leaves its deliveries due.
- */
+/** A timeout ends the webhook's turn. Attempts are stored after they were made: after a crash they are repeated. */
 export async function deliverDue(
-  deps: PumpDeps,
+  deps: DeliveryDeps,
   webhookId: string,
   { signal }: Pick<JobContext, 'signal'>,
 ): Promise<void> {
   await sendDue(deps, webhookId, signal);
-  // The job is handed back, and whoever takes it over begins anew.
+  // Another worker takes the job over.
   signal.throwIfAborted();
   const { db } = deps;
   const next = await findNextDue(db, webhookId);
   if (!next?.waits) return;
   if (next.isDeleted) await endDeletedDeliveries(db, webhookId);
-  // What was due long ago goes behind everybody who waits already, or a webhook with much to do would always be first.
+  // At the end of the queue, so that a webhook with many deliveries is not always first.
   else if (!next.isDisabled) await enqueueDeliveries(db, [webhookId], next.laterAt ?? undefined);
 }
 
-async function sendDue(deps: PumpDeps, webhookId: string, signal: AbortSignal): Promise<void> {
+async function sendDue(deps: DeliveryDeps, webhookId: string, signal: AbortSignal): Promise<void> {
   const { db, log } = deps;
   const endsAt = performance.now() + TURN_MS;
   const inFlight = new Map<string, Promise<void>>();
@@ -48,7 +44,7 @@ async function sendDue(deps: PumpDeps, webhookId: string, signal: AbortSignal): 
     await storeAttempt(db, delivery, outcome);
     const { status, error, durationMs } = outcome.made;
     const about = { webhookId, deliveryId: delivery.id, attempt: delivery.attempts + 1, status, durationMs };
-    if (error !== null) log.info({ ...about, state: outcome.verdict.state }, 'webhook not delivered');
+    if (error !== null) log.info({ ...about, state: outcome.result.state }, 'webhook not delivered');
     isOver ||= outcome.timedOut;
   };
   const start = (delivery: DueDelivery) => {
@@ -61,25 +57,23 @@ async function sendDue(deps: PumpDeps, webhookId: string, signal: AbortSignal): 
     inFlight.set(delivery.id, sending);
   };
   while (!isOver && !signal.aborted && performance.now() < endsAt) {
-    const free = IN_FLIGHT - inFlight.size;
+    const free = MAX_IN_FLIGHT - inFlight.size;
     const due = free > 0 ? await findDue(db, webhookId, { except: [...inFlight.keys()], limit: free }) : [];
     for (const delivery of due) start(delivery);
     if (inFlight.size === 0) break;
-    await first(inFlight, LOOK_EVERY_MS);
+    await anyEnded(inFlight, POLL_MS);
   }
   await Promise.all(inFlight.values());
   if (failure !== undefined) throw failure;
 }
 
-/** Until one of them ends, or the time is up. */
-async function first(inFlight: ReadonlyMap<string, Promise<void>>, ms: number): Promise<void> {
+async function anyEnded(inFlight: ReadonlyMap<string, Promise<void>>, ms: number): Promise<void> {
   const time = Promise.withResolvers<void>();
   const timer = setTimeout(time.resolve, ms);
   await Promise.race([...inFlight.values(), time.promise]);
   clearTimeout(timer);
 }
 
-/** The longest due first; none while the webhook is switched off. */
 export function findDue(
   db: Db,
   webhookId: string,
@@ -104,9 +98,8 @@ export function findDue(
 export interface NextDue {
   readonly isDeleted: boolean;
   readonly isDisabled: boolean;
-  /** Whether a delivery waits at all. */
   readonly waits: boolean;
-  /** When the next one is due; null when it is now. Both by the database's clock, as everything that is due. */
+  /** By the database's clock; null where it is due now. */
   readonly laterAt: Date | null;
 }
 
@@ -121,59 +114,56 @@ export function findNextDue(db: Db, webhookId: string): Promise<NextDue | undefi
      where id = ${webhookId}`);
 }
 
-/**
- * Stores an attempt and what follows from it. Where somebody else has stored the same one, which happens when a process was thought
- * dead, nothing changes. What an address says that the webhook has left meanwhile is not said of the new one, which has its own try.
- */
-export async function storeAttempt(db: Database, delivery: DueDelivery, { made, verdict }: Attempt): Promise<void> {
-  if (verdict.state === 'DELIVERED') {
-    await store(db, delivery, made, ENDED('DELIVERED'), WELL);
+/** A repeated result changes nothing. A result of an address that the webhook has left does not count against the new one. */
+export async function storeAttempt(db: Database, delivery: DueDelivery, { made, result }: Attempt): Promise<void> {
+  if (result.state === 'DELIVERED') {
+    await insertAttempt(db, delivery, made, ended('DELIVERED'), HEALTHY);
     return;
   }
-  if (verdict.state === 'WAITING') {
-    const pauseSeconds = verdict.pauseMs / 1_000;
+  if (result.state === 'WAITING') {
+    const pauseSeconds = result.delayMs / 1_000;
     const hasMoved = sql`${delivery.url} <> (select url from webhooks where id = webhook_id)`;
     const pause = sql`make_interval(secs => case when ${hasMoved} then 0 else ${pauseSeconds}::float8 end)`;
-    await store(db, delivery, made, sql`next_attempt_at = clock_timestamp() + ${pause}`, FAILING(made));
+    await insertAttempt(db, delivery, made, sql`next_attempt_at = clock_timestamp() + ${pause}`, failing(made));
     return;
   }
   await db.tx(async (tx) => {
     if (await lockMoved(tx, delivery)) {
-      await store(tx, delivery, made, sql`next_attempt_at = clock_timestamp()`, FAILING(made));
+      await insertAttempt(tx, delivery, made, sql`next_attempt_at = clock_timestamp()`, failing(made));
       return;
     }
-    if (!(await store(tx, delivery, made, ENDED('FAILED'), FAILING(made)))) return;
-    if (verdict.because === 'GONE') await disableGone(tx, delivery);
+    if (!(await insertAttempt(tx, delivery, made, ended('FAILED'), failing(made)))) return;
+    if (result.cause === 'GONE') await disableGone(tx, delivery);
     else await disableFailing(tx, delivery);
   });
 }
 
-/** Whether the webhook has another address by now. It keeps the one it has until the transaction ends. */
+/** Locks the webhook, so that its address stays. */
 async function lockMoved(tx: Db, { id, webhookId, url }: DueDelivery): Promise<boolean> {
   await tx.run(sql`select from webhook_deliveries where id = ${id} for no key update`);
   const now = await tx.one<{ url: string }>(sql`select url from webhooks where id = ${webhookId} for no key update`);
   return now !== undefined && now.url !== url;
 }
 
-const ENDED = (state: 'DELIVERED' | 'FAILED') =>
+const ended = (state: 'DELIVERED' | 'FAILED') =>
   sql`state = ${state}, next_attempt_at = null, ended_at = clock_timestamp()`;
 
-/** How the webhook's own record changes. Its row is left alone as a rule: it is the same for all of its deliveries. */
+/** Written only where it changes: all deliveries share the webhook's row. */
 interface Health {
   readonly set: Sql;
   readonly where: Sql;
 }
-const WELL: Health = { set: sql`failing_since = null`, where: sql`failing_since is not null` };
-const FAILING = ({ at }: AttemptMade): Health => ({
+const HEALTHY: Health = { set: sql`failing_since = null`, where: sql`failing_since is not null` };
+const failing = ({ at }: AttemptRecord): Health => ({
   set: sql`failing_since = ${at}`,
   where: sql`failing_since is null`,
 });
 
-/** False when the delivery has gone on without this attempt. Deliveries are locked before their webhook, here as everywhere. */
-async function store(
+/** False where the delivery has gone on without this attempt. Locks deliveries before their webhook, as everywhere. */
+async function insertAttempt(
   db: Db,
   { id, webhookId, attempts, url }: DueDelivery,
-  made: AttemptMade,
+  made: AttemptRecord,
   change: Sql,
   health: Health,
 ): Promise<boolean> {
@@ -182,7 +172,7 @@ async function store(
       update webhook_deliveries set attempts = attempts + 1, ${change}
        where id = ${id} and state = 'WAITING' and attempts = ${attempts}
       returning id, attempts
-    ), kept as (
+    ), inserted as (
       insert into webhook_attempts (delivery_id, number, at, duration_ms, status, error, response)
       select id, attempts, ${made.at}, ${made.durationMs}, ${made.status}, ${made.error}, ${made.response} from changed
     ), health as (
@@ -193,7 +183,6 @@ async function store(
   return stored.length === 1;
 }
 
-/** The receiver said that it wants nothing more. */
 export async function disableGone(tx: Db, { webhookId }: DueDelivery): Promise<void> {
   await tx.run(sql`
     update webhooks set disabled_reason = 'GONE', updated_at = now()
@@ -208,7 +197,7 @@ interface Disabled {
   readonly recipient: string | null;
 }
 
-/** A delivery was tried for the last time: where nothing else came through since its first attempt, nothing will. */
+/** After a delivery's last attempt, where nothing was delivered since its first. */
 export async function disableFailing(tx: Db, { id, webhookId }: DueDelivery): Promise<void> {
   const disabled = await tx.one<Disabled>(sql`
     update webhooks set disabled_reason = 'FAILING', updated_at = now()
@@ -220,41 +209,38 @@ export async function disableFailing(tx: Db, { id, webhookId }: DueDelivery): Pr
               failing_since as "failingSince", home.notification_email as recipient`);
   if (!disabled || disabled.recipient === null) return;
   const { organizationId, environment, url, failingSince, recipient } = disabled;
-  // The host alone: paths and queries of such addresses hold secrets at times.
+  // Without path and query, which may contain secrets.
   const content = { webhookId, host: new URL(url).host, failingSince: failingSince.toISOString() };
   await queueMails(tx, [{ organizationId, environment, recipient, template: 'webhook-disabled', content }]);
 }
 
-/** So many at once hold no lock for long. */
+/** Short locks. */
 const BATCH = 1_000;
-/** More than ever wait for one webhook; whatever is left is for the next look. */
 const MAX_BATCHES = 1_000;
 
-/** What waits for a webhook that was deleted will never be sent. */
 export async function endDeletedDeliveries(db: Db, webhookId: string): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const ended = await db.run(sql`
+    const changed = await db.run(sql`
       update webhook_deliveries set state = 'FAILED', next_attempt_at = null, ended_at = now()
        where state = 'WAITING' and id in (
          select id from webhook_deliveries where webhook_id = ${webhookId} and state = 'WAITING' limit ${BATCH})`);
-    if (ended < BATCH) return;
+    if (changed < BATCH) return;
   }
 }
 
-/** Whatever is left is for the next look. */
-const MAX_AT_ONCE = 500;
+const MAX_REQUEUED = 500;
 
-/** Orders a turn for webhooks at which something is due and whose job has used up its attempts, as after days without a database. */
-export async function lookAfterWebhooks(db: Db): Promise<void> {
-  const left = await db.rows<{ id: string }>(sql`
+/** Covers jobs that failed for good, as after days without a database. */
+export async function requeueStalledWebhooks(db: Db): Promise<void> {
+  const stalled = await db.rows<{ id: string }>(sql`
     select id from webhooks
      where (disabled_reason is null or deleted_at is not null)
        and exists (select from webhook_deliveries
                     where webhook_id = webhooks.id and state = 'WAITING' and next_attempt_at <= now())
-       and not exists (select from jobs where task = ${PUMP_TASK} and key = webhooks.id and failed_at is null)
-     limit ${MAX_AT_ONCE}`);
+       and not exists (select from jobs where task = ${DELIVER_TASK} and key = webhooks.id and failed_at is null)
+     limit ${MAX_REQUEUED}`);
   await enqueueDeliveries(
     db,
-    left.map(({ id }) => id),
+    stalled.map(({ id }) => id),
   );
 }

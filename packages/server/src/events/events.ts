@@ -8,13 +8,12 @@ export interface NewEvent {
   readonly organizationId: string;
   readonly environment: Environment;
   readonly type: EventType;
-  /** What it is about, such as the id of a purchase: one event of a type for each. */
+  /** One event of a type for each subject, such as a purchase's id. */
   readonly subject: string;
-  /** What receivers get as `data`. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Stores an event and its deliveries with everything else that the transaction stores. A second of its subject and type is nothing. */
+/** In the caller's transaction. A second event of the same subject and type is ignored. */
 export async function publishEvent(tx: Db, event: NewEvent): Promise<void> {
   const { organizationId, environment, type } = event;
   const id = newId('evt');
@@ -24,14 +23,13 @@ export async function publishEvent(tx: Db, event: NewEvent): Promise<void> {
      where organization_id = ${organizationId} and environment = ${environment}
        and deleted_at is null and disabled_reason is null and (event_types is null or ${type} = any (event_types))
      order by id`);
-  await deliverTo(
+  await createDeliveries(
     tx,
     id,
     webhooks.map((webhook) => webhook.id),
   );
 }
 
-/** False when there is one of its subject and type. */
 export async function insertEvent(tx: Db, id: string, event: NewEvent): Promise<boolean> {
   const added = await tx.run(sql`
     insert into events (id, organization_id, environment, type, subject, data)
@@ -41,8 +39,7 @@ export async function insertEvent(tx: Db, id: string, event: NewEvent): Promise<
   return added === 1;
 }
 
-/** Sends an event on its way to webhooks. */
-export async function deliverTo(tx: Db, eventId: string, webhookIds: readonly string[]): Promise<void> {
+export async function createDeliveries(tx: Db, eventId: string, webhookIds: readonly string[]): Promise<void> {
   if (webhookIds.length === 0) return;
   const ids = webhookIds.map(() => newId('dlv'));
   await tx.run(sql`
@@ -61,7 +58,6 @@ interface EventRecord {
   readonly createdAt: Date;
 }
 
-/** Newest first. */
 export async function listEvents(db: Reads, caller: Caller, query: Call<ListEvents>['query']): Promise<PageOf<Event>> {
   const page = readPage(query);
   const matching = matches(caller, query);
@@ -74,7 +70,7 @@ export async function listEvents(db: Reads, caller: Caller, query: Call<ListEven
   return toPage(events.map(toEvent), Number(count?.total ?? 0n), page);
 }
 
-/** Only what is asked for is named, so that an index can serve it. */
+/** Conditions that are not needed are left out, so that an index can serve the query. */
 function matches({ organizationId, environment }: Caller, { type }: Call<ListEvents>['query']): Sql {
   const own = sql`organization_id = ${organizationId} and environment = ${environment}`;
   return type === undefined ? own : sql`${own} and type = ${type}`;
@@ -85,23 +81,18 @@ function toEvent({ id, type, data, createdAt }: EventRecord): Event {
 }
 
 const KEPT_DAYS = 90;
-/** So many at once hold no lock for long. */
+/** Short locks. */
 const BATCH = 1_000;
-/** Whatever is left is for the next run. */
 const MAX_BATCHES = 1_000;
 
 const isOld = (column: Sql) => sql`${column} < now() - make_interval(days => ${KEPT_DAYS})`;
 
-/**
- * Removes secrets that no longer sign, and what ended long ago: deliveries with their attempts, then events and deleted webhooks that
- * no delivery names. What has waited as long at a webhook that is off ends.
- */
-export async function forgetOldEvents(db: Db, signal?: AbortSignal): Promise<void> {
+/** Ends deliveries as well that have waited as long at a disabled webhook. */
+export async function deleteOldEvents(db: Db, signal?: AbortSignal): Promise<void> {
   const unnamed = (column: Sql, id: Sql) => sql`not exists (select from webhook_deliveries where ${column} = ${id})`;
   const all = [
     sql`delete from webhook_older_secrets where id in (
           select id from webhook_older_secrets where ends_at <= now() limit ${BATCH} for update skip locked)`,
-    // Nobody switches a webhook on after so long for their sake.
     sql`update webhook_deliveries set state = 'FAILED', next_attempt_at = null, ended_at = now() where id in (
           select delivery.id from webhooks join webhook_deliveries as delivery on webhook_id = webhooks.id
            where disabled_reason is not null and state = 'WAITING' and ${isOld(sql`delivery.created_at`)}
@@ -123,14 +114,13 @@ export async function forgetOldEvents(db: Db, signal?: AbortSignal): Promise<voi
   }
 }
 
-export const PUMP_TASK = 'deliver-webhooks';
-/** With pauses of an hour that is days; whoever looks after webhooks begins anew after that. */
+export const DELIVER_TASK = 'deliver-webhooks';
+/** Days, with an hour between attempts; `requeueStalledWebhooks` starts anew after that. */
 const MAX_ATTEMPTS = 100;
 
-/** Has the due deliveries of webhooks sent, one process at a time for each; at once, or at the given time. */
 export async function enqueueDeliveries(tx: Db, webhookIds: readonly string[], runAt?: Date): Promise<void> {
   const jobs = webhookIds.map((id) => ({
-    task: PUMP_TASK,
+    task: DELIVER_TASK,
     key: id,
     payload: { id },
     queue: `webhook-${id}`,

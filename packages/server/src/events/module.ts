@@ -6,8 +6,8 @@ import type { JobLog } from '../jobs/job.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
 import { getDelivery, listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { createLookup } from './delivery-attempt.ts';
-import { deliverDue, lookAfterWebhooks } from './delivery-worker.ts';
-import { forgetOldEvents, listEvents, PUMP_TASK } from './events.ts';
+import { deliverDue, requeueStalledWebhooks } from './delivery-worker.ts';
+import { DELIVER_TASK, deleteOldEvents, listEvents } from './events.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -59,8 +59,8 @@ const FORGET_TASK = 'forget-old-events';
 function webhookJobs(db: Database): Jobs {
   return {
     handlers: {
-      [LOOK_TASK]: () => lookAfterWebhooks(db),
-      [FORGET_TASK]: (_: unknown, { signal }) => forgetOldEvents(db, signal),
+      [LOOK_TASK]: () => requeueStalledWebhooks(db),
+      [FORGET_TASK]: (_: unknown, { signal }) => deleteOldEvents(db, signal),
     },
     recurring: [
       { task: LOOK_TASK, everySeconds: 60 },
@@ -78,7 +78,7 @@ export function deliveryJobs(deps: {
 }): Jobs {
   const guard = publicOnly({ allowLoopback: deps.allowLoopback, lookup: createLookup() });
   return {
-    handlers: { [PUMP_TASK]: ({ id }: { id: string }, context) => deliverDue({ ...deps, guard }, id, context) },
+    handlers: { [DELIVER_TASK]: ({ id }: { id: string }, context) => deliverDue({ ...deps, guard }, id, context) },
     recurring: [],
   };
 }

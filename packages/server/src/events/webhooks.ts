@@ -9,12 +9,16 @@ import { SECRET_PREFIX } from '../outbound/webhook-signature.ts';
 import { newId } from '../util/ids.ts';
 import { enqueueDeliveries } from './events.ts';
 
+export interface WebhookDeps {
+  readonly db: Database;
+  readonly allowLoopback: boolean;
+}
+
 export interface WebhookOwner {
   readonly organizationId: string;
   readonly environment: Environment;
 }
 
-/** A webhook as it is shown. */
 export interface WebhookRecord {
   readonly id: string;
   readonly url: string;
@@ -31,7 +35,7 @@ export const webhookColumns = sql`id, url, description, event_types as "eventTyp
 export const ownedBy = ({ organizationId, environment }: WebhookOwner) =>
   sql`organization_id = ${organizationId} and environment = ${environment} and deleted_at is null`;
 
-/** Of somebody else, it is as if there were none. */
+/** Another organisation's webhook is not found. */
 export async function findWebhook(db: Reads, owner: WebhookOwner, id: string): Promise<WebhookRecord> {
   const found = await db.one<WebhookRecord>(sql`
     select ${webhookColumns} from webhooks where id = ${id} and ${ownedBy(owner)}`);
@@ -39,7 +43,6 @@ export async function findWebhook(db: Reads, owner: WebhookOwner, id: string): P
   return found;
 }
 
-/** Nobody else changes it until the transaction ends. Deliveries to it can be stored meanwhile. */
 export async function lockWebhook(tx: Db, owner: WebhookOwner, id: string): Promise<WebhookRecord> {
   const found = await tx.one<WebhookRecord>(sql`
     select ${webhookColumns} from webhooks where id = ${id} and ${ownedBy(owner)} for no key update`);
@@ -58,10 +61,9 @@ export function toWebhook({ createdAt, updatedAt, ...webhook }: WebhookRecord): 
 
 type CreateWebhook = typeof endpoints.createWebhook;
 
-/** Every event is stored and sent once for each of them. */
+/** Every event is stored and sent once for each. */
 export const MAX_WEBHOOKS = 20;
 
-/** Adds an address for events, with a secret that is shown this once. */
 export async function createWebhook(
   deps: WebhookDeps,
   { caller, body, transact }: Call<CreateWebhook>,
@@ -70,7 +72,7 @@ export async function createWebhook(
   checkWebhookUrl(url, deps);
   const [id, secret] = [newId('whk'), newSecret()];
   return transact(async (tx) => {
-    await requireRoom(tx, caller);
+    await requireBelowLimit(tx, caller);
     const stored = await tx.one<WebhookRecord>(sql`
       insert into webhooks (id, organization_id, environment, url, description, event_types, secret)
       values (${id}, ${caller.organizationId}, ${caller.environment}, ${url}, ${description}, ${eventTypes}, ${secret})
@@ -85,8 +87,8 @@ export async function createWebhook(
   });
 }
 
-/** The environment is locked, so that two at once are counted one after the other. */
-async function requireRoom(tx: Db, owner: WebhookOwner): Promise<void> {
+/** Locks the environment, so that two concurrent calls are counted one after the other. */
+async function requireBelowLimit(tx: Db, owner: WebhookOwner): Promise<void> {
   await tx.run(sql`
     select from environments
      where organization_id = ${owner.organizationId} and environment = ${owner.environment} for no key update`);
@@ -97,10 +99,7 @@ async function requireRoom(tx: Db, owner: WebhookOwner): Promise<void> {
 type UpdateWebhook = typeof endpoints.updateWebhook;
 type UpdateBody = Call<UpdateWebhook>['body'];
 
-/**
- * Changes a webhook. What waits for it goes on from where it stopped when it is switched on again. What is the same as before is no
- * change.
- */
+/** Deliveries that wait continue when the webhook is enabled again. */
 export async function updateWebhook(
   deps: WebhookDeps,
   { caller, params, body, transact }: Call<UpdateWebhook>,
@@ -112,12 +111,11 @@ export async function updateWebhook(
     if (Object.keys(changes).length === 0) return toWebhook(before);
     const { url, description, eventTypes } = { ...before, ...changes };
     const disabledReason = reasonAfter(before.disabledReason, body.isEnabled);
-    // Another address, or one that somebody has mended, begins with a clean record.
-    const forgetsFailures = url !== before.url || disabledReason !== before.disabledReason;
+    const clearsFailures = url !== before.url || disabledReason !== before.disabledReason;
     const changed = await tx.one<WebhookRecord>(sql`
       update webhooks
          set url = ${url}, description = ${description}, event_types = ${eventTypes}, disabled_reason = ${disabledReason},
-             failing_since = case when ${forgetsFailures} then null else failing_since end, updated_at = now()
+             failing_since = case when ${clearsFailures} then null else failing_since end, updated_at = now()
        where id = ${before.id}
       returning ${webhookColumns}`);
     if (!changed) throw new Error('A webhook that was changed is not there.');
@@ -127,15 +125,14 @@ export async function updateWebhook(
   });
 }
 
-/** By the names that can be changed: others may stand beside them, and mean nothing. */
 function differences(before: WebhookRecord, body: UpdateBody): UpdateBody {
   const { url, description, eventTypes, isEnabled } = toWebhook(before);
-  const held = Object.entries({ url, description, eventTypes, isEnabled }) as [keyof UpdateBody, unknown][];
-  const names = held.filter(([name, value]) => body[name] !== undefined && !isDeepStrictEqual(body[name], value));
+  const present = Object.entries({ url, description, eventTypes, isEnabled }) as [keyof UpdateBody, unknown][];
+  const names = present.filter(([name, value]) => body[name] !== undefined && !isDeepStrictEqual(body[name], value));
   return Object.fromEntries(names.map(([name]) => [name, body[name]]));
 }
 
-/** Switching off what is off already keeps the first reason. */
+/** Disabling again keeps the first reason. */
 function reasonAfter(
   before: WebhookRecord['disabledReason'],
   isEnabled: boolean | undefined,
@@ -146,7 +143,7 @@ function reasonAfter(
 
 type DeleteWebhook = typeof endpoints.deleteWebhook;
 
-/** Nothing more is sent to it; its secrets go at once, and the pump ends what waits for it. */
+/** Secrets are deleted at once; the delivery job ends what waits. */
 export function deleteWebhook({ caller, params, transact }: Call<DeleteWebhook>): Promise<Answer<DeleteWebhook>> {
   return transact(async (tx) => {
     const { id, url } = await lockWebhook(tx, caller, params.id);
@@ -167,7 +164,6 @@ export async function getWebhook(reads: Reads, owner: WebhookOwner, id: string):
   return toWebhook(await findWebhook(reads, owner, id));
 }
 
-/** Newest first, which the ids are in by themselves. */
 export async function listWebhooks(
   db: Reads,
   owner: WebhookOwner,
@@ -185,16 +181,12 @@ export async function listWebhooks(
 
 type RotateWebhookSecret = typeof endpoints.rotateWebhookSecret;
 
-/** A day is enough for most deployments of a receiver. */
 const OVERLAP_SECONDS = 86_400;
 
-/**
- * Who loses an answer rotates again, and meanwhile the receiver has the secret from before both. More of them would be a slip that
- * repeats itself, and every one makes each delivery's headers longer.
- */
+/** Covers repeated rotations after lost answers; each secret adds a signature to every request. */
 const MAX_OLDER_SECRETS = 3;
 
-/** A new secret. The one before it signs as well for a while; so do earlier ones until their own time is over. */
+/** Older secrets sign until their own end. */
 export function rotateWebhookSecret({
   caller,
   params,
@@ -205,7 +197,7 @@ export function rotateWebhookSecret({
   const secret = newSecret();
   return transact(async (tx) => {
     const { id } = await lockWebhook(tx, caller, params.id);
-    await keepOlderSecrets(tx, id, overlapSeconds);
+    await storeOlderSecret(tx, id, overlapSeconds);
     const changed = await tx.one<WebhookRecord>(sql`
       update webhooks
          set secret = ${secret}, updated_at = now()
@@ -217,8 +209,7 @@ export function rotateWebhookSecret({
   });
 }
 
-/** Puts the present secret to the older ones, which keep their ends; without an overlap, all of them end now. */
-async function keepOlderSecrets(tx: Db, id: string, overlapSeconds: number): Promise<void> {
+async function storeOlderSecret(tx: Db, id: string, overlapSeconds: number): Promise<void> {
   if (overlapSeconds === 0) {
     await tx.run(sql`delete from webhook_older_secrets where webhook_id = ${id}`);
     return;
@@ -233,32 +224,24 @@ async function keepOlderSecrets(tx: Db, id: string, overlapSeconds: number): Pro
         order by id desc limit ${MAX_OLDER_SECRETS})`);
 }
 
-/** As long as what HMAC-SHA-256 makes of it. */
+/** The length of an HMAC-SHA-256. */
 const SECRET_BYTES = 32;
 
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** Refuses an address to which nothing would ever be sent. */
 export function checkWebhookUrl(text: string, { allowLoopback }: TenantUrlOptions): void {
   const fault = faultOfTenantUrl(text, { allowLoopback });
   if (fault) throw new ApiError('invalid_webhook_url', `body.url ${fault}.`);
 }
 
-interface Changed {
+interface WebhookChanges {
   readonly url?: string | undefined;
   readonly [name: string]: unknown;
 }
 
-/** As the audit log keeps it, for ever: the host alone of an address, because paths and queries of such addresses hold secrets at times. */
-export function toChanges({ url, ...changes }: Changed): Record<string, unknown> {
+/** The audit log is permanent: of a URL it gets the host, because path and query may contain secrets. */
+export function toChanges({ url, ...changes }: WebhookChanges): Record<string, unknown> {
   return { ...(url !== undefined && { host: new URL(url).host }), ...changes };
-}
-
-/** What the management of webhooks needs. */
-export interface WebhookDeps {
-  readonly db: Database;
-  /** Whether webhooks may lead to this machine. */
-  readonly allowLoopback: boolean;
 }

@@ -7,13 +7,13 @@ const of = (status: number, headers: Record<string, string> = {}, attempts = 1) 
 
 describe('an answer', () => {
   it.each([200, 201, 202, 204, 299])('of %i is a delivery', (status) => {
-    expect(of(status)).toEqual({ error: null, verdict: { state: 'DELIVERED' } });
+    expect(of(status)).toEqual({ error: null, result: { state: 'DELIVERED' } });
   });
 
   it.each([100, 199, 301, 302, 307, 308, 400, 401, 404, 409, 500, 502, 503])('of %i is a failure', (status) => {
     expect(of(status)).toEqual({
       error: expect.stringContaining(String(status)),
-      verdict: { state: 'WAITING', pauseMs: 5_000 },
+      result: { state: 'WAITING', delayMs: 5_000 },
     });
   });
 
@@ -23,7 +23,7 @@ describe('an answer', () => {
 
   it('of 410 ends it at once, whichever attempt it was', () => {
     for (const attempts of [1, 10]) {
-      expect(of(410, {}, attempts).verdict).toEqual({ state: 'FAILED', because: 'GONE' });
+      expect(of(410, {}, attempts).result).toEqual({ state: 'FAILED', cause: 'GONE' });
     }
   });
 
@@ -32,14 +32,14 @@ describe('an answer', () => {
     [503, 60_000],
     [500, 5_000],
     [302, 5_000],
-  ])('of %i with Retry-After: 60 is followed by a pause of %i ms', (status, pauseMs) => {
-    expect(of(status, { 'retry-after': '60' }).verdict).toEqual({ state: 'WAITING', pauseMs });
+  ])('of %i with Retry-After: 60 is followed by a pause of %i ms', (status, delayMs) => {
+    expect(of(status, { 'retry-after': '60' }).result).toEqual({ state: 'WAITING', delayMs });
   });
 
   it('to the tenth attempt is the last', () => {
-    expect(of(500, {}, 9).verdict).toMatchObject({ state: 'WAITING' });
-    expect(of(500, {}, 10).verdict).toEqual({ state: 'FAILED', because: 'USED_UP' });
-    expect(of(429, { 'retry-after': '60' }, 10).verdict).toEqual({ state: 'FAILED', because: 'USED_UP' });
-    expect(of(200, {}, 10).verdict).toEqual({ state: 'DELIVERED' });
+    expect(of(500, {}, 9).result).toMatchObject({ state: 'WAITING' });
+    expect(of(500, {}, 10).result).toEqual({ state: 'FAILED', cause: 'USED_UP' });
+    expect(of(429, { 'retry-after': '60' }, 10).result).toEqual({ state: 'FAILED', cause: 'USED_UP' });
+    expect(of(200, {}, 10).result).toEqual({ state: 'DELIVERED' });
   });
 });
