@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { places } from './places.ts';
+import { paths } from './paths.ts';
 
 /** A line of the bundled source and its original position. */
 export interface SourceLine {
@@ -29,19 +29,19 @@ export function sourceOf(bundle: Bundle): string {
 
 /** The contract alone, as compiled for the class hash. */
 export function contractBundle(): Bundle {
-  return inlineModules({ name: '', file: places.source, source: readFileSync(places.source, 'utf8') }, '');
+  return inlineModules({ name: '', file: paths.source, source: readFileSync(paths.source, 'utf8') }, '');
 }
 
 /** The contract and the given modules, as `crate::tests::<name>`. */
 export function testBundle(modules: readonly CairoModule[]): Bundle {
   const children = modules.flatMap((module) => nested(module, 'tests'));
-  const at = { file: places.tests, line: 1, module: '' };
+  const at = { file: paths.tests, line: 1, module: '' };
   return [...contractBundle(), ...wrapped('#[cfg(test)] mod tests', children, at)];
 }
 
 /** A file of contracts/tests. */
 export function testModule(name: string): CairoModule {
-  const file = path.join(places.tests, `${name}.cairo`);
+  const file = path.join(paths.tests, `${name}.cairo`);
   return { name, file, source: readFileSync(file, 'utf8') };
 }
 

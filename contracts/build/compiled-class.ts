@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hash } from 'starknet';
-import { places, shown } from './places.ts';
+import { paths, relativePath } from './paths.ts';
 import { repairProgram } from './sierra-program.ts';
 
 export interface CompiledClass {
@@ -19,13 +19,13 @@ export function compiledClass(written: string): CompiledClass {
 
 function files({ json, classHash }: CompiledClass): [file: string, content: string][] {
   return [
-    [places.compiledClass, json],
-    [places.classHash, `${classHash}\n`],
+    [paths.compiledClass, json],
+    [paths.classHash, `${classHash}\n`],
   ];
 }
 
 export function readCompiled(): string {
-  return readFileSync(places.compiledClass, 'utf8');
+  return readFileSync(paths.compiledClass, 'utf8');
 }
 
 export function writeCompiled(compiled: CompiledClass): void {
@@ -36,7 +36,7 @@ export function writeCompiled(compiled: CompiledClass): void {
 export function staleFiles(compiled: CompiledClass): string[] {
   return files(compiled)
     .filter(([file, content]) => read(file) !== content)
-    .map(([file]) => shown(file));
+    .map(([file]) => relativePath(file));
 }
 
 function read(file: string): string | undefined {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import start, { compileStarknetContract, runTests } from 'wasm-cairo';
-import type { CompilerAnswer, CompilerTask } from './compiler-messages.ts';
+import type { CompilerAnswer, CompilerTask } from './compiler.ts';
 import { findDiagnostics, findReports } from './memory-texts.ts';
 
 const WASM = fileURLToPath(import.meta.resolve('wasm-cairo/wasm-cairo_bg.wasm'));
@@ -44,6 +44,6 @@ function attempt(body: () => string): { output: string; broken: boolean } {
 }
 
 process.once('message', async (task: CompilerTask) => {
-  const told = await answer(task);
-  process.send?.(told, () => process.disconnect?.());
+  const result = await answer(task);
+  process.send?.(result, () => process.disconnect?.());
 });

@@ -5,10 +5,10 @@
 //   npm run contracts -- --write            writes contracts/compiled instead of comparing
 //   npm run contracts -- policies upgrade   only these slices of the tests
 import { contractBundle } from './bundle.ts';
-import { compile } from './compile.ts';
 import { type CompiledClass, compiledClass, readCompiled, staleFiles, writeCompiled } from './compiled-class.ts';
-import { places, shown } from './places.ts';
-import { runSlice } from './run-slice.ts';
+import { compile } from './compiler.ts';
+import { paths, relativePath } from './paths.ts';
+import { runSlice } from './run-tests.ts';
 import { allSlices, type Slice } from './slices.ts';
 import { digestOf, planSuite, readRecord, suiteInputs, writeRecord } from './suite-record.ts';
 
@@ -32,7 +32,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 1;
   } else if (chosen.length === slices.length) {
     writeRecord(digestOf(inputs, compiled));
-    console.log(`recorded in ${shown(places.record)}; commit it with the sources`);
+    console.log(`recorded in ${relativePath(paths.record)}; commit it with the sources`);
   }
 }
 

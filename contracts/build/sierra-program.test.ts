@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { places } from './places.ts';
+import { paths } from './paths.ts';
 import {
   brokenTargets,
   FALLTHROUGH,
@@ -12,7 +12,7 @@ import {
 } from './sierra-program.ts';
 
 const FALLTHROUGH_32 = 2n ** 32n - 1n;
-const compiled = path.dirname(places.compiledClass);
+const compiled = path.dirname(paths.compiledClass);
 const committed = readdirSync(compiled).filter((file) => file.endsWith('.json'));
 const read = (file: string) => JSON.parse(readFileSync(path.join(compiled, file), 'utf8'));
 

@@ -48,7 +48,7 @@ it('the inputs are the compiler, the contract, every slice, and the code that ru
   const names = suiteInputs(slices).map(({ name }) => name);
   expect(names.slice(0, 2)).toEqual(['wasm-cairo', 'contract']);
   expect(names).toEqual(expect.arrayContaining(slices.map(({ name }) => `slice ${name}`)));
-  expect(names).toEqual(expect.arrayContaining(['contracts/build/run-tests.ts', 'contracts/build/test-report.ts']));
+  expect(names).toEqual(expect.arrayContaining(['contracts/build/run-tests.ts', 'contracts/build/compiler.ts']));
   expect(names.filter((name) => name.endsWith('.test.ts'))).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { contractBundle, sourceOf, testBundle } from './bundle.ts';
 import type { CompiledClass } from './compiled-class.ts';
-import { places, shown } from './places.ts';
+import { paths, relativePath } from './paths.ts';
 import type { Slice } from './slices.ts';
 
 /** A text that can change the suite's result. */
@@ -19,7 +19,7 @@ export function suiteInputs(slices: readonly Slice[]): SuiteInput[] {
     { name: 'wasm-cairo', text: compilerVersion() },
     { name: 'contract', text: sourceOf(contractBundle()) },
     ...slices.map(({ name, modules }) => ({ name: `slice ${name}`, text: sourceOf(testBundle(modules)) })),
-    ...buildFiles().map((file) => ({ name: shown(file), text: readFileSync(file, 'utf8') })),
+    ...buildFiles().map((file) => ({ name: relativePath(file), text: readFileSync(file, 'utf8') })),
   ];
 }
 
@@ -43,7 +43,7 @@ export function planSuite(args: readonly string[], recorded: string | undefined,
   return recorded === current ? { run: false } : { run: true, reason: 'sources changed since the recorded run' };
 }
 
-export function readRecord(file: string = places.record): string | undefined {
+export function readRecord(file: string = paths.record): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
@@ -52,7 +52,7 @@ export function readRecord(file: string = places.record): string | undefined {
   }
 }
 
-export function writeRecord(digest: string, file: string = places.record): void {
+export function writeRecord(digest: string, file: string = paths.record): void {
   writeFileSync(file, `${digest}\n`);
 }
 

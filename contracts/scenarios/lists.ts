@@ -1,4 +1,5 @@
 import { encodeU256, selector } from '@svc/starknet';
+import { publicKeys } from './fixtures.ts';
 import type { Scenario } from './model.ts';
 import {
   addSession,
@@ -17,8 +18,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
-import { publicKeys } from './world.ts';
+} from './steps.ts';
 
 const NOT_ALLOWED = reverts('Session: entrypoint not allowed');
 

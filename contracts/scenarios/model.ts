@@ -63,7 +63,11 @@ export interface ScenarioEvent {
 export type Outcome =
   | { readonly succeeds: readonly Felt[]; readonly events: readonly ScenarioEvent[] }
   /** The innermost reason. State and events are unchanged. */
-  | { readonly reverts: string }
+  | {
+      readonly reverts: string;
+      /** What a node says, where the protocol refuses before the contract is called. */
+      readonly onNode: string;
+    }
   /** Refused by `__validate__`, so the transaction never enters a block. */
   | { readonly refused: string }
   /** Fails outside of a contract; the message differs per system. */

@@ -1,3 +1,4 @@
+import { publicKeys } from './fixtures.ts';
 import type { Place, Scenario, ScenarioCall, Signature } from './model.ts';
 import {
   addSession,
@@ -13,8 +14,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
-import { publicKeys } from './world.ts';
+} from './steps.ts';
 
 const DUPLICATED = reverts('SRC9: duplicated nonce');
 
@@ -77,7 +77,7 @@ export const nestedScenarios: readonly Scenario[] = [
       byOwner(
         { nonce: 1n },
         [carried('other', 1n, [call('wallet', '__execute__', [0n])])],
-        reverts('Account: invalid caller'),
+        reverts('Account: invalid caller', 'Invalid argument'),
       ),
       reads.session([0n, 0n, 0n, 0n]),
     ],

@@ -1,7 +1,7 @@
 import { ANY_CALLER, encodeU256 } from '@svc/starknet';
+import { publicKeys, START } from './fixtures.ts';
 import type { Outcome, Scenario } from './model.ts';
-import { addSession, byOwner, call, clock, deploy, done, events, reads, reverts, TRUE, transfer } from './words.ts';
-import { publicKeys, START } from './world.ts';
+import { addSession, byOwner, call, clock, deploy, done, events, reads, reverts, TRUE, transfer } from './steps.ts';
 
 const INVALID_SIGNATURE = reverts('Account: invalid signature');
 const DUPLICATED = reverts('SRC9: duplicated nonce');

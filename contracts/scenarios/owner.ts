@@ -1,4 +1,5 @@
 import { CURVE_ORDER, interfaceIds, sign, starkKey, VALID } from '@svc/starknet';
+import { privateKeys, publicKeys } from './fixtures.ts';
 import type { Felt, Scenario, Step } from './model.ts';
 import {
   addSession,
@@ -21,8 +22,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
-import { privateKeys, publicKeys } from './world.ts';
+} from './steps.ts';
 
 const INVALID_SIGNATURE = refused('Account: invalid signature');
 const HASH = 0x1234567890abcdefn;
@@ -37,8 +37,9 @@ const small = (() => {
   return { r: rOfK, hash: (k - product + CURVE_ORDER) % CURVE_ORDER };
 })();
 
-function strange(entrypoint: string, calldata: readonly Felt[], reason: string): Step {
-  return { kind: 'call', sender: 'stranger', call: call('wallet', entrypoint, calldata), outcome: reverts(reason) };
+function strange(entrypoint: string, calldata: readonly Felt[], reason: string, onNode = reason): Step {
+  const outcome = reverts(reason, onNode);
+  return { kind: 'call', sender: 'stranger', call: call('wallet', entrypoint, calldata), outcome };
 }
 
 const asked = (signature: readonly bigint[], valid: boolean, hash = HASH) =>
@@ -61,7 +62,7 @@ export const ownerScenarios: readonly Scenario[] = [
       strange('set_public_key', [publicKeys.thief], 'Account: unauthorized'),
       strange('upgrade', ['READY class'], 'Account: unauthorized'),
       strange('perform_upgrade', ['READY class', 0n], 'Account: unauthorized'),
-      strange('__execute__', [0n], 'Account: invalid caller'),
+      strange('__execute__', [0n], 'Account: invalid caller', 'Invalid argument'),
       reads.session([UNTIL, 100n, 0n, 0n]),
       reads.owner(),
     ],

@@ -1,6 +1,6 @@
 import { encodeU256 } from '@svc/starknet';
+import { START } from './fixtures.ts';
 import type { Scenario } from './model.ts';
-import { PER_CALL, paid, pay, WINDOW } from './payments.ts';
 import {
   addSession,
   byOwner,
@@ -11,6 +11,9 @@ import {
   done,
   events,
   NOTHING,
+  PER_CALL,
+  paid,
+  pay,
   reads,
   removePolicy,
   reverts,
@@ -21,9 +24,9 @@ import {
   TRUE,
   transfer,
   UNTIL,
+  WINDOW,
   withSession,
-} from './words.ts';
-import { START } from './world.ts';
+} from './steps.ts';
 
 const BAD_CALLDATA = reverts('Spending: bad calldata');
 

@@ -1,4 +1,5 @@
 import { selector } from '@svc/starknet';
+import { publicKeys, START } from './fixtures.ts';
 import type { Scenario } from './model.ts';
 import {
   addSession,
@@ -20,8 +21,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
-import { publicKeys, START } from './world.ts';
+} from './steps.ts';
 
 const EXPIRED = reverts('Session: expired');
 const NOT_REGISTERED = reverts('Session: not registered');

@@ -16,7 +16,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
+} from './steps.ts';
 
 const EXPIRED = reverts('Session: expired');
 const NOT_REGISTERED = reverts('Session: not registered');

@@ -1,4 +1,5 @@
 import { chainIds } from '@svc/starknet';
+import { START } from './fixtures.ts';
 import type { Outcome, Scenario, Shape } from './model.ts';
 import {
   byOwner,
@@ -14,8 +15,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
-import { START } from './world.ts';
+} from './steps.ts';
 
 const INVALID_SIGNATURE = reverts('Account: invalid signature');
 const DUPLICATED = reverts('SRC9: duplicated nonce');

@@ -1,3 +1,4 @@
+import { publicKeys, START } from './fixtures.ts';
 import type { Felt, Outcome, Scenario, Step } from './model.ts';
 import {
   addSession,
@@ -16,8 +17,7 @@ import {
   transfer,
   UNTIL,
   withSession,
-} from './words.ts';
-import { publicKeys, START } from './world.ts';
+} from './steps.ts';
 
 const upgrade = (to: Felt) => call('wallet', 'upgrade', [to]);
 const upgraded = done([NOTHING], [events.upgraded('SVC class')]);
@@ -52,7 +52,7 @@ export const upgradeScenarios: readonly Scenario[] = [
     steps: [
       deploy(),
       byOwner({ nonce: 1n }, [upgrade('READY class')], done([NOTHING], [events.upgraded('READY class')])),
-      read('wallet', 'get_owner', [], [0n]),
+      { ...read('wallet', 'get_owner', [], []), outcome: reverts('argent/owner-not-found') },
       { ...reads.owner(), outcome: reverts('ENTRYPOINT_NOT_FOUND') },
       reads.balance(1_000n, 'wallet'),
     ],

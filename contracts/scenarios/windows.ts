@@ -1,5 +1,5 @@
+import { START } from './fixtures.ts';
 import type { Scenario } from './model.ts';
-import { PER_CALL, paid, pay, WINDOW } from './payments.ts';
 import {
   byOwner,
   bySession,
@@ -7,15 +7,18 @@ import {
   deploy,
   done,
   events,
+  PER_CALL,
+  paid,
+  pay,
   reads,
   reverts,
   setPolicy,
   spending,
   TRUE,
   transfer,
+  WINDOW,
   withSession,
-} from './words.ts';
-import { START } from './world.ts';
+} from './steps.ts';
 
 /** Amounts and windows of a policy of 50 per call and 80 in 100 seconds. */
 export const windowScenarios: readonly Scenario[] = [

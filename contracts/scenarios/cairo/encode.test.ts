@@ -1,7 +1,7 @@
 import { chainIds, selector, shortString } from '@svc/starknet';
 import { expect, it } from 'vitest';
-import { clock, deploy, reads } from '../words.ts';
-import { publicKeys, START } from '../world.ts';
+import { publicKeys, START } from '../fixtures.ts';
+import { clock, deploy, reads } from '../steps.ts';
 import { encode } from './encode.ts';
 
 const place = (index: bigint) => shortString('a place in a scenario 0') + index;

@@ -1,4 +1,5 @@
 import { chainIds, selector, shortString } from '@svc/starknet';
+import { privateKeys, START } from '../fixtures.ts';
 import {
   type Execution,
   type Felt,
@@ -12,7 +13,6 @@ import {
   type Step,
   shapes,
 } from '../model.ts';
-import { privateKeys, START } from '../world.ts';
 
 /** As in player.cairo. */
 const CLOCK = 1n;

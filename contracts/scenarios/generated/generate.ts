@@ -1,3 +1,4 @@
+import { FUNDS, START } from '../fixtures.ts';
 import type { Scenario, ScenarioCall, ScenarioEvent, Step } from '../model.ts';
 import {
   addSession,
@@ -17,9 +18,7 @@ import {
   revoke,
   setPolicy,
   spending,
-} from '../words.ts';
-import { FUNDS, START } from '../world.ts';
-import { Random } from './random.ts';
+} from '../steps.ts';
 import { type Attempt, type TokenName, WalletModel } from './wallet-model.ts';
 
 /** Enough to reach the limits, few enough for one slice. */
@@ -166,5 +165,29 @@ class Generator {
     const left = policy.perWindow - this.#wallet.spent(token);
     const most = left < policy.perCall ? left : policy.perCall;
     return this.#random.pick([most, most / 2n, most / 2n, policy.perCall, left, policy.perCall + 1n, left + 1n]);
+  }
+}
+
+/** Deterministic (Mulberry32). */
+class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  }
+
+  pick<T>(items: readonly [T, ...T[]]): T {
+    return items[this.below(items.length)] ?? items[0];
+  }
+
+  chance(percent: number): boolean {
+    return this.below(100) < percent;
   }
 }

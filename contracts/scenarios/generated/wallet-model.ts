@@ -1,6 +1,6 @@
+import { FUNDS, START } from '../fixtures.ts';
 import type { ScenarioEvent } from '../model.ts';
-import { type Done, events, type PolicyTerms, returned, type SessionTerms, TRUE, UNTIL } from '../words.ts';
-import { FUNDS, START } from '../world.ts';
+import { type Done, events, type PolicyTerms, returned, type SessionTerms, TRUE, UNTIL } from '../steps.ts';
 
 export type TokenName = 'token' | 'coin';
 

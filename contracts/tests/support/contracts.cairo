@@ -100,7 +100,9 @@ pub mod Ready {
 
     #[external(v0)]
     fn get_owner(self: @ContractState) -> felt252 {
-        self._signer.read()
+        let owner = self._signer.read();
+        assert(owner != 0, 'argent/owner-not-found');
+        owner
     }
 
     #[external(v0)]

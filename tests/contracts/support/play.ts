@@ -1,6 +1,6 @@
 import { classes, contractAddress, selector, toHex } from '@svc/starknet';
+import { FUNDS, START } from '../../../contracts/scenarios/fixtures.ts';
 import type { Felt, KeyName, Place, Scenario, ScenarioEvent, Step } from '../../../contracts/scenarios/model.ts';
-import { FUNDS, START } from '../../../contracts/scenarios/world.ts';
 import type { ShownAccount } from '../../support/sandbox.ts';
 import { STRK, UDC, USDC } from '../../support/starknet-client.ts';
 import type { Chain, Invocation, Sent } from './chain.ts';
@@ -91,6 +91,7 @@ export class Player {
   }
 
   expected({ outcome }: Step): Found {
+    if ('reverts' in outcome) return { reverts: outcome.onNode };
     if (!('succeeds' in outcome)) return outcome;
     const raw = (felt: Felt) => feltOf(this.#map, felt);
     const rawEvent = ({ from, name, keys, data }: ScenarioEvent) => ({

@@ -1,3 +1,4 @@
+import { spellPanic } from '@svc/starknet';
 import type { RpcAnswer } from '../../support/sandbox.ts';
 
 const FELT = /0x[0-9a-f]+ \('([^']*)'\)/g;
@@ -22,5 +23,5 @@ export function reasonOfCall({ code, data }: NonNullable<RpcAnswer['error']>): s
   if (code === ENTRYPOINT_NOT_FOUND) return 'ENTRYPOINT_NOT_FOUND';
   let error = (data as { revert_error: Nested | string }).revert_error;
   while (typeof error !== 'string') error = error.error;
-  return reasonOf(error);
+  return reasonOf(spellPanic(error));
 }

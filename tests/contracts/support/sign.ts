@@ -8,6 +8,7 @@ import {
   toHex,
 } from '@svc/starknet';
 import { ec, type TypedData, typedData } from 'starknet';
+import { privateKeys, START } from '../../../contracts/scenarios/fixtures.ts';
 import type {
   Execution,
   Felt,
@@ -17,7 +18,6 @@ import type {
   Signature,
   SignedExecution,
 } from '../../../contracts/scenarios/model.ts';
-import { privateKeys, START } from '../../../contracts/scenarios/world.ts';
 
 /** Sandbox addresses of one scenario. */
 export type Addresses = Readonly<Record<Place, bigint>>;

@@ -1,6 +1,6 @@
 import { ANY_CALLER, encodeU256, selector } from '@svc/starknet';
+import { publicKeys, START } from './fixtures.ts';
 import type { Execution, Felt, Outcome, Place, ScenarioCall, ScenarioEvent, Signature, Step } from './model.ts';
-import { publicKeys, START } from './world.ts';
 
 /** Default end of a session. */
 export const UNTIL = START + 1_000n;
@@ -88,7 +88,7 @@ export function returned(results: readonly (readonly Felt[])[]): Felt[] {
   return [BigInt(results.length), ...results.flatMap((felts) => [BigInt(felts.length), ...felts])];
 }
 
-export const reverts = (reason: string): Outcome => ({ reverts: reason });
+export const reverts = (reason: string, onNode = reason): Outcome => ({ reverts: reason, onNode });
 export const refused = (reason: string): Outcome => ({ refused: reason });
 export const NOTHING: readonly Felt[] = [];
 export const TRUE: readonly Felt[] = [1n];
@@ -175,3 +175,15 @@ export function withSession(terms: SessionTerms = {}, ...policies: readonly Poli
   const results = calls.map(() => NOTHING);
   return [deploy(), byOwner({ nonce: 0xaddn }, calls, done(results, happened))];
 }
+
+export const PER_CALL: Outcome = reverts('Spending: exceeds per-call');
+export const WINDOW: Outcome = reverts('Spending: exceeds window limit');
+
+export const paid = (...amounts: readonly bigint[]): Outcome =>
+  done(
+    amounts.map(() => TRUE),
+    amounts.map((amount) => events.transfer(amount)),
+  );
+
+export const pay = (nonce: bigint, amount: bigint, outcome: Outcome = paid(amount)) =>
+  bySession({ nonce }, [transfer(amount)], outcome);

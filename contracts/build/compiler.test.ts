@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readable } from './diagnostics.ts';
+import { readable } from './compiler.ts';
 
 const bundle = [
   { text: 'mod a {', file: 'contracts/src/lib.cairo', line: 3, module: '' },

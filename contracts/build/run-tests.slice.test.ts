@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CairoModule } from './bundle.ts';
-import { runSlice } from './run-slice.ts';
 import type { TestRun } from './run-tests.ts';
+import { runSlice } from './run-tests.ts';
 
 const module = { name: 'some', file: 'some.cairo', source: '' };
 const broken: TestRun = {
@@ -14,30 +14,30 @@ const broken: TestRun = {
 
 /** Returns the given results in order and records the modules. */
 function runner(...answers: readonly TestRun[]) {
-  const asked: string[][] = [];
+  const runs: string[][] = [];
   const left = [...answers];
   const run = async (modules: readonly CairoModule[]) => {
-    asked.push(modules.map(({ name }) => name));
+    runs.push(modules.map(({ name }) => name));
     return left.shift() ?? broken;
   };
-  return { asked, run };
+  return { runs, run };
 }
 
 it('tests that run are run once, also when they fail', async () => {
   const failed = { passed: 1, expected: 2, problems: ['one failed'], seconds: 1, peakMb: 1 };
-  const { asked, run } = runner(failed);
+  const { runs, run } = runner(failed);
   expect(await runSlice([module], run)).toEqual(failed);
-  expect(asked).toEqual([['some']]);
+  expect(runs).toEqual([['some']]);
 });
 
 it('a runner that broke down is tried again with padding, which is not counted as a test', async () => {
-  const { asked, run } = runner(broken, { passed: 3, expected: 3, problems: [], seconds: 7, peakMb: 4 });
+  const { runs, run } = runner(broken, { passed: 3, expected: 3, problems: [], seconds: 7, peakMb: 4 });
   expect(await runSlice([module], run)).toEqual({ passed: 2, expected: 2, problems: [], seconds: 12, peakMb: 9 });
-  expect(asked).toEqual([['some'], ['some', 'padding']]);
+  expect(runs).toEqual([['some'], ['some', 'padding']]);
 });
 
 it('a runner that always breaks down is a failure', async () => {
-  const { asked, run } = runner();
+  const { runs, run } = runner();
   expect((await runSlice([module], run)).problems).toEqual(broken.problems);
-  expect(asked.length).toBeGreaterThan(3);
+  expect(runs.length).toBeGreaterThan(3);
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 export const root = path.resolve(import.meta.dirname, '../..');
 const contracts = path.join(root, 'contracts');
 
-export const places = {
+export const paths = {
   source: path.join(contracts, 'src/lib.cairo'),
   tests: path.join(contracts, 'tests'),
   compiledClass: path.join(contracts, 'compiled/svc_account.json'),
@@ -13,6 +13,6 @@ export const places = {
 } as const;
 
 /** Relative to the repository. */
-export function shown(file: string): string {
+export function relativePath(file: string): string {
   return path.isAbsolute(file) ? path.relative(root, file) : file;
 }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inlineModules } from './bundle.ts';
-import { expectedTests } from './expected-tests.ts';
-import { problemsOf } from './run-tests.ts';
-import { parseReport } from './test-report.ts';
+import { expectedTests, parseReport, problemsOf } from './run-tests.ts';
 
 const source = `#[test]
 fn one() {}
