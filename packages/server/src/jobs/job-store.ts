@@ -19,7 +19,6 @@ const MAX_LOST_RACES = 5;
 const backoff = sql`least(power(2, attempt), 3600) * (0.75 + 0.5 * random()) * interval '1 second'`;
 const failedAfterLastAttempt = sql`case when attempt >= max_attempts then now() end`;
 
-/** Assigns up to `limit` due jobs to this worker, longest due first. */
 export async function takeJobs(db: Db, worker: number, tasks: readonly string[], limit: number): Promise<TakenJob[]> {
   for (let race = 1; ; race++) {
     try {
@@ -60,7 +59,6 @@ export async function completeJob(db: Db, worker: number, job: TakenJob): Promis
   return (await db.run(done)) === 1;
 }
 
-/** Schedules the next attempt, or marks the job as failed after the last. False when the job is no longer this worker's. */
 export async function failJob(db: Db, worker: number, job: TakenJob, reason: string): Promise<boolean> {
   const count = await putBack(
     db,
@@ -85,10 +83,7 @@ export async function releaseJobs(
   if (count > 0) await wakeWorkers(db);
 }
 
-/**
- * Releases jobs of dead workers. The attempt counts, so a job that kills its process cannot kill all of them; after the
- * first attempt there is no backoff, because most processes end for other reasons.
- */
+/** The attempt counts, so that a job cannot kill every process; the first repetition is immediate, as most deaths have other causes. */
 export async function recoverJobs(db: Db, workers: readonly number[]): Promise<number> {
   return putBack(
     db,
@@ -98,7 +93,6 @@ export async function recoverJobs(db: Db, workers: readonly number[]): Promise<n
   );
 }
 
-/** Gives a failed job all its attempts again. False when there is none. */
 export async function retryFailedJob(db: Db, id: string): Promise<boolean> {
   const count = await putBack(
     db,
@@ -126,9 +120,7 @@ async function putBack(db: Db, which: Sql, changes: Sql): Promise<number> {
 
 export interface TaskStats {
   readonly task: string;
-  /** Due and not started. */
   readonly waiting: number;
-  /** Due later: a time was given, or an attempt failed. */
   readonly scheduled: number;
   readonly running: number;
   readonly failed: number;
@@ -163,10 +155,8 @@ export interface FailedJob {
   readonly failedAt: Date;
 }
 
-// For reading by an operator; the metrics have the count.
 const MAX_FAILED_SHOWN = 100;
 
-/** Jobs that used up their attempts, newest first. */
 export function failedJobs(db: Db, limit = MAX_FAILED_SHOWN): Promise<FailedJob[]> {
   return db.rows<FailedJob>(sql`
     select id::text, task, attempt as attempts, last_error as "lastError", created_at as "createdAt",

@@ -3,7 +3,6 @@ import { type Db, sql } from '@svc/store';
 /** Runs at least once: a crash repeats it, so its handler must be idempotent. */
 export interface NewJob {
   readonly task: string;
-  /** JSON without secrets. */
   readonly payload: unknown;
   readonly runAt?: Date;
   /** At most one pending job for each task and key: another replaces its payload and keeps the earlier time. */
@@ -14,7 +13,6 @@ export interface NewJob {
 }
 
 export interface JobContext {
-  /** Counts from 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly jobId: string;
@@ -32,21 +30,17 @@ export interface JobLog {
   error(fields: object, message: string): void;
 }
 
-/** NOTIFY channel that wakes idle workers. */
 export const WAKE_CHANNEL = 'svc_jobs';
 
 // About half a day with backoff: longer than most outages.
 const DEFAULT_MAX_ATTEMPTS = 25;
 const MAX_PAYLOAD_CHARACTERS = 65_536;
-// Keeps one statement within some megabytes.
 const MAX_JOBS_AT_ONCE = 1_000;
 
-/** Stores a job in the caller's transaction. */
 export async function enqueue(tx: Db, job: NewJob): Promise<void> {
   await enqueueMany(tx, [job]);
 }
 
-/** Of two jobs with the same task and key the later one counts. */
 export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
   if (jobs.length > MAX_JOBS_AT_ONCE) throw new Error(`At most ${MAX_JOBS_AT_ONCE} jobs can be enqueued at once.`);

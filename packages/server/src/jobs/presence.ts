@@ -6,13 +6,11 @@ import { recoverJobs } from './job-store.ts';
 export const PRESENCE_APPLICATION = 'svc jobs presence';
 
 const FIRST_RECONNECT_MS = 50;
-// A database that restarts is back within seconds; until then this worker takes no jobs.
 const MAX_RECONNECT_MS = 1_000;
 
 /** A session lock that shows the worker to others and ends with its process. */
 export interface Presence {
   readonly worker: number;
-  /** Whether the lock is held, as far as known. */
   readonly connected: boolean;
   close(): Promise<void>;
 }
@@ -21,15 +19,11 @@ interface PresenceOptions {
   readonly url: string;
   readonly timing: Timing;
   readonly log: JobLog;
-  /** New jobs may be due. */
   onWake(): void;
-  /** The lock is lost for so long that others may recover the running jobs. */
   onLost(): void;
 }
 
-/** Intervals of what workers do without a notification. */
 export interface Timing {
-  /** Between two checks for due jobs, recurring tasks and jobs of dead workers. */
   readonly pollMs: number;
   /** A worker without its lock for this long interrupts its jobs. */
   readonly lostAfterMs: number;
@@ -39,7 +33,6 @@ export interface Timing {
 
 export const DEFAULT_TIMING: Timing = { pollMs: 1_000, lostAfterMs: 1_500, recoverAfterMs: 3_000 };
 
-/** Rejects when the database cannot be reached; later losses are repaired until the presence is closed. */
 export async function announceWorker(options: PresenceOptions): Promise<Presence> {
   const db = connect(options.url, { max: 1, applicationName: PRESENCE_APPLICATION });
   try {
@@ -84,7 +77,6 @@ function maintainPresence(db: Database, worker: number, first: PresenceConnectio
   };
 }
 
-/** Retries until it succeeds; undefined once the presence is closed. */
 async function reconnect(
   db: Database,
   worker: number,
@@ -112,9 +104,7 @@ const HEARTBEAT_TIMEOUT_MS = 2_000;
 const SERVER_SETTINGS = `select set_config('tcp_keepalives_idle', '5', false),
   set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false)`;
 
-/** A connection that holds a worker's lock and receives notifications of new jobs. */
 interface PresenceConnection {
-  /** Returns when the connection is lost or silent, or when `closed` is aborted. */
   untilLost(pollMs: number, closed: AbortSignal): Promise<void>;
   drop(): void;
 }
@@ -166,10 +156,7 @@ interface RecoveryOptions {
   readonly now?: () => number;
 }
 
-/**
- * Recovers jobs of dead workers: the lock is free, and still free `recoverAfterMs` later. The delay lets a worker that only
- * lost its connection reconnect or interrupt its jobs. Returns how many jobs are pending again.
- */
+/** Jobs of workers whose lock stays free for `recoverAfterMs`: time for a live one to reconnect or to interrupt its jobs. */
 export function createRecovery(options: RecoveryOptions): () => Promise<number> {
   const { db, worker, recoverAfterMs, log, now = () => performance.now() } = options;
   let missingSince = new Map<number, number>();

@@ -7,10 +7,8 @@ import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Tim
 
 const WORKERS_APPLICATION = 'svc jobs';
 
-// Short single statements; handlers use the service's own pool.
 const POOL_SIZE = 4;
 const DEFAULT_GRACE_MS = 10_000;
-// Time for handlers to react to their signal.
 const INTERRUPTION_MS = 1_000;
 // Above every statement timeout: a job taken earlier that does not run here was lost with its answer.
 const STRAY_AFTER_MS = 40_000;
@@ -23,7 +21,6 @@ export interface WorkersOptions {
   readonly log: JobLog;
   readonly recurring?: readonly RecurringJob[];
   readonly poolSize?: number;
-  /** How long `stop` waits for running jobs before it interrupts them. */
   readonly graceMs?: number;
   readonly timing?: Timing;
 }
@@ -33,7 +30,6 @@ export interface Workers {
   stop(): Promise<void>;
 }
 
-/** Runs jobs until stopped. Any number of processes can work on one database. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { url, handlers, log, graceMs = DEFAULT_GRACE_MS, timing = DEFAULT_TIMING } = options;
   const wakeup = createWakeup();
@@ -59,7 +55,6 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       runner.abandon();
       await runner.drain(INTERRUPTION_MS);
     }
-    // Where this fails, other workers recover the jobs once the lock is gone.
     await releaseJobs(db, worker, { except: [], heldForMs: 0 }).catch((error: unknown) => {
       log.warn({ worker, err: error }, 'jobs not released');
     });
@@ -84,7 +79,6 @@ interface Work extends WorkersOptions {
   readonly stopping: AbortSignal;
 }
 
-/** Takes jobs while some are due and a slot is free; runs the recurring duties of the queue every `pollMs`. */
 async function work({ db, presence, runner, wakeup, stopping, timing, log, ...options }: Work): Promise<void> {
   const { worker } = presence;
   const tasks = Object.keys(options.handlers);
@@ -132,17 +126,12 @@ interface RunnerOptions {
 
 export interface Runner {
   start(job: TakenJob): void;
-  /** Ids of running jobs, until their result is stored. */
   jobs(): bigint[];
-  /** Aborts the signals of running jobs; their results are still stored. */
   interrupt(reason: Error): void;
-  /** Interrupts and ignores later failures. */
   abandon(): void;
-  /** False when jobs still run after `ms`. */
   drain(ms: number): Promise<boolean>;
 }
 
-/** Runs handlers of taken jobs and stores their results. */
 export function createRunner({ db, worker, handlers, log, onFree }: RunnerOptions): Runner {
   const running = new Map<TakenJob, { ended: Promise<void>; interruption: AbortController }>();
   const abandoned = new AbortController();

@@ -99,7 +99,7 @@ describe('isForbiddenAddress', () => {
     expect(isForbiddenAddress(text)).toBe(true);
   });
 
-  it('lets only addresses of 2000::/3 through, whatever IPv6 address comes', () => {
+  it('lets only IPv6 addresses of 2000::/3 through', () => {
     const globalUnicast = new BlockList();
     globalUnicast.addSubnet('2000::', 3, 'ipv6');
     fc.assert(

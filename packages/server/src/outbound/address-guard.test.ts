@@ -71,14 +71,14 @@ describe('publicOnly', () => {
     expect(await failure('http://hooks.example/', guard)).toBe('forbidden_address');
   });
 
-  it('looks at every address of a name that has hundreds', async () => {
+  it('checks every address of a name that has hundreds', async () => {
     const addresses = [...Array.from({ length: 500 }, () => '8.8.8.8'), '127.0.0.1'];
     expect(await failure('http://hooks.example/', publicOnly({ lookup: async () => addresses }))).toBe(
       'forbidden_address',
     );
   });
 
-  it('takes an IP literal for what it is, whatever the resolver says about it', async () => {
+  it('uses an IP literal as it is, without the resolver', async () => {
     const server = await startTestServer(answering(OK));
     const guard = publicOnly({ lookup: async () => ['8.8.8.8'] });
     expect(await failure(`http://127.0.0.1:${server.port}/`, guard)).toBe('forbidden_address');
@@ -86,7 +86,7 @@ describe('publicOnly', () => {
     expect(server.sockets.length).toBe(1);
   });
 
-  it('steps over a dead address, but does not knock on hundreds', async () => {
+  it('skips a dead address, but does not try hundreds', async () => {
     const server = await startTestServer(answering(OK));
     const deadThenLive = (dead: number) => [...Array.from({ length: dead }, () => '127.0.0.2'), '127.0.0.1'];
     const guard = (dead: number) => publicOnly({ allowLoopback: true, lookup: async () => deadThenLive(dead) });
@@ -95,7 +95,7 @@ describe('publicOnly', () => {
     expect(server.sockets.length).toBe(1);
   });
 
-  it('asks for a name once and connects to the address that it checked', async () => {
+  it('resolves a name once and connects to the address that it checked', async () => {
     const server = await startTestServer(answering(OK));
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     const asked: string[] = [];
@@ -127,7 +127,7 @@ describe('publicOnly', () => {
     },
   );
 
-  it('says in its error neither the resolved address nor the path', async () => {
+  it('has neither the resolved address nor the path in its error', async () => {
     const guard = publicOnly({ lookup: async () => ['10.1.2.3'] });
     const url = 'https://hooks.example/T0/secret?token=abc';
     await expect(get(url, guard)).rejects.toThrow(/^hooks\.example does not lead to a public address$/);

@@ -2,25 +2,20 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { hostOf, MAX_URL_LENGTH } from './url.ts';
 
-/** All addresses of a host name, in the order in which to try them. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-/** Decides where a request may connect to. It is asked for every address before connecting, and once more for the connected one. */
 export interface AddressGuard {
   readonly lookup: Lookup;
   allows(address: string, url: URL): boolean;
 }
 
 export interface PublicOnlyOptions {
-  /** Lets 127.0.0.0/8 and ::1 through, for development on one machine. */
   readonly allowLoopback?: boolean;
-  /** Origins (`http://keys.internal:8080`) that the operator vouches for, whatever their address. */
   readonly allowOrigins?: readonly string[];
-  /** Stands in for the system's resolver in tests. */
   readonly lookup?: Lookup;
 }
 
-/** For addresses that tenants give us: nothing but the public internet. */
+/** For URLs of tenants: the public internet only. */
 export function publicOnly(options: PublicOnlyOptions = {}): AddressGuard {
   const allowLoopback = options.allowLoopback ?? false;
   const origins = new Set((options.allowOrigins ?? []).map(parseOrigin));
@@ -31,7 +26,7 @@ export function publicOnly(options: PublicOnlyOptions = {}): AddressGuard {
   };
 }
 
-/** For addresses that the operator configured: they may well be inside the operator's own network. */
+/** For URLs that the operator configured; they may be in a private network. */
 export function trusted(): AddressGuard {
   return { lookup: lookupAll, allows: () => true };
 }
@@ -69,7 +64,7 @@ const FORBIDDEN_IPV4: readonly Subnet[] = [
   ['240.0.0.0', 4], // class E, broadcast
 ];
 
-// Everything outside it (loopback, ULA, link-local, multicast, NAT64, discard, IPv4-mapped, …) is refused without a list.
+// Other IPv6 addresses (loopback, ULA, link-local, multicast, NAT64, IPv4-mapped, …) are refused.
 const GLOBAL_UNICAST_IPV6: readonly Subnet[] = [['2000::', 3]];
 
 const FORBIDDEN_GLOBAL_IPV6: readonly Subnet[] = [
@@ -85,7 +80,7 @@ const forbiddenGlobalIpv6 = blockList('ipv6', FORBIDDEN_GLOBAL_IPV6);
 const loopbackIpv4 = blockList('ipv4', [['127.0.0.0', 8]]);
 const loopbackIpv6 = blockList('ipv6', [['::1', 128]]);
 
-/** True for every address that is not on the public internet, and for everything that is not an IP literal. */
+/** True for addresses outside the public internet, and for text that is no IP literal. */
 export function isForbiddenAddress(ip: string): boolean {
   switch (familyOf(ip)) {
     case 'ipv4':
@@ -97,7 +92,7 @@ export function isForbiddenAddress(ip: string): boolean {
   }
 }
 
-/** True for 127.0.0.0/8 and ::1 only: an address that merely leads there (0.0.0.0, IPv4-mapped) is not one. */
+/** 127.0.0.0/8 and ::1 only, not other forms that lead there (0.0.0.0, IPv4-mapped). */
 export function isLoopbackAddress(ip: string): boolean {
   switch (familyOf(ip)) {
     case 'ipv4':
@@ -109,7 +104,6 @@ export function isLoopbackAddress(ip: string): boolean {
   }
 }
 
-// A zone id picks an interface of this machine, so an address with one is never public.
 function familyOf(ip: string): 'ipv4' | 'ipv6' | undefined {
   const version = ip.includes('%') ? 0 : isIP(ip);
   if (version === 4) return 'ipv4';
@@ -123,20 +117,14 @@ function blockList(family: 'ipv4' | 'ipv6', subnets: readonly Subnet[]): BlockLi
 }
 
 export interface TenantUrlOptions {
-  /** Whether addresses of this machine will do, over http too. */
   readonly allowLoopback: boolean;
 }
 
-/** Names that mean this machine whatever a resolver says. */
 const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const NOT_HTTPS = 'must be an address that starts with https://';
 
-/**
- * What is wrong with an address that a tenant gives us, to follow the field's name, or undefined. It spares people an address that
- * can never work; what a name leads to is judged whenever it is connected to.
- */
+/** Finds URLs that can never work, when they are set. The addresses of a name are checked at every connection. */
 export function faultOfTenantUrl(text: string, { allowLoopback }: TenantUrlOptions): string | undefined {
-  // Readers of URLs drop some of them without a word.
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain blanks';
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(text)) return NOT_HTTPS;

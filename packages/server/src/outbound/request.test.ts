@@ -165,7 +165,7 @@ describe('what comes back', () => {
     expect(await failure(hasty.url)).toBe('protocol');
   });
 
-  it('is a connect error when nobody listens or the name does not resolve', async () => {
+  it('is a connect error when no server listens or the name does not resolve', async () => {
     const server = await startTestServer(() => {});
     const port = server.port;
     const nobody = publicOnly({
@@ -204,7 +204,7 @@ describe('the bound on the body', () => {
     expect(await failure(server.url)).toBe('too_large');
   });
 
-  it('cuts off a server that wants to send a gigabyte', async () => {
+  it('cuts off a server that sends a gigabyte', async () => {
     const block = Buffer.alloc(64 * 1024);
     const blocks = 1024 ** 3 / block.length;
     let written = 0;

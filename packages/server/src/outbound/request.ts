@@ -16,7 +16,6 @@ export interface OutboundRequestOptions {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** From the first look at the name to the last byte of the answer. */
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
   readonly guard: AddressGuard;
@@ -36,13 +35,9 @@ interface Message {
   readonly body: Buffer | undefined;
 }
 
-// The largest delay that a timer of Node can hold; beyond it the timer fires at once.
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1; // beyond it, Node's timers fire at once
 
-/**
- * One request on a connection of its own. Redirects are answers like any other and never followed. Throws an `OutboundError`,
- * or the reason of the caller's signal.
- */
+/** One request on its own connection; redirects are not followed. Throws an `OutboundError` or the signal's reason. */
 export async function outboundRequest(url: string | URL, options: OutboundRequestOptions): Promise<OutboundResponse> {
   const { timeoutMs, maxBodyBytes, guard } = options;
   requireWithin('timeoutMs', timeoutMs, 1, MAX_TIMEOUT_MS);
@@ -65,7 +60,7 @@ function compose(target: URL, options: OutboundRequestOptions): Message {
 async function exchange(socket: Socket, message: Message, maxBodyBytes: number): Promise<OutboundResponse> {
   const { target, method, headers, body } = message;
   try {
-    // With createConnection and no agent there is no pool, no proxy from the environment and no second connection.
+    // createConnection without an agent: no pool, no proxy from the environment.
     const path = target.pathname + target.search;
     const request = httpRequest({ createConnection: () => socket, method, path, headers });
     request.end(body);
@@ -77,12 +72,10 @@ async function exchange(socket: Socket, message: Message, maxBodyBytes: number):
   }
 }
 
-// The listeners stay, so an error that comes after the answer harms nobody.
 function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);
-    // All that is heard of an answer that switches to another protocol.
     request.on('close', () => reject(new Error('closed without an answer')));
   });
 }
@@ -90,7 +83,7 @@ function responseTo(request: ClientRequest): Promise<IncomingMessage> {
 async function readBody(response: IncomingMessage, maxBytes: number, target: URL): Promise<Buffer> {
   const tooLarge = () => new OutboundError('too_large', `${target.host} answered with more than ${maxBytes} bytes`);
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
-  // One buffer that grows, not a list: a list of one-byte chunks would take a hundred times the bound.
+  // A list of one-byte chunks would take a hundred times the bound.
   let buffer: Buffer = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -113,19 +106,15 @@ function requireWithin(name: string, value: number, least: number, most: number)
   if (!fits) throw new RangeError(`${name} must be a whole number from ${least} to ${most}`);
 }
 
-// Enough to step over a dead address or family; a name with hundreds must not make us knock on hundreds of doors.
 const MAX_ADDRESSES_TRIED = 8;
 
-/**
- * A new connection to the target, ready for HTTP. The name is resolved once and the connection goes to the addresses that were
- * checked, so a second DNS answer is never asked for. Aborting the signal destroys the connection.
- */
+/** Resolves the name once and connects to the checked addresses only, so that a second DNS answer has no effect. */
 export async function openConnection(target: URL, guard: AddressGuard, signal: AbortSignal): Promise<Socket> {
   try {
     const addresses = await checkedAddresses(target, guard);
     signal.throwIfAborted();
     const socket = await connectToAny(addresses, target, signal);
-    // Before the first byte, TLS greeting included: trust what the socket says, not what was asked for.
+    // Before the first byte: the socket's address is the true one.
     if (!guard.allows(socket.remoteAddress ?? '', target)) throw forbidden(target);
     return target.protocol === 'https:' ? await secure(socket, target) : socket;
   } catch (error) {
@@ -137,14 +126,13 @@ async function checkedAddresses(target: URL, guard: AddressGuard): Promise<reado
   const host = hostOf(target);
   const addresses = isIP(host) === 0 ? await guard.lookup(host) : [host];
   if (addresses.length === 0) throw new OutboundError('connect', `${target.host} has no address`);
-  // One forbidden address among public ones is how rebinding begins, so it condemns the name.
+  // One forbidden address refuses the name: DNS rebinding mixes them.
   if (!addresses.every((address) => guard.allows(address, target))) throw forbidden(target);
   return addresses.slice(0, MAX_ADDRESSES_TRIED);
 }
 
 async function connectToAny(addresses: readonly string[], target: URL, signal: AbortSignal): Promise<Socket> {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }));
-  // Node asks for all addresses because of autoSelectFamily, and skips the lookup where the host is an IP literal.
   const lookup: LookupFunction = (_host, _options, answer) => process.nextTick(answer, null, answers);
   const socket = connectTcp({ host: hostOf(target), port: portOf(target), lookup, autoSelectFamily: true, signal });
   socket.on('error', ignore);
@@ -156,7 +144,6 @@ async function secure(socket: Socket, target: URL): Promise<Socket> {
   const host = hostOf(target).replace(/\.$/, '');
   const secured = connectTls({
     socket,
-    // The certificate must be the host's; the name is sent along, an IP literal may not be.
     host,
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
@@ -171,10 +158,10 @@ function forbidden(target: URL): OutboundError {
   return new OutboundError('forbidden_address', `${target.host} does not lead to a public address`);
 }
 
-// Whoever waits for the socket hears of the error; this keeps a late one, after the answer, from ending the process.
+// An unhandled late error would end the process.
 function ignore(): void {}
 
-// They say where the request goes and where it ends; a caller who set them could make it mean something else.
+// Callers must not set framing and routing.
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
@@ -187,7 +174,6 @@ const OWN_HEADERS = new Set([
   'upgrade',
 ]);
 
-/** The caller's headers, checked, with the ones that frame the request. */
 export function requestHeaders(
   target: URL,
   given: Readonly<Record<string, string>>,
@@ -198,7 +184,6 @@ export function requestHeaders(
   return { ...given, ...framing, host: target.host, connection: 'close' };
 }
 
-/** Lower-case names; a header that came several times is joined by commas. */
 export function responseHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
@@ -215,10 +200,7 @@ function checkHeader(name: string, value: string): void {
   }
 }
 
-/**
- * Runs `work` until it ends, `timeoutMs` have passed (throws what `onTimeout` makes) or the caller's signal aborts (throws its
- * reason). The signal that `work` gets is always aborted in the end, so whatever hangs on it is let go.
- */
+/** Throws `onTimeout()` or the caller's reason. The signal of `work` is always aborted in the end. */
 export async function withDeadline<T>(
   timeoutMs: number,
   onTimeout: () => Error,

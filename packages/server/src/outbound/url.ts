@@ -1,10 +1,6 @@
-// Longer ones are refused by many servers anyway.
 export const MAX_URL_LENGTH = 2048;
 
-/**
- * Reads an address that a request may go to. The WHATWG parser turns every spelling of an IPv4 address
- * (127.1, 0x7f000001, full-width digits) into the dotted one, so later checks see one spelling only.
- */
+/** The WHATWG parser normalises every spelling of an IPv4 address (127.1, 0x7f000001, full-width digits). */
 export function parseTarget(url: string | URL): URL {
   const text = String(url);
   if (text.length > MAX_URL_LENGTH) throw invalid(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
@@ -15,7 +11,6 @@ export function parseTarget(url: string | URL): URL {
   return target;
 }
 
-/** The name or the bare IP literal, without the brackets that a URL puts around IPv6. */
 export function hostOf(target: URL): string {
   return target.hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -29,19 +24,15 @@ function invalid(message: string): OutboundError {
   return new OutboundError('invalid_url', message);
 }
 
-/**
- * - `invalid_url`: the address is not one that a request could go to
- * - `forbidden_address`: it leads to a place that its owner may not reach through us
- * - `connect`: no connection: the name, the network or the certificate failed
- * - `protocol`: connected, but no whole HTTP answer came back, or the request cannot be said in HTTP
- * - `too_large`, `timeout`: the answer broke a bound
- */
-export type OutboundErrorKind = 'invalid_url' | 'forbidden_address' | 'connect' | 'protocol' | 'too_large' | 'timeout';
+export type OutboundErrorKind =
+  | 'invalid_url'
+  | 'forbidden_address'
+  | 'connect' // name, network or certificate
+  | 'protocol' // no whole HTTP answer, or a request that HTTP cannot express
+  | 'too_large'
+  | 'timeout';
 
-/**
- * Its message names the host and never the path, the query, a header or a resolved address, so that it can be shown to a tenant.
- * It carries no cause: Node's own errors hold internal addresses and raw bytes of the answer.
- */
+/** Safe to show to a tenant: names the host only, and has no cause, which would hold addresses and raw bytes. */
 export class OutboundError extends Error {
   readonly kind: OutboundErrorKind;
 
@@ -52,7 +43,6 @@ export class OutboundError extends Error {
   }
 }
 
-/** Turns what Node threw into an `OutboundError` of this kind, keeping only its code. */
 export function toOutboundError(kind: OutboundErrorKind, message: string, error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';

@@ -1,20 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Signatures of Standard Webhooks: on events and orders that are sent, and on results that providers send. */
+/** Standard Webhooks: on events and orders that are sent, and on providers' results. */
 export interface Signature {
   readonly id: string;
-  /** Unix seconds, as sent. */
-  readonly timestamp: string;
-  /** As sent: `v1,` and base64, several separated by spaces. */
-  readonly signatures: string;
+  readonly timestamp: string; // Unix seconds
+  readonly signatures: string; // `v1,` and base64, several separated by spaces
 }
 
 export interface SignedMessage {
-  /** The same for every repetition. */
   readonly id: string;
-  /** Unix seconds. */
-  readonly timestamp: number;
+  readonly timestamp: number; // Unix seconds
   readonly body: string;
 }
 
@@ -22,7 +18,6 @@ export const SECRET_PREFIX = 'whsec_';
 
 export const secretKey = (secret: string): Uint8Array => Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
 
-/** Signs with each key: while a secret is rotated, receivers may have either. */
 export function signedHeaders(message: SignedMessage, keys: readonly Uint8Array[]): Record<string, string> {
   const { id, body } = message;
   const timestamp = String(message.timestamp);
@@ -30,12 +25,10 @@ export function signedHeaders(message: SignedMessage, keys: readonly Uint8Array[
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** Allowed clock difference; also how long a recorded request can be replayed. */
+/** Clock difference, and the window for replays. */
 export const TOLERANCE_SECONDS = 300;
-/** An id and a few signatures are far shorter. */
 const MAX_HEADER_LENGTH = 4_096;
 
-/** Undefined where a header is missing or malformed. */
 export function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => {
     const value = headers[name];
@@ -49,7 +42,6 @@ export function isFresh({ timestamp }: Signature, now: number): boolean {
   return Math.abs(Math.floor(now / 1_000) - Number(timestamp)) <= TOLERANCE_SECONDS;
 }
 
-/** Whether one of the signatures is of this key. Compares in constant time. */
 export function isSigned(key: Uint8Array, signature: Signature, body: Uint8Array): boolean {
   const expected = digest(key, signature, body);
   return signature.signatures.split(' ').some((text) => {

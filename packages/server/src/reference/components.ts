@@ -9,7 +9,6 @@ export const plannedBadge = html`<span class="planned">Not built yet</span>`;
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*/g;
 
-/** A command or a value in a box of its own, which scrolls sideways where it is too wide. */
 export function codeBox(title: string, kind: 'curl' | 'json', content: Html): Html {
   return html`<figure class="code"><figcaption>${title}</figcaption><pre class="${kind}"><code>${content}</code></pre></figure>
 `;
@@ -20,7 +19,6 @@ export const curlBox = (title: string, command: string): Html => codeBox(title, 
 export const jsonBox = (title: string, value: unknown): Html =>
   codeBox(title, 'json', highlight(JSON.stringify(value, null, 2)));
 
-/** Names, texts and other values told apart, so that the eye finds its way. */
 function highlight(json: string): Html {
   const pieces: Html[] = [];
   let end = 0;
@@ -35,7 +33,7 @@ function highlight(json: string): Html {
 
 const CODE_OR_BOLD = /(`[^`]+`|\*\*[^*]+\*\*)/;
 
-/** The three marks that descriptions use: `code`, **bold** and, in `paragraphs`, an empty line. The rest is text. */
+/** Marks of descriptions: `code`, **bold** and, in `paragraphs`, an empty line. */
 export function inline(text: string): Html {
   return html`${text.split(CODE_OR_BOLD).map((piece) => {
     if (/^`.+`$/s.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`;
@@ -51,11 +49,10 @@ export function paragraphs(text: string): Html {
 
 const errorAnchor = (code: string): string => `error-${code}`;
 
-/** A code of the catalogue as a link to its row there. */
 export const errorLink = (code: ErrorCode): Html =>
   html`<a href="#${errorAnchor(code)}"><code>${breakable(code)}</code></a>`;
 
-/** What one operation can answer, folded away because most of it is the same everywhere. */
+/** Folded, because most errors are the same for every operation. */
 export function operationErrors(label: string, errors: readonly OperationError[]): Html {
   if (errors.length === 0) return html``;
   const statuses = [...new Set(errors.map((error) => error.status))];
@@ -68,7 +65,6 @@ ${errorTable(label, rows)}</details>
 `;
 }
 
-/** Every error of the interface. */
 export function errorCatalogue(): Html {
   const rows = Object.entries(catalogue).map(
     ([code, { status, message }]) =>
@@ -93,7 +89,6 @@ const schemes: Readonly<Record<string, { header: string; value: string }>> = {
   secretKey: { header: 'Bearer', value: 'secret key' },
 };
 
-/** Which credentials an operation wants, in words. */
 export function credentialsOf(security: Security): Html {
   if (security.length === 0) return html`No credentials`;
   return join(
@@ -109,7 +104,7 @@ function credential(scheme: string): Html {
 
 export const schemaAnchor = (name: string): string => `schema-${name}`;
 
-/** What a field holds, in words: `string`, `array of Call`, `integer or null`. Named schemas are links. */
+/** `string`, `array of Call`, `integer or null`; named schemas are links. */
 export function typeOf(schema: Schema): Html {
   const name = referredName(schema);
   if (name !== undefined) return html`<a href="#${schemaAnchor(name)}">${name}</a>`;
@@ -119,11 +114,10 @@ export function typeOf(schema: Schema): Html {
   return html`${schema.type ?? 'any value'}`;
 }
 
-/** The description of a field that may be null stands at its other alternative. */
+/** A nullable field has its description at the other alternative. */
 export const descriptionOf = (schema: Schema): string | undefined =>
   schema.description ?? schema.anyOf?.find((alternative) => alternative.description)?.description;
 
-/** What the schema asks of a value beyond its type, a short phrase each. */
 export function limitsOf(schema: Schema): Html[] {
   const limits: Html[] = [];
   const words = schema.enum ?? schema.anyOf?.find((alternative) => alternative.enum)?.enum;

@@ -2,7 +2,7 @@ import type { Schema, Schemas } from '@svc/protocol';
 
 export { referredName, type Schema, type Schemas } from '@svc/protocol';
 
-/** The parts of an OpenAPI 3.1 document that the page reads. */
+/** The fields of an OpenAPI 3.1 document that the page uses. */
 export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
@@ -18,7 +18,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-/** Alternatives, each a set of schemes that are wanted together. */
+/** Alternatives, each a set of schemes that are required together. */
 export type Security = readonly Readonly<Record<string, unknown>>[];
 
 interface Content {
@@ -43,8 +43,7 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Part of the interface, but answering 501. */
-  readonly planned: boolean;
+  readonly planned: boolean; // answers 501
   readonly security: Security;
   readonly parameters: readonly Parameter[];
   readonly body?: Schema;
@@ -67,7 +66,7 @@ export interface OperationError {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const FIRST_ERROR_STATUS = 400;
 
-/** Every operation of the document: by path, and on one path reading before changing before deleting. */
+/** By path, then in the order of METHODS. */
 export function operationsOf(document: OpenApi): Operation[] {
   const paths = Object.keys(document.paths).sort();
   return paths.flatMap((path) => METHODS.flatMap((method) => readOperation(document, path, method)));
@@ -100,10 +99,10 @@ function readOperation(document: OpenApi, path: string, method: string): Operati
   ];
 }
 
-/** The page marks planned operations with a badge; the sentence that says the same in the document would be a second one. */
+/** The page has a badge for planned operations instead of the sentence. */
 const withoutMark = (description: string): string => description.replace(/(^|\n\n)\*\*Not built yet:\*\*.*$/, '');
 
-/** The document lists the codes of a status as paragraphs of the form `code`: meaning. */
+/** The document has a paragraph for each error of a status: `code`: meaning. */
 function errorsOfStatus({ status, description }: Answer): OperationError[] {
   return description.split(/\n{2,}/).map((paragraph) => {
     const [, code = '', meaning = paragraph] = /^`([a-z0-9_]+)`: (.*)$/s.exec(paragraph) ?? [];

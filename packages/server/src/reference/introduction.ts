@@ -9,10 +9,8 @@ interface Topic {
   readonly render: (baseUrl: string) => Html;
 }
 
-/** Where everything lives that is not below the versioned base address. */
 const rootOf = (baseUrl: string): string => baseUrl.replace(/\/v1$/, '');
 
-/** What an app developer needs to know before the first call, in the order in which it comes up. */
 export const topics: readonly Topic[] = [
   { id: 'base-address', title: 'Base address', render: baseAddress },
   { id: 'first-request', title: 'First request', render: firstRequest },
@@ -25,7 +23,6 @@ export const topics: readonly Topic[] = [
   { id: 'pagination', title: 'Pagination', render: pagination },
 ];
 
-/** The head of the page and the topics. */
 export function introduction(
   info: { readonly title: string; readonly description?: string },
   baseUrl: string,

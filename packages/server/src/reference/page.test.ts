@@ -27,7 +27,7 @@ describe('the reference page', () => {
     expect(section.at(-1)?.text.match(/not built yet/gi)?.length ?? 0).toBe(planned ? 2 : 0);
   });
 
-  it('says of every endpoint which credentials it wants', () => {
+  it('shows for every endpoint which credentials it needs', () => {
     const credentials = {
       both: 'x-api-key public key and Bearer secret key or user token',
       secret: 'x-api-key public key and Bearer secret key',
@@ -47,7 +47,7 @@ describe('the reference page', () => {
     }
   });
 
-  it('leads every link to something that exists', () => {
+  it('has a target for every link', () => {
     const elsewhere = hrefs.filter((href) => !href.startsWith('#'));
     expect(elsewhere).toEqual(['data:,', '/v1/openapi.json']);
     for (const href of hrefs.filter((href) => href.startsWith('#'))) expect([...byId.keys()]).toContain(href.slice(1));
@@ -58,7 +58,7 @@ describe('the reference page', () => {
     expect(ids.length).toBe(new Set(ids).size);
   });
 
-  it('asks no one for anything: no address, script or inline style in an attribute', () => {
+  it('makes no request: no address, script or inline style in an attribute', () => {
     for (const { name, attributes } of elements) {
       expect(name).not.toBe('script');
       for (const [key, value] of Object.entries(attributes)) {
@@ -98,7 +98,7 @@ describe('the reference page', () => {
     expect(page).toMatch(/\npre \{[^}]*overflow-x: auto;/);
   });
 
-  it('shows nothing that is missing from the document as a word', () => {
+  it('shows no word for what the document lacks', () => {
     const main = byId.get('main')?.text ?? '';
     expect(main).not.toMatch(/undefined|\[object|NaN/);
   });

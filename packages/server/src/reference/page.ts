@@ -9,17 +9,11 @@ import { operationSection, schemaSection } from './sections.ts';
 import { style } from './style.ts';
 
 export interface ReferenceOptions {
-  /** The base address that the examples use, ending in the version segment. */
   readonly baseUrl: string;
 }
 
-/**
- * The reference as one HTML page that needs nothing else: no script, no font, no request. Send it with `referenceCsp`.
- *
- *   renderReference(openApiDocument(baseUrl), { baseUrl })
- */
+/** One HTML page without scripts, fonts and requests. Send it with `referenceCsp`. */
 export function renderReference(document: Readonly<Record<string, unknown>>, options: ReferenceOptions): string {
-  // The document is our own, made from typed endpoints; the page only names the parts that it reads.
   const openApi = document as unknown as OpenApi;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const operations = operationsOf(openApi);
@@ -31,7 +25,6 @@ export function renderReference(document: Readonly<Record<string, unknown>>, opt
   return layout({ title, bar: bar(title), navigation: navigation(title, groups), content });
 }
 
-/** In the order of the document's tags. */
 function byTag(openApi: OpenApi, operations: readonly Operation[]): Map<string, Operation[]> {
   const groups = new Map<string, Operation[]>(openApi.tags.map(({ name }) => [name, []]));
   for (const operation of operations) groups.set(operation.tag, [...(groups.get(operation.tag) ?? []), operation]);
@@ -62,15 +55,14 @@ const group = (anchor: string, title: string, content: Fragment): Html =>
 ${content}</section>
 `;
 
-interface Deps {
+interface Layout {
   readonly title: string;
   readonly bar: Html;
   readonly navigation: Html;
   readonly content: Html;
 }
 
-/** The document around the content: head, style, skip link and landmarks. */
-export function layout({ title, bar, navigation, content }: Deps): string {
+export function layout({ title, bar, navigation, content }: Layout): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -91,13 +83,12 @@ ${content}</main>
 `.text;
 }
 
-/** On a narrow page the address of the open navigation, and of the bar that closes it again. */
+/** Anchors that open and close the navigation of a narrow page. */
 export const CONTENTS = 'contents';
 export const BAR = 'bar';
 
 export const tagAnchor = (tag: string): string => `tag-${tag.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 
-/** The fixed bar of a narrow page. */
 export const bar = (title: string): Html => html`<div class="bar" id="${BAR}"><a class="brand" href="#top">${title}</a>
 <a class="button" href="#${CONTENTS}">Contents</a></div>
 `;
@@ -125,10 +116,7 @@ function entry({ id, method, planned }: Operation): Html {
   return html`<li><a href="#${id}">${methodBadge(method)} ${name}</a></li>\n`;
 }
 
-/**
- * The Content-Security-Policy of the page: its own style and nothing else, no script, no request, no frame, no form.
- * `data:` images are for the empty icon, which keeps browsers from asking for one.
- */
+/** Allows the page's own style and, as `data:`, its empty icon. */
 export function referenceCsp(page: string): string {
   const style = page.slice(page.indexOf('<style>') + '<style>'.length, page.indexOf('</style>'));
   return [
@@ -141,7 +129,6 @@ export function referenceCsp(page: string): string {
   ].join('; ');
 }
 
-/** The reference page, rendered when it is first read. */
 export function registerReference(app: FastifyInstance, publicUrl: string): void {
   const baseUrl = `${publicUrl}/v1`;
   let html: string | undefined;

@@ -37,7 +37,7 @@ describe('a table of fields', () => {
     expect(rowsOf(fieldTable('Fields', schema, 'optional').text)).toEqual(['idstring', 'noteoptionalstring']);
   });
 
-  it('says null, words, limits and defaults', () => {
+  it('shows null, enum values, limits and defaults', () => {
     const schema = object({
       expiresAt: { anyOf: [{ type: 'string', format: 'date-time', description: 'When it ends' }, { type: 'null' }] },
       token: { type: 'string', enum: ['USDC'], default: 'USDC' },
@@ -62,7 +62,7 @@ describe('a table of fields', () => {
     expect(rowsOf(fieldTable('Body', { type: 'object', properties }, 'required').text)).toHaveLength(8);
   });
 
-  it('says of a parameter where it stands', () => {
+  it('shows where a parameter belongs', () => {
     const table = parameterTable('Parameters', [
       { name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'See `x`' },
       { name: 'page', in: 'query', schema: { type: 'integer', minimum: 1, default: 1 } },

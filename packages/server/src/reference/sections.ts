@@ -16,7 +16,7 @@ import {
 } from './components.ts';
 import { type Operation, type Parameter, referredName, type Schema, type Schemas, type Security } from './document.ts';
 
-/** One operation: what it is for and takes on the left, what travels on the right. */
+/** Description and input on the left, examples on the right. */
 export function operationSection(operation: Operation, schemas: Schemas, baseUrl: string): Html {
   const { id, method, path, summary, description, planned } = operation;
   return html`<section class="operation" id="${id}" aria-labelledby="${id}-title">
@@ -56,7 +56,6 @@ function answerType(schema: Schema): Html {
   return html`${typeOf(schema)}${description && html`: ${inline(description)}`}`;
 }
 
-/** A named schema: its fields on the left, an example on the right. */
 export function schemaSection(name: string, schema: Schema, schemas: Schemas): Html {
   const anchor = schemaAnchor(name);
   return html`<section class="operation" id="${anchor}" aria-labelledby="${anchor}-title">
@@ -73,24 +72,22 @@ ${jsonBox('Example', exampleOf(schema, schemas, [name]))}</div>
 `;
 }
 
-/** Unnamed objects nest two deep in the interface; beyond this a table is no longer readable anyway. */
+/** Unnamed objects nest two levels deep in the interface. */
 const MAX_DEPTH = 4;
 
-/** What is worth saying of a field: in a request that it must be there, in an answer that it may be missing. */
+/** Requests mark required fields, answers optional ones. */
 type Mark = 'required' | 'optional';
 
 interface Field {
-  /** The names of the objects around it, as `userSignature.` or `recipients[].`. */
-  readonly inside: string;
+  readonly inside: string; // `userSignature.` or `recipients[].`
   readonly name: string;
-  /** Where a parameter stands. */
   readonly place?: string;
   readonly mark?: Mark;
   readonly schema: Schema;
   readonly description: string | undefined;
 }
 
-/** The fields of an object, those of objects inside it below their own, each with its whole path. */
+/** Fields of nested objects follow their own, with the whole path. */
 export function fieldTable(label: string, schema: Schema, mark: Mark): Html {
   return table(label, fieldsOf(schema, mark));
 }
@@ -109,7 +106,6 @@ export function parameterTable(label: string, parameters: readonly Parameter[]):
   );
 }
 
-/** Whether there is anything to show in a table: a bare number or a free-form object has no fields. */
 export const hasFields = (schema: Schema): boolean => Object.keys(schema.properties ?? {}).length > 0;
 
 function fieldsOf(schema: Schema, mark: Mark, inside = '', depth = 0): Field[] {
@@ -128,7 +124,6 @@ function fieldsOf(schema: Schema, mark: Mark, inside = '', depth = 0): Field[] {
   ]);
 }
 
-/** The unnamed objects that a field holds: itself, the items of a list, or one of several alternatives. */
 function objectsIn(schema: Schema, path: string): { schema: Schema; inside: string }[] {
   if (schema.properties) return [{ schema, inside: `${path}.` }];
   if (schema.items) return objectsIn(schema.items, `${path}[]`);
@@ -154,7 +149,7 @@ function row({ inside, name, place, mark, schema, description }: Field): Html {
 `;
 }
 
-/** The request as a command to paste into a shell where PUBLIC_KEY and SECRET_KEY are set. */
+/** For a shell in which PUBLIC_KEY and SECRET_KEY are set. */
 export function curlOf(operation: Operation, schemas: Schemas, baseUrl: string): string {
   const lines = [`${commandOf(operation.method)} '${baseUrl}${exampleTarget(operation, schemas)}'`];
   for (const header of credentials(operation.security)) lines.push(`-H "${header}"`);
@@ -191,7 +186,7 @@ const headers: Readonly<Record<string, string>> = {
   secretKey: 'Authorization: Bearer $SECRET_KEY',
 };
 
-/** Where either key will do, the secret one: an organisation can require it. */
+/** The secret key where either is accepted: an organisation can require it. */
 function credentials(security: Security): string[] {
   const chosen = security.find((alternative) => 'secretKey' in alternative) ?? security[0] ?? {};
   return Object.keys(chosen).flatMap((scheme) => headers[scheme] ?? []);

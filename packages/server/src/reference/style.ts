@@ -1,4 +1,4 @@
-/** The colours of the page, once for each scheme. `…Ink` is text that stands on the colour of the same name. */
+/** `…Ink` is the text colour on the colour of the same name. */
 export type Palette = Readonly<Record<ColourName, string>>;
 
 type ColourName =
@@ -79,7 +79,7 @@ a { color: var(--link); text-underline-offset: 0.2em; text-decoration-thickness:
 h3 a, .brand, nav a { color: inherit; text-decoration: none; }
 a:hover { text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 3px; }
-/* A box that scrolls takes the focus, and its corners would cut an outline that stands outside. */
+/* Rounded corners cut an outer outline of a scrolling box. */
 pre:focus-visible, .scroll:focus-visible { outline-offset: -2px; }
 code, pre { font-family: var(--mono); }
 code { font-size: 0.875em; overflow-wrap: break-word; }
@@ -188,5 +188,5 @@ th, td { padding-inline: 0.7rem; }
 @media print { nav, .bar, .skip { display: none; } .frame { display: block; } .operation { display: block; } }
 `;
 
-/** All of the page's CSS. It stands in the page's one style element, exactly as it is here. */
+/** The whole CSS of the page; `referenceCsp` hashes it. */
 export const style = `${base}${components}${layout}`;

@@ -1,4 +1,3 @@
-/** Markup whose data is escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -18,7 +17,6 @@ const entities: Readonly<Record<string, string>> = {
 
 export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** Escapes text and numbers, keeps markup, joins lists, drops undefined and false. */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((part, i) => part + (i < values.length ? toText(values[i]) : '')).join(''));
 }

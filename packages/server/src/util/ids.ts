@@ -27,5 +27,4 @@ function encode(value: bigint, length: number): string {
   return text;
 }
 
-/** Even, because the end of an id is random. */
 export const laneOf = (id: string, lanes: number): number => (id.charCodeAt(id.length - 1) || 0) % lanes;

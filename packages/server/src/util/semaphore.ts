@@ -1,18 +1,14 @@
 export type Semaphore = <T>(task: () => Promise<T>) => Promise<T>;
 
 export interface SemaphoreLimits {
-  /** Tasks that run at once. */
   readonly limit: number;
-  /** Tasks that wait; one more is refused with a `QueueFullError`. */
   readonly maxQueued: number;
 }
 
-/** The task was not started. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
-/** FIFO semaphore with a bounded queue. */
 export function createSemaphore({ limit, maxQueued }: SemaphoreLimits): Semaphore {
   const queue: (() => void)[] = [];
   let running = 0;
@@ -31,7 +27,6 @@ export function createSemaphore({ limit, maxQueued }: SemaphoreLimits): Semaphor
   };
 }
 
-/** Enough to hide a node's latency without looking like an attack. */
 const BATCH_SIZE = 8;
 
 export async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

@@ -1,4 +1,3 @@
-/** Foreign text in a line: without line breaks, control characters and marks of writing direction. */
 export function oneLine(text: string, maxCharacters: number): string {
   const plain = text
     .toWellFormed()

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Circle allows 35 requests a second from one address: enough for three processes. */
 const INTERVAL_MS = 100;
-/** As long as Circle blocks. */
 const BLOCK_MS = 300_000;
 const MAX_WAIT_MS = 10_000;
 
@@ -13,7 +12,6 @@ export interface ThrottleClock {
 
 const systemClock: ThrottleClock = { now: () => performance.now(), pause };
 
-/** Throttles this process's requests to one service. */
 export class Throttle {
   readonly #clock: ThrottleClock;
   #nextAt = 0;

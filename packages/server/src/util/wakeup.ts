@@ -6,7 +6,6 @@ export interface Wakeup {
   wait(ms: number): Promise<void>;
 }
 
-/** Wakes one waiter; an early signal is kept. */
 export function createWakeup(): Wakeup {
   let notified = false;
   let wake: (() => void) | undefined;
