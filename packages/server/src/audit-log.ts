@@ -40,7 +40,6 @@ export async function recordChange(
   });
 }
 
-/** Newest first. */
 export async function listChanges(
   db: Reads,
   owner: { readonly organizationId: string; readonly environment: Environment },
@@ -77,7 +76,6 @@ export interface AuditRow {
   readonly created_at: Date;
 }
 
-/** Newest first. */
 export async function listAuditEntries(
   db: Reads,
   { organizationId, environment }: Pick<NewAuditEntry, 'organizationId' | 'environment'>,

@@ -15,8 +15,8 @@ export interface Credentials {
 /** A missing or damaged file counts as empty. */
 export async function readCredentials(file: string): Promise<Partial<Credentials>> {
   try {
-    const kept: unknown = JSON.parse(await readFile(file, 'utf8'));
-    return kept !== null && typeof kept === 'object' ? kept : {};
+    const saved: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return saved !== null && typeof saved === 'object' ? saved : {};
   } catch {
     return {};
   }
@@ -36,11 +36,11 @@ export const credentialsFileOf = ({ dataDir }: Config): string => path.join(data
 /** Keys are written to the file before the database has them: a start that fails in between loses none. */
 export async function prepareDevelopment(config: Config, db: Db): Promise<Development> {
   const file = credentialsFileOf(config);
-  const kept = { ...draftKeys(), ...(await readCredentials(file)) };
-  await writeCredentials(file, kept);
+  const saved = { ...draftKeys(), ...(await readCredentials(file)) };
+  await writeCredentials(file, saved);
   const development = await ensureDevelopment(db, {
-    wanted: { publicKey: config.developmentPublicKey, secretKey: config.developmentSecretKey },
-    kept,
+    configured: { publicKey: config.developmentPublicKey, secretKey: config.developmentSecretKey },
+    saved,
     replaceLostSecret: config.databaseUrl === undefined,
   });
   if (development.secretKey === undefined) await rm(file, { force: true });

@@ -80,12 +80,12 @@ function toEvent({ id, type, data, createdAt }: EventRecord): Event {
   return { id, type, timestamp: createdAt.toISOString(), data };
 }
 
-const KEPT_DAYS = 90;
+const RETENTION_DAYS = 90;
 /** Short locks. */
 const BATCH = 1_000;
 const MAX_BATCHES = 1_000;
 
-const isOld = (column: Sql) => sql`${column} < now() - make_interval(days => ${KEPT_DAYS})`;
+const isOld = (column: Sql) => sql`${column} < now() - make_interval(days => ${RETENTION_DAYS})`;
 
 /** Ends deliveries as well that have waited as long at a disabled webhook. */
 export async function deleteOldEvents(db: Db, signal?: AbortSignal): Promise<void> {

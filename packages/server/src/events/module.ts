@@ -55,7 +55,6 @@ function handlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
 const LOOK_TASK = 'look-after-webhooks';
 const FORGET_TASK = 'forget-old-events';
 
-/** Short work on the database. */
 function webhookJobs(db: Database): Jobs {
   return {
     handlers: {
@@ -69,11 +68,10 @@ function webhookJobs(db: Database): Jobs {
   };
 }
 
-/** Sending, which waits for other people's machines: for workers of its own, so that nothing that moves money waits with it. */
+/** For workers of their own: receivers are slow, and jobs that move money must not wait for them. */
 export function deliveryJobs(deps: {
   readonly db: Database;
   readonly log: JobLog;
-  /** Whether webhooks may lead to this machine. */
   readonly allowLoopback: boolean;
 }): Jobs {
   const guard = publicOnly({ allowLoopback: deps.allowLoopback, lookup: createLookup() });
@@ -83,7 +81,6 @@ export function deliveryJobs(deps: {
   };
 }
 
-/** Alarms can be set on deliveries that are due and not sent, and on webhooks that were switched off. */
 export function webhookGauges(reads: Reads): GaugeSource[] {
   const due = (value: Sql) => sql`
     select environment, ${value} as value

@@ -19,8 +19,7 @@ export interface CurrencyAmount {
 
 export interface Exchange {
   /** Throws `invalid_request` and `rate_unavailable`. */
-  usdAmount(asked: CurrencyAmount): Promise<UsdMicros>;
-  /** For checking a price that was quoted a while ago. */
+  usdAmount(amount: CurrencyAmount): Promise<UsdMicros>;
   ratesOfLast(minutes: number, environment: Environment): Promise<readonly RateInForce[]>;
 }
 
@@ -47,10 +46,8 @@ function parseAmount(amount: string | number): bigint {
   );
 }
 
-/** Near the real rate: 185 MXN are 10 USD. */
 export const DEFAULT_DEVELOPMENT_RATE = '18.50';
 
-/** Development needs no network, and its prices are predictable. */
 export function fixedRates(mxnPerUsd: string = DEFAULT_DEVELOPMENT_RATE): Rates {
   const rate = parseRate(mxnPerUsd);
   if (!rate.ok || rate.value === 0n) throw new TypeError(`The fixed rate is not a decimal above 0: ${mxnPerUsd}`);
@@ -85,20 +82,10 @@ export function isPlausibleRate(rate: MxnPerUsd): boolean {
   return rate >= MIN_RATE && rate <= MAX_RATE;
 }
 
-/**
- * Pesos per dollar from what one euro costs in each.
- *
- * @example crossRate(20n * 10n ** 18n, 2n * 10n ** 18n) // 10n * 10n ** 18n
- */
 export function crossRate(mxnPerEuro: bigint, usdPerEuro: bigint): MxnPerUsd {
   return divideRounded(mxnPerEuro * ONE, usdPerEuro);
 }
 
-/**
- * Pesos to dollars, to the nearest millionth.
- *
- * @example mxnToUsd(100_000_000n, 18_500_000_000_000_000_000n) // 5_405_405n: 100 MXN at 18.5 are 5.405405 USD
- */
 export function mxnToUsd(amount: MxnMicros, rate: MxnPerUsd): UsdMicros {
   return divideRounded(amount * ONE, rate);
 }
@@ -113,7 +100,6 @@ export interface RateInForce {
   readonly source: string;
 }
 
-/** Throws `rate_unavailable`. */
 export interface Rates {
   current(): Promise<RateInForce>;
   /** Newest first, the current one included. */
@@ -122,23 +108,15 @@ export interface Rates {
 
 export interface Rate {
   readonly mxnPerUsd: MxnPerUsd;
-  /** YYYY-MM-DD, as the source tells it. */
+  /** YYYY-MM-DD. */
   readonly observedOn?: string;
 }
 
-/** Safe to repeat: it only reads. */
 export interface RateSource {
   readonly name: string;
   mxnPerUsd(signal?: AbortSignal): Promise<Rate>;
 }
 
-/**
- * - `status`: another HTTP status than 200, a redirect included
- * - `unreadable`: the answer is not in the form of this source
- * - `no_rate`: the source says that it has none
- * - `implausible`, `outdated`: a rate, but not one to take money by
- * - `unexpected`: a fault of ours
- */
 export type RateFailureKind =
   | OutboundErrorKind
   | 'status'
@@ -161,7 +139,6 @@ export class RateSourceError extends Error {
 
 const DAY_MS = 86_400_000;
 
-/** Undefined where there is no such day. */
 export function calendarDay(year: string, month: string, day: string): string | undefined {
   const text = `${year}-${month}-${day}`;
   const start = Date.parse(`${text}T00:00:00Z`);
@@ -174,7 +151,6 @@ export function parseIsoDay(text: string): string | undefined {
   return calendarDay(year, month, day);
 }
 
-/** Negative for a day to come. */
 export function daysSince(day: string, now: number): number {
   return Math.floor((now - Date.parse(`${day}T00:00:00Z`)) / DAY_MS);
 }

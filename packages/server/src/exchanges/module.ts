@@ -14,7 +14,6 @@ export interface UsdAmountRequest {
   readonly environment: Environment;
 }
 
-/** The answer is the bare number. */
 export function getUsdAmountHandler(exchange: Exchange): (request: UsdAmountRequest) => Promise<number> {
   return async ({ query, environment }) =>
     usdToNumber(await exchange.usdAmount({ amount: query.currencyAmount, currency: query.currency, environment }));

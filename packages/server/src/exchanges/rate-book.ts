@@ -3,7 +3,6 @@ import { type Db, sql } from '@svc/store';
 import { formatRate, parseRate, type Rate, type RateInForce, type RateSource, type Rates } from './exchange.ts';
 import { askSource, type RateFailure } from './rate-sources.ts';
 
-// Prices are quoted at a rate no older than this.
 const MAX_RATE_AGE_MS = 60_000;
 // While no source answers; covers long holidays.
 const MAX_STORED_RATE_AGE_MS = 5 * 86_400_000;
@@ -24,9 +23,9 @@ export class RateBook implements Rates {
   readonly #sources: readonly RateSource[];
   readonly #now: () => number;
   readonly #log: (failure: RateFailure) => void;
-  #held: StoredRate | undefined;
-  #search: Promise<StoredRate> | undefined;
-  #silentSince: number | undefined;
+  #cached: StoredRate | undefined;
+  #pending: Promise<StoredRate> | undefined;
+  #failedAt: number | undefined;
 
   constructor({ db, sources, now, log }: RateBookOptions) {
     this.#db = db;
@@ -36,11 +35,11 @@ export class RateBook implements Rates {
   }
 
   async current(): Promise<StoredRate> {
-    if (this.#held && isInForce(this.#held, this.#now())) return this.#held;
-    this.#search ??= this.#find().finally(() => {
-      this.#search = undefined;
+    if (this.#cached && isInForce(this.#cached, this.#now())) return this.#cached;
+    this.#pending ??= this.#find().finally(() => {
+      this.#pending = undefined;
     });
-    return this.#search;
+    return this.#pending;
   }
 
   async ofLast(minutes: number): Promise<readonly StoredRate[]> {
@@ -53,11 +52,11 @@ export class RateBook implements Rates {
 
   async #find(): Promise<StoredRate> {
     const stored = await newestRate(this.#db, this.#now());
-    if (stored && isInForce(stored, this.#now())) return this.#hold(stored);
-    if (this.#isSilent()) throw new ApiError('rate_unavailable');
+    if (stored && isInForce(stored, this.#now())) return this.#cache(stored);
+    if (this.#isBackingOff()) throw new ApiError('rate_unavailable');
     const fetched = await this.#fetch();
-    if (fetched) return this.#hold(fetched);
-    return this.#hold(await this.#fallBack());
+    if (fetched) return this.#cache(fetched);
+    return this.#cache(await this.#fallBack());
   }
 
   async #fetch(): Promise<StoredRate | undefined> {
@@ -80,20 +79,20 @@ export class RateBook implements Rates {
     const stored = await newestRate(this.#db, now);
     const usableUntil = (stored?.fetchedAt ?? 0) + MAX_STORED_RATE_AGE_MS;
     if (!stored || now > usableUntil) {
-      this.#silentSince = now;
+      this.#failedAt = now;
       throw new ApiError('rate_unavailable');
     }
     return extendRate(this.#db, stored, Math.min(now + RETRY_AFTER_MS, usableUntil));
   }
 
-  #isSilent(): boolean {
-    if (this.#silentSince === undefined) return false;
-    const elapsed = this.#now() - this.#silentSince;
+  #isBackingOff(): boolean {
+    if (this.#failedAt === undefined) return false;
+    const elapsed = this.#now() - this.#failedAt;
     return elapsed >= 0 && elapsed < RETRY_AFTER_MS;
   }
 
-  #hold(rate: StoredRate): StoredRate {
-    this.#held = rate;
+  #cache(rate: StoredRate): StoredRate {
+    this.#cached = rate;
     return rate;
   }
 }
@@ -103,9 +102,8 @@ function isInForce({ fetchedAt, validUntil }: StoredRate, now: number): boolean 
   return fetchedAt <= now && now <= validUntil;
 }
 
-// About 600,000 small rows: explains a price of last year.
+// Explains a price of last year.
 const HISTORY_MS = 400 * 86_400_000;
-// One row a minute per replica.
 const MAX_RATES_IN_FORCE = 1_000;
 
 export interface StoredRate extends Rate, RateInForce {
@@ -125,10 +123,9 @@ interface Row {
   readonly valid_until: Date;
 }
 
-/** Deletes rates beyond the history. */
 export async function addRate(db: Db, rate: NewRate): Promise<StoredRate> {
   const row = await db.one<{ id: bigint }>(sql`
-    with forgotten as (
+    with deleted as (
       delete from exchange_rates
       where base = 'USD' and quote = 'MXN' and fetched_at < ${new Date(rate.fetchedAt - HISTORY_MS)}
     )

@@ -24,7 +24,6 @@ export interface RateSourceSettings {
   readonly ecbUrl?: string | undefined;
 }
 
-/** In the order in which they are asked. */
 export function sourcesInOrder(settings: RateSourceSettings = {}): readonly RateSource[] {
   const { operatorUrl, operatorToken, banxicoToken, banxicoUrl, frankfurterUrl, ecbUrl } = settings;
   return [
@@ -46,7 +45,6 @@ export interface BanxicoSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Needs a free token. */
 export function banxicoSource({ token, baseUrl = BANXICO_URL, timeoutMs }: BanxicoSourceOptions): RateSource {
   const url = below(baseUrl, `series/${SERIES}/datos/oportuno`);
   const headers = { accept: 'application/json', 'bmx-token': token };
@@ -83,7 +81,6 @@ export interface EcbSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Published on working days in the afternoon. */
 export function ecbSource({ url = ECB_URL, timeoutMs }: EcbSourceOptions = {}): RateSource {
   const headers = { accept: 'application/xml, text/xml' };
   return {
@@ -114,7 +111,7 @@ export interface FrankfurterSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Republishes central bank rates without a key. Asked for Banxico's rate, not for its average. */
+/** Banxico's rate, not the average of the banks. */
 export function frankfurterSource({ baseUrl = FRANKFURTER_URL, timeoutMs }: FrankfurterSourceOptions = {}): RateSource {
   const url = below(baseUrl, 'v2/rate/USD/MXN?providers=BANXICO');
   const headers = { accept: 'application/json' };
@@ -136,11 +133,7 @@ export interface OperatorSourceOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/**
- * The operator's own rate. The address answers GET with 200 and `{"rate": 18.5123}`: pesos per dollar, as a number or
- * a string, a plain decimal of at most 18 decimals. `"date": "2026-07-17"` beside it is optional, and checked where
- * it is there.
- */
+/** GET answers 200 and `{"rate": 18.5123}`: pesos per dollar, a number or a string. `"date": "2026-07-17"` is optional. */
 export function operatorSource({ url, token, timeoutMs }: OperatorSourceOptions): RateSource {
   const headers = { accept: 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) };
   return {
@@ -159,7 +152,6 @@ export function operatorSource({ url, token, timeoutMs }: OperatorSourceOptions)
 /** In the worst case a caller waits for all sources. */
 export const SOURCE_TIMEOUT_MS = 3_000;
 
-// The ECB's table of thirty currencies has 2 kB.
 const MAX_BODY_BYTES = 65_536;
 
 export interface FetchOptions {
@@ -174,7 +166,6 @@ export async function fetchText(
   { headers, timeoutMs = SOURCE_TIMEOUT_MS, signal }: FetchOptions,
 ): Promise<string> {
   const response = await outboundRequest(url, {
-    // Some publishers refuse clients without one.
     headers: { 'user-agent': 'svc', ...headers },
     timeoutMs,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -190,7 +181,6 @@ export function below(baseUrl: string, path: string): string {
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-// TypeScript lacks the reviver's third argument.
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 /** Numbers stay text, so that no digit of a rate passes through a double. */
@@ -202,11 +192,6 @@ export function parseExactJson(text: string): unknown {
   }
 }
 
-/**
- * The text at a path, or undefined where there is none.
- *
- * @example textAt({ datos: [{ dato: '18.5' }] }, 'datos', 0, 'dato') // '18.5'
- */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string | undefined {
   let found = value;
   for (const key of path) {
@@ -216,7 +201,6 @@ export function textAt(value: unknown, ...path: readonly (string | number)[]): s
   return typeof found === 'string' ? found : undefined;
 }
 
-/** An unreadable field is the source's failure. */
 export function readRate(text: string | undefined): MxnPerUsd {
   if (text === undefined) throw new RateSourceError('unreadable', 'The answer has no rate where it should be.');
   const rate = parseRate(text);
@@ -235,7 +219,6 @@ export function requireDay(day: string | undefined): string {
 
 // Rates come on working days; the longest gap, around Easter, is five days.
 const MAX_OBSERVED_AGE_DAYS = 5;
-// Time zones ahead of UTC.
 const MAX_DAYS_AHEAD = 1;
 
 export interface RateFailure {
@@ -248,7 +231,6 @@ export type RateAnswer =
   | { readonly ok: true; readonly rate: Rate }
   | { readonly ok: false; readonly failure: RateFailure };
 
-/** A failing source is an expected outcome. */
 export async function askSource(source: RateSource, now: number): Promise<RateAnswer> {
   try {
     const rate = await source.mxnPerUsd();

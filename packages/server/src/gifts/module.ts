@@ -126,7 +126,6 @@ function bridgingGauges(reads: Reads): GaugeSource[] {
   ];
 }
 
-/** Alarms can be set on these: redeems that nobody pays. */
 export function payoutGauges(reads: Reads): GaugeSource[] {
   const gauge = (name: string, help: string, value: (waiting: Waiting) => number): GaugeSource => ({
     name,

@@ -88,7 +88,7 @@ export interface Credit extends LedgerOwner {
   readonly reference: string;
 }
 
-/** Idempotent: a repetition answers the first entry. */
+/** Idempotent: a repetition returns the first entry. */
 export async function credit(tx: Db, what: Credit): Promise<{ entry: Entry; created: boolean }> {
   const { organizationId, environment, type, amount, reference } = what;
   const created = await tx.one<Entry>(sql`
@@ -157,26 +157,25 @@ export function insufficientCredits(needed: UsdMicros, available: UsdMicros): Ap
   );
 }
 
-/** The environment's other money operations wait meanwhile. */
 const MAX_HOLDS_AT_ONCE = 500;
 
-export interface HoldWanted {
+export interface HoldRequest {
   readonly amount: UsdMicros;
   readonly reference: string;
 }
 
-/** All or `insufficient_credits`. Answers the ids in the given order. */
+/** All, or `insufficient_credits`. Returns the ids in the given order. */
 export async function holdMany(
   tx: Db,
   { organizationId, environment }: LedgerOwner,
-  wanted: readonly HoldWanted[],
+  holds: readonly HoldRequest[],
 ): Promise<string[]> {
-  if (wanted.length === 0) return [];
-  if (wanted.length > MAX_HOLDS_AT_ONCE)
+  if (holds.length === 0) return [];
+  if (holds.length > MAX_HOLDS_AT_ONCE)
     throw new RangeError(`At most ${MAX_HOLDS_AT_ONCE} holds can be taken at once.`);
-  const ids = wanted.map(() => newId('led'));
-  const amounts = wanted.map(({ amount }) => amount);
-  const references = wanted.map(({ reference }) => reference);
+  const ids = holds.map(() => newId('led'));
+  const amounts = holds.map(({ amount }) => amount);
+  const references = holds.map(({ reference }) => reference);
   const row = await tx.one<{ funds: UsdMicros | null }>(sql`
     select ledger_hold_many(${organizationId}, ${environment}, ${ids}, ${amounts}, ${references}) as funds`);
   const funds = row?.funds ?? undefined;
@@ -189,7 +188,7 @@ export async function holdMany(
 export interface Ending {
   readonly holdId: string;
   readonly amount: UsdMicros;
-  /** Idempotency key: a repetition answers the first entry and moves nothing. */
+  /** Idempotency key: a repetition returns the first entry and moves nothing. */
   readonly reference: string;
 }
 
@@ -198,7 +197,6 @@ export function settle(tx: Db, { holdId, amount, reference }: Ending): Promise<E
   return end(tx, 'SETTLE', holdId, amount, reference);
 }
 
-/** Returns a part of a hold, or the remainder. */
 export function release(tx: Db, what: Omit<Ending, 'amount'> & Partial<Pick<Ending, 'amount'>>): Promise<Entry> {
   return end(tx, 'RELEASE', what.holdId, what.amount, what.reference);
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { content } from '../../testing/mail.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
-import { deliver, lookAfterMails, type NewMail, queueMails } from './mail.ts';
+import { deliver, type NewMail, queueMails, requeueStalledMails } from './mail.ts';
 import type { Delivery, Letter, Mailers } from './mailers.ts';
 
 const DAY_MS = 86_400_000;
@@ -125,7 +125,7 @@ describe('a mail that nobody can send', () => {
     const id = await queueOne();
     await deliver({ db: database.db, mailers: nobody }, id, context);
     const said = log();
-    await lookAfterMails({ db: database.db, mailers: nobody, log: said });
+    await requeueStalledMails({ db: database.db, mailers: nobody, log: said });
     expect(await mails()).toEqual([{ state: 'QUEUED', reason: null }]);
     expect(said.lines).toEqual(['{"environment":"production","mails":1} mails wait until SMTP_URL is set']);
   });
@@ -134,7 +134,7 @@ describe('a mail that nobody can send', () => {
     const id = await queueOne();
     await database.db.run(sql`delete from jobs`);
     const said = log();
-    await lookAfterMails({ db: database.db, mailers: mailing().mailers, log: said });
+    await requeueStalledMails({ db: database.db, mailers: mailing().mailers, log: said });
     expect(await jobs()).toMatchObject([{ key: id }]);
     expect(said.lines).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe('a mail that nobody can send', () => {
   it('does not lose the pauses of those whose jobs are under way', async () => {
     await queueOne();
     await database.db.run(sql`update jobs set attempt = 7, run_at = now() + interval '1 hour'`);
-    await lookAfterMails({ db: database.db, mailers: mailing().mailers, log: log() });
+    await requeueStalledMails({ db: database.db, mailers: mailing().mailers, log: log() });
     expect(await database.db.rows(sql`select attempt from jobs where run_at > now()`)).toEqual([{ attempt: 7 }]);
   });
 });

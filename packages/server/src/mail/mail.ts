@@ -57,7 +57,6 @@ export async function insertMails(tx: Db, mails: readonly NewMailRow[]): Promise
         id text, "organizationId" text, environment text, recipient text, template text, content jsonb)`);
 }
 
-/** undefined when it has ended. */
 export function findQueuedMail(db: Db, id: string): Promise<MailRow | undefined> {
   return db.one<MailRow>(sql`
     select id, environment, recipient, template, content, created_at as "createdAt"
@@ -99,7 +98,7 @@ export interface DeliverDeps {
 }
 
 /** A weekend and a day to fix a login. */
-const GIVE_UP_AFTER_MS = 3 * 86_400_000;
+const ABANDON_AFTER_MS = 3 * 86_400_000;
 
 /** A crash in between sends it again under the same Message-ID. Without a mailer it stays queued. */
 export async function deliver(deps: DeliverDeps, id: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
@@ -110,7 +109,7 @@ export async function deliver(deps: DeliverDeps, id: string, { signal }: Pick<Jo
   const delivery = await mailer.send(toLetter(mail), signal);
   if (delivery.outcome === 'SENT') return markSent(db, id);
   if (delivery.outcome === 'REFUSED') return markFailed(db, id, delivery.reason);
-  if (!signal.aborted && now() - mail.createdAt.getTime() > GIVE_UP_AFTER_MS) {
+  if (!signal.aborted && now() - mail.createdAt.getTime() > ABANDON_AFTER_MS) {
     return markFailed(db, id, `Given up after three days. ${delivery.reason}`);
   }
   throw new Error(delivery.reason);
@@ -120,7 +119,6 @@ function toLetter({ id, createdAt, recipient, template, content }: MailRow): Let
   return { id, date: createdAt, recipient, ...fillTemplate(template, content) };
 }
 
-/** Per run. */
 const MAX_AT_ONCE = 500;
 
 const missing: Readonly<Record<Environment, string>> = {
@@ -129,7 +127,7 @@ const missing: Readonly<Record<Environment, string>> = {
 };
 
 /** Requeues mails that waited for a mailer; logs the rest. */
-export async function lookAfterMails(deps: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
+export async function requeueStalledMails(deps: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
   const { db, mailers, log } = deps;
   const queued = await countQueued(db);
   for (const environment of environments) {

@@ -21,7 +21,6 @@ export function createMailers({ smtp, sender }: MailSettings, mailboxUrl: string
   };
 }
 
-/** The same at every attempt. */
 export interface Letter {
   /** Becomes the Message-ID, so that receivers recognise a repetition. */
   readonly id: string;
@@ -43,17 +42,15 @@ export interface Mailer {
   close(): void;
 }
 
-/** Each: name, connection, greeting, answer. */
+/** For each step: name, connection, greeting, answer. */
 const SMTP_TIMEOUT_MS = 10_000;
-/** Per letter, also for a server that drips. */
 const LETTER_TIMEOUT_MS = 60_000;
 
-/** Keeps a few connections open. */
 export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
   const transport = createTransport({
     pool: true,
     maxConnections: MAIL_LANES,
-    // The queue repeats, with back-off.
+    // The job queue repeats with backoff.
     maxRequeues: 0,
     host: server.host,
     port: server.port,
@@ -71,7 +68,7 @@ export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
     async send(letter, signal) {
       const ended = AbortSignal.any([signal, AbortSignal.timeout(LETTER_TIMEOUT_MS)]);
       try {
-        await unless(ended, transport.sendMail(compose(letter, sender)));
+        await untilAborted(ended, transport.sendMail(compose(letter, sender)));
         return { outcome: 'SENT' };
       } catch (error) {
         if (ended.aborted) return { outcome: 'DELAYED', reason: 'The mail server did not take it in time.' };
@@ -82,8 +79,8 @@ export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
   };
 }
 
-/** The letter may still arrive, so a repetition may be its second copy. */
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** The message may still arrive, so that a repetition is its second copy. */
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
   if (signal.aborted) abort();
@@ -93,7 +90,6 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 
 const MAILBOX_TIMEOUT_MS = 10_000;
 
-/** Idempotent: a stored message is not stored again. */
 export function createMailboxMailer(mailboxUrl: string, sender: Sender): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
@@ -136,7 +132,6 @@ export function compose(letter: Letter, sender: Sender): SendMailOptions {
     date: letter.date,
     text: letter.text,
     html: letter.html,
-    // Prevents automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': 'es, en' },
     xMailer: false,
     disableFileAccess: true,
@@ -150,15 +145,14 @@ const MAX_REASON_LENGTH = 300;
 export function classifyFailure(error: NodemailerError): Exclude<Delivery, { outcome: 'SENT' }> {
   const { code, command } = error;
   const refused = error.permanent === true && (command === 'RCPT TO' || command === 'DATA');
-  // The address could not be put into a command.
   const unsendable = code === 'EENVELOPE' && command === 'API';
   if (unsendable) return { outcome: 'REFUSED', reason: 'The address cannot be written to.' };
   if (refused) return { outcome: 'REFUSED', reason: oneLine(error.response ?? '', MAX_REASON_LENGTH) };
-  return { outcome: 'DELAYED', reason: withoutWords(error) };
+  return { outcome: 'DELAYED', reason: codesOf(error) };
 }
 
 /** Codes only: server messages often repeat the recipient's address. */
-function withoutWords({ code, originalCode, command, responseCode, timeoutType }: NodemailerError): string {
+function codesOf({ code, originalCode, command, responseCode, timeoutType }: NodemailerError): string {
   const codes = [code, originalCode, timeoutType, command, responseCode].filter((part) => part !== undefined);
   return codes.length === 0 ? 'The mail could not be sent.' : `The mail server did not take it (${codes.join(' ')}).`;
 }

@@ -1,7 +1,7 @@
 import type { Database, Reads } from '@svc/store';
 import type { Jobs, Module } from '../http/module.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { countQueued, deliver, lookAfterMails, SEND_TASK } from './mail.ts';
+import { countQueued, deliver, requeueStalledMails, SEND_TASK } from './mail.ts';
 import type { Mailers } from './mailers.ts';
 
 const LOOK_TASK = 'look-after-mails';
@@ -20,13 +20,12 @@ function mailJobs(deps: MailDeps): Jobs {
   return {
     handlers: {
       [SEND_TASK]: ({ id }: { id: string }, context) => deliver(deps, id, context),
-      [LOOK_TASK]: () => lookAfterMails(deps),
+      [LOOK_TASK]: () => requeueStalledMails(deps),
     },
     recurring: [{ task: LOOK_TASK, everySeconds: 60 }],
   };
 }
 
-/** What an operator sets an alarm on: mails that nobody has sent yet. */
 export function mailGauges(reads: Reads) {
   return [
     {

@@ -14,8 +14,8 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 const options = (change: Partial<DevelopmentOptions> = {}): DevelopmentOptions => ({
-  wanted: {},
-  kept: {},
+  configured: {},
+  saved: {},
   replaceLostSecret: true,
   ...change,
 });
@@ -46,11 +46,11 @@ describe('the development organisation', () => {
 
   it('keeps its keys over restarts', async () => {
     const first = await ensure();
-    expect(await ensure({ kept: first })).toEqual(first);
+    expect(await ensure({ saved: first })).toEqual(first);
     expect(await store.listKeys(database.db, first.organizationId, 10)).toHaveLength(2);
   });
 
-  it('gets a new secret key when the kept one was lost, on a laptop', async () => {
+  it('gets a new secret key when the saved one was lost, on a laptop', async () => {
     const first = await ensure();
     const second = await ensure();
     expect(second).toMatchObject({ organizationId: first.organizationId, publicKey: first.publicKey });
@@ -62,31 +62,34 @@ describe('the development organisation', () => {
     expect((await ensure({ replaceLostSecret: false })).secretKey).toBeUndefined();
   });
 
-  it('forgets kept keys that were revoked or belong to someone else', async () => {
+  it('forgets saved keys that were revoked or belong to someone else', async () => {
     const first = await ensure();
     const row = await store.findSecretKey(database.db, hashSecret(first.secretKey ?? ''));
     await store.revokeKey(database.db, row?.id ?? '');
-    expect((await ensure({ kept: first })).secretKey).not.toBe(first.secretKey);
+    expect((await ensure({ saved: first })).secretKey).not.toBe(first.secretKey);
   });
 
   it('has only keys that were written down before', async () => {
-    const kept = draftKeys();
-    expect(await ensure({ kept })).toMatchObject(kept);
-    expect(await ensure({ kept, replaceLostSecret: false })).toMatchObject(kept);
+    const saved = draftKeys();
+    expect(await ensure({ saved })).toMatchObject(saved);
+    expect(await ensure({ saved, replaceLostSecret: false })).toMatchObject(saved);
   });
 
   it('takes the keys that the operator wants, at first and later', async () => {
-    const wanted = { publicKey: generateKey('public', 'development'), secretKey: generateKey('secret', 'development') };
-    expect(await ensure({ wanted })).toMatchObject(wanted);
-    expect(await ensure({ wanted })).toMatchObject(wanted);
+    const configured = {
+      publicKey: generateKey('public', 'development'),
+      secretKey: generateKey('secret', 'development'),
+    };
+    expect(await ensure({ configured })).toMatchObject(configured);
+    expect(await ensure({ configured })).toMatchObject(configured);
     const others = { publicKey: generateKey('public', 'development'), secretKey: generateKey('secret', 'development') };
-    expect(await ensure({ wanted: others })).toMatchObject(others);
+    expect(await ensure({ configured: others })).toMatchObject(others);
   });
 
   it("refuses to take over another organisation's key", async () => {
     const other = await createOrganization(database.db, 'Other');
     const key = await issueKey(database.db, { organizationId: other, environment: 'development', kind: 'public' });
-    await expect(ensure({ wanted: { publicKey: key.value } })).rejects.toThrow(/SVC_DEV_PUBLIC_KEY/);
+    await expect(ensure({ configured: { publicKey: key.value } })).rejects.toThrow(/SVC_DEV_PUBLIC_KEY/);
   });
 
   it('stores no secret in clear anywhere', async () => {

@@ -17,15 +17,15 @@ export interface KnownKeys {
 export interface Development {
   readonly organizationId: string;
   readonly publicKey: string;
-  /** undefined: shown earlier and not kept here. */
+  /** undefined: shown earlier and not saved here. */
   readonly secretKey: string | undefined;
 }
 
 export interface DevelopmentOptions {
   /** From the operator. */
-  readonly wanted: KnownKeys;
+  readonly configured: KnownKeys;
   /** From the credentials file. Used while valid; where a key has to be made, it takes the written value, so that no key exists that was never shown. */
-  readonly kept: KnownKeys;
+  readonly saved: KnownKeys;
   /** True on a laptop, false on a shared database. */
   readonly replaceLostSecret: boolean;
 }
@@ -63,28 +63,32 @@ async function create(tx: Db): Promise<string> {
   return organizationId;
 }
 
-async function ensurePublicKey(tx: Db, organizationId: string, { wanted, kept }: DevelopmentOptions): Promise<string> {
-  if (wanted.publicKey !== undefined) return ensureKey(tx, organizationId, 'public', wanted.publicKey);
-  if (kept.publicKey !== undefined && (await isUsable(tx, organizationId, 'public', kept.publicKey))) {
-    return kept.publicKey;
+async function ensurePublicKey(
+  tx: Db,
+  organizationId: string,
+  { configured, saved }: DevelopmentOptions,
+): Promise<string> {
+  if (configured.publicKey !== undefined) return ensureKey(tx, organizationId, 'public', configured.publicKey);
+  if (saved.publicKey !== undefined && (await isUsable(tx, organizationId, 'public', saved.publicKey))) {
+    return saved.publicKey;
   }
   const keys = await store.listKeys(tx, organizationId, 1_000);
   const usable = keys.find((key) => key.kind === 'public' && key.environment === environment && !key.revoked_at);
-  return usable?.public_key ?? issue(tx, organizationId, 'public', kept.publicKey);
+  return usable?.public_key ?? issue(tx, organizationId, 'public', saved.publicKey);
 }
 
 async function ensureSecretKey(
   tx: Db,
   organizationId: string,
-  { wanted, kept }: DevelopmentOptions,
+  { configured, saved }: DevelopmentOptions,
   mayIssue: boolean,
 ): Promise<string | undefined> {
-  if (wanted.secretKey !== undefined) return ensureKey(tx, organizationId, 'secret', wanted.secretKey);
-  if (kept.secretKey !== undefined && (await isUsable(tx, organizationId, 'secret', kept.secretKey))) {
-    return kept.secretKey;
+  if (configured.secretKey !== undefined) return ensureKey(tx, organizationId, 'secret', configured.secretKey);
+  if (saved.secretKey !== undefined && (await isUsable(tx, organizationId, 'secret', saved.secretKey))) {
+    return saved.secretKey;
   }
   if (!mayIssue) return undefined;
-  return issue(tx, organizationId, 'secret', kept.secretKey);
+  return issue(tx, organizationId, 'secret', saved.secretKey);
 }
 
 async function issue(tx: Db, organizationId: string, kind: KeyKind, written: string | undefined): Promise<string> {

@@ -28,7 +28,7 @@ export interface FulfilmentDeps {
 }
 
 const GONE = 'The chain no longer knows the payment.';
-const NOT_SHOWN = 'The transaction did not move what was recorded.';
+const NOT_MOVED = 'The transaction did not move what was recorded.';
 const SMALLER = 'The payment is smaller on the chain than when it was recorded.';
 
 /** A late payment of a cancelled purchase is due for refund. */
@@ -62,7 +62,7 @@ function missingSinceAfter({ state }: PaymentObservation, before: number | undef
 
 function applyObservation(tx: Db, id: string, observation: PaymentObservation): Promise<void> {
   if (observation.state !== 'less') return endUnpaid(tx, id, GONE);
-  return observation.amount > 0n ? storePaid(tx, id, observation) : endUnpaid(tx, id, NOT_SHOWN);
+  return observation.amount > 0n ? storePaid(tx, id, observation) : endUnpaid(tx, id, NOT_MOVED);
 }
 
 export async function storePaid(tx: Db, id: string, paid: Paid): Promise<void> {

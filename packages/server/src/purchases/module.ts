@@ -54,7 +54,6 @@ export function fulfilmentJobs(deps: FulfilmentDeps): Jobs {
   };
 }
 
-/** Alarms can be set on these: purchases that nobody delivers, and payments that nobody gives back. */
 export function purchaseGauges(reads: Reads): GaugeSource[] {
   return [
     queryGauge(

@@ -91,7 +91,6 @@ async function show(tx: Db, actor: Actor, row: SkuRow | undefined, isOwn: boolea
   return { ...toSku(row), isOwn, isOffered: !(await isHidden(tx, actor, row.id)) };
 }
 
-/** False when the environment has the id already. */
 export async function insertOwnSku(tx: Db, { organizationId, environment }: Owner, sku: Sku): Promise<boolean> {
   const stored = await tx.run(sql`
     insert into own_skus (organization_id, environment, id, provider_id, name, description, category, reference_pattern,
@@ -113,7 +112,6 @@ export async function saveOwnSku(tx: Db, { organizationId, environment }: Owner,
     where organization_id = ${organizationId} and environment = ${environment} and id = ${sku.id}`);
 }
 
-/** Locks the row. */
 export function lockOwnSku(tx: Db, { organizationId, environment }: Owner, id: string): Promise<SkuRow | undefined> {
   return tx.one(sql`
     select ${columns} from own_skus

@@ -191,9 +191,9 @@ export async function replaceCatalogue(tx: Db, skus: Catalogue['skus'], checksum
 /** A match takes some milliseconds at this size; a hundred times that would block the thread. */
 const MAX_PROGRAM_SIZE = 2_000;
 /** About 100 MB of compiled patterns. */
-const MAX_KEPT_SIZE = 250_000;
+const MAX_CACHED_SIZE = 250_000;
 const compiled = new Map<string, RE2JS>();
-let keptSize = 0;
+let cachedSize = 0;
 
 /** Throws an error that says what is wrong with the pattern. */
 export function compilePattern(pattern: string): RE2JS {
@@ -203,12 +203,12 @@ export function compilePattern(pattern: string): RE2JS {
   const fresh = RE2JS.compile(pattern);
   const size = fresh.programSize();
   if (size > MAX_PROGRAM_SIZE) throw new Error('the pattern repeats too much');
-  if (keptSize + size > MAX_KEPT_SIZE) {
+  if (cachedSize + size > MAX_CACHED_SIZE) {
     compiled.clear();
-    keptSize = 0;
+    cachedSize = 0;
   }
   compiled.set(pattern, fresh);
-  keptSize += size;
+  cachedSize += size;
   return fresh;
 }
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../util/html.ts';
 import { oneLine } from '../../util/text.ts';
-import type { FilledTemplate } from './layout.ts';
+import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
 
 export interface GiftContent {
   readonly code: string;
@@ -91,30 +91,16 @@ ${code}: ${gift.code}
 
 ${warning}`;
 
-const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
-const MUTED = '#55616f';
 const BUTTON = `display:inline-block;padding:14px 28px;border-radius:8px;background:#0b5a9d;color:#ffffff;${FONT};font-size:17px;font-weight:600;text-decoration:none`;
 
-// Tables and inline styles, for old mail programs.
-const page = (gift: Gift): Html => html`<!doctype html>
-<html lang="es">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light">
-<title>${gift.amount}</title>
-</head>
-<body style="margin:0;padding:0;background:#f5f7f9">
-<div style="display:none;max-height:0;overflow:hidden;opacity:0">${gift.from}: ${gift.amount}. ${languages.map(({ title }) => `${title} `)}</div>
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f5f7f9"><tr><td align="center" style="padding:24px 12px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;background:#ffffff;border:1px solid #e0e5ea;border-radius:12px">
-${languages.map((words, index) => section(words, gift, index > 0))}
-</table>
-<p style="margin:16px 8px 0;${FONT};font-size:13px;line-height:1.5;color:${MUTED}"><span lang="es">${IGNORE[0]}</span><br><span lang="en">${IGNORE[1]}</span></p>
-</td></tr></table>
-</body>
-</html>
-`;
+const page = (gift: Gift): Html =>
+  framed({
+    title: gift.amount,
+    preview: `${gift.from}: ${gift.amount}. ${languages.map(({ title }) => `${title} `).join('')}`,
+    sections: languages.map((words, index) => section(words, gift, index > 0)),
+    footer: html`<p style="margin:16px 8px 0;${FONT};font-size:13px;line-height:1.5;color:${MUTED}"><span lang="es">${IGNORE[0]}</span><br><span lang="en">${IGNORE[1]}</span></p>
+`,
+  });
 
 const section = (
   words: Words,

@@ -8,10 +8,11 @@ interface Framed {
   /** Shown beside the subject in lists. */
   readonly preview: string;
   readonly sections: readonly Html[];
+  readonly footer?: Html;
 }
 
 /** Tables and inline styles, for old mail programs. */
-export const framed = ({ title, preview, sections }: Framed): Html => html`<!doctype html>
+export const framed = ({ title, preview, sections, footer }: Framed): Html => html`<!doctype html>
 <html lang="es">
 <head>
 <meta charset="utf-8">
@@ -25,7 +26,7 @@ export const framed = ({ title, preview, sections }: Framed): Html => html`<!doc
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;background:#ffffff;border:1px solid #e0e5ea;border-radius:12px">
 ${sections}
 </table>
-</td></tr></table>
+${footer}</td></tr></table>
 </body>
 </html>
 `;

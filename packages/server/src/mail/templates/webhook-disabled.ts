@@ -36,21 +36,21 @@ const languages: readonly Words[] = [
 ];
 
 export function webhookDisabledMail({ webhookId, host, failingSince }: WebhookDisabledContent): FilledTemplate {
-  const shown = oneLine(host, MAX_HOST_LENGTH);
+  const shortHost = oneLine(host, MAX_HOST_LENGTH);
   const since = `${failingSince.slice(0, 16).replace('T', ' ')} UTC`;
   const all = languages.map(({ language, title, happened, next }) => {
-    return { language, title, lines: [happened(shown, since), next, `Webhook: ${webhookId}`] };
+    return { language, title, lines: [happened(shortHost, since), next, `Webhook: ${webhookId}`] };
   });
   const titles = languages.map(({ title }) => title);
   return {
-    subject: `${titles[0]}: ${shown} / ${titles[1]}`,
+    subject: `${titles[0]}: ${shortHost} / ${titles[1]}`,
     text: all
       .map(({ title, lines }) => [title, ...lines].join('\n\n'))
       .join('\n\n---\n\n')
       .concat('\n'),
     html: framed({
       title: titles.join(' / '),
-      preview: shown,
+      preview: shortHost,
       sections: all.map((part, index) => section(part, index > 0)),
     }).text,
   };
