@@ -218,7 +218,7 @@ export class BridgeFixture {
     const hash = result === 'VOIDED' ? undefined : BigInt(transactionHash ?? 0x77);
     const events = [{ from: USDC, keys: [TRANSFER, MANAGER, 9n], data: [taken, 0n] }];
     const placed = { blockNumber: 1, blockHash: 1n, fee: 0n, accepted: true, revertReason: undefined, events };
-    const { burn } = burnOutcomes({ usdc: () => USDC, log: this.deps().log });
+    const { burn } = burnOutcomes(this.deps());
     const outcome = { relayId: relayId ?? '', kind: 'burn' as const, environment, account: MANAGER, hash };
     const state = result === 'INCOMPLETE' ? 'SUCCEEDED' : result;
     await this.db.tx(async (tx) => {

@@ -135,7 +135,7 @@ describe('a replay', () => {
     expect(await waitingAt(id)).toEqual([]);
   });
 
-  it('of an event of somebody else, or of none, finds nothing', async () => {
+  it("of another organisation's event, or of none, finds nothing", async () => {
     const { caller, id } = await withHistory();
     const foreign = await fixture.publish(await fixture.caller());
     const production = await fixture.publish({ ...caller, environment: 'production' });

@@ -21,7 +21,7 @@ describe('the schedule', () => {
     expect(retryDelayMs(attempts, 0, () => 1)).toBeCloseTo(1.1 * delayMs, 3);
   });
 
-  it('ends after the tenth attempt, whatever was asked for', () => {
+  it('ends after the tenth attempt, also with a Retry-After', () => {
     expect(retryDelayMs(10, 0, () => 0)).toBeUndefined();
     expect(retryDelayMs(10, HOUR, () => 0)).toBeUndefined();
   });

@@ -82,7 +82,7 @@ describe('an attempt', () => {
 });
 
 describe('a webhook at which a delivery has used up its attempts', () => {
-  it('is switched off when nothing came through since its first attempt, and its organisation is told so', async () => {
+  it('is disabled when nothing came through since its first attempt, and its organisation gets a mail', async () => {
     const { caller, id } = await fresh();
     await storeAttempt(fixture.db, await dueOf(id), failed(0));
     await storeAttempt(fixture.db, await dueOf(id), failed(5));
@@ -119,7 +119,7 @@ describe('a webhook at which a delivery has used up its attempts', () => {
     expect(await mailsOf(caller)).toEqual([]);
   });
 
-  it('is told of once when several end at once', async () => {
+  it('sends one mail when several deliveries end at once', async () => {
     const { caller, id } = await fresh();
     for (let more = 0; more < 3; more++) await fixture.publish(caller);
     const due = await findDue(fixture.db, id, { except: [], limit: 4 });

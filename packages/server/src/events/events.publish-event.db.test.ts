@@ -32,7 +32,7 @@ describe('publishing an event', () => {
     for (const { id } of [off, deleted, production, foreign]) expect(await fixture.deliveries(id)).toEqual([]);
   });
 
-  it('happens once for a subject and type, however often it is told, and for both of two types', async () => {
+  it('is stored once for a subject and type, however often it is published, and for both of two types', async () => {
     const caller = await fixture.caller();
     const { id } = await fixture.create(caller);
     const subject = 'txn_told_twice';
@@ -43,7 +43,7 @@ describe('publishing an event', () => {
     expect(await fixture.deliveries(id)).toHaveLength(2);
   });
 
-  it('happens once when it is told twice at once', async () => {
+  it('is stored once when it is published twice at once', async () => {
     const caller = await fixture.caller();
     const { id } = await fixture.create(caller);
     const told = Array.from({ length: 8 }, () => fixture.publish(caller, { subject: 'txn_at_once' }));

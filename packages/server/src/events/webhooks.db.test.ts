@@ -214,7 +214,7 @@ describe('a secret', () => {
   });
 });
 
-it("somebody else's, deleted and unknown webhooks are not found", async () => {
+it("another organisation's, deleted and unknown webhooks are not found", async () => {
   const [caller, stranger] = [await fixture.caller(), await fixture.caller()];
   const [made, deleted] = [await fixture.create(caller), await fixture.create(caller)];
   await fixture.delete(caller, deleted.id);

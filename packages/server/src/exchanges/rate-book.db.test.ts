@@ -147,7 +147,7 @@ describe('replicas on one database', () => {
     expect(banxico.asked).toBe(1);
   });
 
-  it('do not take a rate from a clock that is ahead, nor lose sight of their own for it', async () => {
+  it('do not take a rate from a clock that is ahead, nor lose their own for it', async () => {
     const ahead = replica(source('ahead', 17n));
     time += 2 * MINUTE_MS;
     await ahead.current();

@@ -87,7 +87,7 @@ describe.each(forms)('$name', ({ name, at, good }) => {
     expect(JSON.stringify(outcome)).not.toContain(SECRET);
   });
 
-  it('fails where nobody listens', async () => {
+  it('fails where the port is closed', async () => {
     const outcome = await askSource(at('http://127.0.0.1:1', PATIENCE_MS), NOW);
     expect(outcome).toMatchObject({ ok: false, failure: { source: name, kind: 'connect' } });
     expect(JSON.stringify(outcome)).not.toContain(SECRET);

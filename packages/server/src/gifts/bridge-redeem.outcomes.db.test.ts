@@ -80,7 +80,7 @@ describe('a burn that did not happen', () => {
   });
 });
 
-describe('a burn that is told twice', () => {
+describe('a burn whose outcome is delivered twice', () => {
   it('keeps the time since when it is waited for', async () => {
     const { id } = await fixture.burned();
     const { since } = (await fixture.row(id)).facts;

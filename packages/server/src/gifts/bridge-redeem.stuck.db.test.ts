@@ -134,7 +134,7 @@ describe('the operator', () => {
   });
 });
 
-it('what nobody looks at any more is found again, once', async () => {
+it('bridged redeems without a job are requeued once', async () => {
   const waiting = await fixture.redeem();
   const { id } = await fixture.burned();
   const sent = await fixture.redeem();

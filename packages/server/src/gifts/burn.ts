@@ -1,4 +1,3 @@
-import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, sql } from '@svc/store';
 import type { Bridge } from '../bridge/bridge.ts';
@@ -88,8 +87,8 @@ async function failBeforeBurn({ db, log }: BurnDeps, id: string, reason: string)
   return 'GIVEN_BACK';
 }
 
-export interface BurnOutcomeDeps {
-  readonly usdc: (environment: Environment) => bigint;
+interface BurnOutcomeDeps {
+  readonly networks: Pick<Networks, 'token'>;
   readonly log: JobLog;
 }
 
@@ -107,12 +106,16 @@ export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn
 }
 
 /** Only the token's transfer event proves the burn. */
-function reasonNotBurned({ usdc }: BurnOutcomeDeps, redeem: BridgedRedeem, outcome: RelayOutcome): string | undefined {
+function reasonNotBurned(
+  { networks }: BurnOutcomeDeps,
+  redeem: BridgedRedeem,
+  outcome: RelayOutcome,
+): string | undefined {
   const { result, receipt, account, revertReason, environment } = outcome;
   if (result === 'VOIDED') return 'The burn was never executed.';
   if (result === 'REVERTED') return `The burn was reverted: ${revertReason ?? 'for no reason told'}`;
   const amount = redeem.amount + BigInt(redeem.facts.maxFee ?? 0);
-  const token = usdc(environment);
+  const token = usdcOf(networks, environment);
   const isBurned = (receipt ? transfersIn(receipt) : []).some(
     (transfer) => transfer.token === token && transfer.from === account && transfer.amount === amount,
   );

@@ -44,7 +44,7 @@ async function newRedeem(chain: 'starknet' | 'solana' = 'starknet') {
 }
 
 describe('a claim', () => {
-  it('says what a valid code gives, whatever its case', async () => {
+  it('says what a valid code gives, in any case', async () => {
     const { gift } = await newGift({ amount: 0.5 });
     const { code, name } = gift;
     for (const spelling of [code, code.toLowerCase()]) {
@@ -99,7 +99,7 @@ describe('a claim', () => {
 });
 
 describe('the status of a redeem', () => {
-  it('is told to whoever has its code, in any case', async () => {
+  it('is shown to any holder of its code, in any case', async () => {
     const { gift, id } = await newRedeem();
     const pending = { id, status: 'PENDING', destinationChain: 'starknet', amount: 5 };
     const none = { cctpBurnTxHash: null, receiveChainTxHash: null };
@@ -164,7 +164,7 @@ describe('a client', () => {
     expect((await get(gift.code, newClient(), strict)).json()).toMatchObject({ valid: true });
   });
 
-  it('is told the same whether the code exists or not once it is refused', async () => {
+  it('gets the same answer for known and unknown codes once it is refused', async () => {
     const { gift } = await newGift();
     const client = newClient();
     for (let i = 0; i < 10; i++) await get('NOBODY-HAS-THIS', client, strict);
@@ -179,7 +179,7 @@ describe('a client', () => {
     expect((await get('NOBODY-HAS-THIS', `${network}:a:b:c:d`, strict)).statusCode).toBe(429);
   });
 
-  it('has a hundred requests a minute over all three endpoints, and is told what remains', async () => {
+  it('has a hundred requests a minute over all three endpoints, and sees what remains', async () => {
     const { gift, id } = await newRedeem();
     const client = newClient();
     const ways = [
@@ -198,7 +198,7 @@ describe('a client', () => {
   });
 });
 
-describe('an Idempotency-Key of somebody without credentials', () => {
+describe('an Idempotency-Key without credentials', () => {
   const keyed = (code: string, payload: object) =>
     app.inject({
       method: 'POST',

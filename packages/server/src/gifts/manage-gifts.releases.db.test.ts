@@ -63,7 +63,7 @@ describe('what a gift holds', () => {
     expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
 
-  it('of a gift that somebody is changing is left for the next run', async () => {
+  it('of a gift that is being changed is left for the next run', async () => {
     const caller = await fixture.caller();
     const gift = await fixture.create(caller, { expiresAt: at(1) });
     await fixture.db.tx(async (tx) => {

@@ -53,7 +53,7 @@ describe('changing a gift', () => {
     expect(await available(caller)).toBe(TOTAL);
   });
 
-  it('of somebody else, deleted or unknown is not found', async () => {
+  it('of another organisation, deleted or unknown is not found', async () => {
     const [caller, other] = [await fixture.caller(), await fixture.caller()];
     const gift = await fixture.create(caller);
     const before = await fixture.everything(caller);

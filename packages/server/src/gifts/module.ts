@@ -1,4 +1,3 @@
-import type { Environment } from '@svc/protocol';
 import { type Reads, type Sql, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import type { Handlers } from '../http/call.ts';
@@ -10,7 +9,6 @@ import { type BridgeRedeemDeps, bridgeRedeem, requeueStalledRedeems } from './br
 import { burnOutcomes } from './burn.ts';
 import { type ClaimDeps, claimGift, redeemGift, redeemStatus } from './claim.ts';
 import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
-import { usdcOf } from './gift.ts';
 import {
   deleteGift,
   getGift,
@@ -54,9 +52,8 @@ export function create(deps: GiftModuleDeps): Module<GiftOperation | ClaimOperat
 }
 
 /** They run in the transaction that stores an outcome and need no relayer. */
-export function relayOutcomes({ networks, log }: OutcomeDeps): Pick<OutcomeHandlers, 'payout' | 'burn'> {
-  const usdc = (environment: Environment) => usdcOf(networks, environment);
-  return { ...payoutOutcomes({ networks, log }), ...burnOutcomes({ usdc, log }) };
+export function relayOutcomes(deps: OutcomeDeps): Pick<OutcomeHandlers, 'payout' | 'burn'> {
+  return { ...payoutOutcomes(deps), ...burnOutcomes(deps) };
 }
 
 function giftHandlers(deps: GiftDeps): Pick<Handlers, GiftOperation> {

@@ -46,7 +46,7 @@ describe('the jobs of payouts', () => {
     await payouts.finish();
   });
 
-  it('find what no job looks after any more, and nothing else', async () => {
+  it('requeue waiting redeems without a job, and nothing else', async () => {
     await run('sweep-payouts-development');
     expect(await planned()).toEqual([]);
     await payouts.redeem(await payouts.gift());

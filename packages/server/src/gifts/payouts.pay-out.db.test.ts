@@ -85,7 +85,7 @@ describe('a receipt that lacks transfers', () => {
 });
 
 describe('a recipient that the token refuses', () => {
-  it('harms nobody else: its redeem has failed, and its share is free for another', async () => {
+  it('affects no other redeem: its own has failed, and its share is free for another', async () => {
     const gift = await payouts.gift(7);
     for (let i = 0; i < 7; i += 1) await payouts.redeem(gift, i === 4 ? 0n : payouts.newAddress());
     expect(await payouts.runPayouts()).toBe('DONE');
@@ -230,7 +230,7 @@ describe('redeems that cost more than the manager has', () => {
   });
 });
 
-describe('when the node fails at a payout, everybody is paid once', () => {
+describe('when the node fails at a payout, every redeem is paid once', () => {
   it.each([
     ['the answer is lost', { kind: 'lose-answer' }],
     ['the transaction is forgotten', { kind: 'forget', count: 2 }],

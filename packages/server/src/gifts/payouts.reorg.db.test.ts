@@ -89,7 +89,7 @@ describe('a payout of one that reverted', () => {
     expect(await payouts.redeems(gift)).toEqual([{ status: 'FAILED', paid: 0 }]);
   });
 
-  it('is not sent again where a reorganisation lost it: whoever was told that it failed is not paid', async () => {
+  it('is not sent again where a reorganisation lost it: its redeem stays FAILED and unpaid', async () => {
     const gift = await paidOut(1, REVERT);
     await payouts.relayers.reorganise(1, 'drop');
     await payouts.finish();

@@ -58,7 +58,7 @@ describe('a redeem that was paid', () => {
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: 100n * DOLLAR - 2n * SHARE });
   });
 
-  it('stays paid when somebody says later that it failed', async () => {
+  it('stays paid when a failure is reported later', async () => {
     const { caller, id } = await redeemed();
     await succeed(id);
     const before = await fixture.everything(caller);
@@ -198,7 +198,7 @@ describe('several redeems that end together', () => {
     expect(await countsOf(giftId)).toMatchObject({ total: 2, redeemed: 10n * DOLLAR });
   });
 
-  it('lock every gift before any credit moves, so that whoever holds one of the gifts can go on', async () => {
+  it('lock every gift before any credit moves, so that a transaction that holds one of them can continue', async () => {
     const { caller, id } = await redeemed(3);
     const second = await fixture.create(caller, { maxRedeems: 3 });
     const other = await fixture.redeem(caller, second.id);

@@ -72,7 +72,7 @@ describe('a request that waits for a redeem', () => {
     expect(state.looks).toBe(1);
   });
 
-  it('is answered at once when the process stops, and so is whoever comes then', async () => {
+  it('is answered at once when the process stops, and so is a later one', async () => {
     const [waiters, { reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
     const look = nextLook();
     const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);

@@ -41,7 +41,7 @@ describe('credits, holds, settlements and releases that run at the same time', (
     expect(await findBrokenInvariants(ledger.db())).toEqual([]);
   });
 
-  it('never wait for one another in a circle, whatever order the holds of an environment come in', async () => {
+  it('never deadlock, in any order of the holds of an environment', async () => {
     const db = ledger.db();
     const owner = await newOwner(db, { credits: 1_000n });
     const holds: Hold[] = [];

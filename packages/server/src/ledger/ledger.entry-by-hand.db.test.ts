@@ -7,7 +7,7 @@ import { balance, hold, release } from './ledger.ts';
 const ledger = useDatabase();
 
 describe('an entry that is written by hand', () => {
-  it('moves the balances like one of the service, whatever figures it claims', async () => {
+  it('moves the balances like one of the service, also with wrong figures', async () => {
     const owner = await newOwner(ledger.db(), { credits: 10n });
     await ledger.db().run(sql`
       insert into ledger_entries (id, organization_id, environment, type, amount_micros, reference,
@@ -32,7 +32,7 @@ describe('an entry that is written by hand', () => {
 });
 
 describe('a closed hold', () => {
-  it("stays closed even for somebody else's trigger", async () => {
+  it('stays closed even for a foreign trigger', async () => {
     const owner = await newOwner(ledger.db(), { credits: 10n });
     const { id } = await hold(ledger.db(), { ...owner, amount: 10n, reference: 'gift' });
     await release(ledger.db(), { holdId: id, reference: 'deleted' });

@@ -32,7 +32,7 @@ describe('holds that are taken together', () => {
     expect(await everythingOf(db(), owner)).toEqual(before);
   });
 
-  it('that nobody wants are nothing', async () => {
+  it('of an empty list do nothing', async () => {
     const owner = await newOwner(db());
     expect(await holdMany(db(), owner, [])).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe('hold', () => {
     });
   });
 
-  it('from thirty callers at once never takes more than is available, and the others are told so', async () => {
+  it('from thirty callers at once never takes more than is available, and the others are refused', async () => {
     const owner = await newOwner(ledger.db(), { credits: 30n });
     const attempts = await Promise.allSettled(
       Array.from({ length: 30 }, () => hold(ledger.db(), { ...owner, amount: 9n, reference: 'gift' })),

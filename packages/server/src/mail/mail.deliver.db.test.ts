@@ -114,7 +114,7 @@ describe('a queued mail', () => {
   });
 });
 
-describe('a mail that nobody can send', () => {
+describe('a mail without a mailer', () => {
   const log = () => {
     const lines: string[] = [];
     const write = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
@@ -130,7 +130,7 @@ describe('a mail that nobody can send', () => {
     expect(said.lines).toEqual(['{"environment":"production","mails":1} mails wait until SMTP_URL is set']);
   });
 
-  it('is sent once somebody can', async () => {
+  it('is sent once there is a mailer', async () => {
     const id = await queueOne();
     await database.db.run(sql`delete from jobs`);
     const said = log();

@@ -47,7 +47,7 @@ it('a mailbox that does not answer delays the letter', async () => {
   expect(await mailer.send(letter(), never)).toMatchObject({ outcome: 'DELAYED' });
 });
 
-it('mail of development goes to the mailbox or nowhere, whatever else is set up', () => {
+it('mail of development goes to the mailbox or nowhere, also with SMTP configured', () => {
   const smtp = { host: '127.0.0.1', port: 1, secure: false, requireTls: false, login: undefined };
   const of = (mailboxUrl: string | undefined, server: typeof smtp | undefined) => {
     const mailers = createMailers({ smtp: server, sender: SANDBOX_SENDER }, mailboxUrl);

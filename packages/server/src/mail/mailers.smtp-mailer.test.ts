@@ -76,7 +76,7 @@ describe('the login', () => {
     expect(smtp.mails[0]?.user).toBe(login.user);
   });
 
-  it('that is refused delays the letter, for it is not the letter that is wrong, and is not told', async () => {
+  it('that is refused delays the letter, and the reason does not contain the login', async () => {
     const wrong = { ...login, password: 'hunter2' };
     const { smtp, mailer } = await prepare({ authOptional: false, allowInsecureAuth: true }, { login: wrong });
     const delivery = await mailer.send(letter(), never);

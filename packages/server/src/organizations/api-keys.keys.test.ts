@@ -23,7 +23,7 @@ describe('API keys', () => {
     for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected * 0.25);
   });
 
-  it('are told from other text, and public from secret, by their form alone', () => {
+  it('are distinguished from other text, and public from secret, by their form alone', () => {
     const key = generateKey('public', 'development');
     expect(looksLikeKey(key, 'public')).toBe(true);
     expect(looksLikeKey(key, 'secret')).toBe(false);

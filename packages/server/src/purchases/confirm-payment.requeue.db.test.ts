@@ -21,7 +21,7 @@ afterAll(() => fixture.stop());
 const planned = () =>
   fixture.db.rows(sql`select task, key from jobs where worker is null and failed_at is null order by task`);
 
-describe('purchases that no job looks after any more', () => {
+describe('open purchases without a job', () => {
   it('are found, each with the job that it needs', async () => {
     const [pending, paid, cancelled] = [await fixture.purchase(), await fixture.paid(), await fixture.purchase()];
     await fixture.db.run(sql`update transactions set status = 'CANCELLED' where id = ${cancelled}`);
@@ -82,7 +82,7 @@ describe('the figures of purchases', () => {
 });
 
 describe('the jobs of purchases', () => {
-  it('are known by their names, and the one that looks after the others runs each minute', async () => {
+  it('keep their task names, and stalled purchases are requeued each minute', async () => {
     const { handlers, recurring } = fulfilmentJobs(fixture.deps());
     expect(recurring).toEqual([{ task: 'look-after-purchases', everySeconds: 60 }]);
     const id = await fixture.purchase();

@@ -91,7 +91,7 @@ describe('an order', () => {
   });
 });
 
-describe('an order whose outcome was not told', () => {
+describe('an order without an outcome', () => {
   it('is looked up first, and not made again where it has arrived', async () => {
     const id = await paid();
     fixture.provider.turns.push('delivered, but not told');
@@ -131,7 +131,7 @@ describe('an order whose outcome was not told', () => {
     expect(await fixture.row(id)).toEqual(SUCCESS);
   });
 
-  it('waits where nobody delivers any more', async () => {
+  it('waits where no provider is configured any more', async () => {
     const id = await paid();
     await fixture.order(id, { providers: () => undefined });
     expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING' });
@@ -151,7 +151,7 @@ describe('an order and the operator’s word', () => {
     expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
   });
 
-  it('that contradict each other are told to whoever reads the log', async () => {
+  it('that contradict each other are logged as errors', async () => {
     const id = await paid();
     fixture.provider.onOrder = async () => void (await fixture.db.tx((tx) => endOrder(tx, id, REFUSED)));
     await fixture.order(id);

@@ -136,7 +136,7 @@ describe('401', () => {
     expect(await endOf(database.db, id)).toMatchObject({ status: 'PROCESSING' });
   });
 
-  it('for an unknown order as for a known one, to whoever cannot sign', async () => {
+  it('for an unknown order as for a known one, without a valid signature', async () => {
     const signer = new Webhook(Buffer.alloc(32, 9).toString('base64'));
     const known = await tell(await newOrder(), completed, { signer });
     expect(await tell('txn_unknown', completed, { signer })).toEqual(known);
@@ -146,7 +146,7 @@ describe('401', () => {
 describe('404', () => {
   const missing = { status: 404, body: { error: 'purchase_not_found', message: expect.any(String) } };
 
-  it('for an order that nobody made', async () => {
+  it('for an order that does not exist', async () => {
     expect(await tell('txn_unknown', completed)).toEqual(missing);
   });
 

@@ -150,7 +150,7 @@ describe('the outcome is unknown', () => {
     await expect(providerAt(url, 50).order(order, never)).rejects.toThrow(UnknownOutcomeError);
   });
 
-  it('when nobody listens, and the error says neither path nor query', async () => {
+  it('when the port is closed, and the error says neither path nor query', async () => {
     const asked = providerAt('http://127.0.0.1:1/orders/secret-path?token=hunter2').order(order, never);
     const error = await asked.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnknownOutcomeError);

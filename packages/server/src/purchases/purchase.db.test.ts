@@ -21,7 +21,7 @@ describe('a purchase that is locked', () => {
     expect(later?.paidAt).toBeInstanceOf(Date);
   });
 
-  it('keeps the amount of the first sight of its payment', async () => {
+  it('keeps the amount of the first observation of its payment', async () => {
     const id = await fixture.purchase({ hash: '0x2' });
     await markPaid(fixture.db, id, { amount: PAID + 1n, blockTime: new Date() });
     await markPaid(fixture.db, id, { amount: 1n, blockTime: new Date() });

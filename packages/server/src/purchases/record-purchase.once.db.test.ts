@@ -17,7 +17,7 @@ const noNode = () => new Networks({ starknet: undefined, evmRpcUrls: {} }, NOWHE
 const padded = (hash: string) => `0x${BigInt(hash).toString(16).toUpperCase().padStart(64, '0')}`;
 
 describe('a payment buys once', () => {
-  it('and its body again, in whatever spelling, answers the same purchase', async () => {
+  it('and its body again, in any spelling, answers the same purchase', async () => {
     const hash = await fixture.pay();
     const first = await fixture.record(fixture.body(hash));
     const spelled = fixture.body(padded(hash), { walletAddress: padded(fixture.ana.address) });

@@ -72,7 +72,7 @@ describe('a payment', () => {
     message(paid, token, price);
   });
 
-  it('that is too small is told what was paid and what is needed', () => {
+  it('that is too small is refused with what was paid and what is needed', () => {
     expect(message(9_899_999n, USDC, 10_000_000n)).toBe(
       'The payment is 9.899999 USDC, and 9.9 are needed: 99 % of 10 USD, the lowest price of the last 10 minutes.',
     );

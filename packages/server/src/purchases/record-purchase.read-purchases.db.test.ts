@@ -34,7 +34,7 @@ describe('a purchase', () => {
     await refusal(get(first(), fixture.caller('luis')), 'purchase_not_found');
   });
 
-  it('of somebody else is, to the letter, like one that does not exist', async () => {
+  it('of another organisation is, to the letter, like one that does not exist', async () => {
     const other = fixture.caller(undefined, await fixture.newOrganization());
     const production: Caller = { ...fixture.caller(), environment: 'production' };
     const answers = [

@@ -48,7 +48,7 @@ describe('what is no payment for the purchase is refused and stores nothing', ()
     await refused(hash, 'token_not_supported', { token: 'OTHER' });
   });
 
-  it('one to somebody else', async () => {
+  it('one to another address', async () => {
     const to = stranger();
     const hash = await fixture.execute(fixture.ana, [transferOf(to, PRICE_RAW)]);
     const message = await refused(hash, 'transaction_mismatch');
@@ -100,7 +100,7 @@ describe('what is no payment for the purchase is refused and stores nothing', ()
     await refused(hash, 'invalid_request', { walletAddress: '0xzz' });
   });
 
-  it('one where nobody delivers', async () => {
+  it('one where no provider is configured', async () => {
     await refused(await fixture.pay(), 'provider_not_configured', {}, { deps: { providers: () => undefined } });
   });
 

@@ -31,7 +31,7 @@ const pay = (funds: Awaited<ReturnType<typeof read>>, kind: 'payout' | 'burn' | 
   payFromFunds(fixture.depsWith({}), funds, order(kind), async () => {});
 
 describe('payments of the manager', () => {
-  it('that are made at once are stored as often as the balance covers, whatever their kind', async () => {
+  it('that are made at once are stored as often as the balance covers, of any kind', async () => {
     const funds = await read(holding(3n * AMOUNT + 1n));
     const kinds = ['payout', 'burn', 'refund', 'payout', 'burn', 'refund'] as const;
     const answers = await Promise.all(kinds.map((kind) => pay(funds, kind)));

@@ -143,7 +143,7 @@ describe('a reference', () => {
     });
   });
 
-  it('longer than any reference never matches, whatever the pattern', () => {
+  it('longer than any reference never matches, with any pattern', () => {
     expect(matchesPattern('^.*$', 'a'.repeat(128))).toBe(true);
     expect(matchesPattern('^.*$', 'a'.repeat(129))).toBe(false);
   });

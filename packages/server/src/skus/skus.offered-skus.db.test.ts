@@ -30,7 +30,7 @@ describe('what an environment offers', () => {
     expect(await fixture.listed(us, { provider: 'propio', category: 'LUZ' })).toEqual({ ids: [], total: 0 });
   });
 
-  it("is nobody else's: neither own services nor hidden ones reach another organisation or environment", async () => {
+  it('stays separate: neither own services nor hidden ones reach another organisation or environment', async () => {
     const us = await newCaller(database.db);
     await fixture.create(us, { id: 'ours' });
     await fixture.update(us, 'a', { isOffered: false });

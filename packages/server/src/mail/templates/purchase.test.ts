@@ -57,7 +57,7 @@ describe('a mail about a purchase', () => {
     },
   );
 
-  it('keeps its subject short, whatever a service is called', () => {
+  it('keeps its subject short for a long service name', () => {
     const { subject, text } = purchaseMail('failed')({
       ...failed,
       service: 'x'.repeat(500),
