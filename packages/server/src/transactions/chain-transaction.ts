@@ -22,30 +22,28 @@ import { refuse } from '../http/validation.ts';
 import type { TransactionDeps } from './execute.ts';
 import type { TransactionRecord } from './record.ts';
 
-/** A transfer as its chain shows it; addresses of every chain are numbers. */
+/** Addresses of every chain are numbers. */
 export interface ChainTransfer {
-  /** Undefined is the chain's own coin. */
+  /** Undefined: the native coin. */
   readonly token: bigint | undefined;
   readonly from: bigint;
   readonly to: bigint;
   readonly amount: bigint;
-  /** The coin of an EVM chain moves without an event. */
+  /** Undefined for native coins, which move without an event. */
   readonly eventIndex: number | undefined;
 }
 
-/** A transaction that was executed. */
 export interface ChainTransaction {
-  /** In a sealed block, deep enough for its chain. Before, all of this can still change. */
+  /** In a sealed block, deep enough for its chain. Before, all fields can change. */
   readonly accepted: boolean;
   readonly reverted: boolean;
   readonly revertReason: string | undefined;
   readonly transfers: readonly ChainTransfer[];
   readonly blockNumber: number | undefined;
-  /** Of the block. */
   readonly time: Date | undefined;
 }
 
-/** `waiting`: the chain has heard of it. `unknown`: it has not, or no longer has it. */
+/** `waiting`: known, not executed. `unknown`: not known, or no longer. */
 export type Observation = ChainTransaction | 'waiting' | 'unknown';
 
 export function observeTransaction(
@@ -64,7 +62,7 @@ async function observeStarknet(networks: Networks, environment: Environment, has
   const receipt = await chain.receipt(hash);
   if (!receipt) return (await chain.transactionStatus(hash)).status === 'NOT_RECEIVED' ? 'unknown' : 'waiting';
   const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
-  // A block that was replaced between the two answers: what the receipt says is no longer so.
+  // The block was replaced between the two answers.
   if (receipt.accepted && block?.hash !== receipt.blockHash) return 'waiting';
   return {
     accepted: receipt.accepted,
@@ -76,10 +74,7 @@ async function observeStarknet(networks: Networks, environment: Environment, has
   };
 }
 
-/**
- * How many blocks, its own included, a transaction needs before it counts. Rootstock is mined, and its newest blocks are replaced now
- * and then; twelve are some minutes. The others are rollups with one sequencer, which takes back no block of its own.
- */
+/** Confirmations, its own block included. Rootstock is mined and replaces new blocks at times; the others are rollups with one sequencer. */
 const CONFIRMATIONS: Readonly<Record<EvmChainName, number>> = {
   ROOTSTOCK: 12,
   BASE: 1,
@@ -90,7 +85,7 @@ const CONFIRMATIONS: Readonly<Record<EvmChainName, number>> = {
 };
 
 async function isDeepEnough(chain: EvmChain, environment: Environment, name: EvmChainName, blockNumber: number) {
-  // The sandbox takes back no block, and makes one only for a transaction.
+  // The sandbox's EVM chains have no reorganisations.
   const needed = environment === 'production' ? CONFIRMATIONS[name] : 1;
   return needed === 1 || (await chain.blockNumber()) - blockNumber + 1 >= needed;
 }
@@ -123,16 +118,16 @@ async function observeEvm(
   };
 }
 
-/** Whoever reports a transaction may be faster than the node that we ask. */
+/** The caller may see a transaction before our node does. */
 const MAX_WAIT_MS = 3_000;
 const POLL_MS = 250;
 
 export interface Awaited extends Pick<ExpectedTransfer, 'chain' | 'hash'> {
-  /** Only what stands in a sealed block will do. */
+  /** Only in a sealed block. */
   readonly accepted?: boolean;
 }
 
-/** The transaction as the chain shows it, or a refusal: a `transaction_not_found` after some seconds, or `transaction_reverted`. */
+/** Throws `transaction_not_found` after some seconds, or `transaction_reverted`. */
 export async function awaitExecuted(
   { networks, pause = pauseFor }: Pick<TransactionDeps, 'networks' | 'pause'>,
   environment: Environment,
@@ -172,7 +167,7 @@ function reverted({ revertReason }: ChainTransaction): ApiError {
   return new ApiError('transaction_reverted', `The transaction was reverted on the chain${reason}`);
 }
 
-/** Finds for each record the transfer that it tells of. Each transfer serves one record: what was paid once is not paid twice. */
+/** One transfer per record: what was paid once does not count twice. */
 export function matchTransfers(
   records: readonly TransactionRecord[],
   transfers: readonly ChainTransfer[],
@@ -188,7 +183,6 @@ export function matchTransfers(
   return matched;
 }
 
-/** Whether a record tells of this transfer, as far as its fields say. */
 export function isTransferOf(record: TransactionRecord, transfer: Omit<ChainTransfer, 'eventIndex'>): boolean {
   return (
     record.amount === transfer.amount &&
@@ -198,19 +192,19 @@ export function isTransferOf(record: TransactionRecord, transfer: Omit<ChainTran
   );
 }
 
-/** A Starknet hash in any case and any zero padding. Records have it as nodes spell it, without zeros in front. */
+/** Any case and padding. Records have hashes unpadded. */
 export function parseStarknetHash(text: string): Parsed<bigint> {
   if (!/^0x[0-9a-fA-F]{1,64}$/.test(text)) return unparsed('must be 0x and up to 64 hexadecimal digits');
   return parseFelt(text);
 }
 
-/** The hash of a transaction on an EVM chain, in lower case. */
+/** Lower case. */
 export function parseEvmHash(text: string): Parsed<string> {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) return unparsed('must be 0x and 64 hexadecimal digits');
   return parsed(text.toLowerCase());
 }
 
-/** What somebody says that a transaction moved; everything in its normal form. */
+/** As the caller claims it, normalised. */
 export interface ExpectedTransfer {
   readonly chain: Chain;
   readonly hash: string;
@@ -247,10 +241,9 @@ function hexOf(hash: Parsed<bigint>): Parsed<string> {
   return hash.ok ? { ok: true, value: toHex(hash.value) } : hash;
 }
 
-/** More would not help anyone to see the mistake. */
 const MAX_NAMED = 3;
 
-/** What requests call the parts of a transfer. */
+/** Field names of the request, for messages. */
 export interface FieldNames {
   readonly token: string;
   readonly sender: string;
@@ -259,7 +252,7 @@ export interface FieldNames {
 
 const EXPECTED: FieldNames = { token: 'expectedToken', sender: 'expectedSender', recipient: 'expectedRecipient' };
 
-/** The first transfer that is as expected, or a `transaction_mismatch` that names the first field that is not, and what was found. */
+/** Throws `transaction_mismatch`, which names the first wrong field and what was found. */
 export function requireTransfer(
   expected: ExpectedTransfer,
   transfers: readonly ChainTransfer[],
@@ -273,7 +266,7 @@ export function requireTransfer(
   return mismatch('expectedAmount', `the transaction moved ${named(amounts)} ${token.token}`);
 }
 
-/** Every transfer of the token from the one to the other, at least one, whatever its amount. */
+/** At least one, of any amount. */
 export function requireTransfers(
   { chain, token, sender, recipient }: Omit<ExpectedTransfer, 'hash' | 'amount'>,
   transfers: readonly ChainTransfer[],

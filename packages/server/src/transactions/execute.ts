@@ -32,7 +32,7 @@ import { insertRecords, setHashOfRelay } from './record-store.ts';
 type Body = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 type Answer = AnswerOf<typeof endpoints.executeSponsoredTransaction>;
 
-/** Has signed calls executed, once, and keeps them in the history: stored with the relay, before anything is sent. */
+/** Records are stored with the relay, before anything is sent. */
 export async function executeSponsored(deps: TransactionDeps, caller: Caller, body: Body): Promise<Answer> {
   const { db, networks, sponsor } = deps;
   const address = readAddress(body.publicKey, 'body.publicKey');
@@ -72,7 +72,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
   return { transactionHash };
 }
 
-/** Everything that the history says of the calls, read before any lock is taken. */
+/** Read before any lock is taken. */
 async function readExecutedCalls(
   { db, networks, now = Date.now }: TransactionDeps,
   caller: Caller,
@@ -100,7 +100,6 @@ async function readExecutedCalls(
 type PrepareBody = BodyOf<typeof endpoints.prepareTypedData>;
 type PrepareAnswer = AnswerOf<typeof endpoints.prepareTypedData>;
 
-/** The typed data that the wallet's owner, or a session, signs to have the calls executed. */
 export async function prepareTypedData(
   deps: TransactionDeps,
   caller: Caller,
@@ -124,7 +123,7 @@ export async function prepareTypedData(
   return { typedData, walletType: wallet.walletType };
 }
 
-/** A call, with its function's name where the caller gave that and not the selector. */
+/** The name is there only where the caller gave it in place of the selector. */
 export interface NamedCall extends Call {
   readonly name: string | undefined;
 }
@@ -133,7 +132,7 @@ type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
 
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The calls of a request; the first part that cannot be read is an `invalid_request` that names it. */
+/** Throws `invalid_request`, which names the first unreadable field. */
 export function readCalls(calls: readonly CallText[]): NamedCall[] {
   const felts = feltsOf(calls);
   if (felts > MAX_FELTS) {
@@ -157,7 +156,7 @@ function readEntrypoint(text: string, field: string): Pick<NamedCall, 'selector'
 
 const UPGRADE = selector('upgrade');
 
-/** A new class is the application's decision, by its secret key: it has endpoints of its own, which also check the class. */
+/** Upgrades need the secret key and have endpoints of their own, which check the class. */
 export function refuseUpgrade(account: StarknetAddress, calls: readonly Call[]): void {
   const index = calls.findIndex(({ to, selector: called }) => called === UPGRADE && to === BigInt(account));
   if (index < 0) return;
@@ -172,10 +171,7 @@ interface ClaimedWallet {
   readonly accountClassHash?: string;
 }
 
-/**
- * The wallet, provided that what a request says of it beside its address is so: a client that is wrong there would sign for another
- * account. Where it disagrees with us, the chain decides.
- */
+/** Checks what the request claims about the wallet: a mistaken client would sign for another account. The chain decides. */
 export async function requireClaims(
   { db, networks }: Pick<TransactionDeps, 'db' | 'networks'>,
   kept: WalletRecord,
@@ -194,18 +190,16 @@ export async function requireClaims(
 
 export type AccountState =
   | { readonly kind: 'deployed' }
-  /** Its creation is under way. */
   | { readonly kind: 'coming' }
   | { readonly kind: 'missing'; readonly deployment: AccountDeployment };
 
-/** Whether the wallet's account stands on the chain, or what makes it stand there. */
 export async function deploymentStateOf(
   networks: Pick<Networks, 'starknet'>,
   reads: Reads,
   wallet: WalletRecord,
 ): Promise<AccountState> {
   if (wallet.isDeployed) return { kind: 'deployed' };
-  // Asked before the chain: what ended in between is then seen there.
+  // Read before the chain, so that a relay that ends in between is seen there.
   const relay = wallet.relayId === undefined ? undefined : await findRelay(reads, wallet.relayId);
   const { chain } = networks.starknet(wallet.environment);
   if ((await chain.classHashAt(BigInt(wallet.address), 'pre_confirmed')) !== undefined) return { kind: 'deployed' };
@@ -214,7 +208,7 @@ export async function deploymentStateOf(
   return { kind: 'missing', deployment: { classHash, salt, constructorCalldata } };
 }
 
-/** What has to be deployed with the wallet's next transaction: usually nothing. */
+/** Usually nothing. */
 export async function deploymentFor(
   networks: Pick<Networks, 'starknet'>,
   reads: Reads,
@@ -233,15 +227,13 @@ export interface ExecutedCalls {
   readonly calls: readonly Call[];
   readonly isSession: boolean;
   readonly createdAt: Date;
-  /** The network's. */
   readonly tokens: readonly Token[];
-  /** What functions are called, as far as that is known. */
   readonly names: ReadonlyMap<bigint, string>;
-  /** The recipients that are wallets of the same organisation and environment. */
+  /** Own wallets among the recipients. */
   readonly recipients: ReadonlyMap<StarknetAddress, WalletRecord>;
 }
 
-/** What the history keeps of an execution: one `SEND` for each ERC-20 transfer, one `CONTRACT_CALL` for each other call. */
+/** One `SEND` per ERC-20 transfer, one `CONTRACT_CALL` per other call. */
 export function recordsOfCalls(execution: ExecutedCalls, relay: StoredRelay): NewRecord[] {
   return execution.calls.map((call, callIndex) => {
     const transfer = readTransferCall(call);
@@ -250,7 +242,6 @@ export function recordsOfCalls(execution: ExecutedCalls, relay: StoredRelay): Ne
   });
 }
 
-/** Who is paid, so that their wallets can be found. */
 export function recipientsOf(calls: readonly Call[]): StarknetAddress[] {
   return [...new Set(calls.flatMap((call) => readTransferCall(call)?.to ?? []))];
 }
@@ -290,7 +281,7 @@ function transferFields({ tokens, recipients }: ExecutedCalls, { token, to, amou
 }
 
 function callFields({ to }: Call) {
-  // An account may be told to call what is no address at all, and some classes skip such a call.
+  // A call may target a value that is no valid address; some classes skip it.
   const contract = padAddress(to);
   return {
     type: 'CONTRACT_CALL',
@@ -313,11 +304,10 @@ function subTypeOf({ isSession, calls }: ExecutedCalls, transfer: TransferCall |
 export interface TransferCall {
   readonly token: StarknetAddress;
   readonly to: StarknetAddress;
-  /** In the token's smallest unit. */
   readonly amount: bigint;
 }
 
-/** The ERC-20 transfer that a call asks for; undefined when it asks for something else. */
+/** Undefined for any other call. */
 export function readTransferCall({ to: contract, selector, calldata }: Call): TransferCall | undefined {
   if (selector !== TRANSFER_FUNCTION) return undefined;
   const reader = new CalldataReader(calldata);
@@ -331,7 +321,6 @@ export interface TransactionDeps extends SignatureDeps {
   readonly db: Database;
   readonly networks: Networks;
   readonly sponsor: Sponsor;
-  /** Waits between two looks at the chain. */
   readonly pause?: (ms: number) => Promise<void>;
   readonly now?: () => number;
 }

@@ -1,11 +1,11 @@
 import { selector, toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
 
-/** What an organisation's applications call in a day, many times over: room for all of it, none for a flood of made-up names. */
+/** Room for an organisation's own functions, not for a flood of made-up names. */
 const MAX_NAMES = 1_000;
-/** A name must last from the preparation of a call to its execution, an hour at most. */
+/** A name has to last from preparation to execution, an hour at most. */
 const KEPT = sql`interval '1 day'`;
-/** A name that is in use is written again only so often. */
+/** Limits rewrites of names in use. */
 const RENEWED_AFTER = sql`interval '1 hour'`;
 
 interface NamedFunction {
@@ -13,7 +13,7 @@ interface NamedFunction {
   readonly name: string | undefined;
 }
 
-/** Remembers what the functions are called, because what is signed and executed has their selectors alone. */
+/** Signed calls carry selectors only. */
 export async function storeNames(db: Db, organizationId: string, named: readonly NamedFunction[]): Promise<void> {
   const names = new Map(
     named.flatMap(({ selector, name }) =>
@@ -21,7 +21,7 @@ export async function storeNames(db: Db, organizationId: string, named: readonly
     ),
   );
   if (names.size === 0) return;
-  // In one order, so that two callers with the same functions do not wait for each other in a circle.
+  // One order, to avoid deadlocks.
   await db.run(sql`
     insert into function_names as known (organization_id, selector, name)
     select ${organizationId}, selector, name
@@ -32,7 +32,6 @@ export async function storeNames(db: Db, organizationId: string, named: readonly
      where known.used_at < now() - ${RENEWED_AFTER}`);
 }
 
-/** The names of these functions, as far as they are known. */
 export async function namesOf(
   reads: Reads,
   organizationId: string,
@@ -57,7 +56,7 @@ export async function deleteUnusedNames(db: Db): Promise<void> {
   await db.run(sql`delete from function_names where used_at < now() - ${KEPT}`);
 }
 
-/** A selector is a hash of its function's name and does not tell it; these need not be told. */
+/** Well-known names, because a selector does not reveal its name. */
 // biome-ignore format: a table reads better than sixty lines
 const names = [
   // Tokens

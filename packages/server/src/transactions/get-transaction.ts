@@ -26,10 +26,7 @@ export interface FindDeps {
   readonly networks: Pick<Networks, 'starknet'>;
 }
 
-/**
- * By id, or by hash. Of several records of one transaction, the purchase that it paid for, else that of what the caller's wallet sent,
- * with its first call.
- */
+/** By id or hash. Of several records of a transaction: its purchase, else the first that the caller's wallet sent. */
 export async function getTransaction(deps: FindDeps, caller: Caller, hashOrId: string): Promise<Transaction> {
   const found = await find(deps, caller, hashOrId);
   const known = found.filter(({ transactionHash }) => transactionHash !== undefined);
@@ -55,7 +52,7 @@ async function find(deps: FindDeps, caller: Caller, hashOrId: string): Promise<T
   return records.length === 0 && felt.ok ? recordsOfReplaced(deps, caller, felt.value) : records;
 }
 
-/** A transaction whose fee had to be raised has had several hashes, and its records have the last. */
+/** A relay with a raised fee has several hashes; its records have the last. */
 async function recordsOfReplaced(
   { reads, networks }: FindDeps,
   caller: Caller,
@@ -67,7 +64,7 @@ async function recordsOfReplaced(
   return records.filter(({ organizationId }) => organizationId === caller.organizationId);
 }
 
-/** Records of other chains can be read where there is no Starknet. */
+/** Records of other chains are readable without a Starknet. */
 function chainIdIfAny(networks: Pick<Networks, 'starknet'>, environment: Environment): bigint | undefined {
   try {
     return networks.starknet(environment).chain.chainId;
@@ -77,7 +74,7 @@ function chainIdIfAny(networks: Pick<Networks, 'starknet'>, environment: Environ
   }
 }
 
-/** What exists for the caller: with a user's token, only what touches the user's wallets. */
+/** A user's token sees records of its own wallets only. */
 async function visibleTo(
   reads: Reads,
   caller: Caller,
@@ -118,7 +115,7 @@ export interface StatusDeps {
   readonly networks: Pick<Networks, 'starknet'>;
 }
 
-/** What the chain says of a transaction, and what we know of our own where the chain has not heard of it. */
+/** Falls back to our own relay where the chain does not know the transaction. */
 export async function chainStatus({ reads, networks }: StatusDeps, caller: Caller, text: string): Promise<Answer> {
   const hash = parseStarknetHash(text);
   if (!hash.ok) refuse('path.hash', hash.reason);
@@ -134,7 +131,7 @@ export async function chainStatus({ reads, networks }: StatusDeps, caller: Calle
 }
 
 async function readChainStatus(chain: StarknetChain, hash: bigint): Promise<Answer> {
-  // The receipt tells the block, too; before there is one, only the status knows of the transaction.
+  // Before there is a receipt, only the status knows the transaction.
   const { status, revertReason, blockNumber } = (await chain.receipt(hash)) ?? {
     ...(await chain.transactionStatus(hash)),
     blockNumber: undefined,
@@ -142,7 +139,7 @@ async function readChainStatus(chain: StarknetChain, hash: bigint): Promise<Answ
   return answer(hash, status, blockNumber, revertReason);
 }
 
-/** A node that does not know the transaction has not got it yet, has lost it, or is behind. */
+/** The node has not got it yet, has lost it, or is behind. */
 function statusOfRelay({ state, blockNumber, revertReason }: Relay, hash: bigint): Answer {
   if (state === 'VOIDED') return answer(hash, 'REJECTED', undefined, undefined);
   if (state === 'SUCCEEDED') return answer(hash, 'ACCEPTED_ON_L2', blockNumber, undefined);

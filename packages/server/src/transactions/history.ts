@@ -13,7 +13,7 @@ import { requireWallet } from '../wallets/wallet.ts';
 import { fromRow, type Row, recordColumns, type TransactionRecord, toTransaction } from './record.ts';
 import type { RecordOwner } from './record-store.ts';
 
-/** From the first moment on and before the second, in milliseconds since 1970. */
+/** Unix milliseconds; `to` is exclusive. */
 export interface Period {
   readonly from: number;
   readonly before: number;
@@ -35,10 +35,7 @@ export interface HistoryPage {
   readonly total: number;
 }
 
-/**
- * The records that touch an address, newest first. No page costs much more than another: the counts tell how many entries
- * are newer than each of their places, so that only the way from the nearest place is walked.
- */
+/** Newest first. The counts say how many entries are newer than each place, so a deep page walks only from the nearest place. */
 export async function readHistory(
   reads: Reads,
   { organizationId, environment }: RecordOwner,
@@ -84,7 +81,6 @@ export async function readHistory(
 
 const moment = (ms: number): Sql => sql`to_timestamp(${ms / 1000}::double precision)`;
 
-/** The places that the counts know, and how many entries there are from each to the newest. */
 function placesOf(history: Sql, functionName: string | undefined): Sql {
   const called = functionName === undefined ? sql`` : sql`and function_name = ${functionName}`;
   return sql`
@@ -101,7 +97,7 @@ function placesOf(history: Sql, functionName: string | undefined): Sql {
     ) summed where counted`;
 }
 
-/** How many entries are not older than a moment: those from the next place on, and those on the way to it. */
+/** Entries from the next counted place on, plus those before it. */
 function entriesSince(at: Sql, history: Sql, called: Sql): Sql {
   return sql`(
     select next.newer + (
@@ -113,17 +109,17 @@ function entriesSince(at: Sql, history: Sql, called: Sql): Sql {
 }
 
 export interface CountSizes {
-  /** Entries in one transaction: a fraction of a second, so that the job can be stopped between two. */
+  /** Entries per transaction: a fraction of a second, so that the job can be stopped in between. */
   readonly batch: number;
-  /** A page far down walks this many entries at most. A place that has more is split into places of half as many. */
+  /** A deep page walks at most this many. A larger place is split in half. */
   readonly entriesAPlace: number;
 }
 
 const SIZES: CountSizes = { batch: 5_000, entriesAPlace: 1_000 };
-// A million entries; what remains is for the next run.
+// A million entries per run.
 const MAX_BATCHES = 200;
 
-/** Adds to the counts what was recorded since the last time, and answers how many entries that were. */
+/** Answers the number of entries counted. */
 export async function countHistory(db: Db, signal?: AbortSignal, sizes = SIZES): Promise<number> {
   let counted = 0;
   for (let batch = 0; batch < MAX_BATCHES && !signal?.aborted; batch++) {
@@ -134,7 +130,7 @@ export async function countHistory(db: Db, signal?: AbortSignal, sizes = SIZES):
   return counted;
 }
 
-/** A place of the counts, its time as text: a Date is less exact. */
+/** Time as text: a Date is less exact. */
 interface Place {
   readonly history: string;
   readonly functionName: string;
@@ -144,7 +140,7 @@ interface Place {
 }
 
 async function countBatch(tx: Db, { batch, entriesAPlace }: CountSizes): Promise<number> {
-  // Another process that counts at the moment does this one's work.
+  // Another process is counting.
   const lock = await tx.one<{ held: boolean }>(sql`
     select pg_try_advisory_xact_lock(hashtextextended('svc count history', 0)) as held`);
   if (!lock?.held) return 0;
@@ -177,7 +173,7 @@ async function countBatch(tx: Db, { batch, entriesAPlace }: CountSizes): Promise
   return Number(places[0]?.taken ?? 0n);
 }
 
-/** Gives the entries of a place that has too many to several. Entries that are not counted yet stay out of it. */
+/** Splits a place. Uncounted entries stay out. */
 async function split(tx: Db, { history, functionName, at, id }: Place, size: number): Promise<void> {
   const called = functionName === '' ? sql`` : sql`and function_name = ${functionName}`;
   await tx.run(sql`
@@ -218,11 +214,10 @@ export interface DateQuery {
 export interface ListQuery extends PageQuery, DateQuery {
   /** In its normal form. */
   readonly walletAddress: string;
-  /** Empty counts as not given. */
   readonly calledFunction?: string;
 }
 
-/** What a wallet has sent and received in this environment of this organisation, newest first. */
+/** Newest first. */
 export async function listTransactions(
   reads: Reads,
   owner: RecordOwner,
@@ -239,7 +234,7 @@ export async function listTransactions(
   return toPage(records.map(toTransaction), total, page);
 }
 
-/** The year, month or day that is meant, in UTC. A day that its month does not have is a period without a moment in it. */
+/** UTC. A day that does not exist is an empty period. */
 export function readPeriod({ year, month, day }: DateQuery): Period {
   if (day !== undefined && month === undefined) throw new ApiError('invalid_request', 'day needs month and year.');
   if (month !== undefined && year === undefined) throw new ApiError('invalid_request', 'month needs year.');
@@ -254,7 +249,7 @@ export function readPeriod({ year, month, day }: DateQuery): Period {
 type Query = QueryOf<typeof endpoints.listTransactions>;
 type Answer = AnswerOf<typeof endpoints.listTransactions>;
 
-/** The history of a wallet that exists for the caller; with the secret key also what was recorded of an address on an EVM chain. */
+/** With the secret key, also records of an EVM address. */
 export async function listOfWallet(reads: Reads, caller: Caller, query: Query): Promise<Answer> {
   const evmAddress = parseEvmAddress(query.walletAddress);
   if (evmAddress.ok && caller.proof === 'secret key') {

@@ -25,7 +25,7 @@ import { changeRecord, insertRecords, markRecorded, recordsByHash, recordsOfRela
 
 type RecordSend = typeof endpoints.recordSend;
 
-/** Records a transfer that its sender executed without us, once the chain shows it. */
+/** Records a transfer that was executed without us, once the chain shows it. */
 export async function recordSend(
   deps: TransactionDeps,
   { caller, body, transact }: Call<RecordSend>,
@@ -46,16 +46,14 @@ export async function recordSend(
   return transact(async (tx) => toTransaction(await storeSend(tx, networks, record, transfer, seen)));
 }
 
-/** A user's token speaks for the user's own wallets alone. */
 async function requireOwnSender({ db }: TransactionDeps, caller: Caller, { sender }: ExpectedTransfer): Promise<void> {
   if (caller.proof !== 'user token') return;
   await requireWallet(db.reads, caller, readAddress(sender, 'body.expectedSender'));
 }
 
-/** Of `transfer(address,uint256)` in the ABI of Ethereum. */
+/** Selector of `transfer(address,uint256)`. */
 const EVM_TRANSFER_FUNCTION = '0xa9059cbb';
 
-/** The record of a transfer that the chain shows. */
 export async function newSend(
   { db, now = Date.now }: TransactionDeps,
   caller: Caller,
@@ -66,7 +64,6 @@ export async function newSend(
   const wallets =
     chain === 'STARKNET' ? await walletIds(db.reads, caller, [sender, recipient]) : new Map<string, string>();
   const selector = chain === 'STARKNET' ? toHex(TRANSFER_FUNCTION) : EVM_TRANSFER_FUNCTION;
-  // The chain's own coin moves without a contract.
   const contract = token.address ?? undefined;
   return {
     organizationId: caller.organizationId,
@@ -123,13 +120,12 @@ export async function storeSend(
   transfer: ChainTransfer,
   seen: ChainTransaction,
 ): Promise<TransactionRecord> {
-  // No constraint keeps two requests apart for a transfer without an event.
+  // No constraint covers transfers without an event.
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`svc send ${record.transactionHash}`}, 0))`);
   const known = await knownRecord(tx, networks, record, transfer);
   const [stored] = known ? [known] : await insertRecords(tx, [record]);
   if (!stored) throw new Error('A record was not stored.');
   const current = await applyChain(tx, stored, record, seen);
-  // The records of a relay end with the relay.
   if (current.type === 'SEND' && current.status !== 'SUCCESS' && current.relayId === undefined) {
     await enqueue(tx, confirmJob(current));
   }
@@ -149,12 +145,12 @@ async function knownRecord(
   if (chain === 'STARKNET') records.push(...(await relayed(tx, networks, record, BigInt(transactionHash))));
   return (
     records.find(({ eventIndex }) => eventIndex !== undefined && eventIndex === record.eventIndex) ??
-    // The calls of a relay have no events before it has ended; a chain's own coin never has one.
+    // A relay's calls have no events before it ends; native coins never have one.
     records.find((other) => other.eventIndex === undefined && isTransferOf(other, transfer))
   );
 }
 
-/** What we executed ourselves, by the hash of any of its transactions. */
+/** By the hash of any attempt. */
 async function relayed(
   tx: Db,
   networks: Pick<Networks, 'starknet'>,
@@ -166,10 +162,7 @@ async function relayed(
   return records.filter((record) => record.organizationId === organizationId);
 }
 
-/**
- * What was found as money that came in is, for whoever reports it, money that went out. And what counted as lost, after a
- * reorganisation, is there again.
- */
+/** A receive becomes a send for its reporter. A record that failed in a reorganisation succeeds again. */
 async function applyChain(
   tx: Db,
   stored: TransactionRecord,

@@ -12,16 +12,15 @@ import {
 } from '@svc/protocol';
 import { type Sql, sql } from '@svc/store';
 
-/** What a purchase has beside the transfer that paid for it. */
 export interface SkuFields {
   readonly skuId?: string | undefined;
   readonly skuReference?: string | undefined;
-  /** A plain decimal, exact. */
+  /** Decimal, exact. */
   readonly skuPurchaseAmount?: string | undefined;
   readonly skuPurchaseCurrency?: Currency | undefined;
 }
 
-/** A transaction of the history as it is first stored. Addresses and hashes are in their normal form. */
+/** Addresses and hashes are normalised. */
 export interface NewRecord extends SkuFields {
   readonly organizationId: string;
   readonly environment: Environment;
@@ -29,11 +28,11 @@ export interface NewRecord extends SkuFields {
   readonly type: TxType;
   readonly subType: TxSubType | undefined;
   readonly chain: Chain;
-  /** Undefined until a paymaster tells it; such a record is shown to nobody. */
+  /** Undefined until a paymaster tells it; hidden until then. */
   readonly transactionHash: string | undefined;
-  /** Its Transfer event's place in the receipt; undefined until that was seen, and where there is no such event. */
+  /** Index of its Transfer event; undefined until seen, and where there is none. */
   readonly eventIndex: number | undefined;
-  /** The relay that executes it, and the place of its call there. */
+  /** Relay, and index of the call in it. */
   readonly relayId: string | undefined;
   readonly callIndex: number | undefined;
   readonly senderAddress: string;
@@ -50,7 +49,7 @@ export interface NewRecord extends SkuFields {
   readonly blockNumber: number | undefined;
   readonly senderWalletId: string | undefined;
   readonly destinationWalletId: string | undefined;
-  /** When it happened, as far as that is known: the history's order. */
+  /** Order of the history. */
   readonly createdAt: Date;
   readonly confirmedAt: Date | undefined;
 }
@@ -58,10 +57,8 @@ export interface NewRecord extends SkuFields {
 export interface TransactionRecord extends NewRecord {
   readonly id: string;
   readonly updatedAt: Date;
-  /** Of a purchase, from its provider. */
   readonly skuFileNumber?: string | undefined;
   readonly revertReason?: string | undefined;
-  /** Of a purchase whose payment is to be given back. */
   readonly refundStatus?: RefundStatus | undefined;
   readonly refundTransactionHash?: string | undefined;
 }
@@ -76,7 +73,7 @@ export const transitions: Machine = {
   CANCELLED: [],
 };
 
-/** What else can happen when the chain takes back a block. A success that is found in another block stays one. */
+/** Additional transitions of a reorganisation. A success found in another block stays one. */
 export const reorganisations: Machine = {
   PENDING: [],
   PROCESSING: [],
@@ -85,7 +82,6 @@ export const reorganisations: Machine = {
   CANCELLED: [],
 };
 
-/** The statuses from which a record can reach this one. */
 export function statusesBefore(status: TxStatus, { reorganised = false } = {}): readonly TxStatus[] {
   return txStatuses.filter(
     (from) => transitions[from].includes(status) || (reorganised && reorganisations[from].includes(status)),
@@ -94,13 +90,11 @@ export function statusesBefore(status: TxStatus, { reorganised = false } = {}): 
 
 type Nullable<T> = { [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] };
 
-/** A record as the database answers it. */
 export interface Row extends Nullable<Omit<TransactionRecord, 'amount' | 'blockNumber'>> {
   readonly amount: string | null;
   readonly blockNumber: bigint | null;
 }
 
-/** What a query answers to be read as a `Row`. */
 export const recordColumns: Sql = sql`
   id, organization_id as "organizationId", environment, api_public_key as "apiPublicKey", type, sub_type as "subType",
   chain, transaction_hash as "transactionHash", event_index as "eventIndex", relay_id as "relayId",
@@ -159,7 +153,7 @@ function purchaseFieldsOfRow(row: Row): Partial<TransactionRecord> {
   };
 }
 
-/** As callers see it. A record without a hash is shown to nobody, so it has no such form. */
+/** Records without a hash are hidden, so they have no such form. */
 export function toTransaction(record: TransactionRecord): Transaction {
   if (record.transactionHash === undefined) throw new Error(`Record ${record.id} has no hash yet.`);
   return {

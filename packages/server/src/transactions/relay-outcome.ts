@@ -13,7 +13,7 @@ const MAYBE_SKIPPED =
   "The wallet's class skips calls that fail, and the receipt shows no event of the contract: the call may have been skipped.";
 const NEVER_EXECUTED = 'The transaction was never executed.';
 
-/** What the end of a relay means for the records of its calls. It can come again, also with another result, after a reorganisation. */
+/** Can run again with another result, after a reorganisation. */
 export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
   const { wallet } = walletOutcomes();
   return {
@@ -24,7 +24,7 @@ export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
   };
 }
 
-/** A wallet whose own deployment had failed is deployed together with its first calls, and its fate is then theirs. */
+/** Where the deployment failed, the first calls deploy the wallet, so their outcome is its outcome too. */
 async function concernsDeployment(tx: Db, outcome: RelayOutcome): Promise<boolean> {
   if (outcome.result !== 'SUCCEEDED') return true;
   const wallet = await walletOf(tx, outcome);
@@ -53,7 +53,7 @@ async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
   }
 }
 
-/** Calls without a trace, of a wallet whose class goes on after a call that failed. */
+/** Calls without events, of a class that skips failing calls. */
 async function maybeSkipped(
   tx: Db,
   outcome: RelayOutcome,
@@ -74,7 +74,7 @@ function transfersOf({ receipt }: RelayOutcome): FoundTransfer[] {
   return transfersIn(receipt);
 }
 
-/** An event stands in one record of an organisation. Should another have it already, this one goes without. */
+/** An event belongs to one record of an organisation. */
 async function eventsOfOthers(
   tx: Db,
   records: readonly TransactionRecord[],
@@ -96,17 +96,14 @@ function success({ hash, receipt, confirmedAt }: RelayOutcome): RecordChange {
   return { status: 'SUCCESS', transactionHash, blockNumber: receipt?.blockNumber, confirmedAt };
 }
 
-/** A transaction that was never executed has no hash that anyone could look up: the record keeps the one that was sent. */
+/** Not executed: the record keeps the hash that was sent. */
 function failure({ result, hash, receipt, revertReason }: RelayOutcome, unproven: string | false): RecordChange {
   const transactionHash = hash === undefined || result === 'VOIDED' ? undefined : toHex(hash);
   const reason = result === 'SUCCEEDED' && unproven ? unproven : (revertReason ?? NEVER_EXECUTED);
   return { status: 'FAILED', transactionHash, blockNumber: receipt?.blockNumber, revertReason: reason };
 }
 
-/**
- * The calls that an execution has left a trace of: its contracts have at least one event for each call of theirs. Where a class
- * skips a call that fails, nothing else tells whether it ran. `taken` are the places of events that are accounted for already.
- */
+/** A class that skips failing calls is judged by events: a call counts as run if its contract emitted at least one event per call. `taken` are event indexes that belong to other records. */
 export function callsWithEvents(
   records: readonly TransactionRecord[],
   receipt: Pick<Receipt, 'events' | 'fee'>,
@@ -114,7 +111,7 @@ export function callsWithEvents(
 ): ReadonlySet<TransactionRecord> {
   const events = countOf(withoutFee(receipt).flatMap(({ from }, index) => (taken.has(index) ? [] : [from])));
   const calls = countOf(records.map(contractOf));
-  // Of several calls of one contract with too few events, nobody can say which was skipped.
+  // With too few events it is unknown which call of a contract was skipped.
   return new Set(
     records.filter((record) => {
       const contract = contractOf(record);
@@ -132,7 +129,7 @@ function countOf(contracts: readonly bigint[]): ReadonlyMap<bigint, number> {
   return counts;
 }
 
-/** The relayer's fee is the last transfer of a receipt, and no call's. */
+/** The relayer's fee is the last transfer of the receipt. */
 function withoutFee({ events, fee }: Pick<Receipt, 'events' | 'fee'>): Receipt['events'] {
   const last = events.at(-1);
   return last && readTransfer(last)?.amount === fee ? events.slice(0, -1) : events;

@@ -29,10 +29,7 @@ interface Signed {
   readonly messageHash: bigint;
 }
 
-/**
- * Creates a wallet: the account is deployed and the owner's signed execution runs, in one transaction that we pay for. Asking again
- * answers the same wallet, also after the typed data has expired.
- */
+/** One transaction deploys the account and runs the owner's signed execution. A repetition answers the same wallet, also after the typed data expired. */
 export async function createWallet(deps: WalletDeps, caller: Caller, body: Body): Promise<CreatedWallet> {
   const creation = readCreation(body);
   requireStarknet(body.chain);
@@ -75,7 +72,7 @@ function newWallet(
   };
 }
 
-/** The account may stand already: anyone can deploy it, and wallets are brought along from elsewhere. Then it is taken over. */
+/** The account may exist already: any caller can deploy it. Then it is adopted. */
 async function relayNew(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
   try {
     return await relayOrFind(deps, wallet, signed, 'deploy');
@@ -86,20 +83,20 @@ async function relayNew(deps: WalletDeps, network: StarknetNetwork, wallet: NewW
   }
 }
 
-/** A paymaster tells only afterwards that it could not deploy an account, so the second time it is looked for first. */
+/** A paymaster reports a failed deployment late, so a repetition looks for the account first. */
 async function relayAgain(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
   const adopted = await findDeployed(network, wallet);
   return adopted ? relayOrFind(deps, adopted, signed, 'adopt') : relayNew(deps, network, wallet, signed);
 }
 
-/** The wallet with the class that its account has; undefined where no account stands. */
+/** Undefined where no account exists. */
 async function findDeployed(network: StarknetNetwork, wallet: NewWallet): Promise<NewWallet | undefined> {
   const classHash = await network.chain.classHashAt(BigInt(wallet.address), 'pre_confirmed');
   if (classHash === undefined) return undefined;
   return { ...wallet, classHash, walletType: knownClass(network, classHash)?.walletType ?? wallet.walletType };
 }
 
-/** Of two requests that came together, one creates the wallet and the other finds it. */
+/** Of two concurrent requests one creates the wallet, the other finds it. */
 async function relayOrFind(deps: WalletDeps, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
   try {
     return await relay(deps, wallet, signed, way);
@@ -112,7 +109,7 @@ async function relayOrFind(deps: WalletDeps, wallet: NewWallet, signed: Signed, 
   }
 }
 
-/** Ends the transaction of a relay whose wallet was stored by another one. */
+/** Rolls back the relay of a wallet that another request stored. */
 class WalletTakenError extends ApiError {
   constructor() {
     super('wallet_already_exists');
@@ -132,7 +129,7 @@ async function relay({ db, sponsor }: WalletDeps, wallet: NewWallet, signed: Sig
   );
   const saved = await store.walletAt(db.reads, environment, address);
   if (!saved) throw new Error(`The relay ${id} has no wallet.`);
-  // The sponsor knew the execution already, and it was somebody else's.
+  // The execution was relayed for another user.
   if (!store.isOwnedBy(wallet, saved)) throw new ApiError('wallet_already_exists');
   if (saved.deployment === 'FAILED') {
     throw new ApiError('transaction_reverted', 'The deployment failed. Prepare the creation again and sign it anew.');
@@ -150,10 +147,10 @@ function toCreated(wallet: store.StoredWallet): CreatedWallet {
 
 const isRevert = (error: unknown) => error instanceof ApiError && error.code === 'transaction_reverted';
 
-/** Keys of a custom class's constructor that are tried, a few milliseconds each: accounts have a handful of owners at most. */
+/** Custom classes: candidates in the constructor calldata, some milliseconds each. */
 const MAX_KEYS = 8;
 
-/** What a request to create a wallet says of the account, as values. */
+/** Parsed. */
 export interface Creation {
   readonly address: StarknetAddress;
   readonly walletType: WalletType;
@@ -182,13 +179,11 @@ export function readCreation(body: BodyOf<typeof endpoints.createWallet>): Creat
 
 export interface CheckedCreation {
   readonly execution: OutsideExecution;
-  /** The key of the constructor calldata that signed. */
   readonly ownerKey: bigint;
-  /** What was signed. */
   readonly messageHash: bigint;
 }
 
-/** Everything that must hold before anything is stored or sent, in the order in which a developer would want to know. */
+/** In the order of decisions: schema, address, class, typed data, signature. */
 export async function checkCreation(
   deps: SignatureDeps,
   network: StarknetNetwork,
@@ -219,7 +214,7 @@ async function requireAddress({ crypto }: SignatureDeps, { address, deployment }
   );
 }
 
-/** Who may have signed. Of the classes that we know, wallets have one shape only, so that an owner's wallet can be found again. */
+/** Known classes have one shape, so that a wallet can be found by its owner key. */
 function ownerKeys(network: StarknetNetwork, { deployment, walletType }: Creation): readonly bigint[] {
   const { constructorCalldata: calldata, salt, classHash } = deployment;
   if (!knownClass(network, classHash)) return [...new Set(calldata)].filter((key) => key !== 0n).slice(0, MAX_KEYS);
@@ -270,7 +265,6 @@ function areEqual(one: readonly bigint[], other: readonly bigint[]): boolean {
 
 type Endpoint = typeof endpoints.prepareWalletCreation;
 
-/** What the owner signs to create a wallet, and the class that it is to have. */
 export async function prepareCreation(
   deps: WalletDeps,
   { environment }: Caller,
@@ -297,7 +291,7 @@ export function requireStarknet(chain: Chain): void {
   if (chain !== 'STARKNET') throw new ApiError('unsupported_chain');
 }
 
-/** The class of the type with which the owner's account stands at the address; new wallets get the current one. */
+/** The class whose derived address is the given one; the current class where none fits. */
 async function classAt(
   crypto: Crypto,
   network: StarknetNetwork,

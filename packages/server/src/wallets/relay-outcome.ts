@@ -8,13 +8,12 @@ import type { OutcomeHandlers } from '../relayer/outcome.ts';
 import * as store from './wallet.ts';
 import { typeOfClass } from './wallet-class.ts';
 
-/** What `confirm-upgrade` works on. */
+/** Payload of `confirm-upgrade`. */
 export interface UpgradedWallet {
   readonly environment: Environment;
   readonly address: StarknetAddress;
-  /** The block of the upgrade; a node that does not have it yet must not be believed. */
+  /** A node behind this block is not believed. */
   readonly blockNumber: number;
-  /** How often the chain was asked in vain. */
   readonly looks?: number;
 }
 
@@ -24,12 +23,12 @@ export function confirmUpgradeJob(payload: UpgradedWallet): NewJob {
   return { task: CONFIRM_UPGRADE_TASK, payload, key: `${payload.environment} ${payload.address}` };
 }
 
-/** Where a paymaster tells the transaction of a relay after it was stored. */
+/** For paymasters, which tell the hash late. */
 export function setRelayTransactionHash(tx: Db, relayId: string, hash: string): Promise<void> {
   return store.setTransactionHash(tx, relayId, hash);
 }
 
-/** What the end of a relay means for its wallet. It can come again, also with another result, when the chain is reorganised. */
+/** Can run again with another result, after a reorganisation. */
 export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
   return {
     wallet: async (tx, { relayId, environment, account, result, hash }) => {
@@ -37,7 +36,7 @@ export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
       if (result !== 'SUCCEEDED') return store.setFailed(tx, relayId, text);
       await store.setDeployed(tx, { environment, address: addressOf(account), relayId, hash: text });
     },
-    // Earlier classes skip a call that fails, so the transaction's success is no proof; the class is read from the chain.
+    // Earlier classes skip failing calls, so the class is read from the chain.
     upgrade: async (tx, { environment, account, receipt }) => {
       const address = addressOf(account);
       await enqueue(tx, confirmUpgradeJob({ environment, address, blockNumber: receipt?.blockNumber ?? 0 }));

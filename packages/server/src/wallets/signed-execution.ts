@@ -18,7 +18,6 @@ import { typeOfClass } from './wallet-class.ts';
 export interface SignatureDeps {
   readonly networks: Pick<Networks, 'starknet'>;
   readonly crypto: Crypto;
-  /** ANY_CALLER unless a paymaster elsewhere pays. */
   readonly callers?: Callers | undefined;
 }
 
@@ -27,9 +26,8 @@ export type SignatureText = readonly string[] | { readonly r: string; readonly s
 export interface SignedExecutionText {
   readonly typedData: unknown;
   readonly signature: SignatureText;
-  /** What the caller says it is, where they say it. */
   readonly isSession?: boolean | undefined;
-  /** What the request calls the signature, for messages. */
+  /** For messages. */
   readonly field?: string;
 }
 
@@ -37,17 +35,13 @@ export interface SignedExecution {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
   readonly isSession: boolean;
-  /** What was signed. */
   readonly messageHash: bigint;
 }
 
 const OWNER_LENGTH = 2;
 const SESSION_LENGTH = 4;
 
-/**
- * Reads what the wallet's owner or one of its sessions signed, and checks it as far as that is possible without executing it: what
- * a session may do, and whether it is registered at all, is the contract's business.
- */
+/** Checks window, chain, caller and signature. Session rules are checked by the contract. */
 export async function readSignedExecution(
   deps: SignatureDeps,
   wallet: WalletRecord,
@@ -95,7 +89,7 @@ async function requireOwner(
   const check = { execution, account, chainId: chain.chainId, keys: [wallet.ownerKey], signature: { r, s } };
   const { hash, signer } = await crypto.checkExecution(check);
   if (signer !== undefined) return hash;
-  // The owner may have changed since the wallet was created, and only the contract knows the new one.
+  // The owner may have changed; only the contract knows.
   const question = { to: account, entrypoint: 'is_valid_signature', calldata: [hash, 2n, r, s] };
   const answer = await chain.call(question, 'pre_confirmed');
   if (answer.ok && answer.felts[0] === VALID) return hash;
@@ -130,7 +124,7 @@ async function requireSession(
   return hash;
 }
 
-/** A wallet that was upgraded a moment ago may still be `READY` in our books. */
+/** Our record may lag behind an upgrade from `READY`. */
 async function hasSessions(network: StarknetNetwork, { walletType, address }: WalletRecord): Promise<boolean> {
   if (walletType === 'SVC') return true;
   const classHash = await network.chain.classHashAt(BigInt(address), 'pre_confirmed');
@@ -141,13 +135,13 @@ function invalid(message: string): never {
   throw new ApiError('invalid_signature', message);
 }
 
-/** Who may send a signed execution: anyone, as our own relayers want it, or whoever a paymaster elsewhere names. */
+/** `any`: the caller that a paymaster names. */
 export type Callers = 'ANY_CALLER' | 'any';
 
-/** A signature that leaves our hands should not stay good for longer. */
+/** Bounds how long a leaked signature is valid. */
 const MAX_WINDOW_SECONDS = 3_600n;
 
-/** The outside execution in typed data, provided that it is one that this service would issue and its window is open. */
+/** Refuses what this service would not issue, and closed windows. */
 export async function readIssuedExecution(
   network: StarknetNetwork,
   callers: Callers,
@@ -165,7 +159,7 @@ export async function readIssuedExecution(
   return execution;
 }
 
-/** Hashing takes time for every felt, and what is longer would not fit a transaction. */
+/** Hashing costs time per felt. */
 function requireBounds({ calls }: OutsideExecution): void {
   if (calls.length > MAX_CALLS)
     refuseTypedData(`message.Calls has ${calls.length} calls, and ${MAX_CALLS} are the most`);
@@ -189,14 +183,12 @@ function refuseTypedData(reason: string): never {
   throw new ApiError('invalid_typed_data', `The typed data is not what this service issues: ${reason}.`);
 }
 
-/** As many as a request to prepare calls may have. */
 export const MAX_CALLS = 64;
-/** Starknet takes 5,000 felts of calldata; the rest is for what wraps the calls: deployment, window and signature. */
+/** Starknet takes 5,000; the rest is for deployment, window and signature. */
 export const MAX_FELTS = 4_500;
-/** The contract, the selector and the number of arguments. */
+/** Contract, selector, length. */
 const FELTS_PER_CALL = 3;
 
-/** What calls take of a transaction's calldata. */
 export function feltsOf(calls: readonly { readonly calldata: readonly unknown[] }[]): number {
   return calls.reduce((sum, { calldata }) => sum + FELTS_PER_CALL + calldata.length, 0);
 }

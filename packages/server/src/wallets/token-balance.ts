@@ -15,7 +15,7 @@ import { findWallet, newestWallet } from './wallet.ts';
 type Endpoint = typeof endpoints.getTokenBalance;
 type Query = QueryOf<Endpoint>;
 
-/** How the interface writes the address of a chain's own coin. */
+/** The interface's address of native coins. */
 const NATIVE_COIN = `0x${'0'.repeat(40)}`;
 
 export async function tokenBalance(
@@ -55,7 +55,7 @@ async function starknetBalance(
   return networks.starknet(caller.environment).chain.balanceOf(BigInt(token.address ?? 0), BigInt(owner));
 }
 
-/** Balances are public, but a user's token is for that user's own wallets. */
+/** Balances are public, but a user's token reads its own wallets only. */
 async function readableAddress({ db }: Pick<WalletDeps, 'db'>, caller: Caller, text: string) {
   const address = readAddress(text, 'query.walletPublicKey');
   if (caller.proof === 'user token' && !(await findWallet(db.reads, caller, address))) {

@@ -7,7 +7,6 @@ import { mayActFor } from './wallet.ts';
 
 type Body = BodyOf<typeof endpoints.updateEncryptionDetails>;
 
-/** Replaces the ciphertext of a wallet's private key, and what the request says of its passkey. What was there before is not kept. */
 export async function updateEncryption(db: Database, caller: Caller, body: Body): Promise<{ success: true }> {
   const address = body.publicKey === undefined ? undefined : readAddress(body.publicKey, 'body.publicKey');
   if (!mayActFor(caller, body.externalUserId)) throw new ApiError('other_user');
@@ -36,7 +35,7 @@ async function walletOf({ reads }: Database, user: store.User, address: Starknet
   return wallet.id;
 }
 
-/** What a change of encryption brings: undefined leaves what is there, null removes it. */
+/** undefined keeps the stored value, null removes it. */
 export interface NewEncryption {
   readonly encryptedPrivateKey: string;
   readonly encryptedPrivateKeyBackup: string | null | undefined;
@@ -46,7 +45,7 @@ export interface NewEncryption {
   readonly deviceType: string | null | undefined;
 }
 
-/** In one statement: a ciphertext never stands beside the passkey of another. */
+/** One statement, so that ciphertext and passkey always match. */
 export async function setEncryption(db: Db, id: string, encryption: NewEncryption): Promise<void> {
   await db.run(sql`
     update wallets

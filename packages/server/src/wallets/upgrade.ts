@@ -13,7 +13,7 @@ type Execute = typeof endpoints.executeWalletUpgrade;
 interface DeployedWallet {
   readonly network: StarknetNetwork;
   readonly wallet: WalletRecord;
-  /** As the chain says: somebody may have upgraded the wallet without us. */
+  /** From the chain: the wallet may have been upgraded without us. */
   readonly current: bigint;
 }
 
@@ -63,7 +63,7 @@ export async function executeUpgrade(
     );
   }
   const target = readUpgrade(standing, signed.execution.calls);
-  // The same request again, after the upgrade went through: the sponsor answers the first transaction.
+  // A repetition after the upgrade: the sponsor answers the first transaction.
   if (target !== current) await requireUpgradeTarget(network, current, target);
   const { execution, signature, messageHash } = signed;
   const account = BigInt(wallet.address);
@@ -87,16 +87,13 @@ function notDeployed({ address, deployment }: StoredWallet): ApiError {
   return new ApiError('wallet_not_deployed', advice && `${address} is not deployed. ${advice}`);
 }
 
-/** `READY` takes the new class and data for it, of which there is none; `SVC` the new class alone. */
+/** `READY` takes class and data, `SVC` the class only. */
 function upgradeCall(network: StarknetNetwork, account: bigint, current: bigint, target: bigint): Call {
   const calldata = typeOfClass(network, current) === 'READY' ? [target, 0n] : [target];
   return { to: account, selector: selector('upgrade'), calldata };
 }
 
-/**
- * The class that the signed calls lead to. They must be exactly what was prepared: an earlier class skips a call that it does not
- * understand, and the transaction would look like a success. Once the wallet has that class, either spelling is the old request.
- */
+/** The calls must equal the prepared ones: an earlier class skips a call it does not understand, and the transaction would look successful. */
 function readUpgrade({ network, wallet, current }: DeployedWallet, calls: readonly Call[]): bigint {
   const [call, ...more] = calls;
   const [target = 0n] = call?.calldata ?? [];

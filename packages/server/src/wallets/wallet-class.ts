@@ -11,7 +11,7 @@ export function knownClass({ walletClasses }: StarknetNetwork, classHash: bigint
   return walletClasses.find((known) => known.classHash === classHash);
 }
 
-/** A class that is not in the network's table counts as `SVC`. */
+/** Unknown classes count as `SVC`. */
 export function typeOfClass(network: StarknetNetwork, classHash: bigint): WalletType {
   return knownClass(network, classHash)?.walletType ?? 'SVC';
 }
@@ -22,7 +22,7 @@ export function currentClass({ walletClasses }: StarknetNetwork, walletType: Wal
   return current.classHash;
 }
 
-/** Whether wallets of the type may be created with the class: a known one of the type, or a custom one that we can relay for. */
+/** Allows known classes of the type, and custom ones that can be relayed for. */
 export async function requireClassOfType(
   network: StarknetNetwork,
   classHash: bigint,
@@ -35,11 +35,11 @@ export async function requireClassOfType(
   }
 }
 
-/** A wallet must understand outside executions and upgrades in its next class, too, or it could be stuck there. */
+/** Without outside executions and upgrades a wallet would be stuck in its next class. */
 export async function requireUpgradeTarget(network: StarknetNetwork, current: bigint, target: bigint): Promise<void> {
   const known = knownClass(network, target);
   if (known?.walletType === 'READY') refuse(target, 'is a class of READY: wallets can be upgraded to SVC alone');
-  // READY has the new class move in by itself; without this function it reverts.
+  // `READY` calls this function of the new class.
   const movesIn = typeOfClass(network, current) === 'READY' ? ['perform_upgrade'] : [];
   const needed = known ? movesIn : [OUTSIDE_EXECUTION, 'upgrade', ...movesIn];
   if (needed.length > 0) await requireEntrypoints(network, target, needed);
@@ -57,7 +57,7 @@ function refuse(classHash: bigint, reason: string): never {
   throw new ApiError('class_not_allowed', `${toHex(classHash)} ${reason}.`);
 }
 
-/** The wallet with the class that the chain says, which is kept: an upgrade may be a moment old, or made without us. */
+/** Stores the class that the chain shows: an upgrade may be recent or made without us. */
 export async function refreshClass(
   db: Db,
   networks: Pick<Networks, 'starknet'>,

@@ -11,25 +11,23 @@ import { toHex } from '@svc/starknet';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Caller } from '../http/call.ts';
 
-/** A wallet as the service keeps it. */
 export interface WalletRecord {
   readonly id: string;
   readonly organizationId: string;
   readonly environment: Environment;
   readonly externalUserId: string;
   readonly apiPublicKey: string;
-  /** As it was given at creation. */
+  /** As given at creation. */
   readonly publicKey: string;
-  /** The same, in its normal form. */
+  /** Normalised. */
   readonly address: StarknetAddress;
   readonly walletType: WalletType;
   readonly classHash: bigint;
-  /** The key that signs, as of the constructor. */
+  /** From the constructor calldata. */
   readonly ownerKey: bigint;
   readonly salt: bigint;
   readonly constructorCalldata: readonly bigint[];
   readonly isDeployed: boolean;
-  /** The relay that deploys it. */
   readonly relayId: string | undefined;
   readonly encryptedPrivateKey: string;
   readonly createdAt: Date;
@@ -38,10 +36,9 @@ export interface WalletRecord {
 
 export type DeploymentState = 'PENDING' | 'DEPLOYED' | 'FAILED';
 
-/** A wallet with what only this room wants to know. */
 export interface StoredWallet extends WalletRecord {
   readonly deployment: DeploymentState;
-  /** Of the relay that deploys it; undefined until a paymaster tells it. */
+  /** Undefined until a paymaster tells it. */
   readonly transactionHash: string | undefined;
 }
 
@@ -75,7 +72,6 @@ export interface User {
   readonly externalUserId: string;
 }
 
-/** Of the same environment, that is. */
 export function isOwnedBy(user: User, wallet: User): boolean {
   return user.organizationId === wallet.organizationId && user.externalUserId === wallet.externalUserId;
 }
@@ -120,7 +116,7 @@ export function newestCredential(reads: Reads, user: User): Promise<CredentialRo
     from wallets where ${ofUser(user)} order by created_at desc, id desc limit 1`);
 }
 
-/** What a request brings along to be kept with the wallet. */
+/** Optional fields of the request. */
 export interface NewWalletDetails {
   readonly userId: string | undefined;
   readonly encryptedPrivateKey: string;
@@ -137,7 +133,7 @@ export type NewWallet = Omit<
 > &
   NewWalletDetails & { readonly relayId: string; readonly transactionHash: string | undefined };
 
-/** Answers whether it was stored. One that exists is replaced only if it is the same user's and its deployment failed. */
+/** False when it exists. A wallet is replaced only by the same user, after a failed deployment. */
 export async function saveWallet(tx: Db, wallet: NewWallet): Promise<boolean> {
   const saved = await tx.run(sql`
     insert into wallets as w (id, organization_id, environment, external_user_id, user_id, api_public_key, public_key, address,
@@ -160,12 +156,12 @@ export async function saveWallet(tx: Db, wallet: NewWallet): Promise<boolean> {
   return saved === 1;
 }
 
-/** For a transaction that somebody else makes: its hash is known only after the wallet was stored. */
+/** For paymasters, which tell the hash late. */
 export async function setTransactionHash(db: Db, relayId: string, hash: string): Promise<void> {
   await db.run(sql`update wallets set transaction_hash = ${hash} where relay_id = ${relayId}`);
 }
 
-/** By its account, because after a reorganisation it can be an earlier relay than the last that succeeds. */
+/** By account: after a reorganisation an earlier relay may be the one that succeeds. */
 export async function setDeployed(
   tx: Db,
   wallet: { environment: Environment; address: StarknetAddress; relayId: string; hash: string | undefined },
@@ -184,7 +180,7 @@ export async function setFailed(tx: Db, relayId: string, hash: string | undefine
     where relay_id = ${relayId}`);
 }
 
-/** Answers whether the class was another one before. */
+/** True when it changed. */
 export async function setClass(
   db: Db,
   wallet: { environment: Environment; address: StarknetAddress; classHash: bigint; walletType: WalletType },
@@ -223,10 +219,10 @@ function fromRow(row: WalletRow): StoredWallet {
   };
 }
 
-/** More than a page of the chain's events has parties. */
+/** A page of events has fewer parties. */
 const MAX_ADDRESSES = 10_000;
 
-/** The wallet as far as it exists for the caller: that of another organisation, or with a user's token of another user, does not. */
+/** Not found: wallets of other organisations and, for a user's token, of other users. */
 export async function findWallet(
   reads: Reads,
   caller: Caller,
@@ -237,7 +233,7 @@ export async function findWallet(
   return mayActFor(caller, wallet.externalUserId) ? wallet : undefined;
 }
 
-/** Which of the addresses are wallets, of whatever organisation. */
+/** Of all organisations. */
 export async function walletsAt(
   reads: Reads,
   environment: Environment,
@@ -248,12 +244,12 @@ export async function walletsAt(
   return addresses.length === 0 ? [] : selectWalletsAt(reads, environment, addresses);
 }
 
-/** A secret key speaks for every user of its organisation, a user's token for that user alone. */
+/** A secret key acts for every user of its organisation, a token for its user. */
 export function mayActFor(caller: Caller, externalUserId: string): boolean {
   return caller.proof !== 'user token' || caller.externalUserId === externalUserId;
 }
 
-/** The user's newest wallet. For the token of another user there is none. */
+/** Not found for another user's token. */
 export async function newestWallet(reads: Reads, caller: Caller, externalUserId: string): Promise<WalletRecord> {
   const [wallet] = await walletsOfUser(reads, userOf(caller, externalUserId), 1);
   return wallet ?? missing();
@@ -281,7 +277,6 @@ function missing(): never {
   throw new ApiError('wallet_not_found');
 }
 
-/** A wallet as the interface shows it. */
 export function toWallet(record: WalletRecord): Wallet {
   return {
     id: record.id,
