@@ -20,37 +20,28 @@ import {
   transfersIn,
 } from '../chains/starknet/chain.ts';
 import { code } from '../chains/starknet/rpc-answers.ts';
-import { executesForOthers } from './relay.ts';
+import { executesForOthers, type Relay } from './relay.ts';
 import { callsOf } from './relay-store.ts';
-import type { OpenRelay } from './worker/context.ts';
 
-/** What the chain is asked about a relay. Anyone who has the signature may execute it, so receipts of our own do not tell all. */
+/** A signed execution. Any holder of the signature can submit it, so our receipts are not proof. */
 export interface RelayedExecution {
   readonly relayId: string;
   readonly wallet: bigint;
-  /** Undefined where the wallet is only deployed. */
   readonly execution: OutsideExecution | undefined;
-  /** Whether the wallet is deployed with it. */
   readonly deploys: boolean;
   readonly notAfter: Date;
-  /** A block before it was asked for, where one is known. */
   readonly fromBlock: number | undefined;
 }
 
-/** On a chain where nothing happens no block comes after the window; then our clock decides, this much later. */
+/** An idle chain has no block after the window: then our clock decides, with this margin. */
 const IDLE_CHAIN_MS = 3_600_000;
-/** Far more blocks than an execution's window has. */
 const MAX_BLOCKS_BACK = 2 ** 20;
 
-/** The wallet is of a class that does not say which nonces it has spent. */
 export class NonceUnreadableError extends Error {
-  override readonly name = 'UntoldError';
+  override readonly name = 'NonceUnreadableError';
 }
 
-/**
- * Whether it was executed, as of a block: the wallet has spent its nonce, which it does once, or stands where it was to be
- * deployed. This does not depend on what anybody says.
- */
+/** Proof from the chain's state: the wallet has spent the nonce, which it does once, or is deployed. */
 export async function isExecuted(
   chain: StarknetChain,
   { wallet, execution }: RelayedExecution,
@@ -64,44 +55,41 @@ export async function isExecuted(
   throw new NonceUnreadableError(`${toHex(wallet)} does not tell whether it has spent a nonce`);
 }
 
-/** The block in which it was executed, given that it is done at `head`. Undefined: it was, long before we were asked. */
+/** Binary search, given that it is executed at `head`. Undefined when it was executed before the search range. */
 export async function findExecutionBlock(
   chain: StarknetChain,
-  deed: RelayedExecution,
+  relayed: RelayedExecution,
   head: number,
 ): Promise<number | undefined> {
-  const before = await blockBefore(chain, deed, head);
+  const before = await blockBefore(chain, relayed, head);
   if (before === undefined) return undefined;
-  let [undone, done] = [before, head];
-  while (done - undone > 1) {
-    const middle = undone + Math.floor((done - undone) / 2);
-    if (await isExecuted(chain, deed, middle)) done = middle;
-    else undone = middle;
+  let [unexecuted, executed] = [before, head];
+  while (executed - unexecuted > 1) {
+    const middle = unexecuted + Math.floor((executed - unexecuted) / 2);
+    if (await isExecuted(chain, relayed, middle)) executed = middle;
+    else unexecuted = middle;
   }
-  return done;
+  return executed;
 }
 
-/** A block as of which it was not done. */
-async function blockBefore(chain: StarknetChain, deed: RelayedExecution, head: number): Promise<number | undefined> {
-  if (deed.fromBlock !== undefined) {
-    const first = Math.min(deed.fromBlock, head);
-    return (await isExecuted(chain, deed, first)) ? undefined : first;
+async function blockBefore(chain: StarknetChain, relayed: RelayedExecution, head: number): Promise<number | undefined> {
+  if (relayed.fromBlock !== undefined) {
+    const first = Math.min(relayed.fromBlock, head);
+    return (await isExecuted(chain, relayed, first)) ? undefined : first;
   }
   for (let back = 1; back <= MAX_BLOCKS_BACK; back *= 2) {
     const block = Math.max(0, head - back);
-    if (!(await isExecuted(chain, deed, block))) return block;
+    if (!(await isExecuted(chain, relayed, block))) return block;
     if (block === 0) return undefined;
   }
   return undefined;
 }
 
-/** Whether a transaction of this block can be the one that executed it. */
-export async function wasExecutedIn(chain: StarknetChain, deed: RelayedExecution, block: number): Promise<boolean> {
-  if (!(await isExecuted(chain, deed, block))) return false;
-  return block === 0 || !(await isExecuted(chain, deed, block - 1));
+export async function wasExecutedIn(chain: StarknetChain, relayed: RelayedExecution, block: number): Promise<boolean> {
+  if (!(await isExecuted(chain, relayed, block))) return false;
+  return block === 0 || !(await isExecuted(chain, relayed, block - 1));
 }
 
-/** Whether the wallet refuses it from this block on. */
 export async function isWindowClosed(
   network: StarknetNetwork,
   { notAfter }: RelayedExecution,
@@ -112,43 +100,36 @@ export async function isWindowClosed(
   return (await network.time()).getTime() - notAfter.getTime() > IDLE_CHAIN_MS;
 }
 
-/** A page, and how many of one contract in one block are read: more events than a block holds. */
 const PAGE_SIZE = 1_024;
 const MAX_PAGES = 10;
-/** Of an execution's contracts the first ones leave traces enough. */
 const MAX_TARGETS = 10;
-/** Transactions of one block that one wallet has to do with. */
 const MAX_CANDIDATES = 20;
 
-/**
- * The transaction that executed it in the given block, found by the events that the wallet and the contracts it calls leave
- * there. Undefined when there is none, or when there are several that could be it.
- */
+/** Searches the block by events of the wallet and the called contracts. Undefined without a match, or with several. */
 export async function findExecutingTransaction(
   db: Db,
   chain: StarknetChain,
-  deed: RelayedExecution,
+  relayed: RelayedExecution,
   block: number,
 ): Promise<Receipt | undefined> {
   const hashes = new Set<bigint>();
-  for (const trace of tracesOf(deed)) {
+  for (const trace of tracesOf(relayed)) {
     for (const event of await eventsIn(chain, block, trace)) {
-      if (concerns(event, deed.wallet)) hashes.add(event.transactionHash);
+      if (concerns(event, relayed.wallet)) hashes.add(event.transactionHash);
     }
   }
-  const expected = transfersOf(deed);
+  const expected = transfersOf(relayed);
   const found: Receipt[] = [];
   for (const hash of [...hashes].slice(0, MAX_CANDIDATES)) {
     const receipt = await chain.receipt(hash);
     if (receipt?.blockNumber === block && receipt.status !== 'REVERTED' && fits(receipt, expected)) found.push(receipt);
   }
   if (found.length <= 1) return found[0];
-  const others = await hashesOfOthers(db, deed.relayId, [...hashes]);
+  const others = await hashesOfOthers(db, relayed.relayId, [...hashes]);
   const own = found.filter(({ transactionHash }) => !others.has(transactionHash));
   return own.length === 1 ? own[0] : undefined;
 }
 
-/** Of these transactions those that other relays have for theirs. */
 async function hashesOfOthers(db: Db, id: string, hashes: readonly bigint[]): Promise<Set<bigint>> {
   const rows = await db.rows<{ hash: string }>(sql`
     select hash from relay_attempts
@@ -178,7 +159,7 @@ async function eventsIn(chain: StarknetChain, block: number, trace: Trace): Prom
   return events;
 }
 
-/** Not what others send to the wallet, which they may do in any block. */
+/** Incoming transfers do not count: anyone can send one in any block. */
 function concerns(event: EmittedEvent, wallet: bigint): boolean {
   const transfer = readTransfer(event);
   if (transfer) return transfer.from === wallet;
@@ -193,7 +174,7 @@ function transfersOf({ wallet, execution }: RelayedExecution): Transfer[] {
   });
 }
 
-/** One of them is enough: some account classes skip a call that fails. */
+/** One match is enough: some account classes skip failing calls. */
 function fits(receipt: Receipt, expected: readonly Transfer[]): boolean {
   if (expected.length === 0) return true;
   return transfersIn(receipt).some((found) =>
@@ -204,10 +185,9 @@ function fits(receipt: Receipt, expected: readonly Transfer[]): boolean {
   );
 }
 
-/** What the chain can be asked about a relay; of one that is not executed for anybody else, nothing. */
 export async function executionOfRelay(
   db: Db,
-  { id, kind, wallet, notAfter }: Pick<OpenRelay, 'id' | 'kind' | 'wallet' | 'notAfter'>,
+  { id, kind, wallet, notAfter }: Pick<Relay, 'id' | 'kind' | 'wallet' | 'notAfter'>,
 ): Promise<RelayedExecution | undefined> {
   if (!executesForOthers(kind)) return undefined;
   const calls = await callsOf(db, id);

@@ -46,7 +46,6 @@ export async function signTransaction(
   return { hash, transaction: rawInvoke(fields, signature) };
 }
 
-/** To be estimated: without a signature. */
 export function unsigned(transaction: Transaction): RawInvoke {
   return rawInvoke(fieldsOf(transaction, NO_FEE), []);
 }
@@ -67,7 +66,6 @@ function fieldsOf({ chainId, sender, nonce, calls }: Transaction, { tip, bounds 
   };
 }
 
-/** What the sender of a transaction agrees to pay at most. */
 export interface Fee {
   readonly tip: bigint;
   readonly bounds: InvokeFields['resourceBounds'];
@@ -76,24 +74,20 @@ export interface Fee {
 type Bounds = Fee['bounds'];
 
 const NOTHING: ResourceBounds = { maxAmount: 0n, maxPricePerUnit: 0n };
-/** For a transaction that is only estimated. */
 export const NO_FEE: Fee = { tip: 0n, bounds: { l1Gas: NOTHING, l2Gas: NOTHING, l1DataGas: NOTHING } };
 
-/** Room for prices that rise and a state that changes before its turn comes. What is not used is not paid. */
 const withRoom = (value: bigint): bigint => (value * 3n + 1n) / 2n;
-/** Sequencers replace a waiting transaction only by one that pays clearly more; a tenth is what they usually ask for. */
+/** Sequencers replace a pending transaction only by one that pays more, usually by a tenth. */
 const bumped = (value: bigint): bigint => (value * 13n) / 10n + 1n;
-/** A tip is paid whole, so the first raise starts at this part of the price. */
 const PRICE_PER_TIP = 10n;
 
-/** Without a tip: blocks are rarely full, and where one is, the fee is raised later. */
 export function firstFee(estimate: Estimate): Fee {
   const bound = ({ amount, price }: GasUse) => ({ maxAmount: withRoom(amount), maxPricePerUnit: withRoom(price) });
   const { l1Gas, l2Gas, l1DataGas } = estimate;
   return { tip: 0n, bounds: { l1Gas: bound(l1Gas), l2Gas: bound(l2Gas), l1DataGas: bound(l1DataGas) } };
 }
 
-/** More than before in tip and in every price, and no less than what is asked now. Without an estimate the amounts stay. */
+/** Higher tip and prices than before, at least the current ones. Without an estimate the amounts stay. */
 export function bumpedFee(before: Fee, estimate: Estimate | undefined): Fee {
   const fresh = estimate && firstFee(estimate).bounds;
   const bound = (resource: keyof Bounds) => {
@@ -107,13 +101,11 @@ export function bumpedFee(before: Fee, estimate: Estimate | undefined): Fee {
   return { tip: max(bumped(before.tip), bounds.l2Gas.maxPricePerUnit / PRICE_PER_TIP), bounds };
 }
 
-/** The most that it may cost, which the sender's balance has to cover. */
 export function maxFeeOf({ tip, bounds: { l1Gas, l2Gas, l1DataGas } }: Fee): bigint {
   const most = ({ maxAmount, maxPricePerUnit }: ResourceBounds) => maxAmount * maxPricePerUnit;
   return most(l1Gas) + most(l2Gas) + most(l1DataGas) + l2Gas.maxAmount * tip;
 }
 
-/** Whether the bounds still allow what a transaction would use now. */
 export function covers({ bounds }: Fee, estimate: Estimate): boolean {
   return (['l1Gas', 'l2Gas', 'l1DataGas'] as const).every(
     (resource) =>
@@ -133,24 +125,21 @@ export function feeOf({ tip, resource_bounds }: RawInvoke): Fee {
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** With these a node says that the transaction itself fails: contract error, execution error, validation failure. */
 const FAILS: readonly number[] = [40, 41, 55];
 const INVALID_NONCE = 52;
-/** Pathfinder and Juno; devnet. A contract's words are in quotes. */
+/** Wording of Pathfinder and Juno, and of devnet. A contract's text is in quotes. */
 const NONCE_WORDS = /^[^'"]*(?:invalid transaction nonce|transaction nonce is invalid)/i;
-/** Nodes estimate for any nonce that is not used yet, so one well ahead stays good however much lands meanwhile. */
+/** Nodes estimate for any unused nonce; one far ahead stays valid while others land. */
 const AHEAD = 1_000n;
-/** Where a node wants the account's own nonce, a transaction that lands between reading it and the estimate takes it. */
+/** A transaction that lands between reading the nonce and the estimate takes the nonce. */
 const MAX_NONCE_READS = 10;
 
-/** What it will cost; a transaction that would revert is refused here, before anything is stored or spent. */
 export async function requireEstimate(chain: StarknetChain, transaction: Transaction): Promise<Estimate> {
   const estimate = await estimateFee(chain, transaction);
   if (estimate.ok) return estimate;
   throw new ApiError('transaction_reverted', `The transaction would revert, so it was not sent: ${estimate.reason}`);
 }
 
-/** The same, where a transaction that would revert is nothing to complain of. */
 export async function estimateFee(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
   let estimate = await chain.estimate(unsigned({ ...transaction, nonce: transaction.nonce + AHEAD }));
   for (let reads = 0; reads < MAX_NONCE_READS && isAboutNonce(estimate); reads += 1) {
@@ -161,23 +150,20 @@ export async function estimateFee(chain: StarknetChain, transaction: Transaction
   throw new ChainUnavailableError('STARKNET', { cause });
 }
 
-/** For nodes that want the account's own nonce, and for an account that somebody else used as well. */
 async function estimateNow(chain: StarknetChain, transaction: Transaction): Promise<Estimate | Refusal> {
   const nonce = await chain.nonceAt(transaction.sender, 'pre_confirmed');
   return chain.estimate(unsigned({ ...transaction, nonce: nonce ?? transaction.nonce }));
 }
 
-/** Nodes have a code for it, but wrap the same words into an execution error when they estimate. */
 function isAboutNonce(answer: Estimate | Refusal): boolean {
   return !answer.ok && (answer.code === INVALID_NONCE || NONCE_WORDS.test(answer.reason));
 }
 
-/** Sequencers take 5,000; the rest is for networks that take a little less. */
+/** Sequencers accept 5,000; some networks slightly fewer. */
 const MAX_CALLDATA_FELTS = 4_500;
 const FRI_PER_STRK = 10n ** 18n;
 const SHOWN_DECIMALS = 4;
 
-/** A node would refuse it whenever it is sent. */
 export function requireCalldataLimit(calls: readonly Call[]): void {
   const felts = encodeCalls(calls).length;
   if (felts <= MAX_CALLDATA_FELTS) return;
@@ -185,7 +171,6 @@ export function requireCalldataLimit(calls: readonly Call[]): void {
   throw new ApiError('invalid_request', message);
 }
 
-/** Whoever signs decides what is computed, and the deployment pays. */
 export function requireFeeLimit({ fee }: Estimate, maxFeeFri: bigint | undefined): void {
   if (maxFeeFri === undefined || fee <= maxFeeFri) return;
   const message = `The transaction would cost ${strk(fee)} STRK of gas, and this deployment pays ${strk(maxFeeFri)} STRK at most.`;
@@ -199,7 +184,6 @@ function strk(fri: bigint): string {
 
 const NOT_UNIQUE = 0n;
 
-/** What our account executes for a wallet: its deployment, where it is still to come, then what its owner signed. */
 export function relayedCalls({ account, deployment, execution, signature }: Sponsorship): Call[] {
   const execute = {
     to: account,
@@ -212,17 +196,14 @@ export function relayedCalls({ account, deployment, execution, signature }: Spon
   return [{ to: UDC_ADDRESS, selector: selector('deploy_contract'), calldata }, execute];
 }
 
-/** Moves nothing from an account to itself: any account can do it, and it only uses up a nonce. */
 export function fillerCalls(account: bigint, strk: bigint): Call[] {
   return [{ to: strk, selector: selector('transfer'), calldata: [account, 0n, 0n] }];
 }
 
-/** What the first transaction of a relay is made of. */
 export interface RelayOrder {
   readonly environment: Environment;
   readonly chainId: bigint;
   readonly kind: RelayKind;
-  /** The accounts that may send it. */
   readonly keys: readonly RelayerKey[];
   readonly purpose: string;
   readonly messageHash: bigint;
@@ -240,18 +221,14 @@ export interface CreatedRelay {
   readonly signed: SignedInvoke;
 }
 
-/** Should this process die before it sends, the tender begins after so long; sooner it would only do the same twice. */
-const SAFETY_NET_MS = 3_000;
+/** If this process dies before it sends, the worker sends after this delay. */
+const SEND_AFTER_CRASH_MS = 3_000;
 
-/** Rolls the transaction back: what was to be stored is there already. */
 class DuplicateRelayError extends Error {
-  override readonly name = 'TwinError';
+  override readonly name = 'DuplicateRelayError';
 }
 
-/**
- * Gives it a nonce, signs it, and stores it with everything that belongs to it, in one transaction. Nothing is sent before that is
- * done. Undefined when a twin was faster.
- */
+/** Assigns a nonce, signs and stores in one transaction, before anything is sent. Undefined when a duplicate was stored first. */
 export async function createRelay(
   deps: StoreDeps,
   order: RelayOrder,
@@ -281,7 +258,7 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new DuplicateRelayError();
   await store(tx, { id, hash: signed.hash });
-  await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, new Date(now + SAFETY_NET_MS)));
+  await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, new Date(now + SEND_AFTER_CRASH_MS)));
   return { id, account: taken.account, signed };
 }
 

@@ -21,20 +21,15 @@ export interface RelayerModuleDeps {
   readonly networks: Networks;
   readonly crypto: Crypto;
   readonly log: JobLog;
-  /** The most that one transaction may cost, in FRI. */
   readonly maxFeeFri: bigint;
-  /** Accounts that pay for gas. */
   readonly relayers: Readonly<Record<Environment, readonly RelayerKey[]>>;
-  /** The account that pays gifts and refunds out. */
   readonly managers: Readonly<Record<Environment, RelayerKey | undefined>>;
-  /** Pays for gas in production in place of own accounts. */
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   readonly outcomes: OutcomeHandlers;
   /** They learn the transaction hash of a relay that a paymaster sends, in the transaction that stores it. */
   readonly onHash: readonly ((tx: Db, relayId: string, hash: string) => Promise<void>)[];
 }
 
-/** Besides its jobs, the two ports that other capabilities send transactions through. */
 export interface RelayerModule extends Module {
   readonly sponsor: Sponsor;
   readonly payer: Payer;
@@ -73,7 +68,6 @@ const UNITS_PER_USDC = 1e6;
 /** Some dozens of gifts: leaves the operator time to send more. */
 const LOW_USDC = 100_000_000n;
 
-/** For alarms: an account that runs out of STRK, a relay that does not end. */
 export function relayerGauges(reads: Reads): GaugeSource[] {
   const readStatus = shareRead(() => relayerStatus(reads));
   const gauge = (
@@ -127,15 +121,12 @@ export function relayerChecks(reads: Reads): Checks {
 export interface RelayerAccountStatus {
   readonly chainId: bigint;
   readonly address: string;
-  /** In FRI; undefined until first read. */
   readonly balance: bigint | undefined;
   /** Of the manager, in the smallest unit; undefined for accounts that only pay for gas. */
   readonly usdc: bigint | undefined;
   readonly low: boolean;
-  /** Gets no new relays. */
   readonly empty: boolean;
   readonly openRelays: number;
-  /** 0 without open relays. */
   readonly oldestOpenSeconds: number;
 }
 
@@ -148,7 +139,6 @@ interface Row {
   readonly oldest: number | null;
 }
 
-/** Accounts in use: their balance was read lately, or they have open relays. */
 export async function relayerStatus(reads: Reads): Promise<RelayerAccountStatus[]> {
   const rows = await reads.rows<Row>(sql`
     select own.chain_id, own.address, own.balance, own.usdc, under_way.open, under_way.oldest

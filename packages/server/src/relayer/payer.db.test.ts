@@ -82,7 +82,7 @@ describe('a payment of the manager', () => {
     expect(await relayers.balance(bob)).toBe(7n);
   });
 
-  it('is sent by the tender when the process died before it could', async () => {
+  it('is sent by the relay worker when the process died before it could', async () => {
     const bob = relayers.newAddress();
     const died = payerWith({ send: () => Promise.reject(new Error('died')) });
     await expect(died.pay(orderOf(bob), nothing)).rejects.toThrow('died');

@@ -16,11 +16,9 @@ import {
 import type { StoreWithRelay } from './relay.ts';
 import { type AttemptKind, findRelayByPurpose, NO_DEADLINE, relayWorkerJob, sendAttempt } from './relay-store.ts';
 
-/** A transaction of the account that holds the service's own money. */
 export interface PayOrder {
   readonly environment: Environment;
   readonly kind: 'payout' | 'burn' | 'refund';
-  /** What must not happen twice. */
   readonly purpose: string;
   readonly calls: readonly Call[];
 }
@@ -30,15 +28,13 @@ export type PayAnswer =
   | { readonly ok: false; readonly reason: string };
 
 export interface Payer {
-  /** The account that pays out; `chain_not_configured` where there is none. */
   manager(environment: Environment): bigint;
   /**
-   * What would revert is refused, and nothing is stored. Everything else gets a nonce, is signed and stored with `store` in one
-   * transaction, and then sent; the tender looks after it from there on. The same purpose again answers the first. `ApiError`s
-   * (`chain_unavailable`, `fee_too_high`, `invalid_request`) mean that nothing was stored.
+   * Signs, stores with `store` in one transaction, and sends; the relay worker continues. A payment that would revert is refused
+   * without being stored, as with an `ApiError` (`chain_unavailable`, `fee_too_high`, `invalid_request`). A known purpose answers
+   * the first payment.
    */
   pay(order: PayOrder, store: StoreWithRelay): Promise<PayAnswer>;
-  /** Whether a payment ended without being executed, and no reorganisation can change that any more. */
   isFailureFinal(environment: Environment, relayId: string): Promise<boolean>;
 }
 
@@ -51,23 +47,23 @@ export function createPayer(deps: PayerDeps): Payer {
     manager: (environment) => keyOf(environment).address,
     async pay(order, store) {
       const { chain } = deps.networks.starknet(order.environment);
-      const known = await answerKnown(deps, chain, order.purpose);
+      const known = await findPayment(deps, chain, order.purpose);
       if (known) return known;
       const key = keyOf(order.environment);
       const priced = await priceOf(deps, accounts, chain, key, order.calls);
       if (!priced.ok) return priced;
       const stored = await storeOrder(deps, chain, key, { ...order, fee: priced.fee }, store);
       if (stored) return send(deps, order.environment, stored);
-      const twin = await answerKnown(deps, chain, order.purpose);
-      if (!twin) throw new Error(`The payment ${order.purpose} could not be stored.`);
-      return twin;
+      const duplicate = await findPayment(deps, chain, order.purpose);
+      if (!duplicate) throw new Error(`The payment ${order.purpose} could not be stored.`);
+      return duplicate;
     },
     isFailureFinal: (environment, relayId) =>
       isFailureFinal(deps.db, deps.networks.starknet(environment).chain, relayId),
   };
 }
 
-async function answerKnown(
+async function findPayment(
   { db }: PayerDeps,
   { chainId }: StarknetChain,
   purpose: string,
@@ -103,7 +99,7 @@ function storeOrder(
   return createRelay(deps, { ...order, ...about }, store);
 }
 
-/** Whatever comes of sending, it is stored: what no node has taken is sent again by the tender. */
+/** It is stored: where sending fails, the relay worker sends it again. */
 async function send(
   { db, networks }: PayerDeps,
   environment: Environment,
@@ -128,9 +124,8 @@ interface Row {
 }
 
 /**
- * Whether a relay of our own that ended without being executed can never be executed any more. All its transactions have one
- * nonce, so that is certain once a block that is accepted on L1 has used it up, and for something else: for a transaction that
- * reverted, for a filler, or for a stranger's.
+ * Whether an unexecuted relay can never be executed any more. All its transactions share one nonce, so it is certain once a block
+ * accepted on L1 has consumed that nonce for a reverted transaction, a filler or a foreign transaction.
  */
 export async function isFailureFinal(db: Db, chain: StarknetChain, relayId: string): Promise<boolean> {
   const relay = await findEnded(db, chain.chainId, relayId);
@@ -141,9 +136,8 @@ export async function isFailureFinal(db: Db, chain: StarknetChain, relayId: stri
   if (used === undefined || used <= relay.nonce) return false;
   for (const { hash, kind } of relay.attempts) {
     const receipt = await chain.receipt(BigInt(hash));
-    if (receipt) return isHarmless(receipt, kind) && stands(receipt, last.number);
+    if (receipt) return isUnexecuted(receipt, kind) && isFinal(receipt, last.number);
   }
-  // Where we have seen it in a block, a node that does not know it any more is behind or elsewhere.
   return relay.block_number === null;
 }
 
@@ -156,7 +150,7 @@ function findEnded(db: Db, chainId: bigint, relayId: string): Promise<Row | unde
      where id = ${relayId} and chain_id = ${toHex(chainId)} and account is not null and state in ('REVERTED', 'VOIDED')`);
 }
 
-const isHarmless = ({ status }: Receipt, kind: AttemptKind): boolean => status === 'REVERTED' || kind === 'FILLER';
+const isUnexecuted = ({ status }: Receipt, kind: AttemptKind): boolean => status === 'REVERTED' || kind === 'FILLER';
 
-const stands = ({ accepted, blockNumber }: Receipt, last: number): boolean =>
+const isFinal = ({ accepted, blockNumber }: Receipt, last: number): boolean =>
   accepted && blockNumber !== undefined && blockNumber <= last;

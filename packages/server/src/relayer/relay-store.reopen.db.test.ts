@@ -60,7 +60,7 @@ describe('a relay whose block is taken away', () => {
     expect(await relayers.balance(bob)).toBe(0n);
   });
 
-  it('is found by the tender itself when nobody noticed, because the next one waits behind it', async () => {
+  it('is found by the relay worker, because the next nonce waits behind it', async () => {
     const { payer, bob } = await transferred();
     const { sponsor } = relayers;
     await relayers.sandbox.reorganise(1, 'drop');

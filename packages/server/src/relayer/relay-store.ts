@@ -39,7 +39,6 @@ export function findRelay(reads: Reads, id: string): Promise<Relay | undefined> 
   return find(reads, sql`id = ${id}`);
 }
 
-/** By the hash of any transaction that was signed for it, also of one that was replaced. */
 export async function findRelayByHash(reads: Reads, chainId: bigint, hash: bigint): Promise<Relay | undefined> {
   const [chain, text] = [toHex(chainId), toHex(hash)];
   return (
@@ -95,7 +94,6 @@ export interface NewRelay {
   readonly signed: SignedInvoke;
 }
 
-/** Stores it with its first attempt. Answers its id, or undefined when there is one with this purpose or this nonce already. */
 export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | undefined> {
   const { hash, transaction } = relay.signed;
   const row = await tx.one<{ id: string }>(sql`
@@ -116,7 +114,7 @@ export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | und
   return row?.id;
 }
 
-/** `FIRST`: as it was asked for. `BUMP`: the same with a higher fee. `FILLER`: only uses up the nonce. */
+/** `BUMP`: the same calls with a higher fee. `FILLER`: only consumes the nonce. */
 export type AttemptKind = 'FIRST' | 'BUMP' | 'FILLER';
 
 export async function insertAttempt(
@@ -127,7 +125,7 @@ export async function insertAttempt(
   { hash, transaction }: SignedInvoke,
   at?: Date,
 ): Promise<void> {
-  // Later than those before it, whatever clock they were made by: the newest is the one that pays most.
+  // Always later than earlier attempts, also across clocks: the newest pays the most.
   await tx.run(sql`
     insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, created_at)
     values (${toHex(chainId)}, ${toHex(hash)}, ${relayId}, ${kind}, ${JSON.stringify(transaction)},
@@ -136,7 +134,6 @@ export async function insertAttempt(
     on conflict (chain_id, hash) do nothing`);
 }
 
-/** Somebody else's transaction, which executed the relay: from now on the relay is found by its hash, too. */
 export async function insertForeignAttempt(tx: Db, chainId: bigint, relayId: string, hash: bigint): Promise<void> {
   await tx.run(sql`
     insert into relay_attempts (chain_id, hash, relay_id, kind, transaction, taken_at)
@@ -151,7 +148,7 @@ export async function readAttempt(db: Db, chainId: bigint, hash: bigint): Promis
   return { hash, transaction: JSON.parse(row.transaction) as RawInvoke };
 }
 
-/** Sends what is stored, and notes when a node has it. Repeating is harmless: the bytes and the hash are the same. */
+/** Repeating is safe: the same bytes have the same hash. */
 export async function sendAttempt(
   db: Db,
   chain: StarknetChain,
@@ -169,7 +166,6 @@ export async function sendAttempt(
   return outcome;
 }
 
-/** The state of a relay, which nobody else changes before this transaction ends. */
 export async function lockState(tx: Db, id: string): Promise<RelayState> {
   const row = await tx.one<{ state: RelayState }>(sql`select state from relays where id = ${id} for update`);
   if (!row) throw new Error(`There is no relay ${id}.`);
@@ -179,11 +175,9 @@ export async function lockState(tx: Db, id: string): Promise<RelayState> {
 export interface StateChange {
   readonly from: RelayState;
   readonly to: RelayState;
-  /** What else changes with the state. */
   readonly set?: Sql;
 }
 
-/** False when the relay is not where the step begins, or when no way leads from there. */
 export async function changeState(tx: Db, id: string, { from, to, set }: StateChange): Promise<boolean> {
   if (!nextStates[from].includes(to)) return false;
   const changed = await tx.run(sql`
@@ -195,14 +189,9 @@ export async function changeState(tx: Db, id: string, { from, to, set }: StateCh
 export interface Reopened {
   readonly id: string;
   readonly environment: Environment;
-  /** Undefined where a paymaster sends. */
   readonly account: string | undefined;
 }
 
-/**
- * The blocks above this one are gone: what stood in them is under way again, until the chain shows how it ends now. A
- * relay whose block is still there ends the same way once more.
- */
 export function reopenRelays(tx: Db, chainId: bigint, aboveBlock: number): Promise<Reopened[]> {
   return reopen(tx, chainId, sql`block_number > ${aboveBlock}`);
 }
@@ -223,56 +212,48 @@ export async function reopen(tx: Db, chainId: bigint, which: Sql): Promise<Reope
   return rows.map((row) => ({ ...row, account: row.account ?? undefined }));
 }
 
-/** A transaction of our own has no window: it is tried until it has ended, or until it is given up. */
+/** A manager transaction has no deadline: it is retried until it ends or is abandoned. */
 export const NO_DEADLINE = new Date('9999-01-01T00:00:00Z');
 
-/**
- * From now on nothing of this relay is sent but what uses up its nonce, even if a reorganisation opens it again. False, and nothing
- * is changed, when it is under way or was executed.
- */
+/** Only a filler is sent for it from now on, also after a reorganisation. False, without change, while it is open or when it succeeded. */
 export async function abandonRelay(tx: Db, relayId: string): Promise<boolean> {
-  const hopeless: readonly RelayState[] = ['REVERTED', 'VOIDED'];
-  if (!hopeless.includes(await lockState(tx, relayId))) return false;
+  const failed: readonly RelayState[] = ['REVERTED', 'VOIDED'];
+  if (!failed.includes(await lockState(tx, relayId))) return false;
   await tx.run(sql`update relays set not_after = to_timestamp(0), updated_at = now() where id = ${relayId}`);
   return true;
 }
 
-/** It was executed after all, so it counts again, and is sent again should the chain lose it. */
 export async function reinstateRelay(tx: Db, relayId: string): Promise<void> {
   await tx.run(sql`update relays set not_after = ${NO_DEADLINE} where id = ${relayId} and not_after < ${NO_DEADLINE}`);
 }
 
-/**
- * The database's clock, by which processes agree since when something is so. A clock of the caller's own counts by how far it is ahead of
- * the process's.
- */
+/** The database's clock is the same for all processes. A test clock adds its offset. */
 export async function databaseTime(reads: Reads, now: () => number = Date.now): Promise<Date> {
   const row = await reads.one<{ at: Date }>(sql`select now() as at`);
   if (!row) throw new Error('The database does not tell the time.');
   return new Date(row.at.getTime() + now() - Date.now());
 }
 
-/** Longer than a node that hiccups, shorter than what callers of an API wait. */
-const PATIENCE_MS = 20_000;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+/** Longer than a short node failure, shorter than an HTTP client waits. */
+const MAX_WAIT_MS = 20_000;
+const FIRST_POLL_MS = 50;
+const MAX_POLL_MS = 1_000;
 
-/** Answers when a node has taken one of the relay's transactions. */
 export async function awaitSubmitted(
   reads: Reads,
   id: string,
   pause: (ms: number) => Promise<unknown>,
-  patienceMs = PATIENCE_MS,
+  maxWaitMs = MAX_WAIT_MS,
 ): Promise<Relayed> {
   let waitedMs = 0;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, MAX_POLL_MS)) {
     const relay = await findRelay(reads, id);
     if (!relay) throw new Error(`The relay ${id} is gone.`);
     if (relay.state === 'VOIDED') throw voided();
     if (relay.state !== 'STORED' && relay.hash !== undefined) return { id, hash: relay.hash };
-    if (waitedMs >= patienceMs) throw notTaken(relay);
-    await pause(pauseMs);
-    waitedMs += pauseMs;
+    if (waitedMs >= maxWaitMs) throw notSubmitted(relay);
+    await pause(pollMs);
+    waitedMs += pollMs;
   }
 }
 
@@ -283,7 +264,7 @@ function voided(): ApiError {
   );
 }
 
-function notTaken({ hash }: Relay): ApiError {
+function notSubmitted({ hash }: Relay): ApiError {
   const name = hash === undefined ? 'the transaction' : `transaction ${toHex(hash)}`;
   return new ApiError(
     'chain_unavailable',
@@ -292,18 +273,16 @@ function notTaken({ hash }: Relay): ApiError {
 }
 
 export interface RelayWorkerPayload {
-  /** The relayer account, as the database spells it. */
   readonly account: string;
 }
 
-/** One after the other for each account: two at once would only do the same twice. */
 export function relayWorkerJob(environment: Environment, chainId: bigint, account: string, runAt?: Date): NewJob {
   const payload: RelayWorkerPayload = { account };
   const queue = `relayer ${toHex(chainId)} ${account}`;
   return { task: relayWorkerTask(environment), payload, key: account, queue, ...(runAt && { runAt }) };
 }
 
-/** A task for each environment: a process takes only the jobs of networks that it has. */
+/** Per environment: a process runs only jobs of networks it has. */
 export const relayWorkerTask = (environment: Environment): string => `tend-relayer-${environment}`;
 
 export interface StoredCalls {
@@ -328,7 +307,6 @@ export function readCalls({ calls }: StoredCalls): Call[] {
   }));
 }
 
-/** What an account executes for a relay. */
 export async function callsOf(db: Db, relayId: string): Promise<Call[]> {
   const row = await db.one<{ content: StoredCalls }>(sql`select content from relays where id = ${relayId}`);
   if (!row) throw new Error(`The relay ${relayId} is gone.`);

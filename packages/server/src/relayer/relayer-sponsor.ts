@@ -28,31 +28,28 @@ import {
 import { awaitSubmitted, findRelayByPurpose, relayWorkerJob, sendAttempt } from './relay-store.ts';
 
 export interface RelayerSponsorDeps extends RelayerDeps {
-  /** The nonce of an outside execution: a felt. */
   readonly random?: () => bigint;
   readonly pause?: (ms: number) => Promise<unknown>;
-  /** Requests that wait for each stage, per environment. */
   readonly maxQueued?: number;
 }
 
-/** What this process has at a node at the same time: more would only wait there, until it counts as not answered. */
+/** More would only queue at the node until they time out. */
 const MAX_AT_NODE = 16;
 /** Some seconds of work: a later request would be given up by its caller before its turn. */
 const MAX_QUEUED = 2_000;
-/** The last second that a date can name; executions are bound to an hour by whoever checks them. */
 const MAX_SECONDS = 8_640_000_000_000n;
 
-/** What stages of a request may do at the same time. */
 interface StageLimits {
   readonly estimate: Semaphore;
-  /** Each waits for the lock of an account, so more at once would only hold connections that others need. */
+  /** One per account: each holds an account's row lock, and a database connection. */
   readonly store: Semaphore;
   readonly send: Semaphore;
 }
 
-type Asked = Pick<RelayOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & { readonly sponsorship: Sponsorship };
+type RelayRequest = Pick<RelayOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & {
+  readonly sponsorship: Sponsorship;
+};
 
-/** Pays with accounts of the service's own. */
 export function createRelayerSponsor(deps: RelayerSponsorDeps): Sponsor {
   return new RelayerSponsor(deps);
 }
@@ -60,7 +57,7 @@ export function createRelayerSponsor(deps: RelayerSponsorDeps): Sponsor {
 class RelayerSponsor implements Sponsor {
   readonly #deps: RelayerSponsorDeps;
   readonly #accounts = createAccountPool('RELAYER_ACCOUNTS');
-  readonly #gates = new Map<Environment, StageLimits>();
+  readonly #limits = new Map<Environment, StageLimits>();
 
   constructor(deps: RelayerSponsorDeps) {
     this.#deps = deps;
@@ -78,24 +75,23 @@ class RelayerSponsor implements Sponsor {
     const keys = this.#requireKeys(environment);
     const purpose = outsidePurpose(account, execution.nonce);
     const { messageHash = await this.#deps.crypto.executionHash(execution, account, chainId) } = sponsorship;
-    const asked = { sponsorship, keys, chainId, purpose, messageHash };
-    const known = await this.#answerKnown(asked);
+    const request = { sponsorship, keys, chainId, purpose, messageHash };
+    const known = await this.#findRelayed(request);
     if (known) return known;
     try {
-      const stored = await this.#store(asked, store);
+      const stored = await this.#store(request, store);
       if (stored) return await this.#send(environment, stored);
     } catch (error) {
-      // A twin that has landed already makes this one look as if it would revert.
+      // A duplicate that has landed makes this one look as if it would revert.
       if (!(error instanceof ApiError) || error.code !== 'transaction_reverted') throw error;
-      return (await this.#answerKnown(asked)) ?? Promise.reject(error);
+      return (await this.#findRelayed(request)) ?? Promise.reject(error);
     }
-    const twin = await this.#answerKnown(asked);
-    if (!twin) throw new Error(`The relay of ${purpose} could not be stored.`);
-    return twin;
+    const duplicate = await this.#findRelayed(request);
+    if (!duplicate) throw new Error(`The relay of ${purpose} could not be stored.`);
+    return duplicate;
   }
 
-  /** The first relay of the same execution, when a node has it. */
-  async #answerKnown({ chainId, purpose, messageHash }: Asked): Promise<Relayed | undefined> {
+  async #findRelayed({ chainId, purpose, messageHash }: RelayRequest): Promise<Relayed | undefined> {
     const { db, pause = pauseFor } = this.#deps;
     const known = await findRelayByPurpose(db.reads, chainId, purpose);
     if (!known) return undefined;
@@ -104,31 +100,29 @@ class RelayerSponsor implements Sponsor {
     throw new ApiError('invalid_typed_data', message);
   }
 
-  /** Undefined when a twin was faster. */
-  async #store(asked: Asked, store: StoreWithRelay): Promise<CreatedRelay | undefined> {
+  async #store(request: RelayRequest, store: StoreWithRelay): Promise<CreatedRelay | undefined> {
     const { db, networks, maxFeeFri } = this.#deps;
-    const { sponsorship, ...place } = asked;
-    const { keys, chainId } = place;
+    const { sponsorship, ...identity } = request;
+    const { keys, chainId } = identity;
     const { environment, kind, account: wallet, execution } = sponsorship;
     const { chain } = networks.starknet(environment);
-    const gates = this.#gatesOf(environment);
+    const limits = this.#limitsOf(environment);
     const calls = relayedCalls(sponsorship);
     requireCalldataLimit(calls);
     const ready = await this.#accounts.ready(db, chain, keys);
-    const estimate = await gates.estimate(() => requireEstimate(chain, { chainId, ...ready, calls })).catch(asBusy);
+    const estimate = await limits.estimate(() => requireEstimate(chain, { chainId, ...ready, calls })).catch(asBusy);
     requireFeeLimit(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
-    const order = { ...place, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
-    return gates.store(() => createRelay(this.#deps, order, store)).catch(asBusy);
+    const order = { ...identity, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
+    return limits.store(() => createRelay(this.#deps, order, store)).catch(asBusy);
   }
 
   async #send(environment: Environment, { id, account, signed }: CreatedRelay): Promise<Relayed> {
     const { db, networks, pause = pauseFor } = this.#deps;
     const { chain } = networks.starknet(environment);
-    const { send } = this.#gatesOf(environment);
+    const { send } = this.#limitsOf(environment);
     const isSent = await send(async () => (await sendAttempt(db, chain, id, signed)).outcome === 'sent').catch(
       (error: unknown) => {
-        // It is stored: the worker sends it.
         if (error instanceof QueueFullError) return false;
         throw error;
       },
@@ -137,15 +131,15 @@ class RelayerSponsor implements Sponsor {
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }
 
-  #gatesOf(environment: Environment): StageLimits {
+  #limitsOf(environment: Environment): StageLimits {
     const { maxQueued = MAX_QUEUED } = this.#deps;
-    const gates = this.#gates.get(environment) ?? {
+    const limits = this.#limits.get(environment) ?? {
       estimate: createSemaphore({ limit: MAX_AT_NODE, maxQueued }),
       store: createSemaphore({ limit: this.#requireKeys(environment).length, maxQueued }),
       send: createSemaphore({ limit: MAX_AT_NODE, maxQueued }),
     };
-    this.#gates.set(environment, gates);
-    return gates;
+    this.#limits.set(environment, limits);
+    return limits;
   }
 
   #requireKeys(environment: Environment): readonly RelayerKey[] {
@@ -156,7 +150,6 @@ class RelayerSponsor implements Sponsor {
   }
 }
 
-/** Before anything is stored. */
 function asBusy(error: unknown): never {
   throw error instanceof QueueFullError ? accountsBusy() : error;
 }

@@ -4,23 +4,18 @@ import { type Fetch, failureIn, nodeFetch } from '../../chains/node-fetch.ts';
 import { readReason } from '../../chains/starknet/rpc-answers.ts';
 import type { AccountDeployment, PrepareRequest, Sponsorship } from '../relay.ts';
 
-/** A paymaster estimates and sends before it answers, each of which takes some seconds on a busy chain. */
+/** A paymaster estimates and sends before it answers. */
 export const PAYMASTER_TIMEOUT_MS = 20_000;
 
-/**
- * `refused`: a no in the words of SNIP-29. `failed`: no answer that could be used; `unclear` when the paymaster may have obeyed
- * all the same.
- */
+/** `refused`: a SNIP-29 error. `failed`: no usable answer; `unclear` when the paymaster may have sent it. */
 export type Answer<T> =
   | { readonly outcome: 'answered'; readonly value: T }
   | { readonly outcome: 'refused'; readonly code: number; readonly reason: string }
   | { readonly outcome: 'failed'; readonly unclear: boolean; readonly reason: string };
 
-/** A paymaster that speaks SNIP-29. Nothing is repeated here: a repetition is decided with the chain in view. */
+/** SNIP-29. Does not retry: the caller checks the chain first. */
 export interface PaymasterClient {
-  /** The typed data that the account's owner is to sign, unchecked. */
   build(request: BuildRequest): Promise<Answer<unknown>>;
-  /** The hash of the transaction that executes it. */
   execute(request: ExecuteRequest): Promise<Answer<bigint>>;
 }
 
@@ -57,7 +52,7 @@ async function exchange(post: Fetch, url: string, init: RequestInit): Promise<An
     const answer = (await (await post(url, init)).json()) as { result?: unknown; error?: unknown };
     return answer.error ? refusal(answer.error) : { outcome: 'answered', value: answer.result };
   } catch (error) {
-    // Other errors than ours may quote the request, which is the account's business.
+    // Foreign errors may quote the request, which is private to the account.
     const failure = failureIn(error);
     return {
       outcome: 'failed',
@@ -68,7 +63,6 @@ async function exchange(post: Fetch, url: string, init: RequestInit): Promise<An
 }
 
 function refusal(error: unknown): Answer<never> {
-  // Reasons come nested as those of nodes do.
   const reason = readReason(String(fieldOf(error, 'message')), fieldOf(error, 'data'));
   return { outcome: 'refused', code: Number(fieldOf(error, 'code')), reason };
 }
@@ -77,7 +71,6 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** SNIP-29 as far as we speak it: the paymaster pays, and asks no fee of the account. */
 interface Parameters {
   readonly version: '0x1';
   readonly fee_mode: { readonly mode: 'sponsored' };
@@ -89,7 +82,6 @@ interface Deployment {
   readonly class_hash: string;
   readonly salt: string;
   readonly calldata: readonly string[];
-  /** Of Cairo. */
   readonly version: 1;
 }
 
@@ -133,7 +125,7 @@ export function executeRequest(sponsorship: Sponsorship, chainId: bigint): Execu
   return { transaction: signedTransaction(sponsorship, chainId), parameters: parameters(sponsorship.execution) };
 }
 
-/** An account without calls of its own is only deployed: paymasters refuse to invoke nothing. */
+/** Paymasters refuse an invoke without calls. */
 function signedTransaction(sponsorship: Sponsorship, chainId: bigint): ExecuteRequest['transaction'] {
   const { account, execution, signature } = sponsorship;
   const deployment = sponsorship.deployment && showDeployment(account, sponsorship.deployment);
@@ -162,14 +154,12 @@ function showDeployment(account: bigint, { classHash, salt, constructorCalldata 
   };
 }
 
-/** Errors of SNIP-29 that mean something to whoever signed. */
 const INVALID_SIGNATURE = 153;
 const EXECUTION_ERROR = 156;
 const INVALID_TIME_BOUNDS = 157;
-/** Speaks of the paymaster's own trouble, and says nothing of what it did. */
+/** Does not say whether it was sent. */
 const UNKNOWN_ERROR = 163;
 const FIRST_OF_SNIP29 = 150;
-/** JSON-RPC: the request was not understood. */
 const NOT_UNDERSTOOD = new Set([-32700, -32600, -32602]);
 
 interface Refused {
@@ -177,12 +167,11 @@ interface Refused {
   readonly reason: string;
 }
 
-/** Whether a no was said before anything was sent, if the paymaster is to be believed. */
+/** Errors that a paymaster answers before it sends. */
 export function provesNothingSent({ code }: Refused): boolean {
   return (code >= FIRST_OF_SNIP29 && code < UNKNOWN_ERROR) || NOT_UNDERSTOOD.has(code);
 }
 
-/** For what is only prepared: a wrong time or signature would be our mistake, not the caller's. */
 export function refusedToBuild(refused: Refused): ApiError {
   return refused.code === EXECUTION_ERROR ? wouldRevert(refused) : unavailable(`refused to build (${show(refused)})`);
 }
@@ -194,14 +183,13 @@ export function refusedToExecute(refused: Refused): ApiError {
   return unavailable(`refused to execute (${show(refused)})`);
 }
 
-/** The caller learns that it is not their fault; the log has the reason. */
 export function unavailable(reason: string): ApiError {
   return new ApiError('chain_unavailable', 'The paymaster did not serve this request. Try again.', {
     cause: new Error(`The paymaster ${reason}.`),
   });
 }
 
-/** It may be executed yet, so nothing new should be signed in its place. */
+/** It may still be executed, so the caller must not sign anew. */
 export function notSubmittedYet(reason: string): ApiError {
   return new ApiError(
     'chain_unavailable',

@@ -90,6 +90,6 @@ describe('a transaction that the paymaster does not name', () => {
     });
     await finish();
     expect(fixture.outcomes).toEqual([]);
-    expect(fixture.warnings).toContain('a paymaster executed a relay in a transaction that cannot be told');
+    expect(fixture.warnings).toContain('relay executed by a paymaster, transaction not identified');
   });
 });

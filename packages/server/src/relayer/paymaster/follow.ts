@@ -25,13 +25,10 @@ import { isOpen, type RelayState } from '../relay.ts';
 import { type Answer, type PaymasterClient, provesNothingSent } from './client.ts';
 import { countSend, openRelays, type PaymasterRelay, readRelay, setHash } from './store.ts';
 
-/** Longer than the paymaster is waited for, so that what is under way is not asked for again. */
+/** Longer than the paymaster's timeout. */
 export const RESEND_AFTER_MS = 30_000;
 
-/**
- * Brings a relay one step nearer to its end, by what the chain shows. Whether the wallet has executed it decides; what the paymaster
- * said only tells where to look first.
- */
+/** Ends the relay by what the chain proves, or sends it again. The paymaster's hash is only a hint where to look first. */
 export async function follow(deps: PaymasterDeps, relayId: string): Promise<PaymasterRelay | undefined> {
   const relay = await readRelay(deps.db, relayId);
   if (!relay || relay.state === 'SUCCEEDED') return relay;
@@ -43,55 +40,53 @@ export async function follow(deps: PaymasterDeps, relayId: string): Promise<Paym
   return readRelay(deps.db, relayId);
 }
 
-/** A paymaster may name a transaction that is not the one, or send two of which the second must revert. */
+/** A paymaster may name a wrong transaction, or send two, of which the second reverts. */
 async function isProven({ chain }: StarknetNetwork, relay: PaymasterRelay, receipt: Receipt): Promise<boolean> {
-  const deed = executionOfPaymasterRelay(relay);
-  if (receipt.status === 'REVERTED') return !(await isExecuted(chain, deed, 'latest'));
-  return receipt.blockNumber !== undefined && wasExecutedIn(chain, deed, receipt.blockNumber);
+  const relayed = executionOfPaymasterRelay(relay);
+  if (receipt.status === 'REVERTED') return !(await isExecuted(chain, relayed, 'latest'));
+  return receipt.blockNumber !== undefined && wasExecutedIn(chain, relayed, receipt.blockNumber);
 }
 
 async function searchExecution(deps: PaymasterDeps, network: StarknetNetwork, relay: PaymasterRelay): Promise<void> {
   const { chain } = network;
-  const deed = executionOfPaymasterRelay(relay);
+  const relayed = executionOfPaymasterRelay(relay);
   const head = await chain.blockNumber();
-  if (await isExecuted(chain, deed, head)) return recordExecution(deps, network, relay, head);
+  if (await isExecuted(chain, relayed, head)) return recordExecution(deps, network, relay, head);
   if (!isOpen(relay.state)) return;
-  if (await isWindowClosed(network, deed, head)) return voidRelay(deps, relay);
+  if (await isWindowClosed(network, relayed, head)) return voidRelay(deps, relay);
   if (relay.restedMs < RESEND_AFTER_MS || (await network.time()) >= relay.notAfter) return;
-  if (await isExecuted(chain, deed, 'pre_confirmed')) return;
+  if (await isExecuted(chain, relayed, 'pre_confirmed')) return;
   const waits = relay.hash !== undefined && (await chain.transactionStatus(relay.hash)).status !== 'NOT_RECEIVED';
   if (!waits) await send(deps, relay);
 }
 
-/** It is executed, though not by a transaction that we know of, or although we were told that it never would be. */
 async function recordExecution(
   deps: PaymasterDeps,
   { chain }: StarknetNetwork,
   relay: PaymasterRelay,
   head: number,
 ): Promise<void> {
-  const deed = executionOfPaymasterRelay(relay);
-  const block = await findExecutionBlock(chain, deed, head);
+  const relayed = executionOfPaymasterRelay(relay);
+  const block = await findExecutionBlock(chain, relayed, head);
   if (block === undefined) {
     if (isOpen(relay.state)) await voidRelay(deps, relay);
     return;
   }
-  const receipt = await findExecutingTransaction(deps.db, chain, deed, block);
+  const receipt = await findExecutingTransaction(deps.db, chain, relayed, block);
   if (!receipt) {
-    deps.log.error({ relayId: relay.id, block }, 'a paymaster executed a relay in a transaction that cannot be told');
+    deps.log.error({ relayId: relay.id, block }, 'relay executed by a paymaster, transaction not identified');
     return;
   }
-  deps.log.warn({ relayId: relay.id, block }, 'a paymaster executed a relay without telling its transaction');
+  deps.log.warn({ relayId: relay.id, block }, 'relay executed by a paymaster in an unreported transaction');
   await setTransaction(deps, relay, receipt.transactionHash, ['STORED', 'SENT', 'REVERTED', 'VOIDED']);
   await recordReceipt(deps, relay, receipt);
 }
 
-/** Blocks come every few seconds. */
-const FIRST_LOOK_MS = 2_000;
+const FIRST_POLL_MS = 2_000;
 
 /**
- * Asks the paymaster to execute a stored relay. Asking again is safe, because the wallet executes a nonce once. For the same reason
- * a refusal ends the relay only when nothing else was asked: otherwise it is what a success looks like.
+ * Sending again is safe: the wallet executes a nonce once. For the same reason a refusal ends the relay only on the first send; later
+ * it can mean that the first one succeeded.
  */
 export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<Answer<bigint>> {
   if (!(await countSend(deps.db, relay.id))) {
@@ -102,13 +97,12 @@ export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<
     await setTransaction(deps, relay, answer.value, ['STORED', 'SENT']);
     return answer;
   }
-  deps.log.warn({ relayId: relay.id, ...answer }, 'the paymaster did not take a transaction');
+  deps.log.warn({ relayId: relay.id, ...answer }, 'paymaster did not accept a relay');
   const sends = (await readRelay(deps.db, relay.id))?.content.sends;
   if (answer.outcome === 'refused' && sends === 1 && provesNothingSent(answer)) await voidRelay(deps, relay);
   return answer;
 }
 
-/** From now on this is the relay's transaction. */
 export async function setTransaction(
   deps: Pick<PaymasterDeps, 'db' | 'onHash'>,
   relay: PaymasterRelay,
@@ -118,27 +112,23 @@ export async function setTransaction(
   await deps.db.tx(async (tx) => {
     if (!(await setHash(tx, { id: relay.id, hash, from }))) return;
     await deps.onHash(tx, relay.id, hash);
-    await enqueue(tx, followJob(relay.id, FIRST_LOOK_MS));
+    await enqueue(tx, followJob(relay.id, FIRST_POLL_MS));
   });
 }
 
 type Deps = Pick<PaymasterDeps, 'db' | 'networks' | 'outcomes'>;
 
-/** What the chain says of the relay's transaction, once it is in a block. */
 export async function recordReceipt(deps: Deps, relay: PaymasterRelay, receipt: Receipt): Promise<void> {
   const { chain } = deps.networks.starknet(relay.environment);
   const block = receipt.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
-  // The block was taken away while we looked; what takes its place is seen the next time.
   if (block?.hash !== receipt.blockHash || !block) return;
   await recordOutcome(deps.db, deps.outcomes, relay, { receipt, block, filler: false });
 }
 
-/** It was not executed and will not be. */
 export async function voidRelay(deps: Deps, relay: PaymasterRelay): Promise<void> {
   await recordOutcome(deps.db, deps.outcomes, relay, undefined);
 }
 
-/** What a paymaster was asked to do. */
 export function executionOfPaymasterRelay({ id, wallet, notAfter, content }: PaymasterRelay): RelayedExecution {
   const { transaction } = content.request;
   const about = { relayId: id, wallet, notAfter, fromBlock: content.fromBlock, deploys: transaction.type !== 'invoke' };
@@ -161,18 +151,16 @@ export function followJob(relayId: string, inMs: number): NewJob {
 
 const SWEEP_TASK = 'sweep-paymaster-relays';
 const SWEEP_SECONDS = 60;
-/** Untouched for this long: perhaps its own job has given up, or the chain was reorganised. */
+/** Its job may have used up its attempts, or a reorganisation has reopened it. */
 const QUIET_MS = 60_000;
 const MAX_SWEPT = 1_000;
-/** What cannot be told after a week is for the operator to find out. */
+/** Longer is left to the operator. */
 const MAX_FOLLOWED_MS = 7 * 24 * 3_600_000;
 
-/** A block's time while it is young, and then less and less often. */
-const MIN_PAUSE_MS = 2_000;
-const MAX_PAUSE_MS = 300_000;
-const PAUSES_PER_AGE = 10;
-
-/** Follows what a paymaster was asked to execute until the chain shows how it ended. */
+/** A tenth of the relay's age: from a block time on, less and less often. */
+const MIN_POLL_MS = 2_000;
+const MAX_POLL_MS = 300_000;
+const POLLS_PER_AGE = 10;
 export function paymasterJobs(deps: PaymasterDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const followRelay: JobHandler<FollowPayload> = async ({ relayId }) => {
     const relay = await follow(deps, relayId);
@@ -191,17 +179,14 @@ export function paymasterJobs(deps: PaymasterDeps): { handlers: JobHandlers; rec
   };
 }
 
-/**
- * Until its window is over, anyone who has the signature may still execute what reverted or what the paymaster refused, the
- * paymaster included.
- */
+/** Until its window ends, a failed relay can still be executed by the paymaster or any holder of the signature. */
 function isDone(relay: PaymasterRelay): boolean {
   if (isOpen(relay.state)) return ageOf(relay) > MAX_FOLLOWED_MS;
-  return relay.state === 'SUCCEEDED' || Date.now() > relay.notAfter.getTime() + MAX_PAUSE_MS;
+  return relay.state === 'SUCCEEDED' || Date.now() > relay.notAfter.getTime() + MAX_POLL_MS;
 }
 
 function pollDelayMs(relay: PaymasterRelay): number {
-  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageOf(relay) / PAUSES_PER_AGE));
+  return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, ageOf(relay) / POLLS_PER_AGE));
 }
 
 const ageOf = ({ createdAt }: PaymasterRelay): number => Date.now() - createdAt.getTime();
@@ -212,10 +197,7 @@ export interface PaymasterDeps {
   readonly crypto: Crypto;
   readonly paymaster: PaymasterClient;
   readonly outcomes: OutcomeHandlers;
-  /**
-   * Told the transaction of a relay, in the database transaction that stores it and before any outcome; again when it turns out
-   * to be another one.
-   */
+  /** Runs in the transaction that stores the hash, before any outcome; again when the hash changes. */
   readonly onHash: (tx: Db, relayId: string, hash: bigint) => Promise<void>;
   readonly log: JobLog;
 }

@@ -25,10 +25,9 @@ import {
 import { followJob, type PaymasterDeps, RESEND_AFTER_MS, send } from './follow.ts';
 import { insertPaymasterRelay, type PaymasterRelay, readRelay } from './store.ts';
 
-/** How far a reorganisation may take the chain back and its transactions are still looked for. */
-const REORGANISED_BLOCKS = 100;
+/** Reorganisation depth up to which its transaction is still found. */
+const REORG_BLOCKS = 100;
 
-/** Has a paymaster pay for gas, in place of accounts of our own. */
 export function createPaymasterSponsor(deps: PaymasterDeps): Sponsor {
   return {
     prepare: (request) => prepare(deps, request),
@@ -57,7 +56,6 @@ interface Identity {
   readonly store: StoreWithRelay;
 }
 
-/** Undefined when another request has stored it meanwhile. */
 async function storeRelay(
   { db, networks }: PaymasterDeps,
   sponsorship: Sponsorship,
@@ -66,14 +64,13 @@ async function storeRelay(
   const { environment, kind, account: wallet, execution } = sponsorship;
   const { chain } = networks.starknet(environment);
   const request = executeRequest(sponsorship, chain.chainId);
-  const fromBlock = Math.max(0, (await chain.blockNumber()) - REORGANISED_BLOCKS);
+  const fromBlock = Math.max(0, (await chain.blockNumber()) - REORG_BLOCKS);
   const notAfter = new Date(Number(execution.executeBefore) * 1_000);
   const id = newId('rly');
   const identity = { id, environment, chainId: chain.chainId, kind, purpose, messageHash, wallet };
   return db.tx(async (tx) => {
     if (!(await insertPaymasterRelay(tx, { ...identity, notAfter, request, fromBlock }))) return undefined;
     await store(tx, { id, hash: undefined });
-    // Should this process end before the paymaster has answered, another one goes on from here.
     await enqueue(tx, followJob(id, RESEND_AFTER_MS));
     return readRelay(tx, id);
   });
@@ -90,11 +87,10 @@ async function sendFirst(deps: PaymasterDeps, relay: PaymasterRelay): Promise<Re
 
 type Deps = Pick<PaymasterDeps, 'networks' | 'paymaster'>;
 
-/** The paymaster may choose nonce and caller; that it asks for nothing else is checked before anyone is shown it. */
+/** The paymaster chooses nonce and caller only; the rest is checked. */
 export async function prepare({ networks, paymaster }: Deps, request: PrepareRequest): Promise<OutsideExecution> {
   const network = networks.starknet(request.environment);
   const own = await prepareExecution(network, request.calls, randomNonce);
-  // A deployment without calls is not signed for the paymaster, and nothing is there that it could build.
   if (own.calls.length === 0) return own;
   const answer = await paymaster.build(buildRequest(request, own));
   if (answer.outcome === 'refused') throw refusedToBuild(answer);
@@ -114,11 +110,11 @@ function checked(typedData: unknown, own: OutsideExecution, chainId: bigint): Ou
   return execution;
 }
 
-function sameCalls(built: readonly Call[], asked: readonly Call[]): boolean {
+function sameCalls(built: readonly Call[], requested: readonly Call[]): boolean {
   return (
-    built.length === asked.length &&
+    built.length === requested.length &&
     built.every(({ to, selector, calldata }, index) => {
-      const other = asked[index];
+      const other = requested[index];
       return (
         to === other?.to &&
         selector === other.selector &&

@@ -5,7 +5,6 @@ import { padAddress } from '../../chains/starknet/chain.ts';
 import type { RelayKind, RelayState } from '../relay.ts';
 import type { ExecuteRequest } from './client.ts';
 
-/** A relay that a paymaster sends. */
 export interface PaymasterRelay {
   readonly id: string;
   readonly environment: Environment;
@@ -16,15 +15,14 @@ export interface PaymasterRelay {
   readonly hash: bigint | undefined;
   readonly content: PaymasterContent;
   readonly createdAt: Date;
-  /** Since it was sent or its transaction became known, by the database's clock. */
+  /** Since the last send or hash, by the database's clock. */
   readonly restedMs: number;
 }
 
 export interface PaymasterContent {
   readonly request: ExecuteRequest;
-  /** Where looking for its transaction begins. */
   readonly fromBlock: number;
-  /** How often it was sent, counted before each time. */
+  /** Counted before each send. */
   readonly sends: number;
 }
 
@@ -57,7 +55,6 @@ export interface NewRelay {
   readonly fromBlock: number;
 }
 
-/** False when there is one for the purpose already. */
 export async function insertPaymasterRelay(tx: Db, relay: NewRelay): Promise<boolean> {
   const content: PaymasterContent = { request: relay.request, fromBlock: relay.fromBlock, sends: 0 };
   const added = await tx.run(sql`
@@ -73,7 +70,6 @@ export async function readRelay(db: Db, id: string): Promise<PaymasterRelay | un
   return row && fromRow(row);
 }
 
-/** Counts a sending before it happens. False when the relay has ended meanwhile. */
 export async function countSend(db: Db, id: string): Promise<boolean> {
   const counted = await db.run(sql`
     update relays
@@ -82,7 +78,6 @@ export async function countSend(db: Db, id: string): Promise<boolean> {
   return counted === 1;
 }
 
-/** Whether the relay was in one of the states, and is `SENT` now. */
 export async function setHash(
   tx: Db,
   { id, hash, from }: { id: string; hash: bigint; from: readonly RelayState[] },
@@ -107,7 +102,6 @@ export interface Sweep {
   readonly limit: number;
 }
 
-/** Those that have not ended and were not touched for a while, the oldest first. */
 export async function openRelays(db: Db, { quietMs, maxAgeMs, limit }: Sweep): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select id from relays

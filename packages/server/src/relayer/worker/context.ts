@@ -14,18 +14,14 @@ export interface RelayWorkerDeps extends RelayerDeps {
   readonly log: JobLog;
 }
 
-/** One look at one account. */
 export interface AccountContext extends Pick<RelayWorkerDeps, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
   readonly environment: Environment;
   readonly chain: StarknetNetwork['chain'];
-  /** The account, as the database spells it. */
   readonly account: string;
-  /** Undefined when the account is no longer in the configuration: what is stored can be sent, nothing new can be signed. */
+  /** Undefined when the account left the configuration: stored transactions are sent, new ones cannot be signed. */
   readonly key: RelayerKey | undefined;
   readonly strk: bigint;
-  /** When it began, by the clock that all processes share. */
   readonly at: Date;
-  /** What contracts see as the present time. */
   time(): Promise<Date>;
 }
 
@@ -42,18 +38,15 @@ export async function openContext(
   return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };
 }
 
-/** For how long something has been so. */
 export const ageMs = ({ at }: AccountContext, since: Date): number => at.getTime() - since.getTime();
 
 export interface Attempt {
   readonly hash: bigint;
   readonly kind: AttemptKind;
-  /** When a node first said that it has it. */
   readonly takenAt: Date | undefined;
   readonly createdAt: Date;
 }
 
-/** A relay of one of our accounts that has not ended. */
 export interface OpenRelay {
   readonly id: string;
   readonly environment: Environment;
@@ -66,9 +59,7 @@ export interface OpenRelay {
   readonly missingSince: Date | undefined;
   readonly refusedSince: Date | undefined;
   readonly createdAt: Date;
-  /** The one that pays most. */
   readonly newest: Attempt;
-  /** All, the newest first. */
   readonly attempts: readonly Attempt[];
 }
 
@@ -92,10 +83,7 @@ interface Row {
   }[];
 }
 
-/**
- * Delay until a relay is tried again. Searching for a third party's transaction takes dozens of calls and is repeated once a minute;
- * an outcome that could not be recorded is retried after 1, 2, 4, … seconds, up to the same minute.
- */
+/** A failed outcome is retried after 1, 2, 4, … up to 60 s; a third party's transaction, which takes dozens of calls, is searched every 60 s. */
 const retryDelay = sql`(case outcome_failures when 0 then 60 else least(60, 2 ^ least(outcome_failures - 1, 6)) end
   * interval '1 second')`;
 
@@ -108,38 +96,34 @@ export async function hasDueRelays(context: AccountContext): Promise<boolean> {
   return (await context.db.one(sql`select from relays where ${dueOf(context)} limit 1`)) !== undefined;
 }
 
-/** Milliseconds until the first postponed relay is due; undefined when there is none. */
 export async function nextDueMs(context: AccountContext): Promise<number | undefined> {
   const row = await context.db.one<{ at: Date | null }>(sql`
     select min(looked_at + ${retryDelay}) as at from relays where ${openOf(context)}`);
   return row?.at ? Math.max(0, row.at.getTime() - context.at.getTime()) : undefined;
 }
 
-/** Postpones the relay: the delay doubles with every failure in a row. */
 export async function countFailure({ db, at }: AccountContext, id: string): Promise<void> {
   await db.run(sql`
     update relays set outcome_failures = outcome_failures + 1, looked_at = ${at}
      where id = ${id} and state in ('STORED', 'SENT')`);
 }
 
-/** Of which nonces; without a bound, from the first or to the last. */
 export interface NonceRange {
   readonly from?: bigint;
   readonly below?: bigint;
   readonly limit: number;
 }
 
-/** In the order of their nonces. */
-export async function openRelays(view: AccountContext, { from, below, limit }: NonceRange): Promise<OpenRelay[]> {
+export async function openRelays(context: AccountContext, { from, below, limit }: NonceRange): Promise<OpenRelay[]> {
   const atLeast = from === undefined ? sql`` : sql`and nonce >= ${from}`;
   const lessThan = below === undefined ? sql`` : sql`and nonce < ${below}`;
-  const rows = await view.db.rows<Row>(sql`
+  const rows = await context.db.rows<Row>(sql`
     select id, environment, kind, wallet, nonce, state, not_after, first_since, missing_since, refused_since, created_at, (
              select json_agg(json_build_object('hash', hash, 'kind', kind, 'taken_at', taken_at, 'created_at', created_at)
                              order by created_at desc)
                from relay_attempts where relay_id = relays.id and kind <> 'OTHER') as attempts
       from relays
-     where ${dueOf(view)} ${atLeast} ${lessThan}
+     where ${dueOf(context)} ${atLeast} ${lessThan}
      order by nonce limit ${limit}`);
   return rows.map(openRelayOf);
 }
@@ -174,7 +158,6 @@ const columns = {
   looked: sql`looked_at`,
 };
 
-/** Notes that something about a relay is so as of this look, or that it is over. */
 export async function markSince(
   { db, at }: AccountContext,
   id: string,

@@ -9,7 +9,7 @@ import { findRelay, findRelayByHash, reopenRelays } from '../relay-store.ts';
 const nothing = async () => {};
 const cutOff = { send: async () => ({ outcome: 'unknown', reason: 'cut off' }) as const };
 const MINUTE_MS = 60_000;
-const UNTOLD = 'somebody executed a relay in a transaction that cannot be told';
+const UNIDENTIFIED = 'relay executed by a third party, transaction not identified';
 
 let relayers: RelayerFixture;
 beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('a relay whose transaction elsewhere cannot be told', () => {
     await relayers.runPass();
     for (let looks = 0; looks < 5; looks += 1) await relayers.runPass(counting);
     expect([await relayers.states(), relayers.outcomes]).toEqual([['SENT'], []]);
-    expect(relayers.warnings).toContain(UNTOLD);
+    expect(relayers.warnings).toContain(UNIDENTIFIED);
     const once = searches;
     expect(once).toBeGreaterThan(0);
     relayers.clock.advance(MINUTE_MS + 1);
@@ -181,7 +181,7 @@ describe('a relay that counts as lost', () => {
     await reverted();
     await relayers.recheckUnexecuted({ call: () => Promise.reject(new Error('gone')) });
     expect(await relayers.states()).toEqual(['REVERTED']);
-    expect(relayers.warnings).toContain('a wallet could not be asked what it has executed');
+    expect(relayers.warnings).toContain('wallet not readable, relay recheck skipped');
   });
 
   it('is believed to be so where the wallet does not tell what it has executed', async () => {

@@ -3,7 +3,6 @@ import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Block, StarknetChain } from '../../chains/starknet/chain.ts';
 import { createSemaphore } from '../../util/semaphore.ts';
-import { errorText } from '../../util/text.ts';
 import {
   executionOfRelay,
   findExecutingTransaction,
@@ -23,44 +22,41 @@ import {
   type RelayWorkerDeps,
 } from './context.ts';
 
-/** Reads of one look at the same time: enough to keep a node busy, few enough to be polite. */
 const READS_AT_ONCE = 8;
-/** A node may tell nonces before receipts, or be behind another one; after so long it is neither. */
+/** Longer than a node shows nonces before receipts, or lags behind another. */
 const DISPLACED_AFTER_MS = 300_000;
 
-/** `LATER`: it is on the chain, but its block may still change, or it cannot be read now. `UNKNOWN`: none of its transactions is there. */
+/** `LATER`: not in a sealed block yet, or not readable now. `UNKNOWN`: the chain has none of its transactions. */
 type Inclusion = Included | 'LATER' | 'UNKNOWN';
 
-/** Stores the end of relays whose nonces are used. Answers whether there was one. */
-export async function recordIncluded(view: AccountContext, relays: readonly OpenRelay[]): Promise<boolean> {
+export async function recordIncluded(context: AccountContext, relays: readonly OpenRelay[]): Promise<boolean> {
   const blocks = new Map<number, Promise<Block | undefined>>();
   const blockAt = (number: number) => {
-    const block = blocks.get(number) ?? view.chain.block(number);
+    const block = blocks.get(number) ?? context.chain.block(number);
     blocks.set(number, block);
     return block;
   };
-  let settled = false;
+  let ended = false;
   for (let start = 0; start < relays.length; start += READS_AT_ONCE) {
     const some = relays.slice(start, start + READS_AT_ONCE);
     const all = await Promise.all(
-      some.map(async (relay) => ({ relay, found: await readInclusion(view, relay, blockAt) })),
+      some.map(async (relay) => ({ relay, found: await readInclusion(context, relay, blockAt) })),
     );
-    for (const { relay, found } of all) settled = (await endRelay(view, relay, found)) || settled;
+    for (const { relay, found } of all) ended = (await endRelay(context, relay, found)) || ended;
   }
-  return settled;
+  return ended;
 }
 
 type BlockAt = (number: number) => Promise<Block | undefined>;
 
-/** One that cannot be read must not hold up the others. */
-function readInclusion(view: AccountContext, relay: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
-  return read(view, relay, blockAt).catch((error: unknown) => {
-    view.log.warn({ relayId: relay.id, reason: errorText(error) }, 'the end of a relay could not be read');
+function readInclusion(context: AccountContext, relay: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
+  return findInclusion(context, relay, blockAt).catch((error: unknown) => {
+    context.log.warn({ relayId: relay.id, err: error }, 'relay receipt not readable');
     return 'LATER';
   });
 }
 
-async function read({ chain }: AccountContext, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
+async function findInclusion({ chain }: AccountContext, { attempts }: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
   for (const { hash, kind } of attempts) {
     const receipt = await chain.receipt(hash);
     if (!receipt) continue;
@@ -71,19 +67,18 @@ async function read({ chain }: AccountContext, { attempts }: OpenRelay, blockAt:
   return 'UNKNOWN';
 }
 
-async function endRelay(view: AccountContext, relay: OpenRelay, found: Inclusion): Promise<boolean> {
-  const { db, outcomes, log } = view;
+async function endRelay(context: AccountContext, relay: OpenRelay, found: Inclusion): Promise<boolean> {
+  const { db, outcomes, log } = context;
   if (found === 'LATER') return false;
   try {
-    if (found === 'UNKNOWN' && !(await isDisplaced(view, relay))) return false;
+    if (found === 'UNKNOWN' && !(await isDisplaced(context, relay))) return false;
     const own = found === 'UNKNOWN' ? undefined : found;
-    const other = isExecution(own) ? 'NONE' : await findForeignExecution(view, relay);
+    const other = isExecution(own) ? 'NONE' : await findForeignExecution(context, relay);
     if (other === 'UNIDENTIFIED') return false;
     return await recordOutcome(db, outcomes, relay, other === 'NONE' ? own : other);
   } catch (error) {
-    // A relay that cannot be recorded does not hold up the others.
     log.error({ relayId: relay.id, err: error }, 'relay outcome not recorded, retrying');
-    await countFailure(view, relay.id);
+    await countFailure(context, relay.id);
     return false;
   }
 }
@@ -91,56 +86,54 @@ async function endRelay(view: AccountContext, relay: OpenRelay, found: Inclusion
 const isExecution = (own: Included | undefined): boolean =>
   own !== undefined && !own.filler && own.receipt.status !== 'REVERTED';
 
-async function isDisplaced(view: AccountContext, relay: OpenRelay): Promise<boolean> {
-  const { chain, account, log } = view;
+async function isDisplaced(context: AccountContext, relay: OpenRelay): Promise<boolean> {
+  const { chain, account, log } = context;
   const { id, nonce, missingSince, attempts } = relay;
-  if (!missingSince) await markSince(view, id, 'missing');
-  if (!missingSince || ageMs(view, missingSince) < DISPLACED_AFTER_MS) return false;
+  if (!missingSince) await markSince(context, id, 'missing');
+  if (!missingSince || ageMs(context, missingSince) < DISPLACED_AFTER_MS) return false;
   const used = (await chain.nonceAt(BigInt(account))) ?? 0n;
   const known = await Promise.all(attempts.map(({ hash }) => chain.transactionStatus(hash)));
   if (used <= nonce || known.some(({ status }) => status !== 'NOT_RECEIVED')) return false;
   const hashes = attempts.map(({ hash }) => toHex(hash));
-  log.error({ account, relayId: id, nonce: String(nonce), hashes }, 'the nonce of a relay was used by somebody else');
+  log.error({ account, relayId: id, nonce: String(nonce), hashes }, 'relay nonce consumed by a foreign transaction');
   return true;
 }
 
 /**
- * Anyone who has seen the signature can execute a relay: when our own transaction did not, the wallet is asked whether somebody has.
- * `NO`: nobody has. `UNTOLD`: somebody has, in a transaction that cannot be told yet.
+ * Any holder of the signature can execute a relay, so the wallet decides when our transaction did not. `UNIDENTIFIED`: executed in a
+ * transaction that was not found.
  */
 export async function findForeignExecution(
-  view: AccountContext,
+  context: AccountContext,
   relay: OpenRelay,
 ): Promise<Included | 'NONE' | 'UNIDENTIFIED'> {
-  const { db, chain, log } = view;
-  const deed = await executionOfRelay(db, relay);
-  if (!deed) return 'NONE';
+  const { db, chain, log } = context;
+  const relayed = await executionOfRelay(db, relay);
+  if (!relayed) return 'NONE';
   try {
-    if (!(await isExecuted(chain, deed, 'latest'))) return 'NONE';
+    if (!(await isExecuted(chain, relayed, 'latest'))) return 'NONE';
   } catch (error) {
     if (error instanceof NonceUnreadableError) return 'NONE';
     throw error;
   }
   const head = await chain.blockNumber();
-  const number = (await isExecuted(chain, deed, head)) ? await findExecutionBlock(chain, deed, head) : undefined;
-  const receipt = number === undefined ? undefined : await findExecutingTransaction(db, chain, deed, number);
+  const number = (await isExecuted(chain, relayed, head)) ? await findExecutionBlock(chain, relayed, head) : undefined;
+  const receipt = number === undefined ? undefined : await findExecutingTransaction(db, chain, relayed, number);
   const block = receipt?.blockNumber === undefined ? undefined : await chain.block(receipt.blockNumber);
   if (!receipt || !block || block.hash !== receipt.blockHash) {
-    await markSince(view, relay.id, 'looked');
-    log.error({ relayId: relay.id, block: number }, 'somebody executed a relay in a transaction that cannot be told');
+    await markSince(context, relay.id, 'looked');
+    log.error({ relayId: relay.id, block: number }, 'relay executed by a third party, transaction not identified');
     return 'UNIDENTIFIED';
   }
   const hash = receipt.transactionHash;
   await insertForeignAttempt(db, chain.chainId, relay.id, hash);
-  log.warn({ relayId: relay.id, hash: toHex(hash) }, 'somebody else executed a relay');
+  log.warn({ relayId: relay.id, hash: toHex(hash) }, 'relay executed by a third party');
   return { receipt, block, filler: false };
 }
 
-/** At one look, those first that were not asked about for longest: one question each. */
 const MAX_RECHECKED = 500;
-/** Enough to keep a node busy, few enough to be polite. */
 const RECHECKS_AT_ONCE = 8;
-/** So that the last look comes when the window is over and what it left is in a block. */
+/** The last check comes after the window, once its last transactions are in a block. */
 const RECHECK_MARGIN_MS = 180_000;
 
 interface Row {
@@ -150,20 +143,17 @@ interface Row {
   readonly not_after: Date;
 }
 
-/**
- * What reverted or was given up can still be executed by anyone who has the signature, until its window is over. Where the wallet says
- * that it was, the relay is under way again, and the tender finds out how it ended.
- */
+/** A failed relay can be executed by a third party until its window ends. Where the wallet proves that, the relay is reopened. */
 export async function recheckUnexecuted(deps: RelayWorkerDeps, environment: Environment): Promise<void> {
   const { networks, log } = deps;
   const { chain, time } = networks.starknet(environment);
   const rows = await relaysToRecheck(deps.db, chain.chainId, new Date((await time()).getTime() - RECHECK_MARGIN_MS));
-  const turns = createSemaphore({ limit: RECHECKS_AT_ONCE, maxQueued: MAX_RECHECKED });
-  const look = (row: Row) =>
+  const limited = createSemaphore({ limit: RECHECKS_AT_ONCE, maxQueued: MAX_RECHECKED });
+  const recheck = (row: Row) =>
     reopenExecuted(deps, chain, row).catch((error: unknown) =>
-      log.warn({ relayId: row.id, reason: errorText(error) }, 'a wallet could not be asked what it has executed'),
+      log.warn({ relayId: row.id, err: error }, 'wallet not readable, relay recheck skipped'),
     );
-  await Promise.all(rows.map((row) => turns(() => look(row))));
+  await Promise.all(rows.map((row) => limited(() => recheck(row))));
 }
 
 function relaysToRecheck(db: Db, chainId: bigint, notBefore: Date): Promise<Row[]> {
@@ -179,8 +169,8 @@ function relaysToRecheck(db: Db, chainId: bigint, notBefore: Date): Promise<Row[
 
 async function reopenExecuted({ db, log }: RelayWorkerDeps, chain: StarknetChain, row: Row): Promise<void> {
   const { id, kind, wallet, not_after } = row;
-  const deed = await executionOfRelay(db, { id, kind, wallet: BigInt(wallet), notAfter: not_after });
-  if (!deed || !(await isExecuted(chain, deed, 'latest'))) return;
-  log.warn({ relayId: id }, 'a relay that counted as lost was executed after all');
+  const relayed = await executionOfRelay(db, { id, kind, wallet: BigInt(wallet), notAfter: not_after });
+  if (!relayed || !(await isExecuted(chain, relayed, 'latest'))) return;
+  log.warn({ relayId: id }, 'relay executed after it was recorded as failed');
   await db.tx((tx) => reopen(tx, chain.chainId, sql`id = ${id}`));
 }

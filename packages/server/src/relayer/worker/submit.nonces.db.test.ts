@@ -42,7 +42,7 @@ describe('when the key of an account is used elsewhere', () => {
     await relayers.runPass();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'VOIDED']);
     expect(relayers.outcomes.at(-1)).toMatchObject({ result: 'VOIDED', hash: undefined });
-    expect(relayers.warnings).toContain('the nonce of a relay was used by somebody else');
+    expect(relayers.warnings).toContain('relay nonce consumed by a foreign transaction');
     await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'typed_data_expired' });
     const again = payer.asks({ ...asked.execution, nonce: asked.execution.nonce + 1n });
     await sponsor.sponsor(again, nothing);

@@ -153,7 +153,7 @@ describe('a raise', () => {
     expect(all.length).toBeGreaterThan(1);
     expect(all.length).toBeLessThan(6);
     for (const { tx } of all) expect(maxFeeOf(feeOf(tx))).toBeLessThanOrEqual(maxFeeFri);
-    expect(relayers.warnings).toContain('a relay is stuck, and more is not paid for one');
+    expect(relayers.warnings).toContain('relay stuck: fee limit reached');
   });
 });
 
@@ -178,7 +178,7 @@ describe('a transaction that is refused again and again', () => {
     relayers.clock.advance(31_000);
     await relayers.runPass(refused);
     expect(await attempts()).toHaveLength(1);
-    expect(relayers.warnings).toContain('a relay was not taken');
+    expect(relayers.warnings).toContain('relay not accepted by a node');
   });
 });
 

@@ -38,7 +38,7 @@ describe('what was stored and never sent', () => {
     expect(await relayers.states()).toEqual(['STORED']);
   });
 
-  it('is sent by the tender, all in order, and the same request then answers it', async () => {
+  it('is sent by the relay worker, all in order, and the same request then answers it', async () => {
     const { bob, all } = await storeUnsent(3);
     await relayers.finish();
     expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED']);

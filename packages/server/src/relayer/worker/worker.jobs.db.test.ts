@@ -124,8 +124,8 @@ describe('the balances of relayer accounts', () => {
       for (const status of await relayerStatus(relayers.db.reads))
         expect(status).toMatchObject({ balance, low, empty });
     }
-    expect(relayers.warnings).toContain('a relayer account is low on STRK');
-    expect(relayers.warnings).toContain('a relayer account is out of STRK and pays for nothing more');
+    expect(relayers.warnings).toContain('relayer account low on STRK');
+    expect(relayers.warnings).toContain('relayer account out of STRK, it gets no new relays');
   });
 
   it('of accounts that are no longer used are not shown', async () => {

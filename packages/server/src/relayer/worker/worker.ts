@@ -2,7 +2,6 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { enqueue, enqueueMany, type JobHandler, type JobHandlers, type RecurringJob } from '../../jobs/job.ts';
-import { errorText } from '../../util/text.ts';
 import { nextNonces, raiseNextNonce, readBalances } from '../accounts.ts';
 import { type RelayWorkerPayload, relayWorkerJob, relayWorkerTask } from '../relay-store.ts';
 import {
@@ -18,22 +17,16 @@ import { submitPending } from './submit.ts';
 
 /** Shorter than a block time: callers wait for the outcome. */
 const POLL_MS = 1_000;
-/** What one look settles; the next one goes on. */
 const MAX_RECORDED = 200;
-/** More than a node lets wait, so that nothing that could be sent is overlooked. */
-const MAX_WAITING = 200;
+const MAX_PENDING = 200;
 
 export interface PassResult {
-  /** Whether a relay has not ended. */
   readonly open: boolean;
   /** Delay until the next pass; 0 after progress. */
   readonly nextPassMs: number;
 }
 
-/**
- * Looks after everything that an account has under way: stores how things ended, sends what no node has, raises what is stuck. It
- * may be repeated, and run beside requests that send the same. Nodes that fail change nothing.
- */
+/** Records outcomes, sends what no node has, bumps what is stuck. Safe to repeat, and beside requests that send the same. */
 export async function processAccount(
   deps: RelayWorkerDeps,
   environment: Environment,
@@ -47,39 +40,35 @@ export async function processAccount(
   return dueMs === undefined ? { open: false, nextPassMs: 0 } : { open: true, nextPassMs: dueMs };
 }
 
-/** Answers whether something went forward. */
-async function runPass(view: AccountContext): Promise<boolean> {
-  const { sealed, pending } = await readNonces(view);
-  await syncNextNonce(view, sealed);
-  const included = await openRelays(view, { below: sealed, limit: MAX_RECORDED });
-  const waiting = await openRelays(view, { from: pending, limit: MAX_WAITING });
-  // Together, and neither fails with the other: somebody waits for both.
-  const [pushed, settled] = await Promise.all([
-    submitPending(view, waiting, pending).catch((error: unknown) => logFailure(view, error)),
-    recordIncluded(view, included).catch((error: unknown) => logFailure(view, error)),
+async function runPass(context: AccountContext): Promise<boolean> {
+  const { sealed, pending } = await readNonces(context);
+  await syncNextNonce(context, sealed);
+  const included = await openRelays(context, { below: sealed, limit: MAX_RECORDED });
+  const waiting = await openRelays(context, { from: pending, limit: MAX_PENDING });
+  const [submitted, recorded] = await Promise.all([
+    submitPending(context, waiting, pending).catch((error: unknown) => logFailure(context, error)),
+    recordIncluded(context, included).catch((error: unknown) => logFailure(context, error)),
   ]);
-  return pushed || settled;
+  return submitted || recorded;
 }
 
 function logFailure({ log, account }: AccountContext, error: unknown): false {
-  log.warn({ account, reason: errorText(error) }, 'a look at a relayer account was cut short');
+  log.warn({ account, err: error }, 'relay worker pass failed');
   return false;
 }
 
-/** What is below `sealed` stands in blocks; what is below `pending` is executed, but its block is still open. */
+/** Nonces below `sealed` are in sealed blocks, those below `pending` also in the open one. */
 async function readNonces({ chain, account }: AccountContext): Promise<{ sealed: bigint; pending: bigint }> {
   const address = BigInt(account);
   const [sealed, pending] = await Promise.all([chain.nonceAt(address), chain.nonceAt(address, 'pre_confirmed')]);
-  if (sealed === undefined || pending === undefined) throw new Error('The account does not stand on the chain.');
-  // Two nodes may have answered, one of them behind.
+  if (sealed === undefined || pending === undefined) throw new Error('The account is not deployed.');
   return { sealed, pending: pending > sealed ? pending : sealed };
 }
 
-/** The chain can be ahead of us only when the account's key was used elsewhere. */
 async function syncNextNonce({ db, chain, account, log }: AccountContext, sealed: bigint): Promise<void> {
   const next = (await nextNonces(db.reads, chain.chainId, [account])).get(account);
   if (next !== undefined && next >= sealed) return;
-  log.error({ account, next: String(next), chain: String(sealed) }, 'somebody else uses the key of a relayer account');
+  log.error({ account, next: String(next), chain: String(sealed) }, 'relayer key used by another process');
   await raiseNextNonce(db, chain.chainId, account, sealed);
 }
 
@@ -88,11 +77,9 @@ const BALANCE_SECONDS = 60;
 const WATCH_SECONDS = 60;
 
 export interface RelayerJobDeps extends RelayWorkerDeps {
-  /** Those whose chain this process reaches. */
   readonly environments: readonly Environment[];
 }
 
-/** What relayer accounts need done without being asked. */
 export function relayerJobs(deps: RelayerJobDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const each = deps.environments.map((environment) => {
     const [sweep, balances] = [`sweep-relayers-${environment}`, `read-relayer-balances-${environment}`];
@@ -125,7 +112,7 @@ function relayWorkerHandler(deps: RelayerJobDeps, environment: Environment): Job
   };
 }
 
-/** In case a tender used up its attempts while the database was away. */
+/** Requeues accounts with open relays, in case a job has used up its attempts. */
 async function sweepAccounts({ db, networks }: RelayerJobDeps, environment: Environment): Promise<void> {
   const { chainId } = networks.starknet(environment).chain;
   const rows = await db.rows<{ account: string }>(sql`
