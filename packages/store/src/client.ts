@@ -1,12 +1,37 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { CONNECT_TIMEOUT_MS } from './limits.ts';
-import { types } from './types.ts';
 
-// A server that is there closes the connection at once.
-const GOODBYE_MS = 1_000;
+export const STATEMENT_TIMEOUT_MS = 30_000;
+/** Covers reaching the server and waiting for a free connection of a pool. */
+export const CONNECT_TIMEOUT_MS = 10_000;
+const ANSWER_MARGIN_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
-/** One connection of its own, for what a pool cannot do: locks and notifications that live as long as it does. */
+/** Longer than the server's own limit: fires only when the server or the network is silent. */
+export const answerTimeoutMs = (statementTimeoutMs: number): number => statementTimeoutMs + ANSWER_MARGIN_MS;
+
+const TEXT_ARRAY: number = 1009;
+const INT8_ARRAY = 1016;
+const NUMERIC_ARRAY = 1231;
+
+type Parser = (text: string) => unknown;
+const textArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY);
+
+// Exact values where the driver would round (int8[], numeric[]) or guess a time zone (date).
+const parsers = new Map<number, Parser>([
+  [pg.types.builtins.INT8, BigInt],
+  [INT8_ARRAY, (text) => textArray(text).map((item) => (item === null ? null : BigInt(item)))],
+  [NUMERIC_ARRAY, textArray],
+  [pg.types.builtins.DATE, String],
+]);
+
+/** For our connections only; other libraries use the driver's global table. */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers.get(id)) || pg.types.getTypeParser(id, format),
+};
+
+/** A connection outside the pool: session locks and notifications live as long as it does. */
 export async function connectClient(url: string, settings: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -16,13 +41,12 @@ export async function connectClient(url: string, settings: pg.ClientConfig = {})
     types,
     ...settings,
   });
-  // Losing the connection rejects what runs on it and emits 'end'; unheard, the error event would end the process.
+  // A lost connection rejects its queries and emits 'end'; an unhandled 'error' event would end the process.
   client.on('error', () => {});
   await client.connect();
   return client;
 }
 
-/** Runs `work` on a connection that is closed afterwards, whatever happens. */
 export async function withClient<T>(
   url: string,
   settings: pg.ClientConfig,
@@ -36,7 +60,18 @@ export async function withClient<T>(
   }
 }
 
-/** Says goodbye, and does not wait for a server that no longer answers. */
 export async function endClient(client: pg.Client): Promise<void> {
-  await Promise.race([client.end(), pause(GOODBYE_MS, undefined, { ref: false })]);
+  await Promise.race([client.end(), pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+}
+
+/** Session locks: they belong to the database of their connection and end with it. */
+export type LockName = 'svc:migrate' | 'svc:embedded-owner' | 'svc:test-template';
+
+export async function lock(client: pg.Client, name: LockName): Promise<void> {
+  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
+}
+
+export async function tryLock(client: pg.Client, name: LockName): Promise<boolean> {
+  const answer = await client.query('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
+  return answer.rows[0]?.locked === true;
 }

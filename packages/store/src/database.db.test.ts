@@ -21,7 +21,7 @@ const backendOf = async (on: Db) => (await on.one<{ pid: number }>(sql`select pg
 const terminate = (pid: number | undefined) => db.run(sql`select pg_terminate_backend(${pid}, 5000)`);
 
 describe('values', () => {
-  it('come back exact: int8 as bigint, numeric and date as text, timestamptz as Date, jsonb parsed', async () => {
+  it('are exact: int8 as bigint, numeric and date as text, timestamptz as Date, jsonb parsed', async () => {
     const row = await db.one(sql`
       select 9007199254740993::int8 as big, 0.10::numeric as exact, timestamptz '2026-01-02 03:04:05.678Z' as at,
              '{"a": [1]}'::jsonb as data, date '2026-01-02' as day, array[1, null]::int8[] as bigs, array[1.50] as exacts`);
@@ -89,7 +89,7 @@ describe('statements', () => {
     await single.close();
   });
 
-  it('work again after an idle connection was killed, and the process lives on', async () => {
+  it('work again after an idle connection was killed, and the process continues', async () => {
     const single = connect(test.url, { max: 1 });
     const pid = await backendOf(single);
     const lost = new Promise((resolve) => single.pool.once('remove', resolve));

@@ -1,20 +1,15 @@
 import pg from 'pg';
-import { answerTimeoutMs, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './limits.ts';
-import { type Ask, openReads, type Reads, readsOf } from './reads.ts';
+import { answerTimeoutMs, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, types } from './client.ts';
+import { openReads, type Reads, type RunQuery, readsOf } from './reads.ts';
 import { type Sql, statement } from './sql.ts';
-import { types } from './types.ts';
 
-// A transaction that waits this long for its own program holds locks that others need.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
-// PostgreSQL allows 100 connections by default; several replicas and workers share them.
+// Replicas and workers share the 100 connections of a default PostgreSQL.
 const DEFAULT_POOL_SIZE = 10;
-// Opened on demand and closed when idle. A few slow lists at once leave a connection for metrics.
 const LIST_CONNECTIONS = 4;
-// Callers do not wait longer for a page, and a metrics scrape gives up at about the same time.
 const LIST_TIMEOUT_MS = 10_000;
 
-// Codes, because severities come in the server's language. The connection is lost or about to be (08, 28, 53, 57P, 58, XX,
-// 25P03, 25P04), or holds a prepared statement that no longer fits (0A000, 26000), which only a new connection heals.
+// Lost connections (08, 28, 53, 57P, 58, XX, 25P03, 25P04) and stale prepared statements (0A000, 26000).
 const NEEDS_NEW_CONNECTION = /^(08|28|53|57P|58|XX|25P03|25P04|0A000|26000)/;
 
 export interface Db {
@@ -27,9 +22,8 @@ export interface Db {
 export interface Database extends Db {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Short reads without a transaction, pipelined: cheaper than a connection of the pool, but a slow one delays the rest. */
   readonly reads: Reads;
-  /** Reads that may be slow: pages with their counts, gauges and checks. Connections of their own, with a shorter timeout. */
+  /** Reads that can be slow: pages with counts, gauges, checks. Own connections, shorter timeout. */
   readonly lists: Reads;
   close(): Promise<void>;
 }
@@ -54,13 +48,13 @@ export function connect(url: string, options: { max?: number; applicationName?: 
   };
   return {
     ...db(
-      (query) => askPool(pool, query),
+      (query) => runOnPool(pool, query),
       (work) => transaction(pool, work),
     ),
     url,
     pool,
     reads,
-    lists: readsOf((query) => askPool(listPool, query)),
+    lists: readsOf((query) => runOnPool(listPool, query)),
     close,
   };
 }
@@ -84,12 +78,12 @@ function openPool(
   return pool;
 }
 
-function db(ask: Ask, tx: Db['tx']): Db {
-  return { ...readsOf(ask), run: async (query) => (await ask(query)).rowCount ?? 0, tx };
+function db(run: RunQuery, tx: Db['tx']): Db {
+  return { ...readsOf(run), run: async (query) => (await run(query)).rowCount ?? 0, tx };
 }
 
-// Unlike pool.query, a refused statement (a duplicate key, say) does not cost the pool its connection.
-async function askPool(pool: pg.Pool, query: Sql): Promise<pg.QueryResult> {
+// Unlike pool.query, keeps the connection after an error such as a duplicate key.
+async function runOnPool(pool: pg.Pool, query: Sql): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let broken = false;
   try {
@@ -106,7 +100,7 @@ async function transaction<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Prom
   const client = await pool.connect();
   let open = true;
   let broken = false;
-  let turn: Promise<unknown> = Promise.resolve();
+  let queue: Promise<unknown> = Promise.resolve();
   const sendNow = async (query: pg.QueryConfig | string) => {
     if (broken) throw new Error('The connection of this transaction was lost; nothing of it is stored.');
     try {
@@ -116,28 +110,28 @@ async function transaction<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Prom
       throw error;
     }
   };
-  // One at a time: the driver gives up queueing statements that are asked together on one connection.
+  // One at a time: the driver deprecates queueing on one connection.
   const send = (query: pg.QueryConfig | string) => {
-    const answer = turn.then(() => sendNow(query));
-    turn = answer.catch(() => {});
+    const answer = queue.then(() => sendNow(query));
+    queue = answer.catch(() => {});
     return answer;
   };
-  // After the end the connection belongs to someone else, and a straggler of a failed Promise.all must not write on it.
-  const ask: Ask = async (query) => {
+  // A late statement of a failed Promise.all must not reach the connection's next user.
+  const run: RunQuery = async (query) => {
     if (!open) throw new Error('This transaction is over; its handle cannot be used any more.');
     return send(statement(query));
   };
   try {
     await send('begin');
-    const result = await work(db(ask, refuseNesting));
+    const result = await work(db(run, refuseNesting));
     open = false;
     const end = await send('commit');
-    // The server answers ROLLBACK when a statement failed and the work went on regardless.
+    // The server answers ROLLBACK when an earlier statement failed.
     if (end.command !== 'COMMIT') throw new Error('A statement of this transaction failed; nothing of it is stored.');
     return result;
   } catch (error) {
     open = false;
-    // Without a rollback that succeeded the connection is closed, and the server rolls back by itself.
+    // Without a successful rollback the connection is closed, which rolls back as well.
     await send('rollback').catch(() => {
       broken = true;
     });
@@ -147,12 +141,12 @@ async function transaction<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Prom
   }
 }
 
-// A savepoint would let the caller catch the error and commit half of its work, so a nested transaction is refused.
+// A savepoint would allow to catch an error and commit half of the work.
 async function refuseNesting(): Promise<never> {
   throw new Error('A transaction is already open here: use its handle instead of starting another one inside it.');
 }
 
-// An error that the server reports leaves the connection usable; after any other, a time-out say, its state is unknown.
+// After an error that the server did not report, such as a timeout, the state of the connection is unknown.
 function breaksConnection(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || NEEDS_NEW_CONNECTION.test(error.code ?? '');
 }

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { migrate } from './migrate.ts';
-import type { MigrationSet } from './migration-files.ts';
+import { type MigrationSet, migrate } from './migrate.ts';
 import { sql } from './sql.ts';
 import { everyPrefix, schemaOf, TestDatabase } from './testing/index.ts';
 

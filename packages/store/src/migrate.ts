@@ -1,12 +1,25 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import type pg from 'pg';
-import { lock } from './advisory-lock.ts';
-import { withClient } from './client.ts';
-import { type Migration, type MigrationSet, readMigrations } from './migration-files.ts';
+import { lock, withClient } from './client.ts';
 
-// Replicas that start together wait for the one that migrates.
+// Replicas that start together wait for the first.
 const LOCK_TIMEOUT_MS = 300_000;
-// A migration may rewrite a large table; beyond this an operator should look.
 const MIGRATION_TIMEOUT_MS = 1_800_000;
+
+/** A folder of files NNNN_name.sql, numbered from 0001 without gaps. */
+export interface MigrationSet {
+  readonly name: string;
+  readonly folder: string;
+}
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string; // without .sql
+  readonly text: string;
+  readonly checksum: string;
+}
 
 interface Applied {
   readonly number: number;
@@ -19,10 +32,7 @@ interface Plan {
   readonly pending: readonly Migration[];
 }
 
-/**
- * Brings the database to what the folders say, file by file, each in one transaction with its record.
- * Nothing is applied unless every set fits what the database already has.
- */
+/** Applies every file in one transaction with its record; nothing, unless every set fits the records of the database. */
 export async function migrate(
   url: string,
   sets: readonly MigrationSet[],
@@ -33,10 +43,10 @@ export async function migrate(
   const timeouts = { lock_timeout: LOCK_TIMEOUT_MS, statement_timeout: MIGRATION_TIMEOUT_MS };
   return withClient(url, { application_name: 'svc migrate', ...timeouts }, async (client) => {
     await lock(client, 'svc:migrate');
-    await createRecord(client);
+    await createRecords(client);
     const plans: Plan[] = [];
     for (const [set, known] of files) {
-      const pending = pendingOf(set, known, await appliedOf(client, set));
+      const pending = pendingOf(set, known, await readApplied(client, set));
       const last = options.upTo?.[set] ?? known.length;
       plans.push({ set, pending: pending.filter((migration) => migration.number <= last) });
     }
@@ -51,7 +61,7 @@ export async function migrate(
   });
 }
 
-async function createRecord(client: pg.Client): Promise<void> {
+async function createRecords(client: pg.Client): Promise<void> {
   await client.query(`
     create table if not exists schema_migrations (
       set_name text not null,
@@ -63,7 +73,7 @@ async function createRecord(client: pg.Client): Promise<void> {
     )`);
 }
 
-async function appliedOf(client: pg.Client, set: string): Promise<Applied[]> {
+async function readApplied(client: pg.Client, set: string): Promise<Applied[]> {
   const query = 'select number, name, checksum from schema_migrations where set_name = $1 order by number';
   return (await client.query<Applied>(query, [set])).rows;
 }
@@ -103,9 +113,30 @@ async function apply(client: pg.Client, set: string, migration: Migration): Prom
     ]);
     await client.query('commit');
   } catch (error) {
-    // Closing the connection rolls back as well, so a rollback that fails changes nothing.
     await client.query('rollback').catch(() => {});
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Migration ${set}/${migration.name} failed and was undone: ${reason}`, { cause: error });
   }
+}
+
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+export function readMigrations(set: MigrationSet): readonly Migration[] {
+  const files = readdirSync(set.folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
+  return files.map((file, index) => {
+    const number = Number(FILE_NAME.exec(file)?.[1]);
+    const where = `${path.join(set.folder, file)}:`;
+    if (Number.isNaN(number)) throw new Error(`${where} a migration is named NNNN_what_it_does.sql.`);
+    if (number <= index) throw new Error(`${where} two migrations have the number ${number}, or it is 0000.`);
+    if (number !== index + 1) throw new Error(`${where} migration ${index + 1} is missing before it.`);
+    return { number, name: file.slice(0, -'.sql'.length), ...readText(path.join(set.folder, file)) };
+  });
+}
+
+// Line endings of a checkout do not change a migration.
+function readText(file: string): { text: string; checksum: string } {
+  const text = readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
+  return { text, checksum: createHash('sha256').update(text).digest('hex') };
 }

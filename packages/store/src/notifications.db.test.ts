@@ -15,36 +15,36 @@ const handlers = () => ({ onMessage: vi.fn(), onConnect: vi.fn(), onDisconnect: 
 
 describe('a listener', () => {
   it('receives what is sent after it started, in order', async () => {
-    const heard = handlers();
-    const listener = await listen(test.url, CHANNEL, heard);
+    const received = handlers();
+    const listener = await listen(test.url, CHANNEL, received);
     expect(listener.connected).toBe(true);
     await send('one');
     await send('');
-    await vi.waitFor(() => expect(heard.onMessage.mock.calls).toEqual([['one'], ['']]));
-    expect(heard.onConnect).toHaveBeenCalledTimes(1);
+    await vi.waitFor(() => expect(received.onMessage.mock.calls).toEqual([['one'], ['']]));
+    expect(received.onConnect).toHaveBeenCalledTimes(1);
     await listener.close();
   });
 
-  it('comes back by itself when its connection is killed, and says so both times', async () => {
-    const heard = handlers();
-    const listener = await listen(test.url, CHANNEL, heard);
+  it('reconnects when its connection is killed, and reports both', async () => {
+    const received = handlers();
+    const listener = await listen(test.url, CHANNEL, received);
     await test.db.run(sql`
       select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where application_name = 'svc listener' and datname = current_database()`);
-    await vi.waitFor(() => expect(heard.onDisconnect).toHaveBeenCalledTimes(1), { timeout: 10_000 });
-    await vi.waitFor(() => expect(heard.onConnect).toHaveBeenCalledTimes(2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received.onDisconnect).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received.onConnect).toHaveBeenCalledTimes(2), { timeout: 10_000 });
     expect(listener.connected).toBe(true);
     await send('again');
-    await vi.waitFor(() => expect(heard.onMessage).toHaveBeenCalledWith('again'));
+    await vi.waitFor(() => expect(received.onMessage).toHaveBeenCalledWith('again'));
     await listener.close();
   });
 
-  it('hears nothing and keeps no connection after it is closed', async () => {
-    const heard = handlers();
-    const listener = await listen(test.url, CHANNEL, heard);
+  it('receives nothing and keeps no connection after it is closed', async () => {
+    const received = handlers();
+    const listener = await listen(test.url, CHANNEL, received);
     await listener.close();
     expect(listener.connected).toBe(false);
-    expect(heard.onDisconnect).not.toHaveBeenCalled();
+    expect(received.onDisconnect).not.toHaveBeenCalled();
     await vi.waitFor(async () => {
       const left = await test.db.rows(sql`
         select pid from pg_stat_activity where application_name = 'svc listener' and datname = current_database()`);

@@ -3,9 +3,8 @@ import pg from 'pg';
 import { connectClient, endClient } from './client.ts';
 
 const FIRST_RETRY_MS = 50;
-// A database that restarts is back within seconds; asking more seldom would leave caches stale for no gain.
 const MAX_RETRY_MS = 5_000;
-// A connection that only listens does not notice a vanished server by itself.
+// A connection that only listens does not notice a vanished server.
 const HEARTBEAT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -16,21 +15,21 @@ export interface Listener {
 
 export interface ListenHandlers {
   onMessage(payload: string): void;
-  /** After every connection, the first included: what was sent before it is unknown. */
+  /** After every connection, the first included: earlier messages may be lost. */
   onConnect?(): void;
   onDisconnect?(): void;
 }
 
-/** Listens on one connection and connects again for as long as it is not closed. Rejects when the first connection fails. */
+/** Reconnects until closed. Rejects when the first connection fails. */
 export async function listen(url: string, channel: string, handlers: ListenHandlers): Promise<Listener> {
   const closed = new AbortController();
   let client = await subscribe(url, channel, handlers);
   let connected = true;
   handlers.onConnect?.();
 
-  const keep = async () => {
+  const maintain = async () => {
     while (!closed.signal.aborted) {
-      await stay(client, closed.signal);
+      await untilLost(client, closed.signal);
       connected = false;
       await endClient(client);
       if (closed.signal.aborted) return;
@@ -42,14 +41,14 @@ export async function listen(url: string, channel: string, handlers: ListenHandl
       handlers.onConnect?.();
     }
   };
-  const keeping = keep();
+  const maintaining = maintain();
   return {
     get connected() {
       return connected;
     },
     close: async () => {
       closed.abort();
-      await keeping;
+      await maintaining;
     },
   };
 }
@@ -66,7 +65,6 @@ async function subscribe(url: string, channel: string, handlers: ListenHandlers)
   }
 }
 
-/** Tries until it succeeds; undefined once the listener is closed. */
 async function resubscribe(
   url: string,
   channel: string,
@@ -74,7 +72,7 @@ async function resubscribe(
   closed: AbortSignal,
 ): Promise<pg.Client | undefined> {
   for (let delay = FIRST_RETRY_MS; !closed.aborted; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
-    // Replicas that lost the same server must not all come back in the same instant.
+    // Jitter: replicas that lost the same server do not reconnect at once.
     await pause(delay * (0.5 + Math.random() / 2), undefined, { signal: closed }).catch(() => {});
     if (closed.aborted) return undefined;
     const client = await subscribe(url, channel, handlers).catch(() => undefined);
@@ -84,8 +82,7 @@ async function resubscribe(
   return undefined;
 }
 
-/** Returns when the connection is lost, no longer answers, or the listener is closed. */
-async function stay(client: pg.Client, closed: AbortSignal): Promise<void> {
+async function untilLost(client: pg.Client, closed: AbortSignal): Promise<void> {
   const ended = new AbortController();
   client.once('end', () => ended.abort());
   const over = AbortSignal.any([closed, ended.signal]);

@@ -19,10 +19,10 @@ afterAll(async () => {
 const square = (n: number) => database.reads.one<{ square: number }>(sql`select square from numbers where n = ${n}`);
 
 describe('shared reads', () => {
-  it('give every caller its own answer, however many ask at once', async () => {
-    const asked = Array.from({ length: 500 }, (_, index) => index + 1);
-    const answers = await Promise.all(asked.map(square));
-    expect(answers.map((row) => row?.square)).toEqual(asked.map((n) => n * n));
+  it('give every caller its own answer with many at once', async () => {
+    const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
+    const answers = await Promise.all(numbers.map(square));
+    expect(answers.map((row) => row?.square)).toEqual(numbers.map((n) => n * n));
   });
 
   it('keep the fault of one statement from the others', async () => {
@@ -33,12 +33,12 @@ describe('shared reads', () => {
     expect(await square(4)).toEqual({ square: 16 });
   });
 
-  it('come back after their connections were lost', async () => {
+  it('reconnect after their connections were lost', async () => {
     await Promise.all([square(1), square(2)]);
     const cut = await database.run(sql`
       select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'reads test reads'`);
     expect(cut).toBeGreaterThan(0);
-    // Whoever is on the way when the line is cut gets an error; those who come after it do not.
+    // Pending statements fail; later ones do not.
     await expect.poll(() => square(5).catch(() => undefined), { timeout: 10_000 }).toEqual({ square: 25 });
     await expect.poll(() => square(6).catch(() => undefined), { timeout: 10_000 }).toEqual({ square: 36 });
   });

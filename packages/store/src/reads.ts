@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { connectClient, endClient } from './client.ts';
-import { answerTimeoutMs, STATEMENT_TIMEOUT_MS } from './limits.ts';
+import { answerTimeoutMs, connectClient, endClient, STATEMENT_TIMEOUT_MS } from './client.ts';
 import { type Sql, statement } from './sql.ts';
 
 /** Statements that only read, each on its own: no transaction and no row locks. */
@@ -9,12 +8,12 @@ export interface Reads {
   one<T>(query: Sql): Promise<T | undefined>;
 }
 
-export type Ask = (query: Sql) => Promise<pg.QueryResult>;
+export type RunQuery = (query: Sql) => Promise<pg.QueryResult>;
 
-export function readsOf(ask: Ask): Reads {
+export function readsOf(run: RunQuery): Reads {
   return {
-    rows: async <T>(query: Sql) => (await ask(query)).rows as T[],
-    one: async <T>(query: Sql) => (await ask(query)).rows[0] as T | undefined,
+    rows: async <T>(query: Sql) => (await run(query)).rows as T[],
+    one: async <T>(query: Sql) => (await run(query)).rows[0] as T | undefined,
   };
 }
 
@@ -22,19 +21,13 @@ export interface ReadConnections extends Reads {
   close(): Promise<void>;
 }
 
-// Two keep both the server and PostgreSQL busy; more would only wait more often.
 const CONNECTIONS = 2;
-// Not yet among the driver's types.
-const PIPELINE: object = { pipeline: true };
+const PIPELINE: object = { pipeline: true }; // missing in the driver's types
 
-/**
- * Reads over connections that all callers share: a statement is sent while earlier ones are still being answered, which
- * costs a small read half as much as a connection of its own from a pool. A slow statement makes those behind it wait,
- * so this is for short ones only.
- */
+/** Pipelines the statements of all callers: half the cost of a pooled connection, but a slow statement delays the rest. */
 export function openReads(url: string, applicationName: string): ReadConnections {
   const slots: (Promise<pg.Client> | undefined)[] = new Array(CONNECTIONS).fill(undefined);
-  let turn = 0;
+  let last = 0;
   let closed = false;
 
   const open = async (slot: number) => {
@@ -44,7 +37,6 @@ export function openReads(url: string, applicationName: string): ReadConnections
       query_timeout: answerTimeoutMs(STATEMENT_TIMEOUT_MS),
       ...PIPELINE,
     });
-    // The statements on their way reject by themselves; the next caller opens a new connection.
     client.once('end', () => {
       slots[slot] = undefined;
     });
@@ -52,8 +44,8 @@ export function openReads(url: string, applicationName: string): ReadConnections
   };
   const client = (): Promise<pg.Client> => {
     if (closed) throw new Error('The database is closed.');
-    turn = (turn + 1) % CONNECTIONS;
-    const slot = turn;
+    last = (last + 1) % CONNECTIONS;
+    const slot = last;
     const opening = slots[slot] ?? open(slot);
     slots[slot] = opening;
     opening.catch(() => {

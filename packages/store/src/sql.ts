@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-// Each connection keeps every named statement in the server's memory, so their count is bounded; later texts run unnamed.
+// Every connection keeps named statements in the server's memory; later texts run unnamed.
 const MAX_NAMED_STATEMENTS = 500;
 
 interface Statement {
@@ -11,7 +11,7 @@ interface Statement {
 const names = new Map<string, string>();
 const statements = new WeakMap<readonly string[], Statement>();
 
-/** A piece of SQL with its values kept apart. Only the `sql` tag makes one, so data can never pass for SQL. */
+/** SQL with separate values. Only the `sql` tag makes one, so data cannot become SQL. */
 export class Sql {
   readonly values: unknown[];
   readonly #strings: readonly string[];
@@ -25,7 +25,6 @@ export class Sql {
     return statementOf(this.#strings).text;
   }
 
-  /** The name under which a connection prepares this text once, or undefined beyond the bound. */
   get name(): string | undefined {
     return statementOf(this.#strings).name;
   }
@@ -49,10 +48,7 @@ export class Sql {
   }
 }
 
-/**
- * sql`select id from gift where code = ${code}`
- * A value becomes a parameter; a value that is itself Sql is spliced in with its own parameters.
- */
+/** sql`select id from gift where code = ${code}`: values become parameters, nested Sql is spliced in. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return Sql.fromTemplate(strings, values);
 }
@@ -67,7 +63,7 @@ function statementOf(strings: readonly string[]): Statement {
   return statement;
 }
 
-// The name is a digest of the text: two processes behind one connection pooler can never mean different statements by it.
+// A digest: processes behind one connection pooler use the same name for the same text.
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
   if (known || names.size >= MAX_NAMED_STATEMENTS) return known;
@@ -76,7 +72,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** For the driver, which copies what it is given by prototype; the private parts of an Sql would not survive that. */
+/** The driver copies by prototype and would lose private fields. */
 export function statement(query: Sql): { text: string; values: unknown[]; name: string | undefined } {
   return { text: query.text, values: query.values, name: query.name };
 }

@@ -20,7 +20,7 @@ describe('the account for PostgreSQL under root', () => {
     expect(chooseAccount(passwd).name).toBe(expected);
   });
 
-  it('is never root: with nobody else there is a clear error', () => {
+  it('is never root: without another account there is a clear error', () => {
     expect(() => chooseAccount(`${line('root', 0)}\n`)).toThrow('DATABASE_URL');
   });
 });

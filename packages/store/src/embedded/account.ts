@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { EmbeddedPostgresError } from './error.ts';
 
-/** The user that PostgreSQL runs as when this process is root, which PostgreSQL refuses. */
+/** PostgreSQL refuses to run as root. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
@@ -28,7 +28,6 @@ export function chooseAccount(passwd: string = readFileSync('/etc/passwd', 'utf8
   );
 }
 
-/** Whether the account may pass through every existing folder down to `target`. */
 export function reachable(target: string, account: Account): boolean {
   for (let folder = path.resolve(target); ; folder = path.dirname(folder)) {
     const stat = statSync(folder, { throwIfNoEntry: false });

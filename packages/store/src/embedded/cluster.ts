@@ -21,14 +21,12 @@ import type { Place } from './place.ts';
 
 const INITDB_TIMEOUT_MS = 120_000;
 const PASSWORD_BYTES = 32;
-// initdb gives up long before, so a half-made folder this old has no maker any more.
 const ABANDONED_AFTER_MS = 2 * INITDB_TIMEOUT_MS;
 export const ROLE = 'svc';
 
-// Loopback with the password is the only way in, for every role and database.
 const HOST_RULES = 'host all all 127.0.0.1/32 scram-sha-256\n';
 
-/** Makes the cluster if there is none yet. Two starts at once each make one, and the first to finish is kept. */
+/** Of two simultaneous starts, the first to finish creates the cluster. */
 export async function ensureCluster(place: Place, binaries: Binaries, durable: boolean): Promise<void> {
   removeAbandoned(place);
   if (!existsSync(place.data)) await createCluster(place, binaries, durable);
@@ -51,7 +49,7 @@ async function createCluster(place: Place, binaries: Binaries, durable: boolean)
     const data = path.join(making, 'data');
     const passwordFile = path.join(making, 'password');
     mkdirSync(data, { mode: 0o700 });
-    // Flushed, because a cluster that outlives a power cut without its password would be locked for good.
+    // Flushed: without its password a cluster is lost after a power cut.
     writeFileSync(passwordFile, randomBytes(PASSWORD_BYTES).toString('hex'), { mode: 0o600, flush: true });
     handOver(place, making, data, passwordFile);
     const settings = ['--username', ROLE, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--data-checksums'];
@@ -74,7 +72,6 @@ async function createCluster(place: Place, binaries: Binaries, durable: boolean)
   }
 }
 
-// initdb runs as the account and must enter the folder, own its data and read the password once.
 function handOver(place: Place, making: string, data: string, passwordFile: string): void {
   if (!place.account) return;
   const { uid, gid } = place.account;
@@ -82,7 +79,6 @@ function handOver(place: Place, making: string, data: string, passwordFile: stri
   for (const target of [data, passwordFile]) chownSync(target, uid, gid);
 }
 
-// What a killed first start left: its maker's number is in the name, and may belong to another program by now.
 function removeAbandoned(place: Place): void {
   const parent = path.dirname(place.folder);
   const prefix = `${path.basename(place.folder)}.new-`;
@@ -94,7 +90,7 @@ function removeAbandoned(place: Place): void {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // An initdb that outlived its starter is still writing there; the next start finds it finished.
+      // initdb is still writing there; the next start removes it.
     }
   }
 }

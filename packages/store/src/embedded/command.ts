@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Account } from './account.ts';
 
 const OUTPUT_LIMIT_BYTES = 1_000_000;
-// PG* variables would change what the programs do, and the service's own secrets are none of the database's business.
+// Without PG* variables, which change the programs, and without the service's secrets.
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
 
 export function environment(): NodeJS.ProcessEnv {
@@ -15,7 +15,6 @@ export function identity(account: Account | undefined): { uid?: number; gid?: nu
   return account ? { uid: account.uid, gid: account.gid } : {};
 }
 
-/** Runs a short-lived program of PostgreSQL and answers what it printed. */
 export async function run(
   file: string,
   args: readonly string[],

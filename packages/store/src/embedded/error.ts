@@ -1,6 +1,6 @@
 export type EmbeddedReason = 'no_binary' | 'other_version' | 'in_use' | 'unreachable' | 'not_started' | 'not_stopped';
 
-/** What an operator can act on: the message says what to do, so it can be printed without a stack. */
+/** The message tells the operator what to do; no stack needed. */
 export class EmbeddedPostgresError extends Error {
   readonly reason: EmbeddedReason;
 

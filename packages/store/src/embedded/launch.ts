@@ -7,20 +7,39 @@ import { environment, identity } from './command.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { readPidFile } from './pid-file.ts';
 import type { Place } from './place.ts';
-import { serverArguments } from './settings.ts';
 
-/** Recovery after a crash replays up to max_wal_size, seconds on a slow disk. */
 export const START_TIMEOUT_MS = 120_000;
 export const POLL_MS = 15;
 const LOG_LIMIT_BYTES = 1_000_000;
-const SHOWN_LOG_CHARACTERS = 2_000;
+const MAX_LOG_CHARACTERS = 2_000;
 
-// Reasons to look again rather than give up: another start was faster, a killed server's children are still ending,
-// or the port was taken between finding it free and using it.
-const WORTH_ANOTHER_TRY =
+// Another start was faster, children of a killed server are still ending, or the port was taken meanwhile.
+const RETRYABLE =
   /lock file "postmaster\.pid" (already exists|is empty)|pre-existing shared memory block|could not create any TCP\/IP sockets/;
 
-/** Starts a server and waits until it answers. Undefined: it could not start now, but another try may find it possible. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  min_wal_size: '64MB',
+  max_wal_size: '512MB',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Refused statements would put user data into a file.
+  log_min_messages: 'log',
+  log_checkpoints: 'off',
+};
+
+/** Not to be overridden: loopback TCP with the password is the only access. */
+const ACCESS: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  password_encryption: 'scram-sha-256',
+};
+
 export async function launch(
   place: Place,
   binaries: Binaries,
@@ -28,7 +47,7 @@ export async function launch(
 ): Promise<{ pid: number; port: number } | undefined> {
   const log = openLog(place);
   const args = serverArguments(place.data, await freePort(), settings);
-  // A process group of its own, so that Ctrl-C in the terminal reaches the service and not the database below it.
+  // Detached: Ctrl-C in the terminal must not reach the database.
   const server = spawn(binaries.postgres, args, {
     ...identity(place.account),
     cwd: place.data,
@@ -48,9 +67,9 @@ export async function launch(
     const running = readPidFile(place.data);
     if (running?.ready && running.pid === server.pid) return running;
     if (failure || hasEnded(server)) {
-      const said = readFileSync(place.logFile, 'utf8').slice(log.start);
-      if (WORTH_ANOTHER_TRY.test(said)) return undefined;
-      throw notStarted(place, failure?.message ?? said);
+      const output = readFileSync(place.logFile, 'utf8').slice(log.start);
+      if (RETRYABLE.test(output)) return undefined;
+      throw notStarted(place, failure?.message ?? output);
     }
     await pause(POLL_MS);
   }
@@ -63,11 +82,10 @@ function hasEnded(server: ChildProcess): boolean {
 }
 
 function notStarted(place: Place, reason: string): EmbeddedPostgresError {
-  const shown = reason.trim().slice(-SHOWN_LOG_CHARACTERS);
+  const shown = reason.trim().slice(-MAX_LOG_CHARACTERS);
   return new EmbeddedPostgresError('not_started', `PostgreSQL did not start in ${place.folder}: ${shown}`);
 }
 
-// One earlier log is kept; within a run only starts, stops and refused connections are written.
 function openLog(place: Place): { descriptor: number; start: number } {
   const size = statSync(place.logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_LIMIT_BYTES) renameSync(place.logFile, `${place.logFile}.1`);
@@ -83,4 +101,9 @@ function freePort(): Promise<number> {
     probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
   });
   return promise;
+}
+
+function serverArguments(data: string, port: number, overrides: Readonly<Record<string, string>>): string[] {
+  const settings = { ...DEFAULTS, ...overrides, ...ACCESS, port: String(port) };
+  return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }

@@ -1,17 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { tryLock } from '../advisory-lock.ts';
-import { connectClient, endClient } from '../client.ts';
+import { connectClient, endClient, tryLock } from '../client.ts';
 import { EmbeddedPostgresError } from './error.ts';
 
-// A killed owner's connection is closed by the kernel at once; the server notices within milliseconds.
 const CLAIM_GRACE_MS = 1_000;
 const CLAIM_POLL_MS = 50;
 const RECLAIM_MS = 1_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const OWNER_NAME = 'svc owner';
 
-/** Holds the owner's lock: as long as this process lives, no other takes the database over. */
 export class Owner {
   readonly #url: string;
   readonly #folder: string;
@@ -31,13 +28,12 @@ export class Owner {
     return owner;
   }
 
-  /** Runs a statement on the owner's own connection. */
   async query(text: string, values: unknown[] = []): Promise<pg.QueryResult> {
     if (!this.#client) throw new Error('The owner of the embedded PostgreSQL has no connection.');
     return this.#client.query(text, values);
   }
 
-  /** The lock is left to the server's end, so that nobody takes over a server that is about to stop. */
+  /** Keeps the lock until the server ends, so that no other process takes over a stopping server. */
   retire(): void {
     this.#retired = true;
   }
@@ -83,7 +79,7 @@ export class Owner {
     );
   }
 
-  // The server drops every connection when one of its processes crashes; the lock must be held again before others see it free.
+  // A crash of one server process drops all connections.
   #lost(): void {
     this.#client = undefined;
     if (this.#retired) return;

@@ -5,7 +5,6 @@ const PID_LINE = 0;
 const PORT_LINE = 3;
 const STATUS_LINE = 7;
 
-/** What a running server writes into its data folder about itself. */
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
@@ -25,15 +24,11 @@ export function readPidFile(data: string): PidFile | undefined {
   return Number.isInteger(pid) && pid > 0 ? { pid, port: port > 0 ? port : 0, ready } : undefined;
 }
 
-/** Only while it still names that process: another start may have put its own there meanwhile. */
 export function removePidFile(data: string, pid: number): void {
   if (readPidFile(data)?.pid === pid) rmSync(fileIn(data), { force: true });
 }
 
-/**
- * Whether the process serves this data folder. After a power cut or in a new container its number may belong to any other
- * program; a killed server may stay as a zombie. Where the kernel does not tell, the answer is 'perhaps'.
- */
+/** The process id may be reused after a power cut or in a new container. 'perhaps' where the kernel does not tell. */
 export function serves(pid: number, data: string): 'yes' | 'no' | 'gone' | 'perhaps' {
   if (!isAlive(pid)) return 'gone';
   if (process.platform !== 'linux') return 'perhaps';

@@ -45,7 +45,7 @@ describe.runIf(isRoot())('the place of the data, as root', () => {
     return path.join(project, '.svc');
   };
 
-  it('is elsewhere when the user of the database cannot enter, says so in a line, and leaves the closed folder closed', () => {
+  it('is elsewhere when the user of the database cannot enter, logs that, and leaves the closed folder closed', () => {
     const dataDir = closed();
     const { folder, account } = place(dataDir);
     expect(folder.startsWith(shared)).toBe(true);

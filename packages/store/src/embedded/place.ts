@@ -4,17 +4,16 @@ import path from 'node:path';
 import { type Account, chooseAccount, isRoot, reachable } from './account.ts';
 import { EmbeddedPostgresError } from './error.ts';
 
-/** Where root keeps what the database's user must reach when the project's own folder is closed to it. */
+/** Used as root, where the database's user cannot enter the project's folder. */
 export const SHARED_ROOT = '/var/lib/svc';
 
 export interface Place {
-  /** Holds everything below, so that one rename makes a complete cluster appear. */
+  /** Holds the files below, so that one rename makes a complete cluster appear. */
   readonly folder: string;
   readonly data: string;
   readonly passwordFile: string;
   readonly logFile: string;
-  /** Undefined: PostgreSQL runs as whoever runs this process. */
-  readonly account: Account | undefined;
+  readonly account: Account | undefined; // undefined: the user of this process
 }
 
 export function choosePlace(dataDir: string, log: (line: string) => void, sharedRoot: string = SHARED_ROOT): Place {
@@ -40,7 +39,6 @@ export function choosePlace(dataDir: string, log: (line: string) => void, shared
   return placeIn(shared, account);
 }
 
-/** Creates what is missing; only folders made here get their mode from here. */
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true });
   if (first === undefined || !isRoot()) return;
@@ -59,7 +57,7 @@ function placeIn(folder: string, account: Account | undefined): Place {
   };
 }
 
-// Whoever made the data must run it again, also when root starts what another user began.
+// The server runs as the owner of its data, also when root starts it.
 function ownerOf(folder: string): Account | undefined {
   const stat = statSync(path.join(folder, 'data'), { throwIfNoEntry: false });
   return stat && { name: `number ${stat.uid}`, uid: stat.uid, gid: stat.gid };

@@ -22,7 +22,7 @@ interface Options {
   readonly log: (line: string) => void;
 }
 
-/** Does what the package's own install script would have done, in a copy where the package cannot be used in place. */
+/** Does the work of the package's install script, in a copy where the package cannot be changed or reached. */
 export function makeRunnable(source: { native: string; version: string }, options: Options): string {
   const { account, copyRoot, log } = options;
   if (!account || reachable(source.native, account)) {
@@ -41,7 +41,7 @@ export function makeRunnable(source: { native: string; version: string }, option
   return copy;
 }
 
-// npm packs no symbolic links: the package lists them, and the libraries are not found without them.
+// npm packs no symbolic links; the package lists them for its libraries.
 function repair(native: string): void {
   for (const { source, target } of readLinks(native)) {
     const link = path.join(native, path.relative('native', target));
@@ -64,7 +64,6 @@ function readLinks(native: string): { source: string; target: string }[] {
   return existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
 }
 
-// Made under another name first: a copy that exists is complete, whoever was killed while making it.
 function copyTo(native: string, copy: string): void {
   const making = `${copy}.new-${process.pid}`;
   makeFolder(path.dirname(copy));

@@ -8,27 +8,23 @@ import { POLL_MS, START_TIMEOUT_MS } from './launch.ts';
 import { readPidFile, removePidFile, serves } from './pid-file.ts';
 import type { Place } from './place.ts';
 
-// A server opens its port right after it writes its file; one that refuses for longer is not there.
 const REFUSING_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 const WRONG_PASSWORD = '28P01';
-// The codes of a server that starts up, shuts down or recovers.
-const NOT_NOW = '57P0';
+const NOT_NOW = '57P0'; // starting, stopping or recovering
 
 type Answer = 'ours' | 'other' | 'later' | 'refused';
 
-/** The server that already runs on this data, once it is ready; undefined when there is none. */
 export async function findRunning(place: Place): Promise<{ pid: number; port: number } | undefined> {
   const begun = Date.now();
   while (Date.now() - begun < START_TIMEOUT_MS) {
     const file = readPidFile(place.data);
     const served = file ? serves(file.pid, place.data) : 'gone';
-    // What a dead server left behind PostgreSQL clears by itself.
     if (!file || served === 'gone') return undefined;
-    const answer = served === 'no' ? 'other' : await knock(place, file.port);
+    const answer = served === 'no' ? 'other' : await probe(place, file.port);
     if (answer === 'ours') return file;
-    const given = answer === 'refused' && served === 'perhaps' && Date.now() - begun > REFUSING_MS;
-    if (answer === 'other' || given) {
+    const absent = answer === 'refused' && served === 'perhaps' && Date.now() - begun > REFUSING_MS;
+    if (answer === 'other' || absent) {
       removePidFile(place.data, file.pid);
       return undefined;
     }
@@ -44,8 +40,8 @@ export function urlOf(place: Place, port: number, database: string): string {
   return `postgres://${ROLE}:${readPassword(place)}@127.0.0.1:${port}/${database}`;
 }
 
-// A copied data folder still names the server of the original, so the server is asked which folder is its own.
-async function knock(place: Place, port: number): Promise<Answer> {
+// A copied data folder names the server of the original.
+async function probe(place: Place, port: number): Promise<Answer> {
   if (port === 0) return 'later';
   const timeouts = { connectionTimeoutMillis: ANSWER_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS };
   try {
@@ -55,7 +51,6 @@ async function knock(place: Place, port: number): Promise<Answer> {
     });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return 'refused';
-    // Starting, stopping, or gone in the middle of the answer.
     if (!(error instanceof pg.DatabaseError) || error.code?.startsWith(NOT_NOW)) return 'later';
     if (error.code !== WRONG_PASSWORD) throw error;
     const message = `The PostgreSQL of ${place.folder} does not take the password in ${place.passwordFile}.`;

@@ -31,7 +31,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(second.url, 'select id from kept')).toEqual([{ id: 7 }]);
   });
 
-  it('lets nobody in without its password, which only its owner can read', async () => {
+  it('refuses connections without its password, which only its owner can read', async () => {
     const folder = servers.makeFolder();
     const { url } = await servers.start(folder);
     for (const password of ['wrong', '']) {
@@ -50,7 +50,7 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(dataOf(folder)).mode & 0o777).toBe(0o700);
   });
 
-  it('is safe unless told otherwise, and no setting opens another way in', async () => {
+  it('is durable by default, and no setting opens another access', async () => {
     const { url } = await servers.start(servers.makeFolder(), { max_connections: '33', listen_addresses: '*' });
     const [shown] = await ask(
       url,

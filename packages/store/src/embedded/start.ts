@@ -1,22 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { ensureCluster, ROLE } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { launch } from './launch.ts';
+import { launch, POLL_MS } from './launch.ts';
 import { Owner } from './owner.ts';
+import { isAlive, readPidFile } from './pid-file.ts';
 import { choosePlace, type Place, SHARED_ROOT } from './place.ts';
 import { findRunning, urlOf } from './running.ts';
-import { stopServer } from './stop.ts';
 
-// Fifteen seconds in all: long enough for the children of a killed server to end, short enough to tell someone who waits.
+// Fifteen seconds in all: children of a killed server need time to end.
 const ATTEMPTS = 50;
 const BETWEEN_ATTEMPTS_MS = 300;
-export const DATABASE = 'svc';
+const DATABASE = 'svc';
+const FAST_STOP_MS = 30_000;
+const IMMEDIATE_STOP_MS = 5_000;
+// After the server removed its file; a zombie would look alive for ever.
+const EXIT_MS = 1_000;
 
 export interface EmbeddedPostgres {
   readonly url: string;
-  /** It was still running from an earlier start, whose process is gone. Its settings are those of that start. */
+  /** Still running from an earlier start, with its settings; that process is gone. */
   readonly reused: boolean;
   stop(): Promise<void>;
 }
@@ -33,7 +39,7 @@ interface Server {
   readonly reused: boolean;
 }
 
-/** Runs PostgreSQL on the folder `postgres` inside dataDir: makes it where there is none, takes over one left running. */
+/** Runs PostgreSQL in `dataDir/postgres`: creates the cluster, or takes over a server that was left running. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, settings = {}, log = () => {} } = options;
   const place = choosePlace(dataDir, log);
@@ -48,6 +54,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     return stopping;
   };
   return { url: urlOf(place, server.port, DATABASE), reused: server.reused, stop };
+}
+
+/** The URL of the embedded PostgreSQL that runs on dataDir, for a process that does not own it. */
+export async function findEmbedded(dataDir: string): Promise<string | undefined> {
+  if (!existsSync(dataDir)) return undefined;
+  const place = choosePlace(dataDir, () => {});
+  const running = await findRunning(place);
+  return running && urlOf(place, running.port, DATABASE);
 }
 
 async function obtain(
@@ -66,7 +80,7 @@ async function obtain(
         return { server: { ...found, reused: running !== undefined }, owner };
       }
     } catch (error) {
-      // The server was just being stopped by its owner: once it is gone, this start makes its own.
+      // Its owner was stopping the server; the next attempt starts another.
       if (error instanceof EmbeddedPostgresError) throw error;
       reason = error;
     }
@@ -86,4 +100,39 @@ async function own(port: number, place: Place, log: (line: string) => void): Pro
     await owner.close();
     throw error;
   }
+}
+
+/** Open transactions roll back, and the server has ended when this returns. */
+async function stopServer(pid: number, place: Place, binaries: Binaries): Promise<void> {
+  signal(pid, 'SIGINT', place, binaries);
+  if (await isGone(pid, place, FAST_STOP_MS)) return;
+  signal(pid, 'SIGQUIT', place, binaries);
+  if (await isGone(pid, place, IMMEDIATE_STOP_MS)) return;
+  throw new EmbeddedPostgresError('not_stopped', `PostgreSQL (process ${pid}) in ${place.folder} did not stop.`);
+}
+
+async function isGone(pid: number, place: Place, withinMs: number): Promise<boolean> {
+  const left = await until(() => !isAlive(pid) || readPidFile(place.data)?.pid !== pid, withinMs);
+  return left && (await until(() => !isAlive(pid), EXIT_MS).then(() => true));
+}
+
+async function until(condition: () => boolean, withinMs: number): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  while (!condition()) {
+    if (Date.now() > deadline) return false;
+    await pause(POLL_MS);
+  }
+  return true;
+}
+
+function signal(pid: number, name: 'SIGINT' | 'SIGQUIT', place: Place, binaries: Binaries): void {
+  if (process.platform === 'win32') {
+    const mode = name === 'SIGINT' ? 'fast' : 'immediate';
+    spawnSync(path.join(path.dirname(binaries.postgres), 'pg_ctl.exe'), ['stop', '-D', place.data, '-m', mode, '-W'], {
+      timeout: IMMEDIATE_STOP_MS,
+      windowsHide: true,
+    });
+    return;
+  }
+  if (isAlive(pid)) process.kill(pid, name);
 }

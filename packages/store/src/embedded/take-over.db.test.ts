@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EmbeddedPostgresError } from './error.ts';
-import { findEmbedded } from './find.ts';
 import { ask, dataOf, Servers } from './fixtures/servers.ts';
 import { readPidFile } from './pid-file.ts';
-import { startEmbedded } from './start.ts';
+import { findEmbedded, startEmbedded } from './start.ts';
 
 const servers = new Servers();
 afterEach(() => servers.cleanUp());

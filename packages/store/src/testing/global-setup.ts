@@ -5,19 +5,17 @@ import { startEmbedded } from '../embedded/start.ts';
 import { CLUSTER_VARIABLE } from './test-database.ts';
 
 const PREFIX = 'svc-test-cluster-';
-// A run this old has ended; if it has not, the owner's lock protects its folder.
+// The owner's lock protects the folder of a longer run.
 const ABANDONED_AFTER_MS = 3_600_000;
 const MAX_SWEPT = 10;
 
-// Nothing of a test run needs to survive a power cut.
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '300' };
 
-/** One throw-away PostgreSQL for the whole run of the tests. */
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env[CLUSTER_VARIABLE]) return async () => {};
   await sweep();
   const dataDir = mkdtempSync(path.join(tmpdir(), PREFIX));
-  // As root, the database's user has to pass through; what is private in there is closed by itself.
+  // As root, PostgreSQL runs as another user.
   chmodSync(dataDir, 0o755);
   const server = await startEmbedded({ dataDir, settings: SETTINGS });
   process.env[CLUSTER_VARIABLE] = server.url;
@@ -28,7 +26,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-// A run that was killed could not stop its server.
+// Servers of killed runs.
 async function sweep(): Promise<void> {
   const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
   for (const name of folders.slice(0, MAX_SWEPT)) {
@@ -39,7 +37,7 @@ async function sweep(): Promise<void> {
       await (await startEmbedded({ dataDir, settings: SETTINGS })).stop();
       rmSync(dataDir, { recursive: true, force: true });
     } catch {
-      // In use by a run that is still going, or another user's.
+      // In use by another run, or owned by another user.
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../database.ts';
-import { type MigrationSet, readMigrations } from '../migration-files.ts';
+import { type MigrationSet, readMigrations } from '../migrate.ts';
 import { sql } from '../sql.ts';
 
 /** Every earlier state of a set, as the number to migrate up to: 0 (empty), 1, … up to the last but one. */

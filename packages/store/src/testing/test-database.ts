@@ -1,10 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { lock } from '../advisory-lock.ts';
-import { withClient } from '../client.ts';
+import { lock, withClient } from '../client.ts';
 import { connect, type Database } from '../database.ts';
-import { migrate } from '../migrate.ts';
-import { type MigrationSet, readMigrations } from '../migration-files.ts';
+import { type MigrationSet, migrate, readMigrations } from '../migrate.ts';
 
 /** Names the PostgreSQL of the tests: set by hand for a server of your own, else by the global set-up. */
 export const CLUSTER_VARIABLE = 'SVC_TEST_DATABASE_URL';
@@ -26,7 +24,6 @@ export class TestDatabase {
     return new TestDatabase(urlFor(name));
   }
 
-  /** One that exists, by its address. */
   constructor(url: string) {
     this.url = url;
     this.db = connect(url, { applicationName: 'svc test' });
@@ -45,7 +42,7 @@ async function ensureTemplate(client: pg.Client, sets: readonly MigrationSet[]):
   if (await exists(client, name)) return name;
   await lock(client, 'svc:test-template');
   if (await exists(client, name)) return name;
-  // The rename comes last, so that a template that can be seen is complete.
+  // The rename makes a complete template appear.
   const making = `${name}_new`;
   await client.query(`drop database if exists ${making} with (force)`);
   await client.query(`create database ${making} template template0`);
