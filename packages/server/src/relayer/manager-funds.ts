@@ -17,16 +17,16 @@ interface Account {
   readonly address: string;
 }
 
-/** The manager's balance of a token at one moment, and the stored payments that may not be deducted from it yet. */
+/** The balance at one moment, and the stored payments that may not be deducted from it yet. */
 export interface ManagerFunds {
   readonly environment: Environment;
   readonly account: Account;
   readonly token: bigint;
   readonly balance: bigint;
-  /** Sum of payouts, burns with their fee, and refunds. */
+  /** Payouts, burns with their fee, and refunds. */
   readonly pending: bigint;
   readonly pendingRelays: readonly string[];
-  /** Payments that are stored after this moment have this nonce or a higher one. */
+  /** Payments that are stored later have this nonce or a higher one. */
   readonly nextNonce: bigint;
 }
 
@@ -35,8 +35,7 @@ export type FundedPayAnswer =
   | { readonly ok: false; readonly cause: 'INSUFFICIENT_FUNDS' | 'WOULD_REVERT'; readonly reason: string };
 
 /**
- * Pending payments are read before the balance: a payment that is executed in between is counted twice, never missed. So the
- * available amount can be too low for some seconds, and never too high.
+ * Reads pending payments before the balance: one that is executed in between counts twice for some seconds, and is never missed.
  */
 export async function readManagerFunds(
   { db, networks, payer }: ManagerFundsDeps,
@@ -55,8 +54,8 @@ export async function readManagerFunds(
 export const availableFunds = ({ balance, pending }: ManagerFunds): bigint => balance - pending;
 
 /**
- * Sends a payment of the manager only where `funds` cover it besides everything that is pending. Payments that are made at the same
- * time are stored one after the other, because each holds the lock on the manager's nonce; the check runs under that lock.
+ * Stores a payment only where the balance covers it besides everything pending. The check runs under the lock on the manager's
+ * nonce.
  */
 export async function payFromFunds(
   deps: ManagerFundsDeps,
@@ -79,22 +78,18 @@ export async function payFromFunds(
   }
 }
 
-/** Rolls back the transaction that was to store the payment. */
 class InsufficientFundsError extends Error {
   override readonly name = 'InsufficientFundsError';
 }
 
-/**
- * Whether a refused estimate had the money: the balance covered it before and after, with all that was stored meanwhile. Otherwise
- * the refusal may be for lack of funds alone, and says nothing about the payment.
- */
+/** False where the refusal of an estimate may be for lack of funds alone, before or after what was stored in between. */
 async function isCovered(deps: ManagerFundsDeps, funds: ManagerFunds, calls: readonly Call[]): Promise<boolean> {
   const amount = spendingOf(calls, funds.token);
   if ((await spendingSince(deps.db, funds)) + amount > funds.balance) return false;
   return availableFunds(await readManagerFunds(deps, funds.environment, funds.token)) >= amount;
 }
 
-/** Everything that `funds.balance` may still contain although it is spent, whatever its state is by now. */
+/** Everything that `balance` may still contain although it is spent. */
 async function spendingSince(db: Db, { account, token, pendingRelays, nextNonce }: ManagerFunds): Promise<bigint> {
   const since = sql`
     select id from relays where id = any (${pendingRelays})
@@ -104,7 +99,6 @@ async function spendingSince(db: Db, { account, token, pendingRelays, nextNonce 
   return (await readSpending(db, token, since)).amount;
 }
 
-/** Open relays number at most `MAX_OPEN_RELAYS`. */
 const openRelays = ({ chainId, address }: Account): Sql => sql`
   select id from relays where chain_id = ${chainId} and account = ${address} and state in ('STORED', 'SENT')`;
 
@@ -125,19 +119,23 @@ export function spendingOf(calls: readonly Call[], token: bigint): bigint {
 }
 
 interface SpendingRow {
-  readonly id: string;
   readonly low: string | null;
   readonly high: string | null;
+  readonly count: bigint;
+  readonly relays: readonly string[];
 }
 
-/** Summed up here: PostgreSQL 15 reads no hexadecimal numbers of this size. */
+/** Amounts repeat, so rows are few. PostgreSQL 15 cannot read hexadecimal numbers of this size. */
 async function readSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amount: bigint; relays: string[] }> {
   const rows = await db.rows<SpendingRow>(sql`
-    select relays.id, call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high
+    select call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high, count(*) as count,
+           array_agg(distinct relays.id) as relays
       from relays
       left join lateral jsonb_array_elements(content -> 'calls') as call
         on call ->> 'to' = ${toHex(token)} and call ->> 'selector' = any (${SPENDING_SELECTORS.map(toHex)})
-     where relays.id in (${relayIds})`);
-  const amount = rows.reduce((sum, { low, high }) => sum + BigInt(low ?? 0) + (BigInt(high ?? 0) << WORD_BITS), 0n);
-  return { amount, relays: [...new Set(rows.map(({ id }) => id))] };
+     where relays.id in (${relayIds})
+     group by low, high`);
+  const amountOf = ({ low, high, count }: SpendingRow) => count * (BigInt(low ?? 0) + (BigInt(high ?? 0) << WORD_BITS));
+  const amount = rows.reduce((sum, row) => sum + amountOf(row), 0n);
+  return { amount, relays: [...new Set(rows.flatMap(({ relays }) => relays))] };
 }
