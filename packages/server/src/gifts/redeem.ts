@@ -10,7 +10,7 @@ import { type Db, type Reads, sql } from '@svc/store';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { hold, release, settle } from '../ledger/ledger.ts';
 import { laneOf } from '../util/ids.ts';
-import { createWakeup, type Wakeup } from '../util/wakeup.ts';
+import { Waiters } from '../util/wakeup.ts';
 import { type GiftRecord, giftColumns, openRedeem, releaseRemainder } from './gift.ts';
 
 type Machine = Readonly<Record<RedeemStatus, readonly RedeemStatus[]>>;
@@ -247,27 +247,17 @@ export function bridgeJob(redeemId: string): NewJob {
   return { task: BRIDGE_TASK, payload: { redeemId }, key: redeemId };
 }
 
-const MAX_WAITERS = 10_000;
 /** Notifications are lost with their connection. */
 const POLL_MS = 1_000;
 
 /** Requests that wait for a redeem to change. They hold no database connection. */
-export class RedeemWaiters {
-  readonly #wakeups = new Map<string, Set<Wakeup>>();
+export class RedeemWaiters extends Waiters {
   readonly #now: () => number;
-  #count = 0;
   #stopped = false;
 
   constructor(now: () => number = () => performance.now()) {
+    super();
     this.#now = now;
-  }
-
-  notify(id: string): void {
-    for (const wakeup of this.#wakeups.get(id) ?? []) wakeup.notify();
-  }
-
-  notifyAll(): void {
-    for (const wakeups of this.#wakeups.values()) for (const wakeup of wakeups) wakeup.notify();
   }
 
   /** Answers all waiting requests with the present state. */
@@ -277,32 +267,16 @@ export class RedeemWaiters {
   }
 
   /** The redeem once `isEnough`, or as it is at the timeout. */
-  async until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, timeoutMs: number): Promise<Redeem> {
+  until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, timeoutMs: number): Promise<Redeem> {
     const deadline = this.#now() + timeoutMs;
-    const wakeup = createWakeup();
-    const unregister = this.#register(id, wakeup);
-    try {
+    return this.waiting(id, async (wakeup) => {
       for (;;) {
         const redeem = await findRedeem(reads, id);
         if (!redeem) throw new Error(`Redeem ${id} is gone.`);
         const leftMs = deadline - this.#now();
-        if (isEnough(redeem) || !unregister || this.#stopped || leftMs <= 0) return redeem;
+        if (isEnough(redeem) || !wakeup || this.#stopped || leftMs <= 0) return redeem;
         await wakeup.wait(Math.min(POLL_MS, leftMs));
       }
-    } finally {
-      unregister?.();
-    }
-  }
-
-  #register(id: string, wakeup: Wakeup): (() => void) | undefined {
-    if (this.#count >= MAX_WAITERS) return undefined;
-    const wakeups = this.#wakeups.get(id) ?? new Set();
-    this.#wakeups.set(id, wakeups.add(wakeup));
-    this.#count += 1;
-    return () => {
-      this.#count -= 1;
-      wakeups.delete(wakeup);
-      if (wakeups.size === 0) this.#wakeups.delete(id);
-    };
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
-import { createWakeup, type Wakeup } from '../util/wakeup.ts';
+import { Waiters } from '../util/wakeup.ts';
 
 /** NOTIFY channel for answers that duplicates wait for; the payload is the id of the key. */
 export const IDEMPOTENCY_CHANNEL = 'svc_idempotency';
@@ -12,6 +12,8 @@ const RETENTION_HOURS = 24;
 const MAX_WAIT_MS = 10_000;
 /** For notifications that were lost. */
 const FALLBACK_POLL_MS = 1_000;
+/** A released key that another duplicate claims first. */
+const MAX_LOST_RACES = 5;
 
 export interface StoredAnswer {
   readonly status: number;
@@ -31,33 +33,25 @@ export interface KeyClaim {
   release(): Promise<void>;
 }
 
-/** Duplicates of this process that wait for an answer, without a connection. */
-export class KeyWaiters {
-  readonly pollMs: number;
-  readonly #wakeups = new Map<string, Set<Wakeup>>();
+export class KeyWaiters extends Waiters {
+  readonly #pollMs: number;
 
   constructor(pollMs: number = FALLBACK_POLL_MS) {
-    this.pollMs = pollMs;
+    super();
+    this.#pollMs = pollMs;
   }
 
-  notify(id: string): void {
-    for (const wakeup of this.#wakeups.get(id) ?? []) wakeup.notify();
-  }
-
-  notifyAll(): void {
-    for (const wakeups of this.#wakeups.values()) for (const wakeup of wakeups) wakeup.notify();
-  }
-
-  async listening<T>(id: string, work: (wakeup: Wakeup) => Promise<T>): Promise<T> {
-    const wakeup = createWakeup();
-    const wakeups = this.#wakeups.get(id) ?? new Set();
-    this.#wakeups.set(id, wakeups.add(wakeup));
-    try {
-      return await work(wakeup);
-    } finally {
-      wakeups.delete(wakeup);
-      if (wakeups.size === 0) this.#wakeups.delete(id);
-    }
+  /** Calls `attempt` at once, after every notification and every poll, until it has a result. */
+  until<T>(request: KeyedRequest, attempt: () => Promise<T | undefined>): Promise<T> {
+    return this.waiting(idOf(request), async (wakeup) => {
+      const deadline = Date.now() + MAX_WAIT_MS;
+      while (wakeup && Date.now() < deadline) {
+        const result = await attempt();
+        if (result !== undefined) return result;
+        await wakeup.wait(Math.min(this.#pollMs, deadline - Date.now()));
+      }
+      throw new ApiError('idempotency_key_in_progress');
+    });
   }
 }
 
@@ -73,26 +67,25 @@ type ClaimResult = { readonly replay: StoredAnswer } | { readonly claim: KeyClai
 export async function claimKey(db: Db, request: KeyedRequest, waiters: KeyWaiters): Promise<ClaimResult> {
   const owner = randomUUID();
   const first = await tryClaim(db, request, owner);
-  if (first !== 'in progress') return first;
-  return waiters.listening(idOf(request), async (wakeup) => {
-    for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; ) {
+  if (first) return first;
+  return waiters.until(request, async () => {
+    for (let race = 0; race < MAX_LOST_RACES; race++) {
       // Marked before the read, so that an answer stored after the read is announced.
       const marked = await markAwaited(db, request);
       const result = await tryClaim(db, request, owner);
-      if (result !== 'in progress') return result;
-      if (marked) await wakeup.wait(Math.min(waiters.pollMs, deadline - Date.now()));
+      if (result || marked) return result;
     }
-    throw new ApiError('idempotency_key_in_progress');
+    return undefined;
   });
 }
 
-async function tryClaim(db: Db, request: KeyedRequest, owner: string): Promise<ClaimResult | 'in progress'> {
+async function tryClaim(db: Db, request: KeyedRequest, owner: string): Promise<ClaimResult | undefined> {
   if (await insertClaim(db, request, owner)) return { claim: claimOf(db, request, owner) };
   const { scope, key, fingerprint } = request;
   const row = await db.one<{ fingerprint: Buffer; status: number | null; body: unknown }>(sql`
     select fingerprint, status, body from idempotency_keys where scope = ${scope} and key = ${key}`);
   if (row && !row.fingerprint.equals(fingerprint)) throw new ApiError('idempotency_key_reused');
-  return row && row.status !== null ? { replay: { status: row.status, body: row.body } } : 'in progress';
+  return row && row.status !== null ? { replay: { status: row.status, body: row.body } } : undefined;
 }
 
 async function insertClaim(db: Db, { scope, key, fingerprint }: KeyedRequest, owner: string): Promise<boolean> {

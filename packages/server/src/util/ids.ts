@@ -4,8 +4,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 16;
 
-/** One of 80 bits stays free, so that steps within a millisecond cannot overflow. */
-const FIRST_BITS = 79;
+const FIRST_BITS = 79; // of 80: steps within a millisecond cannot overflow
 const STEP_BITS = 47;
 
 let last = { time: Number.NaN, random: 0n };

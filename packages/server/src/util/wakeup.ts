@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Wakeup {
   notify(): void;
-  /** Returns when notified, at once when notified since the last wait, or when the time is up. */
+  /** A notification since the last wait counts. */
   wait(ms: number): Promise<void>;
 }
 
@@ -26,6 +26,38 @@ export function createWakeup(): Wakeup {
       notified = false;
     },
   };
+}
+
+const MAX_WAITERS = 10_000;
+
+/** Requests of this process by the id that they wait for. They hold no connection. */
+export class Waiters {
+  readonly #wakeups = new Map<string, Set<Wakeup>>();
+  #count = 0;
+
+  notify(id: string): void {
+    for (const wakeup of this.#wakeups.get(id) ?? []) wakeup.notify();
+  }
+
+  notifyAll(): void {
+    for (const wakeups of this.#wakeups.values()) for (const wakeup of wakeups) wakeup.notify();
+  }
+
+  /** `wakeup` is notified until `work` ends; undefined when too many wait already. */
+  protected async waiting<T>(id: string, work: (wakeup: Wakeup | undefined) => Promise<T>): Promise<T> {
+    if (this.#count >= MAX_WAITERS) return work(undefined);
+    const wakeup = createWakeup();
+    const wakeups = this.#wakeups.get(id) ?? new Set();
+    this.#wakeups.set(id, wakeups.add(wakeup));
+    this.#count += 1;
+    try {
+      return await work(wakeup);
+    } finally {
+      this.#count -= 1;
+      wakeups.delete(wakeup);
+      if (wakeups.size === 0) this.#wakeups.delete(id);
+    }
+  }
 }
 
 export async function sleep(signal: AbortSignal, ms: number): Promise<void> {
