@@ -24,7 +24,7 @@ it('with --if-changed the suite runs unless the same inputs passed before', () =
   expect(planSuite(['--if-changed'], digestOf([], compiled), digest).run).toBe(true);
 });
 
-it('slices that are named run, whatever is recorded', () => {
+it('named slices run regardless of the record', () => {
   expect(planSuite(['--if-changed', 'owner'], digest, digest).run).toBe(true);
 });
 

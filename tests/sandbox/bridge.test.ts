@@ -74,7 +74,7 @@ describe('the bridge', () => {
   );
 
   it(
-    'lets nobody find it where the sandbox is off',
+    'is not found where the sandbox is off',
     async () => {
       const live = await startService({ SANDBOX: 'off' });
       try {

@@ -98,7 +98,7 @@ describe.each(wallets)('with %s, a session of the kind %s', (_name, kind, librar
     await expectRefused(pay(), until, EXPIRED);
   });
 
-  it('makes as many executions as it may, whatever each bundles, and a refused one does not count', async () => {
+  it('makes as many executions as allowed, with any number of calls each, and a refused one does not count', async () => {
     const until = await wallet.addSession({ maxCalls: 2 });
     expectSucceeded(await wallet.relayed([pay(), pay(), pay()], until));
     await expectRefused(call(wallet.address, 'get_public_key'), until, NOT_ALLOWED);
@@ -120,7 +120,7 @@ describe.each(wallets)('with %s, a session of the kind %s', (_name, kind, librar
     await expectRefused(pay(), until, NOT_ALLOWED);
   });
 
-  it('never calls what is the owner’s, on whatever contract, even if it is on the list', async () => {
+  it('never calls an owner entrypoint on any contract, even if it is on the list', async () => {
     const until = await wallet.addSession({ entrypoints: [...ownerEntrypoints, 'transfer'] });
     for (const name of ownerEntrypoints) await expectRefused([pay(), call(USDC, name)], until, NOT_ALLOWED);
   });

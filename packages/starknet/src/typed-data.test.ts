@@ -156,7 +156,7 @@ describe('typed data of an outside execution', () => {
     expect(parseOutsideExecutionTypedData(outsideExecutionTypedData(large, 1n)).ok).toBe(true);
   });
 
-  it('never throws and never reads what would hash otherwise, whatever is put in one place', () => {
+  it('never throws and never accepts what would hash differently, for any value in one place', () => {
     const leaves: (string | number)[][] = [
       ['primaryType'],
       ['domain', 'name'],
