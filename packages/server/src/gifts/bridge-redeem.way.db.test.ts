@@ -86,8 +86,8 @@ describe('before the burn', () => {
     ['the balance is too low', () => (fixture.balance = 5_000_000n + BRIDGE - 1n), {}],
     ['it waited for an hour', () => fixture.clock.advance(3_600_001), {}],
     ['nobody can have the key of the address', () => {}, { address: 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B' }],
-  ])('it is given back when %s', async (_, arrange, wish) => {
-    const { id, giftId, caller } = await fixture.redeem(wish);
+  ])('it is given back when %s', async (_, arrange, options) => {
+    const { id, giftId, caller } = await fixture.redeem(options);
     const before = fixture.payer.orders.length;
     arrange();
     await fixture.step(id);

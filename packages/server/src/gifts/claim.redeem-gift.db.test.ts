@@ -21,20 +21,20 @@ const fixture = useGifts();
 const WALLET = '0xA1';
 type Deps = Parameters<typeof redeemGift>[0];
 
-interface Wish {
+interface RedeemOptions {
   readonly chain?: 'starknet' | 'solana';
   readonly walletAddress?: string;
   readonly requestKey?: string;
 }
 
 /** Answers at once with what is known, as a process does that stops. */
-function impatient(): Deps {
+function notWaiting(): Deps {
   const waiters = new RedeemWaiters();
   waiters.stop();
   return claimDeps(fixture.db, { waiters });
 }
 
-const redeem = (code: string, { requestKey, ...body }: Wish = {}, deps = impatient()) =>
+const redeem = (code: string, { requestKey, ...body }: RedeemOptions = {}, deps = notWaiting()) =>
   redeemGift(deps, {
     client: '203.0.113.7',
     params: { code },

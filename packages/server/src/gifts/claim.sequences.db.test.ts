@@ -35,9 +35,9 @@ class Performer {
   async redeem({ user, chain, key }: Step & { step: 'redeem' }): Promise<number | string> {
     const address = chain === 'solana' ? (SOLANA_WALLETS[user] ?? '') : `0x${user + 1}`;
     const requestKey = key === undefined ? undefined : `${chain} ${user} ${key}`;
-    const wish = { giftId: this.#giftId, destination: readDestination(chain, address), requestKey };
+    const request = { giftId: this.#giftId, destination: readDestination(chain, address), requestKey };
     try {
-      const id = await fixture.db.tx((tx) => reserve(claimDeps(fixture.db), tx, wish));
+      const id = await fixture.db.tx((tx) => reserve(claimDeps(fixture.db), tx, request));
       if (!this.redeems.includes(id)) this.redeems.push(id);
       return this.redeems.indexOf(id);
     } catch (error) {

@@ -10,13 +10,13 @@ import {
   usdToNumber,
 } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
-import type { Answer, Call } from '../http/call.ts';
+import type { Answer, Call, Caller } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
 import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
 import type { NewMail } from '../mail/mail.ts';
 import type { Organizations } from '../organizations/organization-store.ts';
 import { newId } from '../util/ids.ts';
-import { codeKey, findGift, type GiftRecord, isExpired, randomCode, shareOf, toGift } from './gift.ts';
+import { codeKey, findGift, type GiftRecord, isExpired, randomCode, seesRecipients, shareOf, toGift } from './gift.ts';
 
 export type GiftMail = NewMail<'gift'>;
 
@@ -46,10 +46,11 @@ export async function createGift(
   deps.manager(caller.environment);
   const costs = await costsOf(deps, caller.environment, gift.amount, gift.cctpFast);
   return transact(async (tx): Promise<Gift> => {
+    await countPublicKeyGifts(tx, caller, gift.amount * BigInt(gift.maxRedeems), deps.now);
     const [stored] = await storeGifts(tx, caller, [{ ...gift, ...costs }]);
     const created = await findGift(tx, caller, stored?.id ?? '');
     if (!created) throw new Error('A gift that was stored is not there.');
-    return toGift(created);
+    return toGift(created, caller);
   });
 }
 
@@ -84,6 +85,7 @@ export async function createGiftsBulk(
   if (!organization) throw new ApiError('internal_error');
   const newGifts = giftsOf(body, { amount, ...costs }, deps.now?.() ?? Date.now());
   return transact(async (tx) => {
+    await countPublicKeyGifts(tx, caller, amount * BigInt(newGifts.length), deps.now);
     const gifts = await storeGifts(tx, caller, newGifts, deps.newCode);
     const { organizationId, environment } = caller;
     const mails = gifts.map((gift): GiftMail => {
@@ -95,9 +97,32 @@ export async function createGiftsBulk(
       created: gifts.length,
       campaignName: body.name,
       totalHeldUsd: usdToNumber(gifts.reduce((sum, gift) => sum + shareOf(gift), 0n)),
-      gifts: mails.map(({ recipient, content: { code, claimUrl } }) => ({ code, email: recipient, claimUrl })),
+      gifts: mails.map(({ recipient, content: { code, claimUrl } }) => ({
+        code,
+        email: seesRecipients(caller) ? recipient : '',
+        claimUrl,
+      })),
     };
   });
+}
+
+/** Under the lock of the day's row, so that concurrent requests cannot pass the limit together. */
+async function countPublicKeyGifts(tx: Db, caller: Caller, amount: UsdMicros, now = Date.now): Promise<void> {
+  if (seesRecipients(caller)) return;
+  const { organizationId, environment } = caller;
+  const day = new Date(now()).toISOString().slice(0, 10);
+  const counted = await tx.one<{ total: UsdMicros; limit: UsdMicros | null }>(sql`
+    insert into public_key_gift_totals as totals (organization_id, environment, day, total_micros)
+    values (${organizationId}, ${environment}, ${day}, ${amount})
+    on conflict (organization_id, environment, day)
+      do update set total_micros = totals.total_micros + excluded.total_micros
+    returning total_micros as total, (
+      select public_key_gifts_daily_micros from environments
+       where organization_id = ${organizationId} and environment = ${environment}) as "limit"`);
+  if (counted && counted.limit !== null && counted.total > counted.limit) {
+    const limit = `${formatUsd(counted.limit)} USD a day (UTC)`;
+    throw new ApiError('daily_limit_reached', `Gifts created with the public key alone may pay out ${limit}.`);
+  }
 }
 
 function giftsOf(

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type Environment, formatUsd, type Gift, type UsdMicros, usdToNumber } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
+import type { Caller } from '../http/call.ts';
 import { type LedgerOwner, release } from '../ledger/ledger.ts';
 
 export interface GiftRecord {
@@ -73,7 +74,10 @@ export function isExpired({ expiresAt }: Pick<GiftRecord, 'expiresAt'>, nowMs: n
   return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
-export function toGift(gift: GiftWithHold): Gift {
+/** Anyone can read a public key, so it does not show who gets a gift. */
+export const seesRecipients = ({ proof }: Pick<Caller, 'proof'>): boolean => proof !== 'public key';
+
+export function toGift(gift: GiftWithHold, caller: Pick<Caller, 'proof'>): Gift {
   return {
     id: gift.id,
     code: gift.code,
@@ -92,7 +96,7 @@ export function toGift(gift: GiftWithHold): Gift {
     holdLedgerEntryId: gift.holdId,
     totalHeldUsd: gift.held === null ? null : usdToNumber(gift.held),
     totalRedeemedUsd: usdToNumber(gift.redeemed),
-    recipientEmail: gift.recipientEmail,
+    recipientEmail: seesRecipients(caller) ? gift.recipientEmail : null,
     campaignName: gift.campaignName,
   };
 }

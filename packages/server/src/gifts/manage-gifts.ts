@@ -44,7 +44,7 @@ export async function updateGift(
     else if (gift.holdId === null) await holdAgain(tx, gift);
     const changed = await findGift(tx, caller, gift.id);
     if (!changed) throw new Error('A gift that was changed is not there.');
-    return toGift(changed);
+    return toGift(changed, caller);
   });
 }
 
@@ -104,7 +104,7 @@ type GetGiftUsage = typeof endpoints.getGiftUsage;
 export async function getGift(reads: Reads, caller: Caller, id: string): Promise<Gift> {
   const gift = await findGift(reads, caller, id);
   if (!gift) throw new ApiError('gift_not_found');
-  return toGift(gift);
+  return toGift(gift, caller);
 }
 
 export async function listGifts(
@@ -120,7 +120,7 @@ export async function listGifts(
        order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`),
     db.one<{ total: bigint }>(sql`select count(*) as total from gifts where ${matching}`),
   ]);
-  return toPage(gifts.map(toGift), Number(count?.total ?? 0n), page);
+  return toPage(gifts.map((gift) => toGift(gift, caller)), Number(count?.total ?? 0n), page);
 }
 
 function matches({ organizationId, environment }: Caller, query: Call<ListGifts>['query']): Sql {
