@@ -10,7 +10,6 @@ import { FAST_THRESHOLD, SOLANA_DOMAIN, STANDARD_THRESHOLD, STARKNET_DOMAIN } fr
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-/** `cause` has the reason, for the log. */
 export class BridgeUnavailableError extends ApiError {
   constructor(why: string) {
     super('chain_unavailable', 'The bridge to Solana does not answer at the moment. Try again.', {
@@ -21,12 +20,12 @@ export class BridgeUnavailableError extends ApiError {
 
 export class AttestationClient {
   readonly #url: string;
-  readonly #pace: Throttle;
+  readonly #throttle: Throttle;
 
   /** The URL is the operator's, so it may be private. */
-  constructor(url: string, pace = new Throttle()) {
+  constructor(url: string, throttle = new Throttle()) {
     this.#url = url.replace(/\/+$/, '');
-    this.#pace = pace;
+    this.#throttle = throttle;
   }
 
   async messages(burnHash: string): Promise<readonly BridgeMessage[] | undefined> {
@@ -46,12 +45,12 @@ export class AttestationClient {
   }
 
   async #ask(path: string, options: Pick<OutboundRequestOptions, 'method'> = {}): Promise<OutboundResponse> {
-    if (!(await this.#pace.take())) throw new BridgeUnavailableError('Too much is asked of the bridge at once.');
+    if (!(await this.#throttle.take())) throw new BridgeUnavailableError('Too much is asked of the bridge at once.');
     const bounds = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_ANSWER_BYTES, guard: trusted() };
     const response = await outboundRequest(this.#url + path, { ...options, ...bounds }).catch((error: unknown) => {
       throw error instanceof OutboundError ? new BridgeUnavailableError(error.message) : error;
     });
-    if (response.status === 429) this.#pace.block();
+    if (response.status === 429) this.#throttle.block();
     return response;
   }
 }
@@ -77,7 +76,6 @@ export interface BridgeMessage {
   readonly forwardTxHash: string | undefined;
 }
 
-/** Our transactions burn once. */
 const MAX_MESSAGES = 100;
 const TRANSACTION = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
 const forwardStates = ['PENDING', 'CONFIRMED', 'COMPLETE', 'FAILED'] as const;
@@ -89,8 +87,8 @@ export function readMessages(answer: unknown): readonly BridgeMessage[] | undefi
   return read.every((message) => message !== undefined) ? read : undefined;
 }
 
-function readMessage(shown: unknown): BridgeMessage | undefined {
-  const { message, attestation, status, forwardState, forwardTxHash } = (shown ?? {}) as Record<string, unknown>;
+function readMessage(entry: unknown): BridgeMessage | undefined {
+  const { message, attestation, status, forwardState, forwardTxHash } = (entry ?? {}) as Record<string, unknown>;
   if (status === 'pending_confirmations' || attestation === 'PENDING') return PENDING;
   if (status !== 'complete' || typeof message !== 'string' || typeof attestation !== 'string') return undefined;
   const hash = typeof forwardTxHash === 'string' && TRANSACTION.test(forwardTxHash) ? forwardTxHash : undefined;
@@ -106,7 +104,6 @@ const PENDING: BridgeMessage = {
   forwardTxHash: undefined,
 };
 
-/** Basis points may be decimal. */
 const DECIMALS = 10;
 const PARTS_PER_UNIT = 10_000n * 10n ** BigInt(DECIMALS);
 /** A tenth of the amount, 3 USD for the mint: more is an error or a spike and must not become part of a gift. */
@@ -118,11 +115,9 @@ const LEAST_CEILING = 1n;
 export interface Fees {
   /** Fraction of the amount, in 10^-14. */
   readonly rate: bigint;
-  /** In USDC's smallest unit. */
   readonly forward: bigint;
 }
 
-/** Undefined unless plausible for both speeds. */
 export function readFees(answer: unknown): { readonly fast: Fees; readonly standard: Fees } | undefined {
   if (!Array.isArray(answer)) return undefined;
   const feesOf = (threshold: bigint) =>
@@ -143,12 +138,11 @@ function readEntry(entry: unknown): Fees | undefined {
   return rate.ok ? { rate: rate.value, forward: BigInt(forward) } : undefined;
 }
 
-/** Rounded up. */
 export function feeOf({ rate, forward }: Fees, burned: bigint): bigint {
   return (burned * rate + PARTS_PER_UNIT - 1n) / PARTS_PER_UNIT + forward;
 }
 
-/** To be burned on top of an amount. Includes a margin of half: fees change between creation and redeem. The recipient gets what is left. */
+/** Burned on top of an amount, with a margin of half: fees change between creation and redeem. */
 export function ceilingOf(fees: Fees, amount: bigint): bigint {
   // The fee is also charged on the ceiling itself.
   const ceiling = withMargin(feeOf(fees, amount + withMargin(feeOf(fees, amount))));

@@ -15,13 +15,11 @@ export interface Burn {
   readonly order: BurnOrder;
 }
 
-/** Of the mint on Solana; undefined where the bridge does not say. */
 export type ForwardState = 'PENDING' | 'CONFIRMED' | 'COMPLETE' | 'FAILED' | undefined;
 
 export interface Attested {
   readonly state: 'ATTESTED';
   readonly nonce: string;
-  /** Checked against the order. */
   readonly message: string;
   readonly attestation: string;
   readonly feeExecuted: bigint;
@@ -41,10 +39,8 @@ export interface Bridge {
   serves(environment: Environment): boolean;
   /** With a margin for days to come; never zero. */
   feeCeiling(environment: Environment, amount: bigint, fast: boolean): Promise<bigint>;
-  /** At present. */
   fee(environment: Environment, burned: bigint, fast: boolean): Promise<bigint>;
   burnCalls(environment: Environment, order: BurnOrder): Call[];
-  /** Read-only. */
   progress(environment: Environment, burn: Burn): Promise<BridgeProgress>;
   /** Safe to repeat: a message is minted once. */
   reattest(environment: Environment, nonce: string): Promise<void>;

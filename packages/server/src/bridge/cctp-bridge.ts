@@ -22,29 +22,28 @@ import { tokenAccountOf } from './solana-address.ts';
 export interface CctpBridgeDeps {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   readonly url: (environment: Environment) => string | undefined;
-  readonly pace?: Throttle;
+  readonly throttle?: Throttle;
   readonly now?: () => number;
 }
 
 /** Fees change slowly, and hundreds of gifts may be created in a second. */
-const FEES_KEPT_MS = 10_000;
+const FEES_CACHE_MS = 10_000;
 
-/** CCTP version 2 with forwarding to Solana. */
-export function createCctpBridge({ networks, url, pace, now = Date.now }: CctpBridgeDeps): Bridge {
+export function createCctpBridge({ networks, url, throttle, now = Date.now }: CctpBridgeDeps): Bridge {
   const clients = new Map<string, AttestationClient>();
-  const keptFees = new Map<AttestationClient, { readonly fees: Record<Speed, Fees>; readonly at: number }>();
+  const cachedFees = new Map<AttestationClient, { readonly fees: Record<Speed, Fees>; readonly at: number }>();
 
   const clientOf = (environment: Environment): AttestationClient => {
     const place = url(environment) ?? withoutBridge();
-    const client = clients.get(place) ?? new AttestationClient(place, pace);
+    const client = clients.get(place) ?? new AttestationClient(place, throttle);
     clients.set(place, client);
     return client;
   };
   const feesOf = async (environment: Environment, fast: boolean): Promise<Fees> => {
     const client = clientOf(environment);
-    const kept = keptFees.get(client);
-    const fees = kept && now() - kept.at < FEES_KEPT_MS ? kept.fees : await client.fees();
-    if (fees !== kept?.fees) keptFees.set(client, { fees, at: now() });
+    const cached = cachedFees.get(client);
+    const fees = cached && now() - cached.at < FEES_CACHE_MS ? cached.fees : await client.fees();
+    if (fees !== cached?.fees) cachedFees.set(client, { fees, at: now() });
     return fees[fast ? 'fast' : 'standard'];
   };
   const placesOf = (environment: Environment): { places: CctpPlaces; usdc: bigint } => {
@@ -79,7 +78,6 @@ function withoutBridge(): never {
 /** Any caller may submit the message on Solana; it mints for its recipient only. */
 const ANY_CALLER = 0n;
 
-/** Approval of exactly the amount, and the burn. */
 export function burnCalls(places: CctpPlaces, usdc: bigint, { amount, maxFee, owner, fast }: BurnOrder): Call[] {
   if (amount <= maxFee) throw new RangeError('A burn must be larger than the fee that it allows.');
   const { tokenMessenger, usdcMint } = places;
@@ -116,18 +114,18 @@ export function readProgress(
   burn: Burn,
   messages: readonly BridgeMessage[],
 ): BridgeProgress {
-  const [shown, ...others] = messages;
-  if (!shown) return { state: 'UNSEEN' };
+  const [first, ...others] = messages;
+  if (!first) return { state: 'UNSEEN' };
   if (others.length > 0) return { state: 'WRONG', reason: 'The bridge shows several messages for one burn.' };
-  if (!shown.complete) return { state: 'PENDING' };
-  const bytes = readHex(shown.message, MAX_MESSAGE_BYTES);
+  if (!first.complete) return { state: 'PENDING' };
+  const bytes = readHex(first.message, MAX_MESSAGE_BYTES);
   const message = bytes && decodeMessage(bytes);
   if (!bytes || !message) return { state: 'WRONG', reason: 'The attested message cannot be read.' };
   const wrong = wrongField(places, usdc, burn, message);
   if (wrong !== undefined) {
     return { state: 'WRONG', reason: `The attested message does not say what was burned: ${wrong} differs.` };
   }
-  const attestation = readHex(shown.attestation, MAX_ATTESTATION_BYTES);
+  const attestation = readHex(first.attestation, MAX_ATTESTATION_BYTES);
   if (!attestation?.length) return { state: 'WRONG', reason: 'The attestation cannot be read.' };
   return {
     state: 'ATTESTED',
@@ -135,8 +133,8 @@ export function readProgress(
     message: toHexText(bytes),
     attestation: toHexText(attestation),
     feeExecuted: message.feeExecuted,
-    forwardState: shown.forwardState,
-    receiveHash: shown.forwardTxHash,
+    forwardState: first.forwardState,
+    receiveHash: first.forwardTxHash,
   };
 }
 
@@ -144,7 +142,6 @@ export class WrongBridgeError extends Error {
   override readonly name = 'WrongBridgeError';
 }
 
-/** Throws a `WrongBridgeError` where the contracts are missing. */
 export async function checkBridgeContracts({ name, chain }: Pick<StarknetNetwork, 'name' | 'chain'>): Promise<void> {
   const { tokenMessenger, messageTransmitter } = cctpPlaces[name];
   for (const address of [tokenMessenger, messageTransmitter]) {

@@ -6,7 +6,6 @@ import { tokenAccountOf } from './solana-address.ts';
 const BODY_START = 148;
 const HOOK_START = BODY_START + 228;
 
-/** Offset and length of each field. */
 const layout = {
   version: [0, 4],
   sourceDomain: [4, 4],
@@ -30,7 +29,6 @@ const layout = {
 export type MessageField = keyof typeof layout;
 export type BurnMessage = Readonly<Record<MessageField, bigint>> & { readonly hookData: Uint8Array };
 
-/** Undefined where it is too short. The rest after the fields is the hook. */
 export function decodeMessage(bytes: Uint8Array): BurnMessage | undefined {
   if (bytes.length < HOOK_START) return undefined;
   const numbers = Object.entries(layout).map(([field, [start, length]]) => [
@@ -40,7 +38,6 @@ export function decodeMessage(bytes: Uint8Array): BurnMessage | undefined {
   return { ...(Object.fromEntries(numbers) as Record<MessageField, bigint>), hookData: bytes.subarray(HOOK_START) };
 }
 
-/** Circle's domain ids. */
 export const STARKNET_DOMAIN = 25n;
 export const SOLANA_DOMAIN = 5n;
 export const CCTP_VERSION = 1n;
@@ -99,7 +96,6 @@ function expectedOf(places: CctpPlaces, usdc: bigint, { sender, order }: Burn): 
   };
 }
 
-/** The first field that differs from the order. */
 export function wrongField(places: CctpPlaces, usdc: bigint, burn: Burn, message: BurnMessage): string | undefined {
   const expected = Object.entries(expectedOf(places, usdc, burn)) as [MessageField, bigint][];
   const wrong = expected.find(([field, value]) => message[field] !== value);
@@ -113,7 +109,6 @@ export function wrongField(places: CctpPlaces, usdc: bigint, burn: Burn, message
 const MAGIC = 'cctp-forward';
 const MAGIC_BYTES = 24;
 const VERSION = 0;
-/** Creates the owner's token account where it is missing. */
 const CREATE_ACCOUNT = 1;
 
 /** Makes the bridge mint by itself: no key and no money on Solana are needed. */
@@ -142,7 +137,6 @@ export function readHex(text: string, maxBytes: number): Uint8Array | undefined 
   return Uint8Array.from(Buffer.from(text.slice(2), 'hex'));
 }
 
-/** Cairo's ByteArray. */
 export function encodeByteArray(bytes: Uint8Array): bigint[] {
   const wholeBytes = bytes.length - (bytes.length % WORD_BYTES);
   const words: bigint[] = [];

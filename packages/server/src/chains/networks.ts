@@ -39,7 +39,6 @@ export interface LiveStarknet {
 }
 
 export interface SandboxPlace {
-  /** As this process reaches it, without a trailing slash. */
   readonly url: string;
   readonly publicUrl: string;
   /** The node's own port, which bypasses our HTTP server. */
@@ -100,7 +99,6 @@ export class Networks {
     return found ?? notConfigured(environment, chain);
   }
 
-  /** Undefined where the chain does not have the token; `chain_not_configured` where there is no such chain. */
   token(environment: Environment, chain: Chain, token: ChainToken): Token | undefined {
     if (chain !== 'STARKNET') this.evm(environment, chain);
     const network = chain === 'STARKNET' ? this.starknet(environment).name : 'mainnet';
@@ -113,7 +111,6 @@ export class Networks {
     return (['STARKNET', ...evm] as const).flatMap((chain) => tokensOf(name, chain));
   }
 
-  /** Throws a `WrongChainError` or a `WrongTokenError`. */
   async check(): Promise<ChainsHealth> {
     const live = this.#live;
     const chains = await Promise.all([
@@ -216,7 +213,6 @@ async function aheadOf(chain: Pick<StarknetChain, 'blockNumber' | 'block'>, now:
   return Math.max(0, (block?.timestamp.getTime() ?? 0) - now());
 }
 
-/** The given class is the current one, all others are earlier. */
 export function classesWith(svcClassHash: bigint): readonly WalletClass[] {
   const [shipped, ...others] = walletClasses;
   if (!shipped) throw new Error('The table of wallet classes is empty.');
@@ -230,7 +226,6 @@ export class WrongTokenError extends Error {
   override readonly name = 'WrongTokenError';
 }
 
-/** Answers the tokens whose contracts could not be read. */
 export async function checkTokens(
   tokens: readonly Token[],
   decimalsOf: (address: string) => Promise<number | undefined>,

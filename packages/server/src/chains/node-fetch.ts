@@ -20,7 +20,7 @@ export const nodeUse = { requests: 0, failures: 0, ms: 0 };
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** `fetch` for JSON-RPC: a complete answer within the time limit, or a `NodeFailure`. Messages name the host only: URLs may hold API keys. */
+/** A complete JSON-RPC answer in time, or a `NodeFailure`. Messages name the host only: URLs may hold API keys. */
 export function nodeFetch(timeoutMs: number = NODE_TIMEOUT_MS, isAnswer: IsAnswer = isCommonAnswer): Fetch {
   return async (url, init) => {
     const { host } = new URL(url instanceof Request ? url.url : url);

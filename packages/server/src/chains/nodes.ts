@@ -25,7 +25,6 @@ export interface NodesOptions<T> {
   readonly now?: () => number;
 }
 
-/** A read goes to the first node that answers. */
 export class Nodes<T> {
   readonly #chain: string;
   readonly #nodes: readonly Node<T>[];

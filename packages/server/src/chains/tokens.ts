@@ -7,7 +7,6 @@ export type StarknetNetworkName = 'mainnet' | 'sepolia' | 'sandbox';
 export interface Token {
   readonly chain: Chain;
   readonly token: ChainToken;
-  /** Normal form; null: the native coin. */
   readonly address: string | null;
   readonly decimals: number;
 }
@@ -100,7 +99,6 @@ export const evmChainIds: Readonly<Record<EvmChainName, number>> = {
 };
 export const evmChainNames = chains.filter((chain) => chain !== 'STARKNET');
 
-/** What `decimals` has room for in the contracts: more would be a slip of the pen. */
 const MAX_DECIMALS = 18;
 
 function readRows(chain: Chain, rows: readonly Row[]): readonly Token[] {
@@ -127,7 +125,6 @@ export function tokensOf(network: StarknetNetworkName, chain: Chain): readonly T
   return tables[network === 'sandbox' ? 'mainnet' : network].get(chain) ?? [];
 }
 
-/** Undefined where the chain does not have the token; `OTHER` is nowhere. */
 export function findToken(network: StarknetNetworkName, chain: Chain, token: ChainToken): Token | undefined {
   return tokensOf(network, chain).find((known) => known.token === token);
 }

@@ -15,14 +15,12 @@ export interface ExecutionCheck {
   readonly execution: OutsideExecution;
   readonly account: bigint;
   readonly chainId: bigint;
-  /** Tried in this order. */
   readonly keys: readonly bigint[];
   readonly signature: StarkSignature;
 }
 
 export interface CheckedExecution {
   readonly hash: bigint;
-  /** Undefined when no key fits. */
   readonly signer: bigint | undefined;
 }
 
@@ -31,14 +29,12 @@ export interface SignedFields {
   readonly signature: readonly [bigint, bigint];
 }
 
-/** Runs in worker threads. */
 export interface Crypto {
   /** Goes before the queue: a database lock is held meanwhile. */
   signInvoke(fields: InvokeFields, privateKey: bigint): Promise<SignedFields>;
   checkExecution(check: ExecutionCheck): Promise<CheckedExecution>;
   executionHash(execution: OutsideExecution, account: bigint, chainId: bigint): Promise<bigint>;
   contractAddress(deployment: Deployment): Promise<bigint>;
-  /** One for each class, in their order. */
   accountAddresses(classHashes: readonly bigint[], publicKey: bigint): Promise<readonly bigint[]>;
   stop(): Promise<void>;
 }

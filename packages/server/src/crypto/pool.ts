@@ -5,7 +5,6 @@ import type { Crypto, Job, Operations, ThreadMessage } from './crypto.ts';
 const ENTRY = new URL('./thread-entry.ts', import.meta.url);
 
 export interface CryptoPool extends Crypto {
-  /** Total over all threads; a job counts when it ends. */
   busyMs(): number;
 }
 
@@ -45,8 +44,8 @@ class ThreadPool {
       if (!this.#waiting.add(lane, task)) {
         return reject(new CryptoUnavailableError('Cryptography has too much to do'));
       }
-      this.#handOut();
-      this.#growIfNeeded();
+      this.#assignTasks();
+      this.#startThreadIfNeeded();
     });
   }
 
@@ -56,32 +55,32 @@ class ThreadPool {
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 
-  #handOut(): void {
+  #assignTasks(): void {
     for (const thread of this.#threads) {
       while (thread.free) {
         const task = this.#waiting.next();
         if (!task) return;
-        thread.give(task);
+        thread.assign(task);
       }
     }
   }
 
-  #growIfNeeded(): void {
+  #startThreadIfNeeded(): void {
     if (this.#stopped || this.#waiting.size === 0 || this.#threads.size >= this.#limit) return;
     const thread = new CryptoThread(this.#entry, {
-      free: () => this.#handOut(),
+      free: () => this.#assignTasks(),
       worked: (ms) => {
         this.busyMs += ms;
       },
-      gone: (...death) => this.#lost(...death),
+      exited: (...exit) => this.#onThreadExit(...exit),
     });
     this.#threads.add(thread);
   }
 
   /** A thread that never started is replaced with the next job only, to avoid a restart loop. */
-  #lost(thread: CryptoThread, started: boolean, reason: Error | undefined): void {
+  #onThreadExit(thread: CryptoThread, started: boolean, reason: Error | undefined): void {
     this.#threads.delete(thread);
-    if (started) this.#growIfNeeded();
+    if (started) this.#startThreadIfNeeded();
     else if (this.#threads.size === 0) this.#rejectWaiting('No thread for cryptography could start', reason);
   }
 
@@ -91,7 +90,6 @@ class ThreadPool {
   }
 }
 
-/** Tables and cached keys take about 20 MB. */
 const MAX_MEMORY_MB = 256;
 
 export interface Task {
@@ -108,15 +106,14 @@ export class CryptoUnavailableError extends Error {
 export interface ThreadEvents {
   free(): void;
   worked(ms: number): void;
-  /** `started`: it was ready once. The reason matters when it was not. */
-  gone(thread: CryptoThread, started: boolean, reason: Error | undefined): void;
+  exited(thread: CryptoThread, started: boolean, reason: Error | undefined): void;
 }
 
 export class CryptoThread {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
   #started = false;
-  #inHand: Task | undefined;
+  #current: Task | undefined;
   #reason: Error | undefined;
 
   constructor(entry: URL, events: ThreadEvents) {
@@ -126,22 +123,22 @@ export class CryptoThread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     });
-    this.#worker.on('message', (message: ThreadMessage) => this.#told(message));
+    this.#worker.on('message', (message: ThreadMessage) => this.#onMessage(message));
     this.#worker.on('error', (error) => {
       this.#reason = error instanceof Error ? error : undefined;
     });
-    this.#worker.on('exit', () => this.#gone());
+    this.#worker.on('exit', () => this.#onExit());
     this.#worker.unref();
   }
 
   get free(): boolean {
-    return this.#started && !this.#inHand;
+    return this.#started && !this.#current;
   }
 
-  give(task: Task): void {
+  assign(task: Task): void {
     try {
       this.#worker.postMessage(task.job);
-      this.#inHand = task;
+      this.#current = task;
     } catch {
       // The original error shows the value, which could be a key.
       task.reject(new TypeError(`${task.job.operation}: the arguments cannot be copied to a thread`));
@@ -152,11 +149,11 @@ export class CryptoThread {
     await this.#worker.terminate();
   }
 
-  #told(message: ThreadMessage): void {
+  #onMessage(message: ThreadMessage): void {
     if (message.kind === 'ready') this.#started = true;
     else {
-      const task = this.#inHand;
-      this.#inHand = undefined;
+      const task = this.#current;
+      this.#current = undefined;
       this.#events.worked(message.ms);
       if (message.kind === 'done') task?.resolve(message.answer);
       else task?.reject(new Error(`${task.job.operation}: ${message.message}`));
@@ -164,11 +161,13 @@ export class CryptoThread {
     this.#events.free();
   }
 
-  #gone(): void {
+  #onExit(): void {
     // No cause: it could show a key.
-    this.#inHand?.reject(new CryptoUnavailableError(`${this.#inHand.job.operation}: the thread ended during the job`));
-    this.#inHand = undefined;
-    this.#events.gone(this, this.#started, this.#reason);
+    this.#current?.reject(
+      new CryptoUnavailableError(`${this.#current.job.operation}: the thread ended during the job`),
+    );
+    this.#current = undefined;
+    this.#events.exited(this, this.#started, this.#reason);
   }
 }
 
@@ -202,28 +201,26 @@ export class Lanes<Item> {
 
 type Addresses = Pick<Crypto, 'contractAddress' | 'accountAddresses'>;
 
-/** About 0.25 kB each. */
 const MAX_CACHED = 10_000;
 
 /** Creating a wallet asks for the address that preparing it computed; a round trip to a thread costs more than a lookup. */
 export function cacheAddresses<T extends Addresses>(crypto: T, limit = MAX_CACHED): T {
   const known = new Map<string, bigint>();
-  const keep = (deployment: Deployment, address: bigint) => {
+  const store = (deployment: Deployment, address: bigint) => {
     known.set(keyOf(deployment), address);
-    // Maps keep insertion order: the first key is the oldest.
     const oldest = known.keys().next();
     if (known.size > limit && !oldest.done) known.delete(oldest.value);
   };
   const contractAddress = async (deployment: Deployment) => {
     const address = known.get(keyOf(deployment)) ?? (await crypto.contractAddress(deployment));
-    keep(deployment, address);
+    store(deployment, address);
     return address;
   };
   const accountAddresses = async (classHashes: readonly bigint[], publicKey: bigint) => {
     const addresses = await crypto.accountAddresses(classHashes, publicKey);
     for (const [index, classHash] of classHashes.entries()) {
       const address = addresses[index];
-      if (address !== undefined) keep(accountDeployment(classHash, publicKey), address);
+      if (address !== undefined) store(accountDeployment(classHash, publicKey), address);
     }
     return addresses;
   };

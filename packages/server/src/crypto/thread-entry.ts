@@ -4,21 +4,21 @@ import { type Job, operations, type ThreadMessage } from './crypto.ts';
 
 const port = parentPort;
 if (!port) throw new Error('This file is started as a worker thread.');
-const tell = (message: ThreadMessage) => port.postMessage(message);
+const post = (message: ThreadMessage) => port.postMessage(message);
 
 port.on('message', (job: Job) => {
   const start = performance.now();
   try {
     const answer = perform(job);
-    tell({ kind: 'done', answer, ms: performance.now() - start });
+    post({ kind: 'done', answer, ms: performance.now() - start });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    tell({ kind: 'failed', message, ms: performance.now() - start });
+    post({ kind: 'failed', message, ms: performance.now() - start });
   }
 });
 
 warmUp();
-tell({ kind: 'ready' });
+post({ kind: 'ready' });
 
 function perform({ operation, args }: Job): unknown {
   const call = operations[operation] as (...args: readonly unknown[]) => unknown;

@@ -13,7 +13,6 @@ type CreateDeposit = typeof endpoints.createDeposit;
 export interface DepositDeps {
   readonly db: Database;
   readonly networks: Networks;
-  /** Own accounts besides the payment address. */
   readonly ownAccounts: (environment: Environment) => readonly bigint[];
   readonly pause?: (ms: number) => Promise<void>;
 }
@@ -110,7 +109,7 @@ export async function findDeposit(
   return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${use.reference}`);
 }
 
-/** Of two concurrent calls the second waits: the same environment gets the same entry, another one `transaction_already_used`, which aborts the transaction. */
+/** Of two concurrent calls the second waits: it gets the same entry, or `transaction_already_used` for another environment. */
 export async function storeDeposit(
   tx: Db,
   { organizationId, environment }: LedgerOwner,

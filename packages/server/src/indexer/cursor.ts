@@ -32,7 +32,6 @@ export async function findCursor(db: Db, chainId: string): Promise<Cursor | unde
   return row && { ...blockRefOf(row), behindSince: row.behind_since ?? undefined };
 }
 
-/** False when another process began already. */
 export async function insertCursor(tx: Db, chainId: string, { number, hash }: BlockRef): Promise<boolean> {
   const begun = await tx.run(sql`
     insert into followed_chains (chain_id, block_number, block_hash) values (${chainId}, ${number}, ${toHex(hash)})
@@ -79,7 +78,6 @@ export async function deleteBlocksAbove(tx: Db, chainId: string, number: number)
   await tx.run(sql`delete from followed_blocks where chain_id = ${chainId} and block_number > ${number}`);
 }
 
-/** Newest first. */
 export async function findBlockHashes(db: Db, chainId: string, upTo: number): Promise<BlockRef[]> {
   const rows = await db.rows<PlaceRow>(sql`
     select block_number, block_hash from followed_blocks

@@ -15,40 +15,37 @@ import { compareWithChain, reopenAboveHead, reopenReorgedRelays, rewind } from '
 import { type Scanned, scan } from './scan-blocks.ts';
 import { failUnconfirmed, markUnconfirmed, recheckSends, storeTransfers } from './store-transfers.ts';
 
-/** Per run; the next one continues. */
 const BUDGET_MS = 20_000;
-/** Some thousand events of a busy chain. */
 const BLOCKS_PER_RANGE = 50;
-/** Bound of the loop. */
 const MAX_STEPS = 1_000;
 
 /** Reads new blocks up to the head, within the time budget. With nothing new it costs one request. */
-export async function indexChain(follower: IndexerContext, signal: AbortSignal): Promise<void> {
-  const endsAt = follower.now() + BUDGET_MS;
+export async function indexChain(context: IndexerContext, signal: AbortSignal): Promise<void> {
+  const endsAt = context.now() + BUDGET_MS;
   let head: BlockRef | undefined;
-  for (let turn = 0; turn < MAX_STEPS && follower.now() < endsAt && !signal.aborted; turn += 1) {
-    head = await follower.chain.head();
-    if (!(await runStep(follower, head))) break;
+  for (let step = 0; step < MAX_STEPS && context.now() < endsAt && !signal.aborted; step += 1) {
+    head = await context.chain.head();
+    if (!(await runStep(context, head))) break;
   }
-  await reopenReorgedRelays(follower);
-  if (head) await reopenAboveHead(follower, head.number);
-  await failUnconfirmed(follower);
+  await reopenReorgedRelays(context);
+  if (head) await reopenAboveHead(context, head.number);
+  await failUnconfirmed(context);
 }
 
 /** True when there is more to do. One database transaction, so it may be cut off anywhere. */
-async function runStep(follower: IndexerContext, head: BlockRef): Promise<boolean> {
-  const { db, chainId } = follower;
+async function runStep(context: IndexerContext, head: BlockRef): Promise<boolean> {
+  const { db, chainId } = context;
   const cursor = await findCursor(db, chainId);
-  if (!cursor) return begin(follower, head.number);
-  const standing = await compareWithChain(follower, cursor, head);
-  if (standing.kind === 'forked') return rewind(follower, cursor, standing.at);
-  const isBehind = standing.kind === 'behind';
+  if (!cursor) return begin(context, head.number);
+  const comparison = await compareWithChain(context, cursor, head);
+  if (comparison.kind === 'forked') return rewind(context, cursor, comparison.at);
+  const isBehind = comparison.kind === 'behind';
   if (isBehind !== (cursor.behindSince !== undefined)) {
-    await setBehindSince(db, chainId, cursor, isBehind ? new Date(follower.now()) : undefined);
+    await setBehindSince(db, chainId, cursor, isBehind ? new Date(context.now()) : undefined);
   }
   if (isBehind || head.number === cursor.number) return false;
-  const scanned = await scan(follower, cursor, Math.min(head.number, cursor.number + BLOCKS_PER_RANGE));
-  return scanned !== undefined && storeBlocks(follower, cursor, scanned);
+  const scanned = await scan(context, cursor, Math.min(head.number, cursor.number + BLOCKS_PER_RANGE));
+  return scanned !== undefined && storeBlocks(context, cursor, scanned);
 }
 
 /** Earlier transfers are found by sync-on-chain. An earlier block is stored in case the first ones are reorganised. */
@@ -59,13 +56,13 @@ async function begin({ db, chain, chainId, log }: IndexerContext, head: number):
     if (await insertCursor(tx, chainId, present))
       await storeBlockHashes(tx, chainId, earlier.number < head ? [earlier, present] : [present]);
   });
-  log.info({ chainId, block: head }, 'following the chain from its latest block');
+  log.info({ chainId, block: head }, 'indexing starts at the latest block');
   return false;
 }
 
 /** Transfers and cursor in one transaction. False when another process was faster. */
-export function storeBlocks(follower: IndexerContext, cursor: BlockRef, scanned: Scanned): Promise<boolean> {
-  const { db, chain, chainId, environment } = follower;
+export function storeBlocks(context: IndexerContext, cursor: BlockRef, scanned: Scanned): Promise<boolean> {
+  const { db, chain, chainId, environment } = context;
   const { end, blocks, transfers, wallets } = scanned;
   const owned = transfers.flatMap((transfer) => {
     const owner = wallets.get(transfer.to);
@@ -84,14 +81,14 @@ export function storeBlocks(follower: IndexerContext, cursor: BlockRef, scanned:
     );
     await recheckReceives(
       tx,
-      follower,
+      context,
       passed.filter(({ id }) => !ids.has(id)),
     );
     return true;
   });
 }
 
-/** Receives that the history has in these blocks and the scan did not find: written by a faster request, or in blocks that are gone. */
+/** Receives in these blocks that the scan did not find: stored by a sync, or reorganised. */
 async function recheckReceives(
   tx: Db,
   { chainId, now }: IndexerContext,

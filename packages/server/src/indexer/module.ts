@@ -15,7 +15,6 @@ export interface IndexerJobDeps {
   readonly networks: Pick<Networks, 'starknet'>;
   readonly log: JobLog;
   readonly now?: () => number;
-  /** Those whose chain is followed. */
   readonly environments: readonly Environment[];
 }
 
@@ -23,16 +22,12 @@ export function create(deps: IndexerJobDeps & SyncDeps): Module<'syncOnChain'> {
   return { handlers: indexerHandlers(deps), jobs: [indexerJobs(deps)] };
 }
 
-/** About the time of a block. */
 const EVERY_SECONDS = 1;
 
 const recurringTask = (environment: Environment) => `follow-chain ${environment}`;
 const stepTask = (environment: Environment) => `follow-chain-step ${environment}`;
 
-/**
- * Follows the chains. A recurring task only asks for a step, because steps that may take longer than a second have to wait for
- * each other: they share a queue, and one waits at most.
- */
+/** The recurring task only enqueues a run: runs may take longer than a second, so they share a queue with one waiting at most. */
 export function indexerJobs({ environments, db, networks, log, now = Date.now }: IndexerJobDeps): Jobs {
   const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
@@ -52,7 +47,6 @@ export function indexerHandlers(deps: SyncDeps): Pick<Handlers, 'syncOnChain'> {
   return {
     syncOnChain: async ({ caller, body }) => {
       const address = readAddress(body.walletAddress, 'body.walletAddress');
-      // Says first when there is no chain to look at.
       deps.networks.starknet(caller.environment);
       const wallet = await requireWallet(deps.db.reads, caller, address);
       return syncWalletQueued(deps, wallet);

@@ -26,42 +26,39 @@ export type ChainComparison =
   | { readonly kind: 'forked'; readonly at: BlockRef };
 
 export async function compareWithChain(
-  follower: IndexerContext,
+  context: IndexerContext,
   cursor: Cursor,
   head: BlockRef,
 ): Promise<ChainComparison> {
-  const { db, chain, chainId } = follower;
+  const { db, chain, chainId } = context;
   if (head.number >= cursor.number) {
     const block = head.number === cursor.number ? head : await chain.block(cursor.number);
-    // Another node may have answered.
     if (!block) return { kind: 'behind' };
     if (block.hash === cursor.hash) return { kind: 'same' };
-    return forkBelow(follower, await findBlockHashes(db, chainId, cursor.number - 1), cursor);
+    return forkBelow(context, await findBlockHashes(db, chainId, cursor.number - 1), cursor);
   }
-  const kept = await findBlockHashes(db, chainId, head.number);
-  const [top] = kept;
-  // A node far behind.
+  const stored = await findBlockHashes(db, chainId, head.number);
+  const [top] = stored;
   if (!top) return { kind: 'behind' };
-  if (!(await isOnChain(follower, top))) return forkBelow(follower, kept.slice(1), cursor);
+  if (!(await isOnChain(context, top))) return forkBelow(context, stored.slice(1), cursor);
   const { behindSince } = cursor;
-  const patient = behindSince === undefined || follower.now() - behindSince.getTime() < STALE_MS;
-  return patient ? { kind: 'behind' } : { kind: 'forked', at: top };
+  const isRecent = behindSince === undefined || context.now() - behindSince.getTime() < STALE_MS;
+  return isRecent ? { kind: 'behind' } : { kind: 'forked', at: top };
 }
 
-/** Highest common block among the stored ones. */
 async function forkBelow(
-  follower: IndexerContext,
-  kept: readonly BlockRef[],
+  context: IndexerContext,
+  stored: readonly BlockRef[],
   cursor: BlockRef,
 ): Promise<ChainComparison> {
-  for (const place of kept) {
-    if (await isOnChain(follower, place)) return { kind: 'forked', at: place };
+  for (const block of stored) {
+    if (await isOnChain(context, block)) return { kind: 'forked', at: block };
   }
-  const lowest = kept.at(-1)?.number ?? cursor.number;
-  const block = await follower.chain.block(Math.max(0, lowest - MAX_STORED_BLOCKS));
+  const lowest = stored.at(-1)?.number ?? cursor.number;
+  const block = await context.chain.block(Math.max(0, lowest - MAX_STORED_BLOCKS));
   if (!block) return { kind: 'behind' };
-  const { log, chainId } = follower;
-  log.error({ chainId, lowest, from: block.number }, 'the chain is another one further back than is remembered');
+  const { log, chainId } = context;
+  log.error({ chainId, lowest, from: block.number }, 'reorg deeper than the stored blocks');
   return { kind: 'forked', at: block };
 }
 
@@ -70,8 +67,8 @@ async function isOnChain({ chain }: IndexerContext, { number, hash }: BlockRef):
 }
 
 /** Moves the cursor back. Receives above it stay as they are until the new blocks are read. False when another process was faster. */
-export async function rewind(follower: IndexerContext, cursor: BlockRef, fork: BlockRef): Promise<boolean> {
-  const { db, chain, chainId, environment, log } = follower;
+export async function rewind(context: IndexerContext, cursor: BlockRef, fork: BlockRef): Promise<boolean> {
+  const { db, chain, chainId, environment, log } = context;
   const rewound = await db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, fork))) return false;
     await deleteBlocksAbove(tx, chainId, fork.number);
@@ -80,17 +77,16 @@ export async function rewind(follower: IndexerContext, cursor: BlockRef, fork: B
     await recheckSends(tx, await recordsAbove(tx, environment, 'STARKNET', fork.number));
     return true;
   });
-  if (rewound) log.warn({ chainId, from: cursor.number, to: fork.number }, 'the chain was reorganised');
+  if (rewound) log.warn({ chainId, from: cursor.number, to: fork.number }, 'chain reorganised, cursor moved back');
   return rewound;
 }
 
-/** Per run. */
 const MAX_ASKED = 100;
 
 /** Reopens relays whose receipt was read before a reorganisation replaced their block. */
-export async function reopenReorgedRelays(follower: IndexerContext): Promise<void> {
-  const { db, chain, chainId, log } = follower;
-  await fetchBlockHashes(follower);
+export async function reopenReorgedRelays(context: IndexerContext): Promise<void> {
+  const { db, chain, chainId, log } = context;
+  await fetchBlockHashes(context);
   const reopened = await db.tx((tx) =>
     reopen(
       tx,
@@ -101,7 +97,7 @@ export async function reopenReorgedRelays(follower: IndexerContext): Promise<voi
            and followed.block_hash <> relays.block_hash)`,
     ),
   );
-  if (reopened.length > 0) log.warn({ chainId, relays: reopened.length }, 'relays stood in blocks that are gone');
+  if (reopened.length > 0) log.warn({ chainId, relays: reopened.length }, 'relays reopened after a reorganisation');
 }
 
 /** The same for a chain that became shorter and has not reached the relay's block again. */
@@ -118,7 +114,7 @@ export async function reopenAboveHead({ db, chain, chainId, now, log }: IndexerC
     await setRelaysAboveSince(tx, chainId, undefined);
     return reopenRelays(tx, chain.chainId, head);
   });
-  log.warn({ chainId, head, relays: reopened.length }, 'relays stood in blocks that are gone');
+  log.warn({ chainId, head, relays: reopened.length }, 'relays reopened after a reorganisation');
 }
 
 async function setRelaysAboveSince(db: Db, chainId: string, at: Date | undefined): Promise<void> {
@@ -136,14 +132,14 @@ async function fetchBlockHashes({ db, chain, chainId }: IndexerContext): Promise
        and block_number not in (select block_number from followed_blocks where chain_id = ${chainId})
      limit ${MAX_ASKED}`);
   if (rows.length === 0) return;
-  const places: BlockRef[] = [];
+  const blocks: BlockRef[] = [];
   await inBatches(rows, async ({ block_number }) => {
     const block = await chain.block(Number(block_number));
-    if (block) places.push(block);
+    if (block) blocks.push(block);
   });
   // While the cursor's block stands, all below it do.
   if ((await chain.block(cursor.number))?.hash !== cursor.hash) return;
   await db.tx(async (tx) => {
-    if ((await lockCursor(tx, chainId))?.hash === cursor.hash) await storeBlockHashes(tx, chainId, places);
+    if ((await lockCursor(tx, chainId))?.hash === cursor.hash) await storeBlockHashes(tx, chainId, blocks);
   });
 }

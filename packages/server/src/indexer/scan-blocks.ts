@@ -17,34 +17,31 @@ import { inBatches } from '../util/semaphore.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import type { BlockRef, IndexerContext } from './cursor.ts';
 
-/** Limit of public nodes. */
 export const EVENTS_PER_PAGE = 1_000;
 /** After this many pages a range ends with the last complete block, so that progress is stored. */
 const PAGES_PER_RANGE = 20;
-/** A node that never ends is broken. */
 const MAX_PAGES = 1_000;
 
 export interface Scanned {
   readonly end: BlockRef;
   readonly blocks: readonly BlockRef[];
-  /** To own wallets, in the chain's order. */
   readonly transfers: readonly TimedTransfer[];
   readonly wallets: Wallets;
 }
 
 /** Undefined when the chain changed meanwhile. */
-export async function scan(follower: IndexerContext, after: BlockRef, upTo: number): Promise<Scanned | undefined> {
-  const { chain } = follower;
+export async function scan(context: IndexerContext, after: BlockRef, upTo: number): Promise<Scanned | undefined> {
+  const { chain } = context;
   const last = await chain.block(upTo);
   if (!last) return undefined;
-  const pages = await readPages(follower, after.number + 1, upTo);
+  const pages = await readPages(context, after.number + 1, upTo);
   if (!pages) return undefined;
-  const transfers = await timeTransfers(chain, await placeTransfers(chain, pages.seen));
+  const transfers = await timeTransfers(chain, await placeTransfers(chain, pages.found));
   const end = pages.upTo === upTo ? last : await chain.block(pages.upTo);
   // Blocks are chained by hash: while both ends stand, so does everything between.
   const [first, again] = await Promise.all([chain.block(after.number), chain.block(upTo)]);
-  const stands = first?.hash === after.hash && again?.hash === last.hash;
-  if (!end || !stands || transfers.length < pages.seen.length) return undefined;
+  const unchanged = first?.hash === after.hash && again?.hash === last.hash;
+  if (!end || !unchanged || transfers.length < pages.found.length) return undefined;
   const blocks = [...pages.blocks].map(([number, hash]) => ({ number, hash }));
   return {
     end,
@@ -57,28 +54,28 @@ export async function scan(follower: IndexerContext, after: BlockRef, upTo: numb
 interface Pages {
   readonly upTo: number;
   readonly blocks: ReadonlyMap<number, bigint>;
-  readonly seen: readonly EventTransfer[];
+  readonly found: readonly EventTransfer[];
   readonly wallets: Wallets;
 }
 
-async function readPages(follower: IndexerContext, from: number, upTo: number): Promise<Pages | undefined> {
+async function readPages(context: IndexerContext, from: number, upTo: number): Promise<Pages | undefined> {
   const blocks = new Map<number, bigint>();
   const wallets = new Map<bigint, WalletRecord>();
-  const seen: EventTransfer[] = [];
+  const found: EventTransfer[] = [];
   let page: EventPage | undefined;
   for (let count = 1; count <= MAX_PAGES; count += 1) {
-    page = await readPage(follower, from, upTo, page?.continuation);
+    page = await readPage(context, from, upTo, page?.continuation);
     if (!page || !addBlocks(blocks, page.events)) return undefined;
-    const transfers = transfersOf(page.events, follower.tokens);
+    const transfers = transfersOf(page.events, context.tokens);
     const parties = transfers.flatMap((transfer) => [transfer.from, transfer.to]);
-    for (const [address, wallet] of await ownWallets(follower.db.reads, follower.environment, parties)) {
+    for (const [address, wallet] of await ownWallets(context.db.reads, context.environment, parties)) {
       wallets.set(address, wallet);
     }
-    seen.push(...transfers.filter(({ to }) => wallets.has(to)));
-    if (page.continuation === undefined) return { upTo, blocks, seen, wallets };
+    found.push(...transfers.filter(({ to }) => wallets.has(to)));
+    if (page.continuation === undefined) return { upTo, blocks, found, wallets };
     const open = Math.max(...blocks.keys());
     if (count >= PAGES_PER_RANGE && open > from) {
-      return { upTo: open - 1, blocks, seen: seen.filter(({ blockNumber }) => blockNumber < open), wallets };
+      return { upTo: open - 1, blocks, found: found.filter(({ blockNumber }) => blockNumber < open), wallets };
     }
   }
   throw new Error(`The events from block ${from} to ${upTo} have more than ${MAX_PAGES} pages.`);
@@ -99,13 +96,11 @@ async function readPage(
       continuation,
     });
   } catch (error) {
-    // The chain has become shorter.
     if (isCode(error, code.blockNotFound)) return undefined;
     throw error;
   }
 }
 
-/** False when a block changed since an earlier event. */
 function addBlocks(blocks: Map<number, bigint>, events: readonly EmittedEvent[]): boolean {
   return events.every(({ blockNumber, blockHash }) => {
     if (blockNumber === undefined || blockHash === undefined) return true;
@@ -137,25 +132,22 @@ export function transfersOf(events: readonly EmittedEvent[], tokens: ReadonlyMap
     const { transactionHash, blockNumber, blockHash } = event;
     const known = tokens.get(event.from);
     const transfer = known && readTransfer(event);
-    // The open block is read when it is sealed.
     if (!transfer || blockNumber === undefined || blockHash === undefined) return [];
     return [{ ...transfer, known, transactionHash, blockNumber, blockHash, event }];
   });
 }
 
-/** Without those that the chain does not have any more. */
-export async function placeTransfers(chain: StarknetChain, seen: readonly EventTransfer[]): Promise<PlacedTransfer[]> {
+export async function placeTransfers(chain: StarknetChain, found: readonly EventTransfer[]): Promise<PlacedTransfer[]> {
   const places = await eventIndexes(
     chain,
-    seen.map(({ event }) => event),
+    found.map(({ event }) => event),
   );
-  return seen.flatMap((transfer, order) => {
+  return found.flatMap((transfer, order) => {
     const eventIndex = places[order];
     return eventIndex === undefined ? [] : [{ ...transfer, eventIndex }];
   });
 }
 
-/** Without those that the chain does not have any more. */
 export async function timeTransfers(chain: StarknetChain, placed: readonly PlacedTransfer[]): Promise<TimedTransfer[]> {
   const blocks = new Map<number, Block>();
   await inBatches([...new Set(placed.map(({ blockNumber }) => blockNumber))], async (number) => {
@@ -169,14 +161,14 @@ export async function timeTransfers(chain: StarknetChain, placed: readonly Place
   });
 }
 
-/** Index of each event in its receipt: as the node tells, or from the receipt. Undefined where the receipt lacks the event or is in another block. */
+/** From the event, or from the receipt where an older node omits it. Undefined where the receipt lacks the event or is in another block. */
 export async function eventIndexes(
   chain: StarknetChain,
   events: readonly EmittedEvent[],
 ): Promise<readonly (number | undefined)[]> {
-  const untold = events.filter(({ index }) => index === undefined).map(({ transactionHash }) => transactionHash);
+  const unindexed = events.filter(({ index }) => index === undefined).map(({ transactionHash }) => transactionHash);
   const receipts = new Map<bigint, Map<string, number[]>>();
-  await inBatches([...new Set(untold)], async (hash) => {
+  await inBatches([...new Set(unindexed)], async (hash) => {
     const receipt = await chain.receipt(hash);
     if (receipt?.blockHash !== undefined) receipts.set(hash, indexesOf(receipt.blockHash, receipt.events));
   });

@@ -23,7 +23,6 @@ export interface StoredTransfers {
   readonly added: ReadonlySet<string>;
 }
 
-/** Stores each transfer exactly once. */
 export async function storeTransfers(
   tx: Db,
   place: HistoryScope,
@@ -113,7 +112,6 @@ export interface HistoryScope {
 
 export interface Known<T extends OwnedTransfer> {
   readonly records: ReadonlyMap<T, TransactionRecord>;
-  /** Records whose event index now belongs to another transfer. */
   readonly displaced: readonly TransactionRecord[];
 }
 
@@ -149,7 +147,7 @@ export async function knownRecords<T extends OwnedTransfer>(
   return { records: known, displaced };
 }
 
-/** Records with the hash of another attempt of the same relay: its fee was raised, or it has to end again. The sender is a wallet of the same organisation. */
+/** Records with the hash of another attempt of the same relay: its fee was bumped, or it has to end again. */
 async function recordsOfItsRelay(
   reads: Reads,
   { chainId, wallets }: HistoryScope,
@@ -171,7 +169,6 @@ function isSame({ transfer }: OwnedTransfer, record: TransactionRecord): boolean
   return isTransferOf(record, transfer);
 }
 
-/** One record per transfer. */
 function match<T extends OwnedTransfer>(
   known: Map<T, TransactionRecord>,
   transfers: readonly T[],
@@ -202,7 +199,7 @@ function group<T>(items: readonly T[], name: (item: T) => string): Map<string, T
 
 const OTHERWISE = 'The chain took back this transfer, and the transaction was executed again with another outcome.';
 
-/** A stored amount never changes: records that are not among the `known` fail, and the transfer in their place gets a record of its own. A relay's records are ended by the relay. */
+/** A stored amount never changes: records outside `known` fail, and the transfer in their place gets a new record. */
 export async function detachEvents(
   tx: Db,
   records: readonly TransactionRecord[],
@@ -211,17 +208,16 @@ export async function detachEvents(
   if (records.length === 0) return;
   const ids = records.map(({ id }) => id);
   await tx.run(sql`update transactions set event_index = null, updated_at = now() where id = any(${ids})`);
-  const gone = records.filter(({ id }) => !known.has(id));
-  for (const { id, type } of gone) {
+  const missing = records.filter(({ id }) => !known.has(id));
+  for (const { id, type } of missing) {
     if (type !== 'RECEIVE') continue;
     await changeRecord(tx, id, { status: 'FAILED', revertReason: OTHERWISE }, { reorganised: true });
   }
-  await recheckSends(tx, gone);
+  await recheckSends(tx, missing);
 }
 
 /** A reorganised transaction is usually included again within seconds. */
 export const RETURN_MS = 60_000;
-/** Keeps the database transaction short. */
 const MAX_FAILED_AT_ONCE = 500;
 
 const GONE = 'The chain took back the block of this transfer, and it did not come again.';
@@ -256,13 +252,13 @@ export async function failUnconfirmed({ db, chainId, now }: IndexerContext): Pro
   await db.tx(async (tx) => {
     const cursor = await lockCursor(tx, chainId);
     if (!cursor) return;
-    const gone = await tx.rows<{ transaction_id: string }>(sql`
+    const missing = await tx.rows<{ transaction_id: string }>(sql`
       delete from unconfirmed_receives where transaction_id in (
         select transaction_id from unconfirmed_receives
          where chain_id = ${chainId} and since <= ${before} and block_number <= ${cursor.number}
          order by since limit ${MAX_FAILED_AT_ONCE})
       returning transaction_id`);
-    for (const { transaction_id: id } of gone) {
+    for (const { transaction_id: id } of missing) {
       // Its sender may have recorded it meanwhile; then it has another type.
       if ((await recordToConfirm(tx, id))?.type !== 'RECEIVE') continue;
       await changeRecord(tx, id, { status: 'FAILED', revertReason: GONE }, { reorganised: true });

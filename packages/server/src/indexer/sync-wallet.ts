@@ -20,7 +20,6 @@ import { knownRecords, storeTransfers } from './store-transfers.ts';
 
 /** 50,000 transfers per direction, about a minute for a node. */
 const MAX_PAGES = 50;
-/** Each costs a request; the next call continues. */
 const MAX_ADDED = 1_000;
 
 export interface SyncDeps {
@@ -33,22 +32,21 @@ export interface Synced {
   readonly total: number;
 }
 
-/** Nodes filter by event keys only. Transfers with the parties in their data (StarkGate tokens before SNIP-13) cannot be queried; the scan of new blocks reads both. */
+/** Nodes filter by event keys only: transfers with the parties in their data (StarkGate before SNIP-13) are found by the block scan alone. */
 export async function syncWallet({ db, networks }: SyncDeps, wallet: WalletRecord): Promise<Synced> {
-  const followed = indexedChain(networks, wallet.environment);
+  const indexed = indexedChain(networks, wallet.environment);
   const address = BigInt(wallet.address);
   const sequencers = new Set<bigint>();
-  addSequencer(sequencers, (await followed.chain.block('latest'))?.sequencer);
+  addSequencer(sequencers, (await indexed.chain.block('latest'))?.sequencer);
   let [synced, total] = [0, 0];
   const add = async (events: readonly EmittedEvent[], counts: (transfer: EventTransfer) => boolean) => {
-    const placed = await placeTransfers(followed.chain, transfersOf(events, followed.tokens).filter(counts));
-    synced += await addMissing(db, followed, wallet, placed, { limit: MAX_ADDED - synced, sequencers });
+    const placed = await placeTransfers(indexed.chain, transfersOf(events, indexed.tokens).filter(counts));
+    synced += await addMissing(db, indexed, wallet, placed, { limit: MAX_ADDED - synced, sequencers });
     total += placed.filter(counts).length;
   };
-  const sent = pagesOf(followed, [[TRANSFER_SELECTOR], [address]]);
+  const sent = pagesOf(indexed, [[TRANSFER_SELECTOR], [address]]);
   for await (const events of sent) await add(events, (transfer) => !isFee(transfer, sequencers));
-  // Transfers to itself are among the sent ones.
-  const received = pagesOf(followed, [[TRANSFER_SELECTOR], [], [address]]);
+  const received = pagesOf(indexed, [[TRANSFER_SELECTOR], [], [address]]);
   for await (const events of received) await add(events, ({ from }) => from !== address);
   return { synced, total };
 }
@@ -69,15 +67,14 @@ async function* pagesOf({ chain }: IndexedChain, keys: bigint[][]): AsyncGenerat
   }
 }
 
-/** Counts added transfers, fees excluded. */
 async function addMissing(
   db: Database,
-  followed: IndexedChain,
+  indexed: IndexedChain,
   wallet: WalletRecord,
   placed: readonly PlacedTransfer[],
   { limit, sequencers }: { limit: number; sequencers: Set<bigint> },
 ): Promise<number> {
-  const { chain, chainId, environment } = followed;
+  const { chain, chainId, environment } = indexed;
   const parties = placed.flatMap(({ from, to }) => [from, to]);
   const wallets = await ownWallets(db.reads, environment, parties);
   const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: false };
@@ -89,11 +86,11 @@ async function addMissing(
   const others = timed.filter((transfer) => !isFee(transfer, sequencers));
   if (others.length === 0) return 0;
   return db.tx(async (tx) => {
-    const standing = await onIndexedChain(tx, chainId, others);
+    const current = await onIndexedChain(tx, chainId, others);
     const { added } = await storeTransfers(
       tx,
       place,
-      standing.map((transfer) => ({ transfer, owner: wallet })),
+      current.map((transfer) => ({ transfer, owner: wallet })),
     );
     return added.size;
   });
@@ -102,8 +99,8 @@ async function addMissing(
 /** Drops transfers in replaced blocks. Higher blocks are read by the indexer, after this transaction. */
 async function onIndexedChain(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
   const cursor = await lockCursor(tx, chainId);
-  const kept = cursor ? await findBlockHashes(tx, chainId, cursor.number) : [];
-  const hashes = new Map(kept.map(({ number, hash }) => [number, hash]));
+  const blocks = cursor ? await findBlockHashes(tx, chainId, cursor.number) : [];
+  const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
   return timed.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
@@ -113,7 +110,6 @@ const SYNCS_AT_ONCE = 2;
 const MAX_QUEUED_SYNCS = 98;
 
 const queued = createSemaphore({ limit: SYNCS_AT_ONCE, maxQueued: MAX_QUEUED_SYNCS });
-/** Running or queued, by wallet id. */
 const syncs = new Map<string, Promise<Synced>>();
 
 /** Callers that ask for the same wallet at once share one sync. */

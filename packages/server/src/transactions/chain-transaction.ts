@@ -24,12 +24,10 @@ import type { TransactionRecord } from './record.ts';
 
 /** Addresses of every chain are numbers. */
 export interface ChainTransfer {
-  /** Undefined: the native coin. */
   readonly token: bigint | undefined;
   readonly from: bigint;
   readonly to: bigint;
   readonly amount: bigint;
-  /** Undefined for native coins, which move without an event. */
   readonly eventIndex: number | undefined;
 }
 
@@ -123,7 +121,6 @@ const MAX_WAIT_MS = 3_000;
 const POLL_MS = 250;
 
 export interface Awaited extends Pick<ExpectedTransfer, 'chain' | 'hash'> {
-  /** Only in a sealed block. */
   readonly accepted?: boolean;
 }
 
@@ -134,27 +131,27 @@ export async function awaitExecuted(
   awaited: Awaited,
 ): Promise<ChainTransaction> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-    const sight = await observeTransaction(networks, environment, awaited.chain, awaited.hash);
-    if (isFound(sight, awaited)) {
-      if (sight.reverted) throw reverted(sight);
-      return sight;
+    const observation = await observeTransaction(networks, environment, awaited.chain, awaited.hash);
+    if (isFound(observation, awaited)) {
+      if (observation.reverted) throw reverted(observation);
+      return observation;
     }
-    if (waitedMs >= MAX_WAIT_MS) throw notFound(awaited, sight);
+    if (waitedMs >= MAX_WAIT_MS) throw notFound(awaited, observation);
     await pause(POLL_MS);
   }
 }
 
-function isFound(sight: Observation, { accepted = false }: Awaited): sight is ChainTransaction {
-  return sight !== 'unknown' && sight !== 'waiting' && (sight.accepted || !accepted);
+function isFound(observation: Observation, { accepted = false }: Awaited): observation is ChainTransaction {
+  return observation !== 'unknown' && observation !== 'waiting' && (observation.accepted || !accepted);
 }
 
-function notFound({ chain, hash }: Awaited, sight: Observation): ApiError {
+function notFound({ chain, hash }: Awaited, observation: Observation): ApiError {
   const states = {
     unknown: 'does not know it',
     waiting: 'has not executed it yet',
     open: 'has not sealed its block yet',
   };
-  const state = states[typeof sight === 'string' ? sight : 'open'];
+  const state = states[typeof observation === 'string' ? observation : 'open'];
   return new ApiError(
     'transaction_not_found',
     `${chain} ${state}: transaction ${hash}. Record it once it is executed.`,
@@ -198,13 +195,11 @@ export function parseStarknetHash(text: string): Parsed<bigint> {
   return parseFelt(text);
 }
 
-/** Lower case. */
 export function parseEvmHash(text: string): Parsed<string> {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) return unparsed('must be 0x and 64 hexadecimal digits');
   return parsed(text.toLowerCase());
 }
 
-/** As the caller claims it, normalised. */
 export interface ExpectedTransfer {
   readonly chain: Chain;
   readonly hash: string;
@@ -243,7 +238,6 @@ function hexOf(hash: Parsed<bigint>): Parsed<string> {
 
 const MAX_NAMED = 3;
 
-/** Field names of the request, for messages. */
 export interface FieldNames {
   readonly token: string;
   readonly sender: string;
@@ -266,7 +260,6 @@ export function requireTransfer(
   return mismatch('expectedAmount', `the transaction moved ${named(amounts)} ${token.token}`);
 }
 
-/** At least one, of any amount. */
 export function requireTransfers(
   { chain, token, sender, recipient }: Omit<ExpectedTransfer, 'hash' | 'amount'>,
   transfers: readonly ChainTransfer[],

@@ -7,7 +7,6 @@ import { changeRecord, type RecordChange, recordToConfirm } from './record-store
 
 export const CONFIRM_TASK = 'confirm-transaction';
 
-/** Payload of `confirm-transaction`: a record without a relay. */
 export interface ConfirmPayload {
   readonly id: string;
   readonly looks?: number;
@@ -63,7 +62,6 @@ export async function confirm(deps: ConfirmDeps, { id, looks = 0, missingSince }
 
 const confirmDelayMs = (retries: number): number => Math.min(FIRST_RETRY_MS * 2 ** retries, MAX_RETRY_MS);
 
-/** Undefined while the transaction is not final. */
 function endIn(record: TransactionRecord, observation: Observation): RecordChange | undefined {
   if (typeof observation === 'string' || !observation.accepted) return undefined;
   const { blockNumber, reverted, revertReason, transfers, time } = observation;

@@ -111,11 +111,11 @@ export async function prepareTypedData(
   const { chain } = networks.starknet(caller.environment);
   const wallet = await requireClaims(deps, await requireWallet(db.reads, caller, address), body);
   refuseUpgrade(address, calls);
-  const standing = await deploymentStateOf(networks, db.reads, wallet);
+  const state = await deploymentStateOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
     environment: caller.environment,
     account: BigInt(address),
-    deployment: standing.kind === 'missing' ? standing.deployment : undefined,
+    deployment: state.kind === 'missing' ? state.deployment : undefined,
     calls: calls.map(({ to, selector, calldata }) => ({ to, selector, calldata })),
   });
   await storeNames(db, caller.organizationId, calls);
@@ -174,14 +174,14 @@ interface ClaimedWallet {
 /** Checks what the request claims about the wallet: a mistaken client would sign for another account. The chain decides. */
 export async function requireClaims(
   { db, networks }: Pick<TransactionDeps, 'db' | 'networks'>,
-  kept: WalletRecord,
+  stored: WalletRecord,
   { walletType, accountClassHash }: ClaimedWallet,
 ): Promise<WalletRecord> {
   const classHash = accountClassHash === undefined ? undefined : readFelt(accountClassHash, 'body.accountClassHash');
-  const isSo = (wallet: WalletRecord) =>
+  const matches = (wallet: WalletRecord) =>
     (walletType ?? wallet.walletType) === wallet.walletType && (classHash ?? wallet.classHash) === wallet.classHash;
-  const wallet = isSo(kept) ? kept : await refreshClass(db, networks, kept);
-  if (isSo(wallet)) return wallet;
+  const wallet = matches(stored) ? stored : await refreshClass(db, networks, stored);
+  if (matches(wallet)) return wallet;
   if (walletType !== undefined && walletType !== wallet.walletType) {
     refuse('body.walletType', `is ${walletType}, but the wallet is of type ${wallet.walletType}`);
   }
@@ -190,7 +190,7 @@ export async function requireClaims(
 
 export type AccountState =
   | { readonly kind: 'deployed' }
-  | { readonly kind: 'coming' }
+  | { readonly kind: 'deploying' }
   | { readonly kind: 'missing'; readonly deployment: AccountDeployment };
 
 export async function deploymentStateOf(
@@ -203,22 +203,21 @@ export async function deploymentStateOf(
   const relay = wallet.relayId === undefined ? undefined : await findRelay(reads, wallet.relayId);
   const { chain } = networks.starknet(wallet.environment);
   if ((await chain.classHashAt(BigInt(wallet.address), 'pre_confirmed')) !== undefined) return { kind: 'deployed' };
-  if (relay && isOpen(relay.state)) return { kind: 'coming' };
+  if (relay && isOpen(relay.state)) return { kind: 'deploying' };
   const { classHash, salt, constructorCalldata } = wallet;
   return { kind: 'missing', deployment: { classHash, salt, constructorCalldata } };
 }
 
-/** Usually nothing. */
 export async function deploymentFor(
   networks: Pick<Networks, 'starknet'>,
   reads: Reads,
   wallet: WalletRecord,
 ): Promise<AccountDeployment | undefined> {
-  const standing = await deploymentStateOf(networks, reads, wallet);
-  if (standing.kind === 'coming') {
+  const state = await deploymentStateOf(networks, reads, wallet);
+  if (state.kind === 'deploying') {
     throw new ApiError('wallet_not_deployed', `${wallet.address} is being deployed. Try again in a few seconds.`);
   }
-  return standing.kind === 'missing' ? standing.deployment : undefined;
+  return state.kind === 'missing' ? state.deployment : undefined;
 }
 
 export interface ExecutedCalls {
@@ -229,7 +228,6 @@ export interface ExecutedCalls {
   readonly createdAt: Date;
   readonly tokens: readonly Token[];
   readonly names: ReadonlyMap<bigint, string>;
-  /** Own wallets among the recipients. */
   readonly recipients: ReadonlyMap<StarknetAddress, WalletRecord>;
 }
 
@@ -307,7 +305,6 @@ export interface TransferCall {
   readonly amount: bigint;
 }
 
-/** Undefined for any other call. */
 export function readTransferCall({ to: contract, selector, calldata }: Call): TransferCall | undefined {
   if (selector !== TRANSFER_FUNCTION) return undefined;
   const reader = new CalldataReader(calldata);

@@ -5,7 +5,6 @@ import { type Db, type Reads, sql } from '@svc/store';
 const MAX_NAMES = 1_000;
 /** A name has to last from preparation to execution, an hour at most. */
 const KEPT = sql`interval '1 day'`;
-/** Limits rewrites of names in use. */
 const RENEWED_AFTER = sql`interval '1 hour'`;
 
 interface NamedFunction {

@@ -139,7 +139,6 @@ async function readChainStatus(chain: StarknetChain, hash: bigint): Promise<Answ
   return answer(hash, status, blockNumber, revertReason);
 }
 
-/** The node has not got it yet, has lost it, or is behind. */
 function statusOfRelay({ state, blockNumber, revertReason }: Relay, hash: bigint): Answer {
   if (state === 'VOIDED') return answer(hash, 'REJECTED', undefined, undefined);
   if (state === 'SUCCEEDED') return answer(hash, 'ACCEPTED_ON_L2', blockNumber, undefined);

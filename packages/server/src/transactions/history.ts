@@ -22,7 +22,6 @@ export interface Period {
 export const ALWAYS: Period = { from: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
 
 export interface HistoryQuery {
-  /** In its normal form. */
   readonly address: string;
   readonly functionName: string | undefined;
   readonly period: Period;
@@ -116,10 +115,8 @@ export interface CountSizes {
 }
 
 const SIZES: CountSizes = { batch: 5_000, entriesAPlace: 1_000 };
-// A million entries per run.
 const MAX_BATCHES = 200;
 
-/** Answers the number of entries counted. */
 export async function countHistory(db: Db, signal?: AbortSignal, sizes = SIZES): Promise<number> {
   let counted = 0;
   for (let batch = 0; batch < MAX_BATCHES && !signal?.aborted; batch++) {
@@ -140,7 +137,6 @@ interface Place {
 }
 
 async function countBatch(tx: Db, { batch, entriesAPlace }: CountSizes): Promise<number> {
-  // Another process is counting.
   const lock = await tx.one<{ held: boolean }>(sql`
     select pg_try_advisory_xact_lock(hashtextextended('svc count history', 0)) as held`);
   if (!lock?.held) return 0;
@@ -212,12 +208,10 @@ export interface DateQuery {
 }
 
 export interface ListQuery extends PageQuery, DateQuery {
-  /** In its normal form. */
   readonly walletAddress: string;
   readonly calledFunction?: string;
 }
 
-/** Newest first. */
 export async function listTransactions(
   reads: Reads,
   owner: RecordOwner,

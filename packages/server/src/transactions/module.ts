@@ -20,14 +20,14 @@ export function create(deps: TransactionDeps & ConfirmDeps): Module<TransactionO
 }
 
 function handlers(deps: TransactionDeps): Pick<Handlers, TransactionOperation> {
-  const look = { reads: deps.db.reads, networks: deps.networks };
+  const readDeps = { reads: deps.db.reads, networks: deps.networks };
   return {
     prepareTypedData: ({ caller, body }) => prepareTypedData(deps, caller, body),
     executeSponsoredTransaction: ({ caller, body }) => executeSponsored(deps, caller, body),
     recordSend: (call) => recordSend(deps, call),
     listTransactions: ({ caller, query }) => listOfWallet(deps.db.lists, caller, query),
-    getTransaction: ({ caller, params }) => getTransaction(look, caller, params.hashOrId),
-    getTransactionStatus: ({ caller, params }) => chainStatus(look, caller, params.hash),
+    getTransaction: ({ caller, params }) => getTransaction(readDeps, caller, params.hashOrId),
+    getTransactionStatus: ({ caller, params }) => chainStatus(readDeps, caller, params.hash),
   };
 }
 

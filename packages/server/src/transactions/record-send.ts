@@ -39,11 +39,11 @@ export async function recordSend(
   }
   const expected = readExpected(networks, caller.environment, body);
   await requireOwnSender(deps, caller, expected);
-  const seen = await awaitExecuted(deps, caller.environment, expected);
+  const onChain = await awaitExecuted(deps, caller.environment, expected);
   const network = expected.chain === 'STARKNET' ? networks.starknet(caller.environment).name : 'mainnet';
-  const transfer = requireTransfer(expected, seen.transfers, tokensOf(network, expected.chain));
-  const record = await newSend(deps, caller, expected, seen, transfer);
-  return transact(async (tx) => toTransaction(await storeSend(tx, networks, record, transfer, seen)));
+  const transfer = requireTransfer(expected, onChain.transfers, tokensOf(network, expected.chain));
+  const record = await newSend(deps, caller, expected, onChain, transfer);
+  return transact(async (tx) => toTransaction(await storeSend(tx, networks, record, transfer, onChain)));
 }
 
 async function requireOwnSender({ db }: TransactionDeps, caller: Caller, { sender }: ExpectedTransfer): Promise<void> {
@@ -51,7 +51,6 @@ async function requireOwnSender({ db }: TransactionDeps, caller: Caller, { sende
   await requireWallet(db.reads, caller, readAddress(sender, 'body.expectedSender'));
 }
 
-/** Selector of `transfer(address,uint256)`. */
 const EVM_TRANSFER_FUNCTION = '0xa9059cbb';
 
 export async function newSend(
@@ -109,23 +108,20 @@ async function walletIds(
   );
 }
 
-/**
- * Stores a transfer that the chain shows, once, however it became known. The first recording answers `PENDING` even where the stored
- * record has ended; later ones answer the record as it is.
- */
+/** The first recording answers `PENDING` even where the indexer or a relay has stored the end; later ones answer the record as it is. */
 export async function storeSend(
   tx: Db,
   networks: Pick<Networks, 'starknet'>,
   record: NewRecord,
   transfer: ChainTransfer,
-  seen: ChainTransaction,
+  onChain: ChainTransaction,
 ): Promise<TransactionRecord> {
   // No constraint covers transfers without an event.
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`svc send ${record.transactionHash}`}, 0))`);
   const known = await knownRecord(tx, networks, record, transfer);
   const [stored] = known ? [known] : await insertRecords(tx, [record]);
   if (!stored) throw new Error('A record was not stored.');
-  const current = await applyChain(tx, stored, record, seen);
+  const current = await applyChain(tx, stored, record, onChain);
   if (current.type === 'SEND' && current.status !== 'SUCCESS' && current.relayId === undefined) {
     await enqueue(tx, confirmJob(current));
   }
@@ -150,7 +146,6 @@ async function knownRecord(
   );
 }
 
-/** By the hash of any attempt. */
 async function relayed(
   tx: Db,
   networks: Pick<Networks, 'starknet'>,

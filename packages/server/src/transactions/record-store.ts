@@ -5,22 +5,18 @@ import { newId } from '../util/ids.ts';
 import { storableText } from '../util/text.ts';
 import { fromRow, type NewRecord, type Row, recordColumns, statusesBefore, type TransactionRecord } from './record.ts';
 
-/** Whose records: each environment of an organisation has its own. */
 export interface RecordOwner {
   readonly organizationId: string;
   readonly environment: Environment;
 }
 
-// A statement of this many records is a megabyte and takes some ten milliseconds.
+// About a megabyte and ten milliseconds per statement.
 const MAX_RECORDS_A_STATEMENT = 1_000;
-// A hash or a relay has as many records as its transaction has calls and transfers; a transaction's size bounds both.
+// The size of a transaction bounds its calls and transfers.
 const MAX_RECORDS_OF_ONE = 10_000;
 const MAX_REVERT_REASON = 4_000;
 
-/**
- * Adds the records and answers them in the same order. A record whose event is there already is not added again; the one
- * that is there is answered in its place.
- */
+/** In the same order. Where an event is recorded already, the stored record is answered. */
 export async function insertRecords(tx: Db, records: readonly NewRecord[]): Promise<TransactionRecord[]> {
   const stored: TransactionRecord[] = [];
   for (let start = 0; start < records.length; start += MAX_RECORDS_A_STATEMENT) {
@@ -35,7 +31,6 @@ export async function insertRecords(tx: Db, records: readonly NewRecord[]): Prom
   return stored;
 }
 
-/** Adds a record whose id is known already. */
 export async function insertRecordAs(tx: Db, id: string, record: NewRecord): Promise<TransactionRecord> {
   const [stored] = await insertSome(tx, [{ ...record, id }]);
   if (!stored) throw new Error('A record was not stored.');
@@ -44,7 +39,7 @@ export async function insertRecordAs(tx: Db, id: string, record: NewRecord): Pro
 
 async function insertSome(tx: Db, records: readonly (NewRecord & { id: string })[]): Promise<TransactionRecord[]> {
   const given = records.map((record) => ({ ...record, amount: record.amount?.toString() }));
-  // In one order, so that two callers who add the same events do not wait for each other in a circle.
+  // One order, to avoid deadlocks.
   const added = await tx.rows<Row>(sql`
     insert into transactions (id, organization_id, environment, api_public_key, type, sub_type, chain, transaction_hash,
       event_index, relay_id, call_index, sender_address, destination_address, contract_address, contract_name,
@@ -68,7 +63,7 @@ async function insertSome(tx: Db, records: readonly (NewRecord & { id: string })
     returning ${recordColumns}`);
   const byId = new Map(added.map((row) => [row.id, fromRow(row)]));
   if (byId.size < given.length) {
-    // Asked in a statement of its own, which sees what another transaction stored while ours waited for it.
+    // A separate statement sees what a concurrent transaction has committed.
     const missing = given.filter(({ id }) => !byId.has(id));
     const there = new Map((await recordsOfEvents(tx, missing)).map((record) => [eventOf(record), record]));
     for (const record of missing) {
@@ -94,7 +89,7 @@ async function recordsOfEvents(reads: Reads, events: readonly EventKey[]): Promi
     select ${recordColumns} from transactions
     where (transaction_hash, event_index, chain, environment, organization_id) in (
       select "transactionHash", "eventIndex", chain, environment, "organizationId"
-      from jsonb_to_recordset(${JSON.stringify(events.map(keyOf))}::jsonb) as wanted (
+      from jsonb_to_recordset(${JSON.stringify(events.map(keyOf))}::jsonb) as event (
         "transactionHash" text, "eventIndex" integer, chain text, environment text, "organizationId" text))`);
   return rows.map(fromRow);
 }
@@ -103,7 +98,6 @@ function keyOf({ organizationId, environment, chain, transactionHash, eventIndex
   return { organizationId, environment, chain, transactionHash, eventIndex };
 }
 
-/** In the order of their calls. */
 export async function recordsOfRelay(reads: Reads, relayId: string): Promise<TransactionRecord[]> {
   const rows = await reads.rows<Row>(sql`
     select ${recordColumns} from transactions where relay_id = ${relayId}
@@ -113,9 +107,9 @@ export async function recordsOfRelay(reads: Reads, relayId: string): Promise<Tra
 
 interface OfHash {
   readonly environment: Environment;
-  /** Left out: of all that know the transaction. */
+  /** Undefined: of all organisations. */
   readonly organizationId?: string | undefined;
-  /** Whether the purchase that the transaction paid for is wanted too: it tells of none of its transfers. */
+  /** Includes the purchase that the transaction paid for. */
   readonly withPurchase?: boolean;
 }
 
@@ -126,10 +120,10 @@ export async function recordsByHash(
   hash: string,
 ): Promise<TransactionRecord[]> {
   const owned = organizationId === undefined ? sql`` : sql`and organization_id = ${organizationId}`;
-  const wanted = withPurchase ? sql`` : sql`and type <> 'SKU_PURCHASE'`;
+  const withoutPurchases = withPurchase ? sql`` : sql`and type <> 'SKU_PURCHASE'`;
   const rows = await reads.rows<Row>(sql`
     select ${recordColumns} from transactions
-    where transaction_hash = ${hash} and chain = ${chain} and environment = ${environment} ${owned} ${wanted}
+    where transaction_hash = ${hash} and chain = ${chain} and environment = ${environment} ${owned} ${withoutPurchases}
     order by organization_id, call_index, event_index, id limit ${MAX_RECORDS_OF_ONE}`);
   return rows.map(fromRow);
 }
@@ -145,7 +139,7 @@ export async function recordById(
   return row && fromRow(row);
 }
 
-/** Records whose block is higher than this one, lowest first; after a reorganisation they are looked at again. */
+/** Lowest first. */
 export async function recordsAbove(
   reads: Reads,
   environment: Environment,
@@ -160,7 +154,7 @@ export async function recordsAbove(
   return rows.map(fromRow);
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay. */
 export interface RecordChange {
   readonly status: TxStatus;
   readonly type?: TxType | undefined;
@@ -168,15 +162,13 @@ export interface RecordChange {
   readonly transactionHash?: string | undefined;
   readonly eventIndex?: number | undefined;
   readonly blockNumber?: number | undefined;
-  /** Kept with SUCCESS only. */
   readonly confirmedAt?: Date | undefined;
-  /** Kept with FAILED only. */
   readonly revertReason?: string | undefined;
   readonly senderWalletId?: string | undefined;
   readonly destinationWalletId?: string | undefined;
 }
 
-/** Answers undefined, and changes nothing, where the record's status does not lead to the new one. */
+/** Undefined, without change, where the transition is not allowed. */
 export async function changeRecord(
   tx: Db,
   id: string,
@@ -215,10 +207,10 @@ export async function recordToConfirm(reads: Reads, id: string): Promise<Transac
   return row && fromRow(row);
 }
 
-/** A page of events has a thousand transactions, each with a few records; the bound only ends what has gone wild. */
+/** A page of events has a thousand transactions with a few records each. */
 const MAX_RECORDS = 100_000;
 
-/** What the history has of many transactions, of all organisations. A purchase tells of no transfer and is not among them. */
+/** Of all organisations, without purchases. */
 export async function recordsByHashes(
   reads: Reads,
   environment: Environment,
@@ -234,16 +226,13 @@ export async function recordsByHashes(
   return rows.map(fromRow);
 }
 
-/**
- * Frees the events of a relay's records before they get them anew: after a reorganisation one record's event can stand where
- * another's stood, and records are changed one by one.
- */
+/** Before they are set again one by one: after a reorganisation two records may swap their events. */
 export async function clearEventsOfRelay(tx: Db, relayId: string): Promise<void> {
   await tx.run(sql`
     update transactions set event_index = null where relay_id = ${relayId} and event_index is not null`);
 }
 
-/** For a transaction that somebody else makes: its hash is known only after its records were stored. */
+/** For paymasters, which answer the hash after the records are stored. */
 export async function setHashOfRelay(db: Db, relayId: string, hash: string): Promise<void> {
   await db.run(sql`
     update transactions set transaction_hash = ${hash}, updated_at = greatest(created_at, now())

@@ -15,7 +15,6 @@ import { type Sql, sql } from '@svc/store';
 export interface SkuFields {
   readonly skuId?: string | undefined;
   readonly skuReference?: string | undefined;
-  /** Decimal, exact. */
   readonly skuPurchaseAmount?: string | undefined;
   readonly skuPurchaseCurrency?: Currency | undefined;
 }
@@ -32,7 +31,6 @@ export interface NewRecord extends SkuFields {
   readonly transactionHash: string | undefined;
   /** Index of its Transfer event; undefined until seen, and where there is none. */
   readonly eventIndex: number | undefined;
-  /** Relay, and index of the call in it. */
   readonly relayId: string | undefined;
   readonly callIndex: number | undefined;
   readonly senderAddress: string;
@@ -43,7 +41,6 @@ export interface NewRecord extends SkuFields {
   readonly functionSelector: string | undefined;
   readonly token: ChainToken | undefined;
   readonly tokenAddress: string | undefined;
-  /** In the smallest unit. */
   readonly amount: bigint | undefined;
   readonly status: TxStatus;
   readonly blockNumber: number | undefined;
@@ -153,7 +150,6 @@ function purchaseFieldsOfRow(row: Row): Partial<TransactionRecord> {
   };
 }
 
-/** Records without a hash are hidden, so they have no such form. */
 export function toTransaction(record: TransactionRecord): Transaction {
   if (record.transactionHash === undefined) throw new Error(`Record ${record.id} has no hash yet.`);
   return {

@@ -40,11 +40,11 @@ async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
   if (records.length === 0) return;
   await clearEventsOfRelay(tx, outcome.relayId);
   const sends = records.filter(({ type }) => type === 'SEND');
-  const shown = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
-  const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, shown) : new Set();
-  const taken = shown.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
+  const matched = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
+  const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, matched) : new Set();
+  const taken = matched.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
   for (const record of records) {
-    const eventIndex = shown.get(record)?.eventIndex;
+    const eventIndex = matched.get(record)?.eventIndex;
     const unproven =
       record.type === 'SEND' ? eventIndex === undefined && NO_TRANSFER : skipped.has(record) && MAYBE_SKIPPED;
     const change = outcome.result === 'SUCCEEDED' && !unproven ? success(outcome) : failure(outcome, unproven);
@@ -58,13 +58,13 @@ async function maybeSkipped(
   tx: Db,
   outcome: RelayOutcome,
   records: readonly TransactionRecord[],
-  shown: ReadonlyMap<TransactionRecord, ChainTransfer>,
+  matched: ReadonlyMap<TransactionRecord, ChainTransfer>,
 ): Promise<ReadonlySet<unknown>> {
   const calls = records.filter(({ type }) => type !== 'SEND');
   if (calls.length === 0 || !outcome.receipt) return new Set();
   const wallet = await walletOf(tx, outcome);
   if (!wallet || walletClass(wallet.classHash)?.atomicMulticall !== false) return new Set();
-  const ofTransfers = new Set([...shown.values()].flatMap(({ eventIndex }) => eventIndex ?? []));
+  const ofTransfers = new Set([...matched.values()].flatMap(({ eventIndex }) => eventIndex ?? []));
   const done = callsWithEvents(calls, outcome.receipt, ofTransfers);
   return new Set(calls.filter((call) => !done.has(call)));
 }
@@ -74,7 +74,6 @@ function transfersOf({ receipt }: RelayOutcome): FoundTransfer[] {
   return transfersIn(receipt);
 }
 
-/** An event belongs to one record of an organisation. */
 async function eventsOfOthers(
   tx: Db,
   records: readonly TransactionRecord[],
@@ -96,14 +95,13 @@ function success({ hash, receipt, confirmedAt }: RelayOutcome): RecordChange {
   return { status: 'SUCCESS', transactionHash, blockNumber: receipt?.blockNumber, confirmedAt };
 }
 
-/** Not executed: the record keeps the hash that was sent. */
 function failure({ result, hash, receipt, revertReason }: RelayOutcome, unproven: string | false): RecordChange {
   const transactionHash = hash === undefined || result === 'VOIDED' ? undefined : toHex(hash);
   const reason = result === 'SUCCEEDED' && unproven ? unproven : (revertReason ?? NEVER_EXECUTED);
   return { status: 'FAILED', transactionHash, blockNumber: receipt?.blockNumber, revertReason: reason };
 }
 
-/** A class that skips failing calls is judged by events: a call counts as run if its contract emitted at least one event per call. `taken` are event indexes that belong to other records. */
+/** For classes that skip failing calls: calls whose contract emitted an event for each. `taken` events belong to other records. */
 export function callsWithEvents(
   records: readonly TransactionRecord[],
   receipt: Pick<Receipt, 'events' | 'fee'>,

@@ -29,7 +29,7 @@ interface Signed {
   readonly messageHash: bigint;
 }
 
-/** One transaction deploys the account and runs the owner's signed execution. A repetition answers the same wallet, also after the typed data expired. */
+/** One transaction deploys the account and runs the signed execution. A repetition answers the same wallet, also after expiry. */
 export async function createWallet(deps: WalletDeps, caller: Caller, body: Body): Promise<CreatedWallet> {
   const creation = readCreation(body);
   requireStarknet(body.chain);
@@ -89,7 +89,6 @@ async function relayAgain(deps: WalletDeps, network: StarknetNetwork, wallet: Ne
   return adopted ? relayOrFind(deps, adopted, signed, 'adopt') : relayNew(deps, network, wallet, signed);
 }
 
-/** Undefined where no account exists. */
 async function findDeployed(network: StarknetNetwork, wallet: NewWallet): Promise<NewWallet | undefined> {
   const classHash = await network.chain.classHashAt(BigInt(wallet.address), 'pre_confirmed');
   if (classHash === undefined) return undefined;
@@ -150,7 +149,6 @@ const isRevert = (error: unknown) => error instanceof ApiError && error.code ===
 /** Custom classes: candidates in the constructor calldata, some milliseconds each. */
 const MAX_KEYS = 8;
 
-/** Parsed. */
 export interface Creation {
   readonly address: StarknetAddress;
   readonly walletType: WalletType;

@@ -62,17 +62,17 @@ export function readSignature(signature: SignatureText, field: string): bigint[]
   return [readFelt(signature.r, `${field}.r`), readFelt(signature.s, `${field}.s`)];
 }
 
-function isSessionSignature({ length }: readonly bigint[], said: boolean | undefined, field: string): boolean {
+function isSessionSignature({ length }: readonly bigint[], claimed: boolean | undefined, field: string): boolean {
   if (length !== OWNER_LENGTH && length !== SESSION_LENGTH) {
     invalid(
       `${field} has ${length} items. The owner signs with [r, s], a session with [sessionKey, r, s, validUntil].`,
     );
   }
   const isSession = length === SESSION_LENGTH;
-  if (said !== undefined && said !== isSession) {
+  if (claimed !== undefined && claimed !== isSession) {
     refuse(
       'body.isSessionSignature',
-      `is ${said}, but ${field} has ${length} items: ${isSession ? 'a session' : 'the owner'} signed`,
+      `is ${claimed}, but ${field} has ${length} items: ${isSession ? 'a session' : 'the owner'} signed`,
     );
   }
   return isSession;

@@ -22,10 +22,10 @@ export async function prepareUpgrade(
   caller: Caller,
   body: BodyOf<Prepare>,
 ): Promise<AnswerOf<Prepare>> {
-  const wanted =
+  const requested =
     body.targetClassHash === undefined ? undefined : readClassHash(body.targetClassHash, 'body.targetClassHash');
   const { network, wallet, current } = await requireDeployed(deps, caller, body.walletAddress);
-  const target = wanted ?? currentClass(network, 'SVC');
+  const target = requested ?? currentClass(network, 'SVC');
   if (target === current) {
     throw new ApiError('class_not_allowed', `The wallet has the class ${toHex(target)} already.`);
   }
@@ -52,8 +52,8 @@ export async function executeUpgrade(
   caller: Caller,
   body: BodyOf<Execute>,
 ): Promise<AnswerOf<Execute>> {
-  const standing = await requireDeployed(deps, caller, body.walletAddress);
-  const { network, wallet, current } = standing;
+  const deployed = await requireDeployed(deps, caller, body.walletAddress);
+  const { network, wallet, current } = deployed;
   const { typedData, signature: text } = body;
   const signed = await readSignedExecution(deps, wallet, { typedData, signature: text, field: 'body.signature' });
   if (signed.isSession) {
@@ -62,7 +62,7 @@ export async function executeUpgrade(
       "Only the wallet's owner can upgrade it: sign with the owner's key, [r, s].",
     );
   }
-  const target = readUpgrade(standing, signed.execution.calls);
+  const target = readUpgrade(deployed, signed.execution.calls);
   // A repetition after the upgrade: the sponsor answers the first transaction.
   if (target !== current) await requireUpgradeTarget(network, current, target);
   const { execution, signature, messageHash } = signed;
@@ -93,7 +93,7 @@ function upgradeCall(network: StarknetNetwork, account: bigint, current: bigint,
   return { to: account, selector: selector('upgrade'), calldata };
 }
 
-/** The calls must equal the prepared ones: an earlier class skips a call it does not understand, and the transaction would look successful. */
+/** The calls must equal the prepared ones: earlier classes skip unknown calls, and the transaction would look successful. */
 function readUpgrade({ network, wallet, current }: DeployedWallet, calls: readonly Call[]): bigint {
   const [call, ...more] = calls;
   const [target = 0n] = call?.calldata ?? [];

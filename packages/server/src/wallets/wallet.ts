@@ -116,7 +116,6 @@ export function newestCredential(reads: Reads, user: User): Promise<CredentialRo
     from wallets where ${ofUser(user)} order by created_at desc, id desc limit 1`);
 }
 
-/** Optional fields of the request. */
 export interface NewWalletDetails {
   readonly userId: string | undefined;
   readonly encryptedPrivateKey: string;
@@ -180,7 +179,6 @@ export async function setFailed(tx: Db, relayId: string, hash: string | undefine
     where relay_id = ${relayId}`);
 }
 
-/** True when it changed. */
 export async function setClass(
   db: Db,
   wallet: { environment: Environment; address: StarknetAddress; classHash: bigint; walletType: WalletType },

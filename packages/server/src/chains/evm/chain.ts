@@ -2,7 +2,6 @@ import type { EvmAddress } from '@svc/protocol';
 import type { NodeHealth } from '../nodes.ts';
 
 export interface EvmTransfer {
-  /** null: the native coin. */
   readonly token: EvmAddress | null;
   readonly from: EvmAddress;
   readonly to: EvmAddress;
@@ -24,12 +23,10 @@ export interface EvmReceipt {
 /** Every read throws a `ChainUnavailableError` when no node answers. */
 export interface EvmChain {
   readonly chainId: number;
-  /** Throws a `WrongChainError` for a node of another chain. */
   checkChain(): Promise<readonly NodeHealth[]>;
   blockNumber(): Promise<number>;
   /** null: the native coin. In the smallest unit. */
   balanceOf(token: EvmAddress | null, owner: EvmAddress): Promise<bigint>;
   decimalsOf(token: EvmAddress): Promise<number | undefined>;
-  /** Undefined while the transaction is in no block. */
   receipt(hash: string): Promise<EvmReceipt | undefined>;
 }

@@ -149,7 +149,6 @@ export function transfersOf(transaction: Moved, receipt: Outcome): EvmTransfer[]
   if (receipt.status !== 'success') return [];
   const { from, to, value } = transaction;
   const coin = to && value > 0n ? [transfer(null, from, to, value, null)] : [];
-  // Strict: logs with other topics or data than a token's are left out.
   const logs = parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: receipt.logs, strict: true });
   const places = new Map(receipt.logs.map(({ logIndex }, place) => [logIndex, place]));
   return [
@@ -160,7 +159,6 @@ export function transfersOf(transaction: Moved, receipt: Outcome): EvmTransfer[]
   ].filter((found) => found !== undefined);
 }
 
-/** Mints and burns are not transfers between two accounts. */
 function transfer(
   token: Address | null,
   from: Address,

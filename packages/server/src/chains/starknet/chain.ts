@@ -11,7 +11,6 @@ export interface ViewCall {
   readonly calldata?: readonly bigint[];
 }
 
-/** JSON-RPC code and innermost reason. */
 export interface Refusal {
   readonly ok: false;
   readonly code: number;
@@ -39,7 +38,6 @@ export interface ChainEvent {
 
 export interface EmittedEvent extends ChainEvent {
   readonly transactionHash: bigint;
-  /** Undefined in the open block. */
   readonly blockNumber: number | undefined;
   readonly blockHash: bigint | undefined;
   /** Index in the transaction; older nodes do not tell. */
@@ -85,7 +83,7 @@ export interface SignedInvoke {
   readonly transaction: RawInvoke;
 }
 
-/** `refused` speaks of this attempt only: an earlier one may be on the chain, and then looks like 52 (nonce). `unknown`: a node may have taken it. */
+/** `refused` is about this attempt only: code 52 (nonce) may mean that an earlier one landed. `unknown`: a node may have accepted it. */
 export type SendOutcome =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'refused'; readonly code: number; readonly reason: string }
@@ -110,7 +108,6 @@ export interface EventPage {
 /** A refusal of the chain is a value; a `ChainUnavailableError` means that no node answered. Reads see the `latest` block by default. */
 export interface StarknetChain {
   readonly chainId: bigint;
-  /** Throws a `WrongChainError` for a node of another chain. */
   checkChain(): Promise<readonly NodeHealth[]>;
   blockNumber(): Promise<number>;
   head(): Promise<Head>;
@@ -120,7 +117,6 @@ export interface StarknetChain {
   nonceAt(address: bigint, at?: BlockId): Promise<bigint | undefined>;
   /** Selectors of external functions; undefined where the class is not declared. */
   classEntrypoints(classHash: bigint): Promise<ReadonlySet<bigint> | undefined>;
-  /** In the token's smallest unit. */
   balanceOf(token: bigint, owner: bigint, at?: BlockId): Promise<bigint>;
   receipt(hash: bigint): Promise<Receipt | undefined>;
   transactionStatus(hash: bigint): Promise<TransactionStatus>;
@@ -182,7 +178,6 @@ export interface Transfer {
   readonly token: bigint;
   readonly from: bigint;
   readonly to: bigint;
-  /** In the token's smallest unit. */
   readonly amount: bigint;
 }
 
@@ -212,7 +207,6 @@ export function transfersIn(receipt: { readonly events: readonly ChainEvent[] })
   });
 }
 
-/** Normal form. */
 export function addressOf(felt: bigint): StarknetAddress {
   const address = parseStarknetAddress(toHex(felt));
   if (!address.ok) throw new RangeError(`${toHex(felt)} ${address.reason}.`);

@@ -112,7 +112,6 @@ const finalities: Readonly<Record<string, OnChainTxStatus>> = {
 
 export const NOT_RECEIVED: TransactionStatus = { status: 'NOT_RECEIVED', accepted: false, revertReason: undefined };
 
-/** One word for finality and execution. */
 export function toStatus(
   finality: string,
   execution: string | undefined,
@@ -133,7 +132,7 @@ export const code = {
   duplicateTransaction: 59,
 } as const;
 
-/** Reasons are nested by the depth of calls, which nodes bound; a reason for people needs no more than this. */
+/** Reasons are nested by the depth of calls. */
 const MAX_DEPTH = 100;
 const MAX_REASON_LENGTH = 2_000;
 
@@ -149,7 +148,6 @@ export function toRefusal(error: unknown): Refusal {
   return { ok: false, code: Number(error.code), reason: readReason(message, data) };
 }
 
-/** What went wrong, in the words of the innermost contract. */
 export function readReason(message: string, data: unknown): string {
   const detail = innermost(data);
   const reason = detail === undefined ? message : `${message}: ${wordsOf(detail)}`;

@@ -189,7 +189,6 @@ function rpcBlockId(block: BlockId) {
   return typeof block === 'number' ? { block_number: block } : block;
 }
 
-/** Continuations are prefixed with the node's index. */
 function readContinuation(text: string | undefined): { index?: number; token?: string } {
   if (text === undefined) return {};
   const colon = text.indexOf(':');
@@ -198,7 +197,7 @@ function readContinuation(text: string | undefined): { index?: number; token?: s
   return { index: Number(index), token: text.slice(colon + 1) };
 }
 
-/** Every attempt sends the same bytes under the same hash, which the chain takes once. After an attempt of unknown outcome a refusal proves nothing: the nonce may be used by this very transaction. */
+/** Safe to repeat: the same bytes, the same hash. After an unknown outcome a refusal proves nothing: it may be about this very transaction. */
 export async function sendOnce(nodes: Nodes<RpcProvider>, signed: SignedInvoke): Promise<SendOutcome> {
   const failures: string[] = [];
   let perhapsTaken = false;
