@@ -96,6 +96,11 @@ export const catalogue = {
 
   insufficient_credits: { status: 400, message: 'The organisation has not enough credits. Make a deposit first.' },
   gift_code_taken: { status: 400, message: 'This gift code exists already. Choose another.' },
+  daily_limit_reached: {
+    status: 400,
+    message:
+      'Gifts created with the public key alone have reached their daily limit. Use the secret key, or raise the limit.',
+  },
   gift_not_found: { status: 404, message: 'Gift not found' },
   gift_expired: { status: 400, message: 'Gift has expired' },
   gift_limit_reached: { status: 400, message: 'Gift redemption limit reached' },

@@ -1,5 +1,5 @@
 import { field } from '../../support/app.ts';
-import { makeGift } from '../../support/gifts.ts';
+import { send } from '../../support/client.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 import { UNAVAILABLE } from './shared-refusals.ts';
 import { NOBODY } from './wallet-refusals.ts';
@@ -15,16 +15,24 @@ const unknownGift = withParams({ id: 'gift_nothing' });
 const withoutCreditsForExpired: Provoke = async ({ world: { app } }) => {
   const { availableUsd } = field<{ availableUsd: number }>(await app.get('/organization'), 'balance');
   const amount = Math.min(THE_MOST, Math.floor(availableUsd * 0.6));
-  const expired = await makeGift(app, { amount });
+  const expired = await app.gift({ amount });
   await app.patch(`/gifts/${expired.id}`, { expiresAt: LONG_AGO });
-  await makeGift(app, { amount });
+  await app.gift({ amount });
   return { params: { id: expired.id }, body: { expiresAt: FAR_AHEAD } };
+};
+
+/** The public key of an organisation whose limit for it is zero. */
+const withoutDailyLimit: Provoke = async ({ callers: { others }, world: { app } }) => {
+  const body = { publicKeyGiftsDailyUsd: 0 };
+  await send(`${app.baseUrl}/organization/settings`, { method: 'PATCH', headers: others, body });
+  return { headers: { 'x-api-key': others['x-api-key'] ?? '' } };
 };
 
 export const giftRefusals: RefusalsOf = {
   createGift: {
     gift_code_taken: (scene) => withBody({ code: scene.world.gifts.gift.code.toLowerCase() })(scene),
     insufficient_credits: withBody({ amount: THE_MOST, maxRedeems: MANY }),
+    daily_limit_reached: withoutDailyLimit,
   },
   createGiftsBulk: {
     gift_code_taken: (scene) =>
@@ -33,6 +41,7 @@ export const giftRefusals: RefusalsOf = {
       amount: THE_MOST,
       recipients: Array.from({ length: MANY }, () => ({ email: 'ana@example.com' })),
     }),
+    daily_limit_reached: withoutDailyLimit,
   },
   getGift: { gift_not_found: unknownGift },
   updateGift: { gift_not_found: unknownGift, insufficient_credits: withoutCreditsForExpired },

@@ -13,7 +13,7 @@ export const createGift = endpoint({
   access: 'either',
   body: schema.CreateGift,
   answers: { 201: schema.Gift },
-  errors: ['invalid_request', 'gift_code_taken', 'insufficient_credits', 'chain_not_configured'],
+  errors: ['invalid_request', 'gift_code_taken', 'daily_limit_reached', 'insufficient_credits', 'chain_not_configured'],
 });
 
 export const createGiftsBulk = endpoint({
@@ -25,7 +25,7 @@ export const createGiftsBulk = endpoint({
   access: 'either',
   body: schema.CreateGiftsBulk,
   answers: { 201: schema.GiftsCreated },
-  errors: ['invalid_request', 'gift_code_taken', 'insufficient_credits', 'chain_not_configured'],
+  errors: ['invalid_request', 'gift_code_taken', 'daily_limit_reached', 'insufficient_credits', 'chain_not_configured'],
 });
 
 export const listGifts = endpoint({

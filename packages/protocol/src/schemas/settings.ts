@@ -17,7 +17,17 @@ const settingFields = {
   jwtIssuer: Nullable(Type.String({ minLength: 1, maxLength: 2000, description: 'What iss must be' })),
   jwtAudience: Nullable(Type.String({ minLength: 1, maxLength: 2000, description: 'What aud must contain' })),
   jwtUserClaim: Type.String({ minLength: 1, maxLength: 200, description: 'The claim that is the externalUserId' }),
-  giftsNeedSecretKey: Type.Boolean({ description: 'Whether gifts are managed with the secret key only' }),
+  giftsNeedSecretKey: Type.Boolean({
+    description: 'Whether gifts are managed with the secret key only; on in production unless you switch it off',
+  }),
+  publicKeyGiftsDailyUsd: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1_000_000,
+      description:
+        'How much the gifts that are created with the public key alone may pay out, per UTC day; null: no limit',
+    }),
+  ),
 };
 
 export const Settings = Type.Object(
@@ -33,6 +43,7 @@ export const Settings = Type.Object(
         jwtAudience: null,
         jwtUserClaim: 'sub',
         giftsNeedSecretKey: true,
+        publicKeyGiftsDailyUsd: 100,
         updatedAt: '2026-11-02T18:20:11.000Z',
       },
     ],

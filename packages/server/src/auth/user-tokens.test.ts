@@ -41,6 +41,7 @@ const settings = (change: Partial<EnvironmentRow> = {}): EnvironmentRow => ({
   jwt_user_claim: 'sub',
   gifts_need_secret_key: false,
   notification_email: null,
+  public_key_gifts_daily_micros: null,
   ...change,
 });
 

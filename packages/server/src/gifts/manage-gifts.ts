@@ -120,7 +120,11 @@ export async function listGifts(
        order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`),
     db.one<{ total: bigint }>(sql`select count(*) as total from gifts where ${matching}`),
   ]);
-  return toPage(gifts.map((gift) => toGift(gift, caller)), Number(count?.total ?? 0n), page);
+  return toPage(
+    gifts.map((gift) => toGift(gift, caller)),
+    Number(count?.total ?? 0n),
+    page,
+  );
 }
 
 function matches({ organizationId, environment }: Caller, query: Call<ListGifts>['query']): Sql {

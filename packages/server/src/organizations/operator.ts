@@ -1,4 +1,4 @@
-import type { Settings } from '@svc/protocol';
+import { parseUsd, type Settings } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { operatorOf, recordChange } from '../audit-log.ts';
 import type { TenantUrlOptions } from '../outbound/address-guard.ts';
@@ -30,13 +30,17 @@ export async function setSettings(
 }
 
 /** An empty value restores the default. */
-function readChange(text: string): [SettingName, string | boolean | null] {
+function readChange(text: string): [SettingName, string | boolean | number | null] {
   const [, word, value = ''] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
   const name = settingNames.find((known) => known === word);
   if (!name) throw new Error(`"${text}" is not a setting and its value.`);
   if (name === 'giftsNeedSecretKey') {
     if (value !== 'true' && value !== 'false') throw new Error('giftsNeedSecretKey must be true or false.');
     return [name, value === 'true'];
+  }
+  if (name === 'publicKeyGiftsDailyUsd') {
+    if (value !== '' && !parseUsd(value).ok) throw new Error('publicKeyGiftsDailyUsd must be dollars, such as 100.');
+    return [name, value === '' ? null : Number(value)];
   }
   if (name === 'jwtUserClaim') return [name, value || 'sub'];
   return [name, value || null];

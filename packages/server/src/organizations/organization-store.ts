@@ -33,6 +33,8 @@ export interface EnvironmentRow {
   readonly jwt_user_claim: string;
   readonly gifts_need_secret_key: boolean;
   readonly notification_email: string | null;
+  /** Null: no limit. */
+  readonly public_key_gifts_daily_micros: bigint | null;
 }
 
 export interface StoredEnvironmentRow extends EnvironmentRow {
@@ -43,7 +45,7 @@ const keyColumns = sql`
   id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at`;
 const environmentColumns = sql`
   organization_id, environment, jwks_url, jwt_issuer, jwt_audience, jwt_user_claim, gifts_need_secret_key,
-  notification_email, updated_at`;
+  notification_email, public_key_gifts_daily_micros, updated_at`;
 
 export function insertOrganization(db: Db, id: string, name: string): Promise<number> {
   return db.run(sql`
@@ -171,7 +173,8 @@ export async function updateEnvironment(db: Db, row: EnvironmentRow): Promise<bo
     update environments
     set jwks_url = ${row.jwks_url}, jwt_issuer = ${row.jwt_issuer}, jwt_audience = ${row.jwt_audience},
         jwt_user_claim = ${row.jwt_user_claim}, gifts_need_secret_key = ${row.gifts_need_secret_key},
-        notification_email = ${row.notification_email}, updated_at = now()
+        notification_email = ${row.notification_email},
+        public_key_gifts_daily_micros = ${row.public_key_gifts_daily_micros}, updated_at = now()
     where organization_id = ${row.organization_id} and environment = ${row.environment}`);
   return updated === 1;
 }

@@ -34,8 +34,25 @@ describe('settings of an environment', () => {
       jwtAudience: null,
       jwtUserClaim: 'sub',
       giftsNeedSecretKey: false,
+      publicKeyGiftsDailyUsd: null,
       updatedAt: expect.any(String),
     });
+  });
+
+  it('keep the public key from spending in production until the organisation allows it, and then bound it', async () => {
+    const production = await newCaller(database.db, 'production');
+    expect(await readSettings(database.db, production)).toMatchObject({
+      giftsNeedSecretKey: true,
+      publicKeyGiftsDailyUsd: 100,
+    });
+    await change(production, { giftsNeedSecretKey: false, publicKeyGiftsDailyUsd: 12.5 });
+    expect(await readSettings(database.db, production)).toMatchObject({
+      giftsNeedSecretKey: false,
+      publicKeyGiftsDailyUsd: 12.5,
+    });
+    await set(production, 'publicKeyGiftsDailyUsd=');
+    expect(await readSettings(database.db, production)).toMatchObject({ publicKeyGiftsDailyUsd: null });
+    expect(faultOf({ publicKeyGiftsDailyUsd: 0.0000001 })).toMatch('publicKeyGiftsDailyUsd');
   });
 
   it('change one by one, and null clears one', async () => {

@@ -1,10 +1,11 @@
-import { type BodyOf, type Environment, endpoints, type Settings } from '@svc/protocol';
+import { type BodyOf, type Environment, endpoints, parseUsd, type Settings, usdToNumber } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { type Actor, recordChange } from '../audit-log.ts';
 import { findFault } from '../http/validation.ts';
 import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
 import * as store from './organization-store.ts';
 
+/** Settings that are stored as they are. */
 const columns = {
   notificationEmail: 'notification_email',
   jwksUrl: 'jwks_url',
@@ -13,8 +14,8 @@ const columns = {
   jwtUserClaim: 'jwt_user_claim',
   giftsNeedSecretKey: 'gifts_need_secret_key',
 } as const satisfies Record<string, keyof store.EnvironmentRow>;
-export type SettingName = keyof typeof columns;
-export const settingNames = Object.keys(columns) as SettingName[];
+export type SettingName = keyof typeof columns | 'publicKeyGiftsDailyUsd';
+export const settingNames = [...Object.keys(columns), 'publicKeyGiftsDailyUsd'] as SettingName[];
 
 export type SettingChanges = BodyOf<typeof endpoints.updateSettings>;
 
@@ -34,7 +35,10 @@ export function faultOfSettings(
 ): string | undefined {
   const fault = findFault('body', endpoints.updateSettings.body, changes);
   if (fault) return fault.replace(/^body\.?/, '');
-  const { jwksUrl } = changes;
+  const { jwksUrl, publicKeyGiftsDailyUsd } = changes;
+  if (typeof publicKeyGiftsDailyUsd === 'number' && !parseUsd(publicKeyGiftsDailyUsd).ok) {
+    return 'publicKeyGiftsDailyUsd must have at most 6 decimals';
+  }
   if (jwksUrl === undefined || jwksUrl === null) return undefined;
   if (jwksUrl === 'sandbox') {
     const why = 'jwksUrl cannot be sandbox: that identity provider gives a token to whoever asks, for development only';
@@ -48,15 +52,21 @@ export function faultOfSettings(
 export async function changeSettings(tx: Db, actor: Actor, changes: SettingChanges): Promise<Settings | undefined> {
   const row = await store.lockEnvironment(tx, actor);
   if (!row) return undefined;
-  const names = settingNames.filter((name) => changes[name] !== undefined && changes[name] !== row[columns[name]]);
-  if (names.length === 0) return toSettings(row);
-  const changed = Object.fromEntries(names.map((name) => [columns[name], changes[name]]));
-  await store.updateEnvironment(tx, { ...row, ...changed });
+  const before = toSettings(row);
+  const names = settingNames.filter((name) => changes[name] !== undefined && changes[name] !== before[name]);
+  if (names.length === 0) return before;
+  await store.updateEnvironment(tx, { ...row, ...Object.assign({}, ...names.map((name) => columnOf(name, changes))) });
   await recordChange(tx, actor, {
     action: 'settings.updated',
     changes: Object.fromEntries(names.map((name) => [name, changes[name]])),
   });
   return readSettings(tx, actor);
+}
+
+function columnOf(name: SettingName, changes: SettingChanges): Partial<store.EnvironmentRow> {
+  if (name !== 'publicKeyGiftsDailyUsd') return { [columns[name]]: changes[name] };
+  const usd = parseUsd(changes[name] ?? '');
+  return { public_key_gifts_daily_micros: usd.ok ? usd.value : null };
 }
 
 function toSettings(row: store.StoredEnvironmentRow): Settings {
@@ -68,6 +78,8 @@ function toSettings(row: store.StoredEnvironmentRow): Settings {
     jwtAudience: row.jwt_audience,
     jwtUserClaim: row.jwt_user_claim,
     giftsNeedSecretKey: row.gifts_need_secret_key,
+    publicKeyGiftsDailyUsd:
+      row.public_key_gifts_daily_micros === null ? null : usdToNumber(row.public_key_gifts_daily_micros),
     updatedAt: row.updated_at.toISOString(),
   };
 }
