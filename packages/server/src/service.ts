@@ -137,6 +137,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     await app.register(async (scope) => node?.mount(scope, { providerSecret, ordersUrl }), { prefix: SANDBOX_PREFIX });
     await app.ready();
     listener.serve(app);
+    log.info(`Server listening at ${listener.localUrl}`);
     // Requests in flight end before the application does.
     steps.add(() => listener.close());
     if (config.role !== 'api') {
