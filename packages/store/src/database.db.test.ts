@@ -36,7 +36,7 @@ describe('values', () => {
     });
   });
 
-  it('go in as parameters whatever they contain', async () => {
+  it('are sent as parameters with any content', async () => {
     const nasty = `'); drop table note; -- $1 \\ "quoted" é 🎁`;
     await db.run(put(1, nasty));
     expect(await textOf(1)).toBe(nasty);

@@ -43,7 +43,7 @@ describe('a fault in the input', () => {
     expect(findFault('body', schema, { amount: 1, free: nest })).toMatch(/nested more than 32 levels/);
   });
 
-  it('is not there in good input, whatever else stands beside it', () => {
+  it('is not found in valid input with unknown fields', () => {
     expect(findFault('body', schema, { amount: 1, unknown: true })).toBeUndefined();
   });
 });

@@ -52,7 +52,7 @@ describe('taking jobs', () => {
     expect(await take(queue)).toMatchObject([{ payload: { n: 1 } }]);
   });
 
-  it('never runs two jobs of a queue at the same time, whoever takes them', async () => {
+  it('never gives out two jobs of a queue at the same time', async () => {
     const queue = await createQueue();
     const jobs = (name: string) => Array.from({ length: 10 }, () => ({ task: 'note', payload: {}, queue: name }));
     await enqueueMany(queue.db, [...jobs('a'), ...jobs('b')]);

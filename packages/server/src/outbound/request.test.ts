@@ -118,7 +118,7 @@ describe('what comes back', () => {
     expect(response.body.toString()).toBe('body');
   });
 
-  it.each([301, 302, 303, 307, 308])('is a %i itself: nobody connects to where it points', async (status) => {
+  it.each([301, 302, 303, 307, 308])('is a %i itself: redirects are not followed', async (status) => {
     const inside = await serve('HTTP/1.1 200 OK\r\n\r\n');
     const location = `http://127.0.0.1:${inside.port}/`;
     const server = await serve(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
@@ -168,12 +168,12 @@ describe('what comes back', () => {
   it('is a connect error when no server listens or the name does not resolve', async () => {
     const server = await startTestServer(() => {});
     const port = server.port;
-    const nobody = publicOnly({
+    const unresolved = publicOnly({
       lookup: () => Promise.reject(Object.assign(new Error('secret'), { code: 'ENOTFOUND' })),
     });
     const noAddress = publicOnly({ lookup: async () => [] });
     expect(await failure('http://127.0.0.1:1/')).toBe('connect');
-    await expect(send(`http://gone.example:${port}/`, { guard: nobody })).rejects.toThrow(
+    await expect(send(`http://gone.example:${port}/`, { guard: unresolved })).rejects.toThrow(
       `No connection to gone.example:${port} (ENOTFOUND)`,
     );
     expect(await failure(`http://gone.example:${port}/`, { guard: noAddress })).toBe('connect');

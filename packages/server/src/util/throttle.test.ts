@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Throttle } from './throttle.ts';
 
-/** A clock that stands still while nobody pauses. */
+/** A clock that advances with pauses only. */
 function handClock() {
   const clock = { ms: 1_000, pauses: [] as number[] };
   const pace = new Throttle({

@@ -32,7 +32,7 @@ describe('a folder is reachable', () => {
 
   it.each([
     ['for everybody', 0o711, stranger, true],
-    ['for nobody but its owner', 0o700, stranger, false],
+    ['for its owner only', 0o700, stranger, false],
     ['for its owner', 0o700, { ...stranger, uid: process.getuid?.() ?? 0 }, true],
     ['for its group', 0o710, { ...stranger, gid: process.getgid?.() ?? 0 }, true],
     ['when its parent shuts the group out', 0o701, { ...stranger, gid: process.getgid?.() ?? 0 }, false],
