@@ -62,7 +62,7 @@ describe('a deposit', () => {
     expect(await offer(hash)).toMatchObject({ amountUsd: 0.000007 });
   });
 
-  it('counts once, however often and in whatever spelling it is offered', async () => {
+  it('counts once, however often and in any spelling it is offered', async () => {
     const caller = await newCaller();
     const hash = await paid(5n);
     const first = await offer(hash, caller);
@@ -131,7 +131,7 @@ describe('what is no deposit is refused and stores nothing', () => {
     expect(message).toContain('an account of the service itself');
   });
 
-  it('a transfer to somebody else, or of something else', async () => {
+  it('a transfer to another address, or of another token', async () => {
     const elsewhere = await fixture.sendAlone([transfer('USDC', 0xb0bn, 5n)]);
     expect(await refused(elsewhere, 'transaction_mismatch')).toContain('moves no USDC to the payment address');
     await refused(await fixture.sendAlone([transfer('STRK', payments, 5n)]), 'transaction_mismatch');
@@ -142,7 +142,7 @@ describe('what is no deposit is refused and stores nothing', () => {
     expect(await refused(await paid(5n), 'transaction_reverted')).toContain('out of luck');
   });
 
-  it('a transaction that nobody knows, after three seconds of looking', async () => {
+  it('an unknown transaction, after three seconds of polling', async () => {
     let waitedMs = 0;
     const pause = async (ms: number) => {
       waitedMs += ms;

@@ -24,7 +24,7 @@ describe('what a transaction deposits', () => {
 
   it.each([
     ['without transfers', [], 'moves no USDC to the payment address'],
-    ['to somebody else', [transfer(ANA, EVA, 5n)], 'moves no USDC to the payment address'],
+    ['to another address', [transfer(ANA, EVA, 5n)], 'moves no USDC to the payment address'],
     ['of another token', [transfer(ANA, PAYMENT, 5n, OTHER_TOKEN)], 'moves no USDC to the payment address'],
     ['from the payment address to itself', [transfer(PAYMENT, PAYMENT, 5n)], 'an account of the service itself'],
     ['from the account that pays out', [transfer(MANAGER, PAYMENT, 5n)], 'an account of the service itself'],

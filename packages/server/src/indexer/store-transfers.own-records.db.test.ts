@@ -63,7 +63,7 @@ async function insertRelay(first: string, second: string): Promise<string> {
 }
 
 describe('a transfer between two wallets of an organisation', () => {
-  it('that the history has already, waiting for its event, is left to whoever sent it', async () => {
+  it('that the history has already, waiting for its event, is left to its sender', async () => {
     const { db, index, organization, wallet, send, history } = fixture();
     await index();
     const id = await organization();

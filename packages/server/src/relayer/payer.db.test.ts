@@ -108,7 +108,7 @@ describe('a payment that ended without being made', () => {
     return { payer, bob, id: answer.relayId };
   }
 
-  it('is over for good once its block is accepted on L1, and not before', async () => {
+  it('is final once its block is accepted on L1, and not before', async () => {
     const { payer, id } = await reverted();
     await relayers.sandbox.mine(L1_AFTER_BLOCKS - 1);
     expect(await payer.isFailureFinal('development', id)).toBe(false);
@@ -116,7 +116,7 @@ describe('a payment that ended without being made', () => {
     expect(await payer.isFailureFinal('development', id)).toBe(true);
   });
 
-  it('is not over where the chain has executed it after all, whatever is stored of it', async () => {
+  it('is not final where the chain has executed it after all, in any stored state', async () => {
     const { payer, bob, id } = await reverted();
     await relayers.sandbox.reorganise(1, 'requeue');
     await relayers.sandbox.mine(L1_AFTER_BLOCKS);
@@ -125,7 +125,7 @@ describe('a payment that ended without being made', () => {
     expect(await payer.isFailureFinal('development', id)).toBe(false);
   });
 
-  it('only uses up its nonce once it was given up, whatever becomes of its block', async () => {
+  it('only consumes its nonce once it is abandoned, also after a reorganisation', async () => {
     const { bob, id } = await reverted();
     expect(await relayers.db.tx((tx) => abandonRelay(tx, id))).toBe(true);
     const head = await relayers.chain.blockNumber();
@@ -136,7 +136,7 @@ describe('a payment that ended without being made', () => {
     expect(await relayers.balance(bob)).toBe(0n);
   });
 
-  it('cannot be given up while it is under way, or when it was made', async () => {
+  it('cannot be abandoned while it is open, or when it succeeded', async () => {
     const [payer, bob] = [payerWith(), relayers.newAddress()];
     const answer = await payer.pay(orderOf(bob), nothing);
     const id = answer.ok ? answer.relayId : '';

@@ -43,7 +43,7 @@ describe('a relay whose block is taken away', () => {
   it('can end differently', async () => {
     const { bob, before } = await transferred();
     await relayers.sandbox.reorganise(1, 'drop');
-    await relayers.sandbox.fault({ kind: 'revert', reason: 'another world' });
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'another state' });
     await reopenAbove(before);
     await relayers.finish();
     expect(relayers.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'REVERTED']);

@@ -182,7 +182,7 @@ describe('calls that are refused', () => {
     expect(await refused({ publicKey: '0x' }, 'invalid_request')).toContain('body.publicKey');
   });
 
-  it('are those that somebody else signed, or whose typed data was changed', async () => {
+  it('are those that another key signed, or whose typed data was changed', async () => {
     const { typedData } = await fixture.signed(ana, [transferOf(stranger(), 1)]);
     await refused({ userSignature: new Owner().sign(typedData, ana.address) }, 'invalid_signature');
     await refused({ typedData }, 'invalid_signature');
@@ -197,7 +197,7 @@ describe('calls that are refused', () => {
     await refused({ typedData: late, userSignature: ana.sign(late) }, 'typed_data_expired');
   });
 
-  it('are those that upgrade the wallet, whoever signed and whoever asks', async () => {
+  it('are those that upgrade the wallet, for every signer and caller', async () => {
     const to = BigInt(ana.address);
     const upgrade = { to, selector: selector('upgrade'), calldata: [classes.svcPolicies] };
     const typedData = await fixture.typedData([{ to: 0x77n, selector: upgrade.selector, calldata: [] }, upgrade]);

@@ -79,7 +79,7 @@ describe('preparing typed data', () => {
     expect(await prepare(right)).toMatchObject({ walletType: 'SVC' });
   });
 
-  it('knows no wallet that is nobody’s, another organisation’s, or with a user’s token another user’s', async () => {
+  it('finds no wallet that is unknown, another organisation’s, or with a user’s token another user’s', async () => {
     const other = await fixture.newOrganization();
     const missing = await refusal(prepare({ publicKey: stranger() }), 'wallet_not_found');
     expect(missing).toContain('No wallet of yours');
@@ -88,7 +88,7 @@ describe('preparing typed data', () => {
     expect(await prepare({}, fixture.caller('ana'))).toMatchObject({ walletType: 'SVC' });
   });
 
-  it('is refused where the environment has no Starknet, whoever the wallet belongs to', async () => {
+  it('is refused where the environment has no Starknet, for any wallet', async () => {
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refusal(prepareTypedData({ ...fixture, networks }, fixture.caller(), body()), 'chain_not_configured');
   });

@@ -63,7 +63,7 @@ describe('the records of an execution', () => {
     ]);
   });
 
-  it('know amounts above 128 bits, tokens that are not in the table, and recipients that are nobody’s wallet', () => {
+  it('know amounts above 128 bits, tokens that are not in the table, and recipients that are no wallets', () => {
     const [token, to] = [stranger(), stranger()];
     expect(record(transfer(to, 2n ** 200n, token))).toMatchObject({
       token: 'OTHER',
@@ -92,7 +92,7 @@ describe('the records of an execution', () => {
   it.each([
     ['too few arguments', [1n, 2n]],
     ['too many arguments', [1n, 2n, 0n, 0n]],
-    ['nobody to send to', [0n, 2n, 0n]],
+    ['no recipient', [0n, 2n, 0n]],
     ['an amount that is none', [1n, 2n ** 128n, 0n]],
   ])('take a call of transfer with %s for a contract call', (_, calldata) => {
     const call = { to: BigInt(USDC), selector: selector('transfer'), calldata };

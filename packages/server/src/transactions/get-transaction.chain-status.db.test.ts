@@ -56,7 +56,7 @@ describe('the status of a transaction', () => {
     });
   });
 
-  it('is NOT_RECEIVED for a hash that nobody sent, and anyone may ask', async () => {
+  it('is NOT_RECEIVED for an unknown hash, for any caller', async () => {
     const unknown = { transactionHash: '0x123', status: 'NOT_RECEIVED' };
     expect(await status('0x0123')).toEqual(unknown);
     expect(await status('0x123', fixture.caller('luis', await fixture.newOrganization()))).toEqual(unknown);

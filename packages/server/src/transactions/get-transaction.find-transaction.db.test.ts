@@ -62,7 +62,7 @@ describe('a transaction', () => {
     expect(new Set([...answers, await missing('txn_nothing', other)]).size).toBe(1);
   });
 
-  it('without a hash is shown to nobody', async () => {
+  it('without a hash is hidden', async () => {
     const [record] = await store({ transactionHash: undefined });
     await missing(record?.id ?? '');
   });
@@ -95,7 +95,7 @@ describe('a transaction', () => {
     expect(second?.id).toBeDefined();
   });
 
-  it('that paid for a purchase is the purchase, for whoever may see it', async () => {
+  it('that paid for a purchase is the purchase, for callers who may see it', async () => {
     const [ana, luis] = [await fixture.funded('ana'), await fixture.funded('luis')];
     const sent = { transactionHash: unpadded(), senderAddress: ana.address, callIndex: 0, eventIndex: 0 };
     const [payment] = await store(sent);

@@ -64,7 +64,7 @@ function expected({ stored }: Scene, address: string, functionName: string | und
 }
 
 describe('a history', () => {
-  it('is what was recorded, page by page and in total, whatever was added, hashed and counted in between', async () => {
+  it('is what was recorded, page by page and in total, also with records added, hashed and counted in between', async () => {
     const db = records.db();
     const periods = fc.tuple(fc.constantFrom(undefined, 'transfer', 'approve', 'none'), moment, moment, fc.boolean());
     const questions = fc.array(fc.tuple(party, periods, fc.nat(30), fc.integer({ min: 1, max: 12 })), { minLength: 6 });
@@ -115,7 +115,7 @@ describe('records that are stored at the same time', () => {
   it('never wait for one another in a circle, and every one is counted while they come', async () => {
     const db = records.db();
     const owner = await newOwner(db);
-    const shop = newFelt();
+    const merchant = newFelt();
     const people = Array.from({ length: 6 }, newFelt);
     const stop = new AbortController();
     const count = async () => {
@@ -127,7 +127,7 @@ describe('records that are stored at the same time', () => {
         // Each in an order of its own, over several statements of one transaction.
         const order = people.map((_, i) => people[(i * (n % 5) + n) % people.length] ?? '');
         for (const senderAddress of order) {
-          await insertRecords(tx, [aRecord(owner, { senderAddress, destinationAddress: shop })]);
+          await insertRecords(tx, [aRecord(owner, { senderAddress, destinationAddress: merchant })]);
         }
       });
     try {
@@ -136,7 +136,7 @@ describe('records that are stored at the same time', () => {
       stop.abort();
       await counting;
     }
-    const query = { address: shop, functionName: undefined, period: ALWAYS, limit: 1, offset: 0 };
+    const query = { address: merchant, functionName: undefined, period: ALWAYS, limit: 1, offset: 0 };
     expect((await readHistory(db.reads, owner, query)).total).toBe(360);
     expect(await wrongCounts(db)).toEqual([]);
   });

@@ -28,7 +28,7 @@ describe('the transactions of a wallet', () => {
     expect(await list(ana.address, fixture.caller('ana'), { calledFunction: 'approve' })).toMatchObject({ total: 0 });
   });
 
-  it('are nobody’s but those who have the wallet', async () => {
+  it('are visible to callers who have the wallet only', async () => {
     const ana = await fixture.funded('ana');
     await refusal(list(ana.address, fixture.caller('luis')), 'wallet_not_found');
     await refusal(list(ana.address, fixture.caller(undefined, await fixture.newOrganization())), 'wallet_not_found');

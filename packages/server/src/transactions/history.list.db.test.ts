@@ -36,7 +36,7 @@ describe('the list of a wallet', () => {
     expect(await list({ page: 3 })).toMatchObject({ data: [], total: 0, page: 3 });
   });
 
-  it('is in order of time, newest first, whatever the order of recording; of one moment, the later id first', async () => {
+  it('is in order of time, newest first, in any order of recording; of one moment, the later id first', async () => {
     const { send, ids } = await wallet();
     const [b, d, a, c1, c2] = await send(
       at('2026-01-02T00:00:00Z'),

@@ -32,7 +32,7 @@ describe('the jobs of the history', () => {
     expect(await wrongCounts(records.db())).toEqual([]);
   });
 
-  it('forget names of functions that nobody uses', async () => {
+  it('delete unused function names', async () => {
     const { organizationId } = await newOwner(records.db());
     await records.db().run(sql`
       insert into function_names (organization_id, selector, name, used_at)
@@ -47,7 +47,7 @@ describe('the jobs of the history', () => {
     expect(await waiting()).toContainEqual({ key: record?.id, payload: { id: record?.id, looks: 1 } });
   });
 
-  it('look again at reported transfers that nobody looks at, and at no other', async () => {
+  it('requeue recorded transfers without a job, and no others', async () => {
     const owner = await newOwner(records.db());
     const stored = await insertRecords(records.db(), [
       aRecord(owner),

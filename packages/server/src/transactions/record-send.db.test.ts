@@ -36,7 +36,7 @@ afterEach(() => fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
 const noPause = async () => {};
 const record = (body: Body, caller: Caller = fixture.caller(), deps: Partial<TransactionDeps> = {}) =>
   recordSend({ ...fixture, pause: noPause, ...deps }, httpCall(fixture, caller, body)) as Promise<Transaction>;
-/** A transfer of 2.5 USDC that the wallet executed and nobody recorded. */
+/** A transfer of 2.5 USDC that the wallet executed and that is not recorded. */
 async function sent(changes: Partial<Body> = {}): Promise<Body> {
   const to = stranger();
   const transactionHash = await fixture.execute(ana, [transferOf(to, 2_500_000)], { saveToDatabase: false });
@@ -98,7 +98,7 @@ describe('recording a transfer', () => {
     });
   });
 
-  it('of somebody who is no wallet is the secret key’s alone', async () => {
+  it('of a sender that is no wallet needs the secret key', async () => {
     const to = stranger();
     const transactionHash = await fixture.sendAlone([transfer('STRK', BigInt(to), 10n ** 18n)]);
     const body: Body = {
@@ -290,7 +290,7 @@ describe('a transfer that is refused', () => {
     expect(message).toBe(`STARKNET does not have the token ${expectedToken}.`);
   });
 
-  it('because nobody knows the transaction was looked for during three seconds', async () => {
+  it('because no node knows it was polled for three seconds', async () => {
     let waitedMs = 0;
     const pause = async (ms: number) => {
       waitedMs += ms;
@@ -333,7 +333,7 @@ const EXAMPLE: Body = {
 
 type Receipt = Awaited<ReturnType<TransactionFixture['chain']['receipt']>>;
 
-/** Networks on which receipts are told as the test says, and nobody knows statuses. */
+/** Networks on which receipts are changed by the test, and statuses are unknown. */
 function withReceipts(tell: (receipt: Receipt) => Receipt): Networks {
   const network = fixture.networks.starknet('development');
   const changes: Partial<StarknetChain> = {

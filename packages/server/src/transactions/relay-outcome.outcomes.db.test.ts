@@ -128,7 +128,7 @@ describe('a relay that came to nothing', () => {
     expect(await failed(hash)).toEqual(['The transaction was never executed.']);
   });
 
-  it('leaves the wallet of somebody else’s creation alone', async () => {
+  it('leaves a wallet of another relay alone', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)]);
     await fixture.applyOutcome(hash, { result: 'REVERTED', revertReason: 'no' });
     expect(await findWallet(fixture.db.reads, fixture.caller(), ana.address)).toMatchObject({ isDeployed: true });
@@ -172,7 +172,7 @@ describe('a reorganisation', () => {
 });
 
 describe('an outcome', () => {
-  it('of calls that the history does not keep is nobody’s business', async () => {
+  it('of calls without records changes nothing', async () => {
     const hash = await fixture.execute(ana, [transferOf(stranger(), 5)], { saveToDatabase: false });
     await fixture.applyOutcome(hash);
     expect(await fixture.records(hash)).toEqual([]);

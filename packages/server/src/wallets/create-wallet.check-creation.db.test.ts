@@ -19,7 +19,7 @@ const create = (body: CreateBody, caller = fixture.caller(), deps: WalletDeps = 
 const classAt = (address: string) => fixture.networks.starknet('development').chain.classHashAt(BigInt(address));
 const count = async () => (await fixture.db.one<{ n: bigint }>(sql`select count(*) as n from wallets`))?.n;
 
-/** Nothing was stored, and nobody was asked to pay. */
+/** Nothing was stored, and no sponsor was asked to pay. */
 async function expectRefused(body: CreateBody, ...[code, caller, deps]: RefusalArguments): Promise<string> {
   const [wallets, asked] = [await count(), fixture.sponsor.asked];
   const message = await refusal(create(body, caller, deps), code);
@@ -161,7 +161,7 @@ describe('creating a wallet is refused, with nothing stored or sent, for', () =>
     await expectRefused({ ...body, typedData: past, userSignature: owner.sign(past) }, 'typed_data_expired');
   });
 
-  it("somebody else's signature, and one for another account", async () => {
+  it("another key's signature, and one for another account", async () => {
     const owner = new Owner();
     const body = await fixture.request(owner, 'ana');
     await expectRefused(

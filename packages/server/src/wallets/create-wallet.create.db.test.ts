@@ -155,7 +155,7 @@ describe('creating a wallet', () => {
     expect(created).toEqual(await create(body));
   });
 
-  it('keeps the hash that somebody else tells later, and says so until then', async () => {
+  it('stores the hash that a paymaster tells later, and says so until then', async () => {
     fixture.sponsor.knowsHashes = false;
     const created = await create(await fixture.request(new Owner(), 'ana'));
     expect(created.txHash).toMatch(/^0x/);

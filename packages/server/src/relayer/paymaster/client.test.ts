@@ -60,7 +60,7 @@ describe('the paymaster client', () => {
     expect(answer).toMatchObject({ outcome: 'failed', unclear: true, reason: expect.stringContaining('within 50 ms') });
   });
 
-  it('knows that nothing was delivered where nobody listens or the door is shut', async () => {
+  it('knows that nothing was delivered where no server listens or the connection is refused', async () => {
     const client = createPaymasterClient({ url: await deadUrl(), apiKey: 'pm-key' });
     expect(await client.execute(request)).toMatchObject({ outcome: 'failed', unclear: false });
     expect((await execute(behave.status(401))).answer).toMatchObject({ outcome: 'failed', unclear: false });

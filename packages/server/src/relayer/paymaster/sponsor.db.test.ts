@@ -111,7 +111,7 @@ describe('a paymaster pays', () => {
     expect((await refusalOf(fixture.sponsor.sponsor(other, nothing))).code).toBe('invalid_typed_data');
   });
 
-  it('through a contract of its own, when it builds typed data that nobody else may send', async () => {
+  it('through a contract of its own, when it builds typed data for its own caller only', async () => {
     const wallet = await fixture.wallet();
     const account = relayer(3);
     const options = { rpcUrl: fixture.sandbox.rpcUrl, apiKey: API_KEY, account, caller: account.address };

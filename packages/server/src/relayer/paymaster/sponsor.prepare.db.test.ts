@@ -48,7 +48,7 @@ function change(by: (typedData: Built['typed_data']) => void): NonNullable<Fault
 async function complaint(fault: Omit<Fault, 'method'>): Promise<ApiError> {
   fixture.server.order({ method: BUILD, ...fault });
   const error = await prepare().then(
-    (execution) => expect.fail(`Somebody would have been asked to sign ${execution.nonce}`),
+    (execution) => expect.fail(`An owner would have been asked to sign ${execution.nonce}`),
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(ApiError);

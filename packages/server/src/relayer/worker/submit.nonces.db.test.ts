@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => relayers.stop());
 
-/** Somebody else who has the key sends something. */
+/** Another holder of the key sends a transaction. */
 async function useKeyElsewhere() {
   expect(await relayers.chain.send(signedPayment(await relayers.nonce()))).toEqual({ outcome: 'sent' });
 }
@@ -74,7 +74,7 @@ describe('when the key of an account is used elsewhere', () => {
 });
 
 describe('nonces that were given out and lost', () => {
-  it('are made good, so that what is behind them goes on', async () => {
+  it('are filled, so that the relays behind them go on', async () => {
     const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor } = relayers;
     await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 2`);

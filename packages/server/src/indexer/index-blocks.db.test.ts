@@ -10,7 +10,7 @@ const fixture = useIndexer();
 const countOf = sql`select count(*) from transactions`;
 const run = (follower: IndexerContext) => indexChain(follower, new AbortController().signal);
 
-/** Lets nobody go on before so many have come. */
+/** Releases all callers once so many have arrived. */
 function barrier(size: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let missing = size;
@@ -186,7 +186,7 @@ describe('a follower that is interrupted', () => {
       if (page > 20) throw new Error('killed');
     });
     await expect(index(failing)).rejects.toThrow('killed');
-    // The twentieth event is the second of the tenth block, and nobody knows yet whether it is the last.
+    // The twentieth event is the second of the tenth block, and it may not be the last.
     expect(await history(own)).toHaveLength(9);
     await index(smallPages(chain, 1));
     expect(await history(own)).toHaveLength(15);

@@ -129,9 +129,9 @@ describe('a sponsored execution', () => {
     const none = relayers.sponsorWith({ keys: () => [] });
     const refused = { code: 'chain_not_configured', message: expect.stringContaining('RELAYER_ACCOUNTS') };
     await expect(none.prepare(request)).rejects.toMatchObject(refused);
-    const nobody = relayers.sponsorWith({ keys: () => [{ address: 0xdeadn, privateKey: 1n }] });
-    const asked = await newWallet().prepared(nobody);
-    await expect(nobody.sponsor(asked, twice)).rejects.toMatchObject(refused);
+    const undeployed = relayers.sponsorWith({ keys: () => [{ address: 0xdeadn, privateKey: 1n }] });
+    const asked = await newWallet().prepared(undeployed);
+    await expect(undeployed.sponsor(asked, twice)).rejects.toMatchObject(refused);
   });
 
   it('is turned away before anything is stored when the accounts have no money left', async () => {
@@ -198,7 +198,7 @@ describe('a sponsored execution', () => {
     expect(await relayers.balance(bob)).toBe(7n);
   });
 
-  it('is not hashed again when whoever checked it has done so', async () => {
+  it('is not hashed again when the caller has its hash', async () => {
     const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const crypto = { ...testCrypto, executionHash: () => Promise.reject(new Error('hashed again')) };
     const sponsor = relayers.sponsorWith({ crypto });

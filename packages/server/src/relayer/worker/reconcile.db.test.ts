@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => relayers.stop());
 
-/** A transfer that was stored, not sent, and executed by somebody else. */
+/** A transfer that was stored, not sent, and executed by a third party. */
 async function overtaken() {
   const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
   const sponsor = relayers.sponsorWith({ pause: nothing }, cutOff);
@@ -43,7 +43,7 @@ async function reverted() {
   return { payer, bob, asked };
 }
 
-describe('a relay that somebody else executes first', () => {
+describe('a relay that a third party executes first', () => {
   it('has succeeded, in their transaction, although ours reverts', async () => {
     const { bob, other, asked } = await overtaken();
     await relayers.finish();
@@ -89,10 +89,10 @@ describe('a relay that somebody else executes first', () => {
   });
 });
 
-describe('a relay whose transaction elsewhere cannot be told', () => {
+describe('a relay whose foreign transaction is not identified', () => {
   const blind = { events: async () => ({ events: [], continuation: undefined }) };
 
-  it('stays open with an error in the log, is looked for once a minute, and is found in the end', async () => {
+  it('stays open with an error in the log, is searched once a minute, and is found in the end', async () => {
     const { other } = await overtaken();
     let searches = 0;
     const counting = {
@@ -128,7 +128,7 @@ describe('a relay whose transaction elsewhere cannot be told', () => {
 });
 
 describe('a relay that counts as lost', () => {
-  it('succeeds after all when somebody executes it later', async () => {
+  it('succeeds after all when a third party executes it later', async () => {
     const { bob, asked } = await reverted();
     await relayers.recheckUnexecuted();
     expect(await relayers.states()).toEqual(['REVERTED']);

@@ -11,8 +11,8 @@ async function accepted(name: EvmChainName, newest: number, environment: Environ
   const receipt = { succeeded: true, blockNumber: 100, transfers: [], timestamp: new Date(0) };
   const chain = { receipt: async () => receipt, blockNumber: async () => newest };
   const networks = { evm: () => chain } as unknown as Networks;
-  const sight = await observeTransaction(networks, environment, name, HASH);
-  return typeof sight === 'string' ? sight : sight.accepted;
+  const observation = await observeTransaction(networks, environment, name, HASH);
+  return typeof observation === 'string' ? observation : observation.accepted;
 }
 
 describe('a transaction on an EVM chain', () => {

@@ -40,7 +40,7 @@ describe('looking for wallets’ transfers', () => {
     expect(await syncWalletQueued(deps, own)).toEqual({ synced: 0, total: 1 });
   });
 
-  it('is done for two wallets at a time, and for nobody in the end of a very long line', async () => {
+  it('is done for two wallets at a time, and refused when the queue is full', async () => {
     const { organization, wallet } = fixture();
     const own = await wallet(await organization());
     const { deps, waiting, open } = slowChain();
