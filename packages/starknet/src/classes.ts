@@ -9,6 +9,9 @@ export const classes = {
   ready: 0x036078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927fn,
 } as const;
 
+/** `classes.svc` before its branches were repaired. No network can have it; wallets of development databases do. */
+export const UNREPAIRED_SVC_CLASS = 0x00a58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186n;
+
 export interface WalletClass {
   readonly classHash: bigint;
   readonly walletType: WalletType;

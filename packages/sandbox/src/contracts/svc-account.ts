@@ -5,6 +5,7 @@ import {
   outsideExecutionHash,
   type SessionSignature,
   starknetKeccak,
+  UNREPAIRED_SVC_CLASS,
   VALID,
   verify,
   type WalletClass,
@@ -228,7 +229,7 @@ export const currentSvcAccount = svcAccount('SvcAccount', known(classes.svc));
 /** The same program with branch targets that nodes refuse; existing chains still have wallets of it. */
 export const unrepairedSvcAccount = svcAccount('SvcAccount', {
   ...known(classes.svc),
-  classHash: 0x00a58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186n,
+  classHash: UNREPAIRED_SVC_CLASS,
 });
 /** Class hash from before the contract was compiled; existing chains still have wallets of it. */
 export const uncompiledSvcAccount = svcAccount('SvcAccount', {

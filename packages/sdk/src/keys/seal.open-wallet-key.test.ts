@@ -1,4 +1,4 @@
-import { accountAddress, CURVE_ORDER, starkKey, toHex, walletClasses } from '@svc/starknet';
+import { accountAddress, CURVE_ORDER, starkKey, toHex, UNREPAIRED_SVC_CLASS, walletClasses } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { oldFormat, quickSeal } from '../../testing/keys.ts';
 import { SvcKeyError } from '../client/errors.ts';
@@ -32,7 +32,7 @@ describe('a wallet in the old format', () => {
   });
 
   it('opens for every known class, with any form of the address', async () => {
-    for (const { classHash } of walletClasses) {
+    for (const classHash of [...walletClasses.map((known) => known.classHash), UNREPAIRED_SVC_CLASS]) {
       const address = accountAddress(classHash, starkKey(KEY)).toString(16);
       const text = oldFormat(toHex(KEY).toUpperCase().replace('X', 'x'), 'clave 1');
       expect(await open(text, 'clave 1', `0x${address.padStart(64, '0').toUpperCase()}`)).toBe(KEY);

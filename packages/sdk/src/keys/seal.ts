@@ -1,5 +1,5 @@
 import { hex64 } from '@svc/protocol';
-import { accountAddress, starkKey, walletClasses } from '@svc/starknet';
+import { accountAddress, starkKey, UNREPAIRED_SVC_CLASS, walletClasses } from '@svc/starknet';
 import { createMD5 } from 'hash-wasm';
 import { defaultRuntime, type Runtime } from '../client/client.ts';
 import { SvcInputError, SvcKeyError } from '../client/errors.ts';
@@ -120,7 +120,8 @@ export async function openWalletKey({ encryptKey, wallet }: WalletKeyToOpen): Pr
 /** Upgrades keep the address, so it derives from the class that the wallet was created with. */
 function belongsTo(privateKey: bigint, address: bigint): boolean {
   const publicKey = starkKey(privateKey);
-  return walletClasses.some(({ classHash }) => accountAddress(classHash, publicKey) === address);
+  const classHashes = [...walletClasses.map(({ classHash }) => classHash), UNREPAIRED_SVC_CLASS];
+  return classHashes.some((classHash) => accountAddress(classHash, publicKey) === address);
 }
 
 const MAGIC = 'Salted__';

@@ -1,5 +1,5 @@
 import { ApiError } from '@svc/protocol';
-import { classes, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
+import { classes, outsideExecutionTypedData, selector, toHex, UNREPAIRED_SVC_CLASS } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
@@ -50,15 +50,13 @@ async function typedDataOf(calls: { to: bigint; selector: bigint; calldata: bigi
   return { ...outsideExecutionTypedData(execution, fixture.networks.starknet(environment).chain.chainId) };
 }
 const UPGRADE = selector('upgrade');
-/** The class of development wallets that are older than the repair of its branches. */
-const UNREPAIRED = 0x00a58b383a8c951ab2d0cdc0a698b0bdd50f1039ed2af2392f90a574e20f1186n;
 
 describe('upgrading a wallet', () => {
   it.each([
     ['READY', classes.ready],
     ['SVC', classes.svcPolicies],
     ['SVC', classes.svcSessions],
-    ['SVC', UNREPAIRED],
+    ['SVC', UNREPAIRED_SVC_CLASS],
   ] as const)('leads from %s to the current class, which counts when the chain has it', async (type, from) => {
     const owner = await walletOf(from);
     const prepared = await prepare(owner);
