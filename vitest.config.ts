@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const database = 'packages/store/src/testing/global-setup.ts';
 const claimPage = 'packages/web/build/testing/global-setup.ts';
+const sharedService = 'tests/support/shared-service.ts';
 /** Statement names of `sql` are process-wide: these two files count them. */
 const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];
 const databaseTests = 'packages/**/*.db.test.ts';
@@ -47,7 +48,8 @@ export default defineConfig({
           name: 'service',
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/{browser,chaos,contracts}/**', 'tests/architecture.test.ts', 'tests/sdk/size.test.ts'],
-          globalSetup: [database, claimPage],
+          globalSetup: [database, claimPage, sharedService],
+          isolate: false,
         },
       },
       {

@@ -1,7 +1,8 @@
 import { allEndpoints, type Endpoint } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Keys, Organization } from './support/app.ts';
 import { faultOfError } from './support/assertions.ts';
-import { type Reply, send, userToken } from './support/client.ts';
+import { isAdmitted, type Reply, send, userToken } from './support/client.ts';
 import {
   type Cast,
   type KeySet,
@@ -10,67 +11,52 @@ import {
   type WrongCredential,
   wrongCredentials,
 } from './support/credentials.ts';
-import {
-  exampleOf,
-  prepareExampleData as prepareWorld,
-  sendExample,
-  successOf,
-  type ExampleData as World,
-} from './support/examples.ts';
-import {
-  changeSettings,
-  isAdmitted,
-  type Keys,
-  newKeys,
-  newOrganization,
-  revoke,
-  startService,
-  type TestService,
-} from './support/service.ts';
+import { type ExampleData, exampleOf, prepareExampleData, sendExample, successOf } from './support/examples.ts';
+import { TestService } from './support/service.ts';
 
 let service: TestService;
 let baseUrl: string;
 let cast: Cast;
-let world: World;
-let ours: string;
+let world: ExampleData;
+let ours: Organization;
 const keySets: KeySet[] = [];
 const ISSUER = 'https://id.tienda.example';
 const AUDIENCE = 'tienda';
 const USER = 'ana';
 
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
   baseUrl = service.server.credentials.baseUrl;
-  const { db } = service.database;
   const [ourKeySet, theirKeySet] = [await startKeySet(), await startKeySet()];
   keySets.push(ourKeySet, theirKeySet);
-  ours = await newOrganization(db, 'Tienda Azul');
-  const theirs = await newOrganization(db, 'Tienda Roja');
-  await changeSettings(db, ours, 'development', {
+  ours = await service.organization();
+  const theirs = await service.organization({ name: 'Tienda Roja' });
+  await service.changeSettings(ours.id, {
     jwks_url: ourKeySet.url,
     jwt_issuer: ISSUER,
     jwt_audience: AUDIENCE,
   });
-  await changeSettings(db, theirs, 'development', { jwks_url: theirKeySet.url });
+  await service.changeSettings(theirs.id, { jwks_url: theirKeySet.url });
   cast = {
-    ours: await newKeys(db, ours, 'development'),
-    ourProduction: await newKeys(db, ours, 'production'),
-    theirs: await newKeys(db, theirs, 'development'),
-    revokedPublic: await newKeys(db, ours, 'development'),
-    revokedSecret: await newKeys(db, ours, 'development'),
+    ours: ours.keys,
+    ourProduction: (await service.organization({ id: ours.id, environment: 'production' })).keys,
+    theirs: theirs.keys,
+    revokedPublic: await newKeys(),
+    revokedSecret: await newKeys(),
     ourKeySet,
     theirKeySet,
     claims: () => ({ sub: USER, iss: ISSUER, aud: AUDIENCE, iat: nowSeconds(), exp: nowSeconds() + 600 }),
   };
-  await revoke(db, cast.revokedPublic.publicKeyId);
-  await revoke(db, cast.revokedSecret.secretKeyId);
-  world = await prepareWorld(service, { headers: cast.ours.headers, user: USER });
+  await service.revokeKey(cast.revokedPublic.publicKeyId);
+  await service.revokeKey(cast.revokedSecret.secretKeyId);
+  world = await prepareExampleData(service, { app: ours, user: USER });
 });
 afterAll(async () => {
   await service.stop();
   await Promise.all(keySets.map((keySet) => keySet.close()));
 });
 
+const newKeys = async () => (await service.organization({ id: ours.id })).keys;
 const guarded = allEndpoints.filter(({ access }) => access !== 'none');
 const open = allEndpoints.filter(({ access }) => access === 'none');
 const ask = (endpoint: Endpoint, headers: Record<string, string>) =>
@@ -180,10 +166,8 @@ describe('the development identity provider', () => {
 
 describe('gift management that needs the secret key', () => {
   it('refuses the public key alone once the organisation says so', async () => {
-    const { db } = service.database;
-    const organizationId = await newOrganization(db, 'Tienda Cauta');
-    const keys = await newKeys(db, organizationId, 'development');
-    await changeSettings(db, organizationId, 'development', { gifts_need_secret_key: true });
+    const { id, keys } = await service.organization({ name: 'Tienda Cauta' });
+    await service.changeSettings(id, { gifts_need_secret_key: true });
     const gifts = guarded.filter(({ access }) => access === 'either');
     const credential = { name: 'the public key alone', headers: { 'x-api-key': keys.publicKey } };
     expect(await leaksOf(credential, gifts)).toEqual([]);
@@ -206,11 +190,10 @@ describe('a revoked key', () => {
   });
 
   it.each(revocations)('stops working on every process: the %s one', async (_, idOf) => {
-    const { db } = service.database;
-    const keys = await newKeys(db, ours, 'development');
+    const keys = await newKeys();
     const admitted = () => Promise.all(urls.map((url) => isAdmitted(url, keys.headers)));
     expect(await admitted()).toEqual([true, true]);
-    await revoke(db, idOf(keys));
+    await service.revokeKey(idOf(keys));
     await expect.poll(admitted, PATIENCE).toEqual([false, false]);
     for (const url of urls) {
       expect(leak(await send(`${url}/skus`, { headers: keys.headers }))).toBeUndefined();
@@ -218,9 +201,8 @@ describe('a revoked key', () => {
   });
 
   it('leaves the other keys of its organisation alone', async () => {
-    const { db } = service.database;
-    const [gone, kept] = [await newKeys(db, ours, 'development'), await newKeys(db, ours, 'development')];
-    await revoke(db, gone.secretKeyId);
+    const [gone, kept] = [await newKeys(), await newKeys()];
+    await service.revokeKey(gone.secretKeyId);
     await expect.poll(() => isAdmitted(baseUrl, gone.headers), PATIENCE).toBe(false);
     expect(await isAdmitted(baseUrl, kept.headers)).toBe(true);
   });

@@ -1,8 +1,9 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Keys } from './support/app.ts';
 import { expectError } from './support/assertions.ts';
 import { type Reply, send } from './support/client.ts';
-import { type Keys, newKeys, startService, type TestService } from './support/service.ts';
+import { TestService } from './support/service.ts';
 
 /** The default of the service: the environment says nothing of it. */
 const LIMIT = 100;
@@ -14,13 +15,13 @@ let service: TestService;
 let urls: [string, string];
 
 beforeAll(async () => {
-  service = await startService({ RATE_LIMIT_PER_MINUTE: '' });
+  service = await TestService.start({ RATE_LIMIT_PER_MINUTE: '' });
   const second = await service.another();
   urls = [service.server.credentials.baseUrl, second.credentials.baseUrl];
 });
 afterAll(() => service.stop());
 
-const keys = () => newKeys(service.database.db, service.server.credentials.organizationId, 'development');
+const keys = async () => (await service.keys()).keys;
 const get = (url: string, { headers }: Pick<Keys, 'headers'>) => send(`${url}/skus?limit=1`, { headers });
 const passed = (replies: readonly Reply[]) => replies.filter(({ status }) => status === 200);
 const number = (reply: Reply, name: string) => Number(reply.headers.get(name));

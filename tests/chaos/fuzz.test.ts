@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultOfError } from '../support/assertions.ts';
 import { caller, keyHeaders, type Reply, send, sendAsIs, sendBytes } from '../support/client.ts';
-import { exampleOf, prepareExampleData as prepareWorld, type ExampleData as World } from '../support/examples.ts';
+import { type ExampleData, exampleOf, prepareExampleData } from '../support/examples.ts';
 import { bodiesLike, requestsTo } from '../support/fuzz.ts';
 import { errorLines } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 /** Fixed, so that a failure is seen again; fast-check prints it with the smallest request that fails. */
 const SEED = 20_261_115;
@@ -16,11 +16,11 @@ const REQUESTS_PER_ENDPOINT = 60;
 const TRACE = /\n\s+at |node_modules|file:\/\/|\.(ts|js|mjs|cjs|sql)\b:?\d*|\/(packages|src|home|root|usr|tmp)\//;
 
 let service: TestService;
-let world: World;
+let world: ExampleData;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 beforeAll(async () => {
-  service = await startService();
-  world = await prepareWorld(service);
+  service = await TestService.start();
+  world = await prepareExampleData(service);
 });
 afterAll(async () => {
   const { server } = service;

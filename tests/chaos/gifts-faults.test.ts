@@ -3,8 +3,8 @@ import { auditGifts, giftsSettled, hasEnded, type RedeemRow, redeemRows, resumeS
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultCase, faultCases, type Moment, seedCount } from '../support/faults.ts';
-import { claimAt, newWallet, GiftFixture as SolanaGifts } from '../support/gifts.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { claimAt, GiftFixture, newWallet } from '../support/gifts.ts';
+import { TestService } from '../support/service.ts';
 
 const SEEDS = seedCount(20);
 const EACH_MS = 10_000;
@@ -13,11 +13,11 @@ const SETTLE_MS = 600_000;
 const PATIENCE_MS = 5_000;
 
 let service: TestService;
-let gifts: SolanaGifts;
+let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await startService();
-  gifts = new SolanaGifts(service);
-  await gifts.calm();
+  service = await TestService.start();
+  gifts = new GiftFixture(service);
+  await gifts.removeFaults();
   // What happens from here on may be taken back; what came before may not.
   await gifts.sandbox.ask('/starknet/mine', { blocks: 10 });
 }, 120_000);
@@ -56,11 +56,11 @@ describe('whatever goes wrong at the node and at the bridge', () => {
   it(
     `a redeem is paid once or not at all, and everything that is stored says which: ${SEEDS} seeds`,
     async () => {
-      const manager = await gifts.ofManager();
+      const manager = await gifts.managerBalance();
       const { code } = await gifts.gift({ amount: 1.5, maxRedeems: SEEDS + 1, maxRedeemsPerUser: 1 });
       const asked: Asked[] = [];
       for (let seed = 0; seed < SEEDS; seed += 1) asked.push(await redeemUnderFault(seed, code));
-      await gifts.calm();
+      await gifts.removeFaults();
       for (const one of asked) await expectHonest(one);
       await giftsSettled(gifts);
       // The bridge is well again, so what it has is on its way after this.

@@ -5,15 +5,8 @@ import { auditGifts, giftsSettled, hasEnded, type RedeemRow, redeemRows } from '
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWire, random, seedCount, spread } from '../support/faults.ts';
-import {
-  type Claim,
-  chains,
-  claimAt,
-  newWallet,
-  type RedeemChain,
-  GiftFixture as SolanaGifts,
-} from '../support/gifts.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type Claim, chains, claimAt, GiftFixture, newWallet, type RedeemChain } from '../support/gifts.ts';
+import { TestService } from '../support/service.ts';
 
 const KILLS = seedCount(6);
 const EACH_MS = 30_000;
@@ -22,12 +15,12 @@ const SETTLE_MS = 400_000;
 const PATIENCE_MS = 60_000;
 
 let service: TestService;
-let gifts: SolanaGifts;
+let gifts: GiftFixture;
 beforeAll(async () => {
   // It does no work of its own, so that victims do all of it.
-  service = await startService({ SVC_ROLE: 'api' });
-  gifts = new SolanaGifts(service);
-  await gifts.calm();
+  service = await TestService.start({ SVC_ROLE: 'api' });
+  gifts = new GiftFixture(service);
+  await gifts.removeFaults();
 }, 120_000);
 afterAll(() => service.stop());
 
@@ -107,7 +100,7 @@ describe('a process that is killed while it redeems', () => {
   it(
     `leaves a redeem that is paid once, or none, and its hold with it: ${KILLS} seeds`,
     async () => {
-      const manager = await gifts.ofManager();
+      const manager = await gifts.managerBalance();
       // Wallets may redeem more often than they should, so that nothing but the rules for repetitions keeps them from it.
       const { code } = await gifts.gift({ amount: 1.5, maxRedeems: 2 * KILLS + 2, maxRedeemsPerUser: 2 });
       const places = await everyPlace(code);

@@ -2,8 +2,8 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditGifts, giftsSettled } from '../support/audit.ts';
 import { caller, type Reply } from '../support/client.ts';
-import { claimAt, newWallet, GiftFixture as SolanaGifts } from '../support/gifts.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { claimAt, GiftFixture, newWallet } from '../support/gifts.ts';
+import { TestService } from '../support/service.ts';
 
 const WALLETS = 150;
 const MAX_REDEEMS = 100;
@@ -14,10 +14,10 @@ const AMOUNT = 700_001n;
 const GAS = 10_000n;
 
 let service: TestService;
-let gifts: SolanaGifts;
+let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await startService();
-  gifts = new SolanaGifts(service);
+  service = await TestService.start();
+  gifts = new GiftFixture(service);
 }, 120_000);
 afterAll(() => service.stop());
 
@@ -38,7 +38,7 @@ describe(`${2 * WALLETS} clients that redeem one code at once, at two processes`
     timeout: 400_000,
   }, async () => {
     const servers = [service.server, await service.another()] as const;
-    const [ledger, manager] = [await ledgerOf(), await gifts.ofManager()];
+    const [ledger, manager] = [await ledgerOf(), await gifts.managerBalance()];
     const limits = { maxRedeems: MAX_REDEEMS, maxRedeemsPerUser: 1, cctpFast: false };
     const { id, code } = await gifts.gift({ amount: AMOUNT_USD, ...limits });
     const wallets = Array.from({ length: WALLETS }, () => newWallet('starknet'));
@@ -58,7 +58,7 @@ describe(`${2 * WALLETS} clients that redeem one code at once, at two processes`
     expect(new Set(rows.map(({ address }) => BigInt(address))).size).toBe(MAX_REDEEMS);
     expect(rows).toHaveLength(MAX_REDEEMS);
     await auditGifts(gifts, manager);
-    expect(manager - (await gifts.ofManager())).toBe(AMOUNT * BigInt(MAX_REDEEMS));
+    expect(manager - (await gifts.managerBalance())).toBe(AMOUNT * BigInt(MAX_REDEEMS));
     const cost = (AMOUNT + GAS) * BigInt(MAX_REDEEMS);
     const { available = 0n, held = 0n, spent = 0n } = ledger ?? {};
     expect(await ledgerOf()).toEqual({ available: available - cost, held, spent: spent + cost });

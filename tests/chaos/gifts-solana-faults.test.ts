@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { openWire, pick, random, seedCount } from '../support/faults.ts';
-import { newSolanaWallet, type RedeemEnd as Row, GiftFixture as SolanaGifts } from '../support/gifts.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { GiftFixture, newSolanaWallet, type RedeemEnd } from '../support/gifts.ts';
+import { TestService } from '../support/service.ts';
 
 const FAULTS = seedCount(12);
 const KILLS = seedCount(4);
@@ -17,11 +17,11 @@ const STEPS = 80;
 const ARRIVES = 5_000_326n;
 
 let service: TestService;
-let gifts: SolanaGifts;
+let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await startService();
-  gifts = new SolanaGifts(service);
-  await gifts.calm();
+  service = await TestService.start();
+  gifts = new GiftFixture(service);
+  await gifts.removeFaults();
 }, START_MS);
 afterAll(() => service.stop());
 
@@ -47,8 +47,8 @@ const bridgeFaults = [
 ];
 
 /** What was stuck is sent on; then everyone who was paid has all of it once, and nobody else has anything. */
-async function expectExact(giftId: string, managerBefore: bigint, spentBefore: bigint): Promise<Row[]> {
-  await gifts.calm();
+async function expectExact(giftId: string, managerBefore: bigint, spentBefore: bigint): Promise<RedeemEnd[]> {
+  await gifts.removeFaults();
   const stuck = (await gifts.allEnded(giftId)).filter(({ status, reason }) => status === 'FAILED' && isStuck(reason));
   for (const { id } of stuck) await gifts.resume(id);
   const rows = await gifts.allEnded(giftId);
@@ -60,7 +60,7 @@ async function expectExact(giftId: string, managerBefore: bigint, spentBefore: b
   }
   const burned = paid.reduce((sum, row) => sum + row.burned, 0n);
   const shares = paid.reduce((sum, row) => sum + row.share, 0n);
-  expect(managerBefore - (await gifts.ofManager())).toBe(burned);
+  expect(managerBefore - (await gifts.managerBalance())).toBe(burned);
   expect((await spent()) - spentBefore).toBe(shares);
   expect(await findBrokenInvariants(service.database.db)).toEqual([]);
   await auditRelays(service.database.db, gifts.sandbox);
@@ -79,7 +79,7 @@ it('whatever goes wrong at the node and the bridge, a redeem arrives once or is 
   timeout: START_MS + FAULTS * FAULT_MS,
 }, async () => {
   const { id, code } = await gifts.gift({ amount: 5, maxRedeems: FAULTS, maxRedeemsPerUser: 1 });
-  const [manager, spentBefore] = [await gifts.ofManager(), await spent()];
+  const [manager, spentBefore] = [await gifts.managerBalance(), await spent()];
   for (let seed = 0; seed < FAULTS; seed += 1) {
     const next = random(seed);
     if (next() < 0.5) await gifts.sandbox.orderFault(pick(next, nodeFaults));
@@ -92,9 +92,9 @@ it('whatever goes wrong at the node and the bridge, a redeem arrives once or is 
 it('wherever a process is killed, a redeem arrives once or is given back', {
   timeout: START_MS + KILLS * KILL_MS,
 }, async () => {
-  await gifts.calm();
+  await gifts.removeFaults();
   const { id, code } = await gifts.gift({ amount: 5, maxRedeems: 2 * KILLS, maxRedeemsPerUser: 1 });
-  const [manager, spentBefore] = [await gifts.ofManager(), await spent()];
+  const [manager, spentBefore] = [await gifts.managerBalance(), await spent()];
   for (let seed = 0; seed < KILLS; seed += 1) {
     const next = random(seed);
     const wire = await openWire(service.database.url);

@@ -7,9 +7,9 @@ import { expectOnceEach, toldOf } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWire, random, seedCount, spread } from '../support/faults.ts';
-import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { Webhooks } from '../support/webhooks.ts';
+import { PurchaseFixture, references } from '../support/purchases.ts';
+import { TestService } from '../support/service.ts';
+import { WebhookFixture } from '../support/webhooks.ts';
 
 const KILLS = seedCount(6);
 const EACH_MS = 30_000;
@@ -21,14 +21,14 @@ const ways = ['quick', 'failing', 'slow'] as const;
 type Way = (typeof ways)[number];
 
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 let receiver: Receiver;
 beforeAll(async () => {
   // It does no work of its own, so that victims do all of it.
-  service = await startService({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
-  shop = await Shop.open(service);
+  service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
+  shop = await PurchaseFixture.start(service);
   receiver = await openReceiver();
-  await new Webhooks(service).create(receiver.url);
+  await new WebhookFixture(service).create(receiver.url);
   await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
 }, 120_000);
 afterAll(async () => {

@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditRelays, paidByManager } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { PAID_RAW } from '../support/examples.ts';
 import { openWire, random, seedCount, spread } from '../support/faults.ts';
-import { PurchaseFixture as Shop, storePurchase } from '../support/purchases.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { PurchaseFixture } from '../support/purchases.ts';
+import { TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
 
 const KILLS = seedCount(4);
 const EACH_MS = 30_000;
@@ -15,12 +17,12 @@ const SETTLE_MS = 180_000;
 const PATIENCE_MS = 60_000;
 
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 let payment: string;
 beforeAll(async () => {
   // It does no work of its own, so that victims do all of it.
-  service = await startService({ SVC_ROLE: 'api' });
-  shop = await Shop.open(service);
+  service = await TestService.start({ SVC_ROLE: 'api' });
+  shop = await PurchaseFixture.start(service);
   payment = await shop.pay();
 }, 120_000);
 afterAll(() => service.stop());
@@ -39,10 +41,9 @@ const refundOf = async (id: string) => (await rows()).find((row) => row.id === i
 
 /** A purchase whose payment is due. */
 function due(): Promise<string> {
-  const { organizationId } = service.server.credentials;
-  const { paymentAddress, buyer } = shop;
-  const place = { organizationId, buyer: buyer.address, paymentAddress };
-  return storePurchase(service.database.db, { ...place, status: 'FAILED', hash: payment });
+  const buyer = BigInt(shop.buyer.address);
+  const place = { paymentAddress: BigInt(shop.paymentAddress), tokenAddress: BigInt(USDC), paid: PAID_RAW };
+  return service.purchase({ status: 'FAILED', buyer, hash: payment, ...place });
 }
 
 /** How often something is sent to the database, the sandbox's share included, from the request until the money is there. */

@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { RpcProvider } from 'starknet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Payment, pay, payment, Sandbox, type ShownAccount } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { STRK } from '../support/starknet-client.ts';
 
 const TRANSFERS = 1_000;
@@ -11,7 +11,7 @@ const SENDERS = 4;
 
 let service: TestService;
 beforeEach(async () => {
-  service = await startService();
+  service = await TestService.start();
 });
 afterEach(() => service.stop());
 

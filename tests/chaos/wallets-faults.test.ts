@@ -4,7 +4,7 @@ import { App, Owner, transferOf } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { pick, random, seedCount } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const SEEDS = seedCount(60);
@@ -18,7 +18,7 @@ let sandbox: Sandbox;
 let payer: Owner;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
   payer = new Owner();

@@ -4,7 +4,7 @@ import { App, Owner, transferOf } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { openWire, pick, random, seedCount } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const KILLS = seedCount(6);
@@ -19,7 +19,7 @@ let survivor: App;
 let payer: Owner;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   survivor = new App(service.server);
   payer = new Owner();
   await survivor.createWallet(payer, 'payer');

@@ -4,7 +4,7 @@ import { App, hashOf, Owner, transferOf } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const TRANSFERS = 500;
@@ -35,7 +35,7 @@ describe(`${TRANSFERS} sponsored transfers at once`, () => {
   it.each([1, 4])(
     'through %i relayer accounts and two processes leave no gap and no double, and all end',
     async (relayers) => {
-      service = await startService({ SANDBOX_RELAYERS: String(relayers) });
+      service = await TestService.start({ SANDBOX_RELAYERS: String(relayers) });
       const apps = [new App(service.server), new App(await service.another())] as const;
       const sandbox = new Sandbox(service.server);
       const owners = await payers(apps[0], sandbox);

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
+import type { Webhook } from '../support/app.ts';
 import { openWire, random, seedCount } from '../support/faults.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { type Webhook, Webhooks } from '../support/webhooks.ts';
+import { TestService } from '../support/service.ts';
+import { WebhookFixture } from '../support/webhooks.ts';
 
 const KILLS = seedCount(6);
 const EVENTS = 12;
@@ -14,11 +15,11 @@ const PATIENCE_MS = 60_000;
 const LIMIT_MS = 120_000 + KILLS * 20_000;
 
 let service: TestService;
-let webhooks: Webhooks;
+let webhooks: WebhookFixture;
 beforeAll(async () => {
   // It does no work of its own, so that victims do all of it.
-  service = await startService({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
-  webhooks = new Webhooks(service);
+  service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
+  webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());
 

@@ -4,8 +4,8 @@ import type { Behaviour, Receiver } from '../../packages/server/testing/receiver
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { rssOf } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { badReceivers, PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
+import { TestService } from '../support/service.ts';
+import { badReceivers, DELIVERY_LIMIT_MS, WebhookFixture } from '../support/webhooks.ts';
 
 const EVENTS = 2_000;
 const BATCH = 250;
@@ -19,10 +19,10 @@ const LIMIT_MS = 240_000;
 const MAX_GROWTH_MB = 200;
 
 let service: TestService;
-let webhooks: Webhooks;
+let webhooks: WebhookFixture;
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on', LOG_LEVEL: 'warn' });
-  webhooks = new Webhooks(service);
+  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on', LOG_LEVEL: 'warn' });
+  webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());
 
@@ -53,10 +53,10 @@ describe('2,000 events', () => {
       const before = await rssOf(pid);
       for (let published = BATCH; published < EVENTS; published += BATCH) await webhooks.publish(BATCH);
       const isOver = async () => {
-        await webhooks.hurry(webhook);
+        await webhooks.makeDue(webhook);
         return webhooks.states(webhook);
       };
-      const states = await eventually(isOver, ({ WAITING = 0 }) => WAITING === 0, LIMIT_MS - PATIENCE_MS);
+      const states = await eventually(isOver, ({ WAITING = 0 }) => WAITING === 0, LIMIT_MS - DELIVERY_LIMIT_MS);
       expect(states).toEqual({ DELIVERED: EVENTS });
       expect((await rssOf(pid)) - before).toBeLessThan(MAX_GROWTH_MB);
 

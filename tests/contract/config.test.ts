@@ -3,7 +3,7 @@ import { walletClasses } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
-import { newKeys, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 interface ConfigBody {
   readonly tokens: { chain: string; token: string; address: string | null; decimals: number }[];
@@ -18,9 +18,8 @@ let service: TestService;
 let production: string;
 
 beforeAll(async () => {
-  service = await startService();
-  const { server, database } = service;
-  production = (await newKeys(database.db, server.credentials.organizationId, 'production')).publicKey;
+  service = await TestService.start();
+  production = (await service.keys('production')).keys.publicKey;
 });
 afterAll(() => service.stop());
 

@@ -2,9 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Keys } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { type Keys, newKeys, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 let service: TestService;
 let rates: Server;
@@ -16,10 +17,10 @@ beforeAll(async () => {
   rates = createServer((_, response) => response.end(JSON.stringify({ rate: LIVE_RATE })));
   await new Promise<void>((resolve) => rates.listen(0, '127.0.0.1', resolve));
   const { port } = rates.address() as AddressInfo;
-  service = await startService({ RATE_URL: `http://127.0.0.1:${port}/` });
-  const { server, database } = service;
+  service = await TestService.start({ RATE_URL: `http://127.0.0.1:${port}/` });
+  const { server } = service;
   call = caller(server);
-  production = await newKeys(database.db, server.credentials.organizationId, 'production');
+  production = (await service.keys('production')).keys;
 });
 afterAll(async () => {
   await service.stop();

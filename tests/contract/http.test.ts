@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../support/assertions.ts';
 import { caller, keyHeaders, type Send, send } from '../support/client.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let baseUrl: string;
 let call: ReturnType<typeof caller>;
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   baseUrl = service.server.credentials.baseUrl;
   call = caller(service.server);
 });

@@ -4,12 +4,12 @@ import { App, Owner } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import { keyHeaders, type Reply, send, userToken } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 let service: TestService;
 let keys: Record<string, string>;
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   keys = keyHeaders(service.server);
 });
 afterAll(() => service.stop());
@@ -129,9 +129,8 @@ describe('the owner of an Idempotency-Key', () => {
   });
 
   it('is the environment of the organisation: others with the same key are strangers', async () => {
-    const { db } = service.database;
-    const production = await newKeys(db, service.server.credentials.organizationId, 'production');
-    const other = await newKeys(db, await newOrganization(db, 'Tienda Azul'), 'development');
+    const production = (await service.keys('production')).keys;
+    const other = (await service.organization()).keys;
     const key = newKey();
     await post(key);
     for (const { headers } of [production, other]) {

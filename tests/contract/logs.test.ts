@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { App, Owner } from '../support/app.ts';
+import { type App, Owner } from '../support/app.ts';
 import { type Send, send, userToken } from '../support/client.ts';
-import { prepareExampleData as prepareWorld } from '../support/examples.ts';
-import { errorLines, logLines } from '../support/server.ts';
-import { changeSettings, newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { prepareExampleData } from '../support/examples.ts';
+import { logLines } from '../support/server.ts';
+import { TestService } from '../support/service.ts';
 
 let service: TestService;
 /** Everything that must not be found in what the process printed. */
@@ -17,12 +17,12 @@ const CIPHERTEXT = 'CIPHERTEXT-OF-MARIA';
 const LOG_PATIENCE = { timeout: 10_000, interval: 10 };
 
 beforeAll(async () => {
-  service = await startService({ LOG_LEVEL: 'trace' });
-  const { server, database } = service;
+  service = await TestService.start({ LOG_LEVEL: 'trace' });
+  const { server } = service;
   const { baseUrl } = server.credentials;
-  const organizationId = await newOrganization(database.db, 'Tienda Azul');
-  await changeSettings(database.db, organizationId, 'development', { jwks_url: 'sandbox' });
-  const keys = await newKeys(database.db, organizationId, 'development');
+  const organization = await service.organization();
+  await service.changeSettings(organization.id, { jwks_url: 'sandbox' });
+  const { keys } = organization;
   const token = await userToken(server, USER);
   const wrongSecret = `sk_dev_${'Zq7'.repeat(12)}`;
   const forged = `${token.slice(0, -10)}AAAAAAAAAA`;
@@ -53,7 +53,7 @@ beforeAll(async () => {
     ['/skus/pase-recarga/check-reference', { ...post([REFERENCE]), headers: keys.headers }],
   ];
   for (const [path, options] of requests) await send(baseUrl + path, options);
-  await useWallets(new App(server, keys.headers));
+  await useWallets(organization);
   for (const path of [`/${CODE}`, `/docs?${CODE}`, `/claim/${CODE}`]) await send(server.origin + path);
   // The last line is there once the last request is: its own line comes after its answer.
   await send(`${server.origin}/healthz`, { headers: { 'x-request-id': 'the-last-one' } });
@@ -63,7 +63,7 @@ afterAll(() => service.stop());
 
 /** Wallets are created and used, and the requests of one are refused. */
 async function useWallets(app: App): Promise<void> {
-  await prepareWorld(service, { headers: app.headers, user: USER });
+  await prepareExampleData(service, { app, user: USER });
   const creation = { ...(await app.creation(new Owner(), USER)), encryptedPrivateKey: CIPHERTEXT };
   for (const chain of ['BASE', 'nowhere', 'STARKNET']) await app.post('/svc-wallets', { ...creation, chain });
   const change = { externalUserId: USER, newEncryptedPrivateKey: CIPHERTEXT };
@@ -102,6 +102,6 @@ describe('the log', () => {
   });
 
   it('has no error in it', () => {
-    expect(errorLines(service.server.output())).toEqual([]);
+    expect(service.errors()).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { App, Owner } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
 import type { RunningServer } from '../support/server.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 let service: TestService;
 let origin: string;
@@ -15,7 +15,7 @@ let strict: RunningServer;
 const METRICS_TOKEN = 'metrics-token-of-the-operator';
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   origin = service.server.origin;
   strict = await service.another({ SANDBOX: 'off', METRICS_TOKEN, PUBLIC_URL: 'https://svc.example' });
 });
@@ -172,8 +172,7 @@ describe('without the sandbox', () => {
   });
 
   it('no key is shown at the start, and production keys work', async () => {
-    const { db } = service.database;
-    const { headers } = await newKeys(db, await newOrganization(db, 'Tienda Azul'), 'production');
+    const { headers } = await service.organization({ environment: 'production' });
     expect(strict.output()).not.toMatch(/sk_dev_|pk_dev_/);
     expect((await send(`${strictOrigin()}/v1/organization`, { headers })).body).toMatchObject({
       environment: 'production',

@@ -1,9 +1,10 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credit } from '../../packages/server/src/ledger/ledger.ts';
+import type { Keys } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { type Keys, newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 let service: TestService;
 let call: ReturnType<typeof caller>;
@@ -12,12 +13,11 @@ let otherId: string;
 let other: Keys;
 
 beforeAll(async () => {
-  service = await startService();
-  const { server, database } = service;
+  service = await TestService.start();
+  const { server } = service;
   call = caller(server);
-  production = await newKeys(database.db, server.credentials.organizationId, 'production');
-  otherId = await newOrganization(database.db, 'Tienda Azul');
-  other = await newKeys(database.db, otherId, 'development');
+  production = (await service.keys('production')).keys;
+  ({ id: otherId, keys: other } = await service.organization());
 });
 afterAll(() => service.stop());
 
@@ -98,8 +98,8 @@ describe('the ledger', () => {
   let owner: Keys;
   beforeAll(async () => {
     const { db } = service.database;
-    const organizationId = await newOrganization(db, 'Libro');
-    owner = await newKeys(db, organizationId, 'development');
+    const { id: organizationId, keys } = await service.organization({ name: 'Libro' });
+    owner = keys;
     for (const micros of AMOUNTS) {
       const amount = BigInt(micros);
       await credit(db, {

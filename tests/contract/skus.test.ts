@@ -2,12 +2,12 @@ import { endpoints, skuCategories } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { newKeys, shippedSkus, startService, type TestService } from '../support/service.ts';
+import { type AnyService, shippedSkus, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let call: ReturnType<typeof caller>;
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   call = caller(service.server);
 });
 afterAll(() => service.stop());
@@ -150,8 +150,8 @@ describe('one service', () => {
   });
 
   it('is the same to a production key', async () => {
-    const { server, database } = service;
-    const { headers } = await newKeys(database.db, server.credentials.organizationId, 'production');
+    const { server } = service;
+    const { headers } = await service.keys('production');
     const reply = await send(`${server.credentials.baseUrl}/skus/pase-recarga`, { headers });
     expect(reply.text).toBe((await call('/skus/pase-recarga')).text);
   });

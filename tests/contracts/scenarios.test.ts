@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarios } from '../../contracts/scenarios/all.ts';
-import { startSandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
 import { Chain } from './support/chain.ts';
 import { type Accounts, firstDifference, Player } from './support/play.ts';
 

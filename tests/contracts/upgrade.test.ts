@@ -12,7 +12,7 @@ import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator
 import { caller } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 const COMPILED_HASH = path.resolve(import.meta.dirname, '../../contracts/compiled/class-hash.txt');
 
@@ -25,7 +25,7 @@ let sandbox: Sandbox;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   sandbox = new Sandbox(service.server);
   client = createClient(service.server.credentials);
 });

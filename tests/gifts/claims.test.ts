@@ -3,12 +3,12 @@ import { endpoints } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
+import { giftBody } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, type Send, send } from '../support/client.ts';
-import { giftBody } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import type { RunningServer } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 const LIMITS = { TRUST_PROXY: '1', CLAIM_LIMIT_PER_MINUTE: '100', UNKNOWN_CODES_PER_MINUTE: '10' };
 
@@ -19,7 +19,7 @@ let sandbox: Sandbox;
 let clients = 0;
 
 beforeAll(async () => {
-  service = await startService(LIMITS);
+  service = await TestService.start(LIMITS);
   first = service.server;
   sandbox = new Sandbox(first);
   second = await service.another({ SVC_ROLE: 'api' });

@@ -7,7 +7,7 @@ import { queueMails } from '../../packages/server/src/mail/mail.ts';
 import { content, type SmtpStandIn, startSmtp } from '../../packages/server/testing/mail.ts';
 import { caller, send } from '../support/client.ts';
 import { errorLines } from '../support/server.ts';
-import { newOrganization, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 /** A mail passes through the queue; after a kill its job is taken over in some seconds. */
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -17,7 +17,7 @@ const PASSWORD = 's3cr%t/pw';
 async function startWith(smtp: SmtpStandIn): Promise<TestService> {
   const port = await freePort();
   const login = `svc:${encodeURIComponent(PASSWORD)}`;
-  const service = await startService({
+  const service = await TestService.start({
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     SMTP_URL: `smtp://${login}@${smtp.host}:${smtp.port}`,
@@ -29,10 +29,10 @@ async function startWith(smtp: SmtpStandIn): Promise<TestService> {
 }
 
 /** As a bulk of production stores it; a live Starknet for the gifts is not at hand. */
-async function mailOfProduction({ database: { db } }: TestService, recipient: string): Promise<void> {
-  const organizationId = await newOrganization(db, 'Tienda Azul');
+async function mailOfProduction(service: TestService, recipient: string): Promise<void> {
+  const { id: organizationId } = await service.organization();
   const mail = { organizationId, environment: 'production', recipient, template: 'gift', content } as const;
-  await db.tx((tx) => queueMails(tx, [mail]));
+  await service.db.tx((tx) => queueMails(tx, [mail]));
 }
 
 const states = ({ database: { db } }: TestService) =>

@@ -1,16 +1,16 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
+import { giftBody, newCode } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { giftBody, newCode } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let call: ReturnType<typeof caller>;
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   call = caller(service.server);
 });
 afterAll(() => service.stop());
@@ -149,8 +149,7 @@ describe('gifts in bulk', () => {
 
 it('gifts of an organisation are nobody else’s', async () => {
   const { id } = bodyOf<{ id: string }>(await create());
-  const { db } = service.database;
-  const keys = await newKeys(db, await newOrganization(db, 'Otra'), 'development');
+  const keys = (await service.organization({ name: 'Otra' })).keys;
   const ask = (path: string, method: string, body?: unknown) =>
     send(service.server.credentials.baseUrl + path, { method, headers: keys.headers, ...(body ? { body } : {}) });
   for (const [method, body] of [['GET'], ['PATCH', { isActive: false }], ['DELETE']] as const) {

@@ -3,13 +3,13 @@ import { selector } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
+import { giftBody } from '../support/app.ts';
 import { auditRelays } from '../support/audit.ts';
 import { caller, type Reply, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { pick, random, seedCount } from '../support/faults.ts';
-import { giftBody } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const SEEDS = seedCount(30);
@@ -22,7 +22,7 @@ let service: TestService;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   sandbox = new Sandbox(service.server);
   await sandbox.ask('/starknet/mine', { blocks: 10 });
 }, 60_000);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { auditRelays } from '../support/audit.ts';
-import { newSolanaWallet, GiftFixture as SolanaGifts } from '../support/gifts.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { GiftFixture, newSolanaWallet } from '../support/gifts.ts';
+import { TestService } from '../support/service.ts';
 
 /** Several looks at the bridge, on a machine that may be busy. */
 const EACH_MS = 120_000;
@@ -13,12 +13,12 @@ const ARRIVES = 5_000_000n + CEILING - FEE;
 const SHARE_USD = 5 + 0.01 + 0.000977;
 
 let service: TestService;
-let gifts: SolanaGifts;
+let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await startService();
-  gifts = new SolanaGifts(service);
+  service = await TestService.start();
+  gifts = new GiftFixture(service);
 }, EACH_MS);
-beforeEach(() => gifts.calm());
+beforeEach(() => gifts.removeFaults());
 afterAll(() => service.stop());
 
 /** To the millionth. */

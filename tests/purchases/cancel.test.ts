@@ -1,20 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
-import { errorLines } from '../support/server.ts';
-import { changeSettings, newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { PurchaseFixture, references } from '../support/purchases.ts';
+import { TestService } from '../support/service.ts';
 
 const NOTIFIED = 'ventas@shop.example';
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 beforeAll(async () => {
-  service = await startService();
-  shop = await Shop.open(service);
+  service = await TestService.start();
+  shop = await PurchaseFixture.start(service);
   const { organizationId } = service.server.credentials;
-  await changeSettings(service.database.db, organizationId, 'development', { notification_email: NOTIFIED });
+  await service.changeSettings(organizationId, { notification_email: NOTIFIED });
 });
 afterEach(() => shop.sandbox.thaw());
 afterAll(async () => {
-  const errors = errorLines(service.server.output());
+  const errors = service.errors();
   await service.stop();
   expect(errors).toEqual([]);
 });
@@ -29,7 +28,7 @@ describe('cancelling', () => {
     await shop.sandbox.ask('/starknet/mine', { blocks: 1 });
     const due = await shop.until(id, ({ refundStatus }) => refundStatus !== undefined);
     expect(due).toMatchObject({ status: 'CANCELLED', refundStatus: 'DUE' });
-    expect(await shop.ordered(id)).toBeUndefined();
+    expect(await shop.providerOrder(id)).toBeUndefined();
     expect((await shop.cancel(id)).body).toEqual(due);
     const [mail] = await shop.mails(NOTIFIED, id, 1);
     expect(mail?.subject).toContain('Compra cancelada');
@@ -50,8 +49,7 @@ describe('cancelling', () => {
   it('of another organisation’s purchase is answered like that of none', async () => {
     await shop.sandbox.freeze();
     const { id } = await shop.buy(references.quick);
-    const { db } = service.database;
-    const { headers } = await newKeys(db, await newOrganization(db, 'Otra'), 'development');
+    const { headers } = await service.organization({ name: 'Otra' });
     const [theirs, nobodys] = [await shop.cancel(id, headers), await shop.cancel('txn_none', headers)];
     expect([theirs.status, theirs.text]).toEqual([404, nobodys.text]);
     expect(await shop.read(id)).toMatchObject({ status: 'PENDING' });
@@ -62,7 +60,7 @@ describe('cancelling', () => {
       const { id } = await shop.buy(references.quick);
       const answer = await shop.cancel(id);
       const ended = await shop.ended(id);
-      const ordered = await shop.ordered(id);
+      const ordered = await shop.providerOrder(id);
       expect([answer.status, ended.status, ended.refundStatus, ordered?.delivered]).toEqual(
         answer.status === 200 ? [200, 'CANCELLED', 'DUE', undefined] : [400, 'SUCCESS', undefined, 1],
       );

@@ -7,10 +7,9 @@ import { type Received, status } from '../../packages/server/testing/receiver.ts
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
-import { errorLines } from '../support/server.ts';
-import { changeSettings, startService, type TestService } from '../support/service.ts';
-import { Webhooks } from '../support/webhooks.ts';
+import { PurchaseFixture, references } from '../support/purchases.ts';
+import { TestService } from '../support/service.ts';
+import { WebhookFixture } from '../support/webhooks.ts';
 
 const run = promisify(execFile);
 const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
@@ -20,16 +19,16 @@ const PATIENCE_MS = 60_000;
 const OPERATOR_MS = 180_000;
 
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
-  shop = await Shop.open(service);
+  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  shop = await PurchaseFixture.start(service);
   const { organizationId } = service.server.credentials;
-  await changeSettings(service.database.db, organizationId, 'development', { notification_email: NOTIFIED });
+  await service.changeSettings(organizationId, { notification_email: NOTIFIED });
   await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
 });
 afterAll(async () => {
-  const errors = errorLines(service.server.output());
+  const errors = service.errors();
   await service.stop();
   expect(errors).toEqual([]);
 });
@@ -60,11 +59,11 @@ async function admin<T>(...args: string[]): Promise<T> {
 describe('a purchase', () => {
   it('that is paid for is delivered, and its app hears of it by webhook and mail', async () => {
     const receiver = await startReceiver(status(204));
-    await new Webhooks(service).create(receiver.url);
+    await new WebhookFixture(service).create(receiver.url);
     const recorded = await shop.buy(references.quick);
     expect(recorded).toMatchObject({ type: 'SKU_PURCHASE', status: 'PENDING', skuReference: references.quick });
     const ended = await shop.ended(recorded.id);
-    const ordered = await shop.ordered(recorded.id);
+    const ordered = await shop.providerOrder(recorded.id);
     expect(ordered).toMatchObject({ status: 'completed', delivered: 1 });
     expect(ended).toMatchObject({
       status: 'SUCCESS',
@@ -85,7 +84,7 @@ describe('a purchase', () => {
 
   it('that its provider refuses has failed for that reason, and its payment is due for refund', async () => {
     const receiver = await startReceiver(status(204));
-    await new Webhooks(service).create(receiver.url, { eventTypes: ['sku-purchase.failed'] });
+    await new WebhookFixture(service).create(receiver.url, { eventTypes: ['sku-purchase.failed'] });
     const ended = await shop.bought(references.failing);
     expect(ended).toMatchObject({
       status: 'FAILED',
@@ -104,7 +103,7 @@ describe('a purchase', () => {
     const { id } = await shop.buy(references.slow);
     expect(await shop.until(id, ({ status }) => status !== 'PENDING')).toMatchObject({ status: 'PROCESSING' });
     expect(await shop.ended(id)).toMatchObject({ status: 'SUCCESS' });
-    expect(await shop.ordered(id)).toMatchObject({ delivered: 1 });
+    expect(await shop.providerOrder(id)).toMatchObject({ delivered: 1 });
     await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
   });
 });

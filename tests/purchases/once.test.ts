@@ -3,26 +3,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App, field, Owner } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import type { Reply } from '../support/client.ts';
-import { references, PurchaseFixture as Shop } from '../support/purchases.ts';
+import { PurchaseFixture, references } from '../support/purchases.ts';
 import { errorLines, type RunningServer } from '../support/server.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 /** How often the same is offered at once. */
 const OFFERS = 12;
 
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 /** The same app at two processes, and another organisation with a wallet of its own at both. */
 let ours: [App, App];
 let theirs: [App, App];
 let theirWallet: Owner;
 let servers: [RunningServer, RunningServer];
 beforeAll(async () => {
-  service = await startService();
-  shop = await Shop.open(service);
+  service = await TestService.start();
+  shop = await PurchaseFixture.start(service);
   servers = [service.server, await service.another()];
-  const { db } = service.database;
-  const keys = await newKeys(db, await newOrganization(db, 'Otra Tienda'), 'development');
+  const keys = (await service.organization({ name: 'Otra Tienda' })).keys;
   const at = (headers: App['headers']): [App, App] => [new App(servers[0], headers), new App(servers[1], headers)];
   ours = at(shop.app.headers);
   theirs = at(keys.headers);
@@ -66,7 +65,7 @@ describe('one payment', () => {
     expect(others).toEqual([]);
     expect(await uses(hash)).toEqual([{ purpose: 'purchase', reference: id }]);
     expect(await shop.ended(id ?? '')).toMatchObject({ status: 'SUCCESS' });
-    expect(await shop.ordered(id ?? '')).toMatchObject({ delivered: 1 });
+    expect(await shop.providerOrder(id ?? '')).toMatchObject({ delivered: 1 });
   });
 
   it('that is offered at once for different things buys one of them', async () => {
@@ -124,6 +123,6 @@ describe('one payment', () => {
       const stolen = { ...body, walletAddress: theirWallet.address };
       expectError(await theirs[1].post('/sku-purchases', stolen), 400, 'transaction_already_used');
     }
-    expect(await shop.ordered(id)).toMatchObject({ delivered: 1 });
+    expect(await shop.providerOrder(id)).toMatchObject({ delivered: 1 });
   });
 });

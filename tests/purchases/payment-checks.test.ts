@@ -2,20 +2,20 @@ import type { ErrorCode } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App, hashOf, Owner, transferOf } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
-import { PRICE_RAW, references, PurchaseFixture as Shop } from '../support/purchases.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts';
+import { TestService } from '../support/service.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
 /** 99 % of 2.702703, to the next unit. */
 const LEAST_RAW = 2_675_676n;
 
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 /** Of another wallet of the same organisation, with money. */
 let other: Owner;
 beforeAll(async () => {
-  service = await startService();
-  shop = await Shop.open(service);
+  service = await TestService.start();
+  shop = await PurchaseFixture.start(service);
   other = new Owner();
   await shop.app.createWallet(other, 'another');
   await shop.sandbox.faucet(other.address, 'USDC', '100');

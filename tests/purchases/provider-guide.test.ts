@@ -10,10 +10,10 @@ import {
   type Provider,
   UnknownOutcomeError,
 } from '../../packages/server/src/purchases/provider.ts';
-import { endOf, storeOrder } from '../../packages/server/testing/stored-purchases.ts';
+import { endOf, storePurchase } from '../../packages/server/testing/stored-purchases.ts';
 import { abortRequest, floodRequest, send } from '../support/client.ts';
 import { placeOrder } from '../support/purchases.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 50 };
 const MEBIBYTE = 2 ** 20;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   fulfilment = await startExample(env);
   url = `http://127.0.0.1:${port}/orders`;
   provider = createHttpProvider({ url, secret: key }, { guard: trusted() });
-  service = await startService({ PORT: String(ownPort), FULFILMENT_URL: url, FULFILMENT_SECRET });
+  service = await TestService.start({ PORT: String(ownPort), FULFILMENT_URL: url, FULFILMENT_SECRET });
 });
 afterAll(async () => {
   fulfilment.kill();
@@ -54,12 +54,13 @@ async function startExample(env: Record<string, string>): Promise<ChildProcess> 
   return child;
 }
 
-const production = (reference: string) => storeOrder(service.database.db, { environment: 'production', reference });
+const production = (reference: string) =>
+  storePurchase(service.database.db, { status: 'PROCESSING', environment: 'production', sku: { reference } });
 
 describe("the guide's fulfilment service, as it stands", () => {
   it('delivers what was bought, and tells svc by itself', async () => {
     const { db } = service.database;
-    const id = await placeOrder(db, { environment: 'production', reference: '5512345678' });
+    const id = await placeOrder(db, { environment: 'production', sku: { reference: '5512345678' } });
     await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'SUCCESS' }), PATIENCE);
     // Looked up it would be half a minute later: it was told.
     expect(await endOf(db, id)).toMatchObject({ fileNumber: `F-${id.slice(-8)}`, refund: null });
@@ -68,7 +69,7 @@ describe("the guide's fulfilment service, as it stands", () => {
 
   it('says why it does not, and the payment is due for refund', async () => {
     const { db } = service.database;
-    const id = await placeOrder(db, { environment: 'production', reference: '5512345679' });
+    const id = await placeOrder(db, { environment: 'production', sku: { reference: '5512345679' } });
     await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'FAILED' }), PATIENCE);
     expect(await endOf(db, id)).toMatchObject({ reason: 'The number does not exist', refund: 'DUE' });
   });

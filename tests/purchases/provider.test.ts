@@ -3,7 +3,7 @@ import { endOf } from '../../packages/server/testing/stored-purchases.ts';
 import { send } from '../support/client.ts';
 import { placeOrder } from '../support/purchases.ts';
 import { errorLines, type RunningServer } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 /** A job that failed is due again in two seconds; after a kill it is taken over in some more. */
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -24,20 +24,19 @@ const post = async ({ origin }: RunningServer, path: string, body: object) => {
 };
 const ledger = async ({ origin }: RunningServer, id: string): Promise<Entry | undefined> =>
   ((await send(`${origin}/sandbox/provider/orders?orderId=${id}`)).body as { orders: Entry[] }).orders[0];
-const buy = ({ database: { db } }: TestService, reference: string) =>
-  placeOrder(db, { environment: 'development', reference });
+const buy = ({ database: { db } }: TestService, reference: string) => placeOrder(db, { sku: { reference } });
 const until = ({ database: { db } }: TestService, id: string, status: string) =>
   vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status }), PATIENCE);
 
 describe('the provider of development', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startService();
+    service = await TestService.start();
     await post(service.server, 'settings', { slowSeconds: 0 });
   });
   afterEach(() => send(`${service.server.origin}/sandbox/provider/faults`, { method: 'DELETE' }));
   afterAll(async () => {
-    expect(errorLines(service.server.output())).toEqual([]);
+    expect(service.errors()).toEqual([]);
     await service.stop();
   });
 
@@ -87,7 +86,7 @@ describe('the provider of development', () => {
 it(
   'a slow order survives the kill of every process, is delivered once and told by the next one',
   async () => {
-    const service = await startService();
+    const service = await TestService.start();
     try {
       await post(service.server, 'settings', { slowSeconds: 2 });
       const id = await buy(service, '5512341111');
@@ -111,7 +110,7 @@ it(
 it(
   'a process stops while an order hangs, and the next one finds out that it was delivered',
   async () => {
-    const service = await startService();
+    const service = await TestService.start();
     try {
       await post(service.server, 'faults', { kind: 'deliver-hang' });
       const id = await buy(service, '5512345678');
@@ -131,7 +130,7 @@ it(
 it(
   'one process orders and another is told: jobs and requests may live apart',
   async () => {
-    const service = await startService({ SVC_ROLE: 'api' });
+    const service = await TestService.start({ SVC_ROLE: 'api' });
     try {
       const worker = await service.another({ SVC_ROLE: 'worker' });
       await post(service.server, 'settings', { slowSeconds: 0 });

@@ -4,31 +4,30 @@ import { App } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import { type Reply, userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { PRICE_RAW, references, PurchaseFixture as Shop } from '../support/purchases.ts';
-import { errorLines } from '../support/server.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
-let shop: Shop;
+let service: AnyService;
+let shop: PurchaseFixture;
 /** The user whose wallet it is, and another one. */
 let [buyer, stranger]: App[] = [];
 /** Another organisation. */
 let others: App;
 beforeAll(async () => {
-  service = await startService();
-  shop = await Shop.open(service);
-  const { server, database } = service;
+  service = await TestService.shared();
+  shop = await PurchaseFixture.start(service);
+  const { server } = service;
   const as = async (sub: string) =>
     new App(server, {
       'x-api-key': server.credentials.publicKey,
       authorization: `Bearer ${await userToken(server, sub)}`,
     });
   [buyer, stranger] = [await as('buyer'), await as('stranger')];
-  const keys = await newKeys(database.db, await newOrganization(database.db, 'Otra Tienda'), 'development');
+  const keys = (await service.organization({ name: 'Otra Tienda' })).keys;
   others = new App(server, keys.headers);
 });
 afterAll(async () => {
-  const errors = errorLines(service.server.output());
+  const errors = service.errors();
   await service.stop();
   expect(errors).toEqual([]);
 });

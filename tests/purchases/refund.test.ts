@@ -2,24 +2,22 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashOf, Owner, transferOf } from '../support/app.ts';
 import { keyHeaders, send, userToken } from '../support/client.ts';
-import { PRICE_RAW, references, PurchaseFixture as Shop } from '../support/purchases.ts';
-import { errorLines } from '../support/server.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts';
+import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 /** Two processes, and the machine may be busy. */
 const PROCESSES_MS = 120_000;
 
 let service: TestService;
-let shop: Shop;
+let shop: PurchaseFixture;
 beforeAll(async () => {
-  service = await startService();
-  shop = await Shop.open(service);
+  service = await TestService.start();
+  shop = await PurchaseFixture.start(service);
 });
 afterAll(async () => {
   // That a refund could not be sent is for the operator to know.
-  const isExpected = ({ msg }: Record<string, unknown>) => /manager wallet balance/.test(String(msg));
-  const errors = errorLines(service.server.output()).filter((line) => !isExpected(line));
+  const errors = service.errors(/manager wallet balance/);
   await service.stop();
   expect(errors).toEqual([]);
 });

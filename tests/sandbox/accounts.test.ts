@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectReverted, expectSucceeded, failure } from '../support/assertions.ts';
-import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
 import {
   type Account,
   AMPLE,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSucceeded } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { Client, call, libraries, type Receipt, USDC } from '../support/starknet-client.ts';
 
 /** Child processes start slowly on a busy machine. */
@@ -26,7 +26,7 @@ interface Shown {
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
 });
 afterAll(() => service.stop());
 
@@ -76,7 +76,7 @@ describe('the bridge', () => {
   it(
     'is not found where the sandbox is off',
     async () => {
-      const live = await startService({ SANDBOX: 'off' });
+      const live = await TestService.start({ SANDBOX: 'off' });
       try {
         for (const path of ['/bridge', '/bridge/faults', '/bridge/v2/burn/USDC/fees/25/5']) {
           const reply = await send(`${live.server.origin}/sandbox${path}`);

@@ -2,8 +2,8 @@ import { RpcProvider } from 'starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectSucceeded, failure } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
-import { type Sandbox, startSandbox } from '../support/sandbox.ts';
-import { startService } from '../support/service.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox, TestService } from '../support/service.ts';
 import { Client, libraries, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const [, library] = libraries[1] ?? libraries[0] ?? [];
@@ -148,7 +148,7 @@ describe('a reorganisation', () => {
 
 describe('with the sandbox off', () => {
   it('none of it is there', async () => {
-    const service = await startService({ SANDBOX: 'off' });
+    const service = await TestService.start({ SANDBOX: 'off' });
     try {
       const paths = [
         '/starknet/rpc',

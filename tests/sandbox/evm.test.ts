@@ -2,7 +2,8 @@ import { createPublicClient, createWalletClient, erc20Abi, http, parseEventLogs 
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base, optimism } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
 
 let sandbox: Sandbox;
 let stop: () => Promise<void>;

@@ -1,7 +1,8 @@
 import { OutsideExecutionVersion, type TypedData } from 'starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectReverted, expectSucceeded } from '../support/assertions.ts';
-import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
 import { type Account, AMPLE, Client, deploy, libraries, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const { V1, V2 } = OutsideExecutionVersion;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectReverted, expectSucceeded } from '../support/assertions.ts';
-import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
 import { Client, call, halves, libraries, SessionWallet, STRK, transfer, USDC } from '../support/starknet-client.ts';
 
 const PER_CALL = 'Spending: exceeds per-call';

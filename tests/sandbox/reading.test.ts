@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectReverted } from '../support/assertions.ts';
-import { type Sandbox, startSandbox } from '../support/sandbox.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
 import { type Account, AMPLE, Client, libraries, STRK, transfer, USDC, WAIT } from '../support/starknet-client.ts';
 
 const SANDBOX_CHAIN_ID = '0x5356435f53414e44424f58';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import {
   EXAMPLE_LIMIT_MS,
   type ExampleFixture,
@@ -28,7 +28,7 @@ let fixture: ExampleFixture;
 
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
-  service = await startService();
+  service = await TestService.start();
   const { dataDir } = service.server;
   // The program expects the keys where `npm start` leaves them, and the library among the dependencies.
   await symlink(dataDir, path.join(dataDir, '.svc'));

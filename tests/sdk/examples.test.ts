@@ -9,7 +9,7 @@ import path from 'node:path';
 import { createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import {
   EXAMPLE_LIMIT_MS,
   type ExampleFixture,
@@ -26,7 +26,7 @@ let fixture: ExampleFixture;
 
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
-  service = await startService();
+  service = await TestService.start();
   fixture = await prepareExamples(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {

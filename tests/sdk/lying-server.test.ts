@@ -9,7 +9,7 @@ import { upgradeWallet } from '../../packages/sdk/src/wallet-upgrades.ts';
 import { type CreatedWallet, createWallet } from '../../packages/sdk/src/wallets.ts';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 import { addsCall, callLies, changesFelt, replacesCall } from './support/lies.ts';
 import { type Lie, type LyingProxy, openLyingProxy } from './support/lying-proxy.ts';
@@ -18,7 +18,7 @@ import { type Lie, type LyingProxy, openLyingProxy } from './support/lying-proxy
 const encryptKey = `prf1.${Buffer.alloc(32, 7).toString('base64url')}`;
 const quick = () => ({ encryptKey, usePasskey: true, passkey: { credentials: new FakeAuthenticator() } });
 const PREPARE = '/prepare-typed-data';
-let service: TestService;
+let service: AnyService;
 let proxy: LyingProxy;
 let sandbox: Sandbox;
 let wallet: CreatedWallet;
@@ -30,7 +30,7 @@ const newClient = (): Client => {
 };
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   proxy = await openLyingProxy(service.server.origin);
   sandbox = new Sandbox(service.server);
   wallet = await createWallet(newClient(), { ...quick(), externalUserId: 'ana', chain: 'STARKNET' });

@@ -38,7 +38,7 @@ async function brokenFetch(url: string, init?: RequestInit): Promise<Response> {
 }
 
 beforeAll(async () => {
-  fixture = await SessionFixture.open();
+  fixture = await SessionFixture.start();
   client = { ...fixture.clientWith({ fetch: brokenFetch }), maxRetries: 0 };
 });
 afterAll(() => fixture?.service.stop());

@@ -10,12 +10,12 @@ import {
   transferred,
   upgradeBody,
 } from '../support/examples.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
 /** The initial credits of development and a deposit of 800, less a redeem of one cent and one for its gas. */
 const TOTAL_USD = 10_799.98;
 
-let service: TestService;
+let service: AnyService;
 let examples: ExampleData;
 /** As on a server, with the secret key. */
 let svc: Svc;
@@ -23,7 +23,7 @@ let svc: Svc;
 let mine: Svc;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   const { server } = service;
   examples = await prepareExampleData(service);
   const { baseUrl, publicKey, secretKey } = server.credentials;

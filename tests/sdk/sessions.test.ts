@@ -15,7 +15,7 @@ import { USDC } from '../support/starknet-client.ts';
 
 let fixture: SessionFixture;
 beforeAll(async () => {
-  fixture = await SessionFixture.open();
+  fixture = await SessionFixture.start();
 });
 afterEach(() => fixture.returnToPresent());
 afterAll(() => fixture.service.stop());

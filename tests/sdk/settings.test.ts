@@ -1,8 +1,8 @@
 import { createSvc, type Svc, SvcApiError, SvcInputError } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let baseUrl: string;
 let requests = 0;
 const counting = (input: string, init?: RequestInit) => {
@@ -11,14 +11,13 @@ const counting = (input: string, init?: RequestInit) => {
 };
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   baseUrl = service.server.credentials.baseUrl;
 });
 afterAll(() => service.stop());
 
 async function newSvc(): Promise<Svc> {
-  const { db } = service.database;
-  const { publicKey, secretKey } = await newKeys(db, await newOrganization(db, 'Tienda Azul'), 'development');
+  const { publicKey, secretKey } = (await service.organization()).keys;
   return createSvc({ baseUrl, publicKey, secretKey, fetch: counting });
 }
 

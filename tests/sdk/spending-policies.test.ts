@@ -13,7 +13,7 @@ import { STRK, USDC } from '../support/starknet-client.ts';
 
 let fixture: SessionFixture;
 beforeAll(async () => {
-  fixture = await SessionFixture.open();
+  fixture = await SessionFixture.start();
 });
 afterEach(() => fixture.returnToPresent());
 afterAll(() => fixture.service.stop());

@@ -9,7 +9,7 @@ import { USDC } from '../support/starknet-client.ts';
 let fixture: SessionFixture;
 let owner: Owner;
 beforeAll(async () => {
-  fixture = await SessionFixture.open();
+  fixture = await SessionFixture.start();
   owner = new Owner();
   await fixture.app.createWallet(owner, 'ana');
   await fixture.sandbox.faucet(owner.address, 'USDC', '100');

@@ -16,7 +16,7 @@ import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator
 import { userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 /** A passkey secret opens at once, while a PIN is stretched. Only a wallet with a passkey accepts it. */
@@ -31,7 +31,7 @@ let client: Client;
 let requests: string[] = [];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   sandbox = new Sandbox(service.server);
   const watched = (url: string, init?: RequestInit) => {
     requests.push(new URL(url).pathname);

@@ -1,69 +1,70 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
-import { send } from '../support/client.ts';
+import { isAdmitted, send } from '../support/client.ts';
 import { type KeySet, nowSeconds, startKeySet } from '../support/credentials.ts';
-import { type Management, newManagement } from '../support/management.ts';
-import { isAdmitted, startService, type TestService } from '../support/service.ts';
+import type { ServerAddress } from '../support/server.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
 /** An announcement through the database takes milliseconds; a machine under load takes longer. */
 const PATIENCE = { timeout: 10_000, interval: 20 };
 
-let service: TestService;
+let service: AnyService;
 let keySet: KeySet;
 /** Two processes on one database. */
-let urls: string[];
-let us: Management;
+let servers: ServerAddress[];
+let us: Organization;
 
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.shared();
   keySet = await startKeySet();
-  const second = await service.another();
-  urls = [service.server, second].map(({ credentials }) => credentials.baseUrl);
-  us = await newManagement(service.database.db, urls[0] ?? '');
+  servers = [service.server, await service.another()];
+  us = await service.organization();
 });
 afterAll(async () => {
   await service.stop();
   await keySet.close();
 });
 
-const onAll = <T>(ask: (url: string) => Promise<T>) => Promise.all(urls.map(ask));
+const onAll = <T>(ask: (server: ServerAddress) => Promise<T>) => Promise.all(servers.map(ask));
 
 describe('settings', () => {
   it('are changed by script, and every process has them', async () => {
     const changes = { notificationEmail: 'avisos@tienda.example', jwtIssuer: 'https://id.tienda.example' };
-    const reply = await us.patch('/settings', changes);
+    const reply = await us.patch('/organization/settings', changes);
     expectAnswer(reply, endpoints.updateSettings);
     expect(reply.body).toMatchObject({ environment: 'development', ...changes, jwtUserClaim: 'sub' });
-    for (const shown of await onAll((url) => us.get('/settings', url))) {
+    for (const shown of await onAll((server) => us.at(server).get('/organization/settings'))) {
       expectAnswer(shown, endpoints.getSettings);
       expect(shown.body).toEqual(reply.body);
     }
-    await us.patch('/settings', { notificationEmail: null, jwtIssuer: null });
-    expect((await us.get('/settings')).body).toMatchObject({ notificationEmail: null, jwtIssuer: null });
+    await us.patch('/organization/settings', { notificationEmail: null, jwtIssuer: null });
+    expect((await us.get('/organization/settings')).body).toMatchObject({ notificationEmail: null, jwtIssuer: null });
   });
 
   it('say whose tokens are let in, from one moment to the next, on every process', async () => {
     const token = await keySet.sign({ sub: 'ana', exp: nowSeconds() + 600 });
     const headers = { 'x-api-key': us.keys.publicKey, authorization: `Bearer ${token}` };
-    const admitted = () => onAll((url) => isAdmitted(url, headers));
+    const admitted = () => onAll(({ credentials }) => isAdmitted(credentials.baseUrl, headers));
     expect(await admitted()).toEqual([false, false]);
-    expect((await us.patch('/settings', { jwksUrl: keySet.url })).status).toBe(200);
+    expect((await us.patch('/organization/settings', { jwksUrl: keySet.url })).status).toBe(200);
     await expect.poll(admitted, PATIENCE).toEqual([true, true]);
-    await us.patch('/settings', { jwtAudience: 'another-app' });
+    await us.patch('/organization/settings', { jwtAudience: 'another-app' });
     await expect.poll(admitted, PATIENCE).toEqual([false, false]);
-    await us.patch('/settings', { jwtAudience: null, jwksUrl: null });
+    await us.patch('/organization/settings', { jwtAudience: null, jwksUrl: null });
     // The process that was asked has forgotten the old settings by the time it answers.
-    expect(await isAdmitted(urls[0] ?? '', headers)).toBe(false);
+    expect(await isAdmitted(us.baseUrl, headers)).toBe(false);
   });
 
   it('switch gifts to the secret key alone, on every process', async () => {
     const headers = { 'x-api-key': us.keys.publicKey };
-    const statuses = () => onAll(async (url) => (await send(`${url}/gifts`, { headers })).status);
+    const statuses = () =>
+      onAll(async ({ credentials }) => (await send(`${credentials.baseUrl}/gifts`, { headers })).status);
     expect(await statuses()).toEqual([200, 200]);
-    await us.patch('/settings', { giftsNeedSecretKey: true });
+    await us.patch('/organization/settings', { giftsNeedSecretKey: true });
     await expect.poll(statuses, PATIENCE).toEqual([401, 401]);
-    await us.patch('/settings', { giftsNeedSecretKey: false });
+    await us.patch('/organization/settings', { giftsNeedSecretKey: false });
     await expect.poll(statuses, PATIENCE).toEqual([200, 200]);
   });
 
@@ -73,33 +74,36 @@ describe('settings', () => {
     [{ notificationEmail: 'nobody' }, 'body.notificationEmail'],
     [{ jwtUserClaim: '' }, 'body.jwtUserClaim'],
   ])('are refused as a whole when one is wrong, and the message names it: %j', async (changes, field) => {
-    const before = (await us.get('/settings')).body;
-    const reply = await us.patch('/settings', { jwtIssuer: 'not stored', ...changes });
+    const before = (await us.get('/organization/settings')).body;
+    const reply = await us.patch('/organization/settings', { jwtIssuer: 'not stored', ...changes });
     expectError(reply, 400, 'invalid_request');
     expect((reply.body as { message: string }).message).toContain(field);
-    expect((await us.get('/settings')).body).toEqual(before);
+    expect((await us.get('/organization/settings')).body).toEqual(before);
   });
 
   it('of production know no sandbox', async () => {
-    const production = await newManagement(service.database.db, urls[0] ?? '', 'production', us.organizationId);
-    expectError(await production.patch('/settings', { jwksUrl: 'sandbox' }), 400, 'invalid_request');
-    expect((await us.patch('/settings', { jwksUrl: 'sandbox' })).status).toBe(200);
-    expect((await production.get('/settings')).body).toMatchObject({ environment: 'production', jwksUrl: null });
+    const production = await service.organization({ id: us.id, environment: 'production' });
+    expectError(await production.patch('/organization/settings', { jwksUrl: 'sandbox' }), 400, 'invalid_request');
+    expect((await us.patch('/organization/settings', { jwksUrl: 'sandbox' })).status).toBe(200);
+    expect((await production.get('/organization/settings')).body).toMatchObject({
+      environment: 'production',
+      jwksUrl: null,
+    });
   });
 
   it('lead to this machine only where the operator allows it', async () => {
     const strict = await service.another({ ALLOW_LOOPBACK_URLS: 'off' });
-    const there = await newManagement(service.database.db, strict.credentials.baseUrl);
+    const there = us.at(strict);
     for (const jwksUrl of [keySet.url, 'https://localhost/jwks', 'https://[::1]/jwks', 'https://2130706433/jwks']) {
-      expectError(await there.patch('/settings', { jwksUrl }), 400, 'invalid_request');
+      expectError(await there.patch('/organization/settings', { jwksUrl }), 400, 'invalid_request');
     }
   });
 
   it("and their changes are the organisation's own", async () => {
-    const others = await newManagement(service.database.db, urls[0] ?? '');
-    await others.patch('/settings', { jwtIssuer: 'theirs' });
-    expect((await us.get('/settings')).body).not.toMatchObject({ jwtIssuer: 'theirs' });
-    const reply = await others.get('/audit-log');
+    const others = await service.organization();
+    await others.patch('/organization/settings', { jwtIssuer: 'theirs' });
+    expect((await us.get('/organization/settings')).body).not.toMatchObject({ jwtIssuer: 'theirs' });
+    const reply = await others.get('/organization/audit-log');
     expectAnswer(reply, endpoints.listAuditLog);
     expect(reply.body).toMatchObject({
       total: 1,

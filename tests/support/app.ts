@@ -1,12 +1,12 @@
 import { classes, walletClass } from '@svc/starknet';
 import { ec, hash, stark, type TypedData, typedData } from 'starknet';
 import { keyHeaders, type Reply, send } from './client.ts';
-import type { RunningServer } from './server.ts';
+import type { ServerAddress } from './server.ts';
 
 export type Headers = Record<string, string>;
 
-/** What a call of the interface is asked with; `entrypoint` by name. */
-export interface WantedCall {
+/** A call as the interface takes it. */
+export interface ContractCall {
   readonly contractAddress: string;
   readonly entrypoint: string;
   readonly calldata: readonly string[];
@@ -21,18 +21,19 @@ export interface Deployment {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-/** Keys made and messages signed by starknet.js, as an app would: nothing of the service's own code has a hand in it. */
+/** Keys and signatures come from starknet.js alone, so that an error of our own cannot hide. */
 export class Owner {
   readonly privateKey: string;
   readonly publicKey: string;
   readonly deployment: Deployment;
   readonly address: string;
+  readonly walletType: string;
 
   constructor(classHash: bigint = classes.svc, privateKey: string = stark.randomAddress()) {
     this.privateKey = privateKey;
     this.publicKey = ec.starkCurve.getStarkKey(privateKey);
-    const ready = walletClass(classHash)?.walletType === 'READY';
-    const calldata = ready ? ['0x0', this.publicKey, '0x1'] : [this.publicKey];
+    this.walletType = walletClass(classHash)?.walletType ?? 'SVC';
+    const calldata = this.walletType === 'READY' ? ['0x0', this.publicKey, '0x1'] : [this.publicKey];
     this.deployment = { class_hash: hex(classHash), salt: this.publicKey, unique: '0x0', calldata };
     this.address = hash.calculateContractAddressFromHash(this.publicKey, hex(classHash), calldata, 0);
   }
@@ -46,7 +47,6 @@ export class Owner {
   }
 }
 
-/** A key that an owner lets sign for the wallet. */
 export class SessionKey {
   readonly privateKey = stark.randomAddress();
   readonly publicKey = ec.starkCurve.getStarkKey(this.privateKey);
@@ -62,14 +62,19 @@ export class SessionKey {
   }
 }
 
-/** An app that uses the service: every step is one request, with the keys of development unless told otherwise. */
+/** A client of the interface, by default with the server's development keys. */
 export class App {
   readonly baseUrl: string;
   readonly headers: Headers;
 
-  constructor(server: RunningServer, headers: Headers = keyHeaders(server)) {
+  constructor(server: ServerAddress, headers: Headers = keyHeaders(server)) {
     this.baseUrl = server.credentials.baseUrl;
     this.headers = headers;
+  }
+
+  /** The same keys at another process. */
+  at(server: ServerAddress): App {
+    return new App(server, this.headers);
   }
 
   get(path: string): Promise<Reply> {
@@ -84,13 +89,30 @@ export class App {
     return send(this.baseUrl + path, { method: 'PATCH', body, headers: this.headers });
   }
 
+  delete(path: string): Promise<Reply> {
+    return send(this.baseUrl + path, { method: 'DELETE', headers: this.headers });
+  }
+
+  async gift(changes: object = {}): Promise<CreatedGift> {
+    return bodyOf<CreatedGift>(await this.post('/gifts', giftBody(changes)), 201);
+  }
+
+  /** A service of the organisation's own; answers its id. */
+  async sku(changes: object = {}): Promise<string> {
+    return bodyOf<{ id: string }>(await this.post('/organization/skus', { ...ownSkuBody(), ...changes }), 201).id;
+  }
+
+  async webhook(url: string, changes: object = {}): Promise<Webhook> {
+    return bodyOf<Webhook>(await this.post('/organization/webhooks', { url, ...changes }), 201);
+  }
+
   async prepareCreation(owner: Owner, walletType = 'SVC'): Promise<object> {
     const body = { chain: 'STARKNET', publicKey: owner.address, walletType, starkKeyPubAX: owner.publicKey };
     const reply = await this.post('/svc-wallets/prepare-creation', body);
     return field<object>(reply, 'typedData');
   }
 
-  /** The body of a creation that has everything right. */
+  /** A valid body. */
   async creation(owner: Owner, externalUserId: string, walletType = 'SVC'): Promise<Record<string, unknown>> {
     const message = await this.prepareCreation(owner, walletType);
     return {
@@ -111,13 +133,13 @@ export class App {
     return reply.body as Record<string, unknown>;
   }
 
-  async prepare(address: string, calls: readonly WantedCall[]): Promise<object> {
+  async prepare(address: string, calls: readonly ContractCall[]): Promise<object> {
     const reply = await this.post('/transactions/prepare-typed-data', { publicKey: address, calls });
     return field<object>(reply, 'typedData');
   }
 
-  /** Signed by the owner; answers the reply, whatever it is. */
-  async execute(owner: Owner, calls: readonly WantedCall[], more: object = {}): Promise<Reply> {
+  /** Signed by the owner; answers the reply, also where it is a refusal. */
+  async execute(owner: Owner, calls: readonly ContractCall[], more: object = {}): Promise<Reply> {
     const message = await this.prepare(owner.address, calls);
     return this.post('/transactions/execute-sponsored-transaction', {
       publicKey: owner.address,
@@ -127,7 +149,7 @@ export class App {
     });
   }
 
-  async executeWithSession(address: string, session: SessionKey, calls: readonly WantedCall[]): Promise<Reply> {
+  async executeWithSession(address: string, session: SessionKey, calls: readonly ContractCall[]): Promise<Reply> {
     const message = await this.prepare(address, calls);
     return this.post('/transactions/execute-sponsored-transaction', {
       publicKey: address,
@@ -143,13 +165,76 @@ export class App {
   }
 }
 
-export function transferOf(token: string, to: string, amount: bigint): WantedCall {
+/** An organisation's client, with a pair of its keys. */
+export class Organization extends App {
+  readonly id: string;
+  readonly keys: Keys;
+
+  constructor(server: ServerAddress, id: string, keys: Keys) {
+    super(server, keys.headers);
+    this.id = id;
+    this.keys = keys;
+  }
+}
+
+export interface Keys {
+  readonly publicKey: string;
+  readonly secretKey: string;
+  readonly publicKeyId: string;
+  readonly secretKeyId: string;
+  readonly headers: { readonly 'x-api-key': string; readonly authorization: string };
+}
+
+export interface CreatedGift {
+  readonly id: string;
+  readonly code: string;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+let codes = 0;
+export const newCode = (): string => {
+  codes += 1;
+  return `Example-${process.pid}-${Date.now()}-${codes}`;
+};
+
+export const giftBody = (changes: object = {}): object => {
+  const limits = { maxRedeems: 1, maxRedeemsPerUser: 1, startsAt: '2026-01-01', isActive: true };
+  return { code: newCode(), name: 'Navidad', amount: 0.5, cctpFast: false, ...limits, ...changes };
+};
+
+let skus = 0;
+export const ownSkuBody = (): { id: string } & Record<string, unknown> => {
+  skus += 1;
+  return {
+    id: `propio-${process.pid}-${skus}`,
+    providerId: 'propio',
+    name: 'Recarga propia',
+    category: 'RECARGAS',
+    referenceRegexValidation: '^[0-9]{10}$',
+    referenceLabel: 'Número a 10 dígitos',
+    amountRegexValidation: '^[0-9]+(\\.[0-9]{1,2})?$',
+    amountLabel: 'Monto',
+    currency: 'MXN',
+    canCheckSkuReference: true,
+  };
+};
+
+export function transferOf(token: string, to: string, amount: bigint): ContractCall {
   return { contractAddress: token, entrypoint: 'transfer', calldata: [to, hex(amount), '0x0'] };
 }
 
 export const hashOf = (reply: Reply): string => field<string>(reply, 'transactionHash');
 
 export function field<T>(reply: Reply, name: string): T {
-  if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
-  return (reply.body as Record<string, T>)[name] as T;
+  return bodyOf<Record<string, T>>(reply, 200)[name] as T;
+}
+
+export function bodyOf<T>({ status, body, text }: Reply, expected: number): T {
+  if (status !== expected) throw new Error(`${status} ${text}`);
+  return body as T;
 }

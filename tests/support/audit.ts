@@ -176,7 +176,7 @@ export async function auditGifts(gifts: GiftFixture, managerBefore: bigint): Pro
   expectPaidOnStarknet(rows, paid);
   expectBurned(rows, paid);
   await expectMinted(db, rows);
-  expect(managerBefore - (await gifts.ofManager())).toBe(sumOf(paid.map(({ amount }) => amount)));
+  expect(managerBefore - (await gifts.managerBalance())).toBe(sumOf(paid.map(({ amount }) => amount)));
   await expectPlaces(db, rows);
   await expectShares(db, rows);
   expect(await findBrokenInvariants(db)).toEqual([]);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import type { RunningServer } from './server.ts';
+import type { ServerAddress } from './server.ts';
 
 export interface Reply {
   readonly status: number;
@@ -32,18 +32,18 @@ export async function send(url: string, options: Send = {}): Promise<Reply> {
 }
 
 /** Both headers with the server's own development keys. */
-export function keyHeaders({ credentials }: RunningServer): Record<string, string> {
+export function keyHeaders({ credentials }: ServerAddress): Record<string, string> {
   return { 'x-api-key': credentials.publicKey, authorization: `Bearer ${credentials.secretKey}` };
 }
 
 /** A caller with the development keys: `call('/skus')`. */
-export function caller(server: RunningServer): (path: string, options?: Send) => Promise<Reply> {
+export function caller(server: ServerAddress): (path: string, options?: Send) => Promise<Reply> {
   return (path, options = {}) =>
     send(server.credentials.baseUrl + path, { ...options, headers: { ...keyHeaders(server), ...options.headers } });
 }
 
 /** A token of the development identity provider. */
-export async function userToken(server: RunningServer, sub: string, expiresInSeconds?: number): Promise<string> {
+export async function userToken(server: ServerAddress, sub: string, expiresInSeconds?: number): Promise<string> {
   const reply = await send(`${server.origin}/sandbox/identity/token`, {
     method: 'POST',
     body: { sub, ...(expiresInSeconds !== undefined && { expiresInSeconds }) },
@@ -174,4 +174,9 @@ export async function floodRequest(url: string, chunkBytes: number, maxChunks: n
   socket.destroy();
   await ended;
   return sent * chunkBytes;
+}
+
+/** Whether a running server lets these headers in. */
+export async function isAdmitted(baseUrl: string, headers: Record<string, string>): Promise<boolean> {
+  return (await send(`${baseUrl}/skus?limit=1`, { headers })).status === 200;
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Access } from '@svc/protocol';
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
-import type { Keys } from './service.ts';
+import type { Keys } from './app.ts';
 
 export interface KeySet {
   readonly url: string;

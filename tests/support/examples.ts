@@ -1,18 +1,13 @@
 import { allEndpoints, type Endpoint, type endpoints } from '@svc/protocol';
 import { classes } from '@svc/starknet';
-import type { Db } from '@svc/store';
-import { App, field, type Headers, hashOf, Owner, transferOf } from './app.ts';
-import { keyHeaders, type Reply, type Send, send } from './client.ts';
-import { created, giftBody, makeGift } from './gifts.ts';
-import { PAID_RAW, type StoredPurchase, storePurchase } from './purchases.ts';
-import { Sandbox } from './sandbox.ts';
-import type { TestService } from './service.ts';
+import type { StoredPurchase } from '../../packages/server/testing/stored-purchases.ts';
+import { type App, bodyOf, type CreatedGift, field, giftBody, hashOf, Owner, ownSkuBody, transferOf } from './app.ts';
+import { type Reply, type Send, send } from './client.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { AnyService } from './service.ts';
 import { USDC } from './starknet-client.ts';
 
-/**
- * The next of the list, over and over. Of what an endpoint ends, one that is asked for in vain is not lost to those that come later;
- * and a list is longer than a suite has successes in a row.
- */
+/** The next of the list, over and over: one that a request was refused for is used again. */
 export function inTurn<T>(list: T[]): T {
   const next = list.shift();
   if (next === undefined) throw new Error('The list is empty.');
@@ -20,16 +15,12 @@ export function inTurn<T>(list: T[]): T {
   return next;
 }
 
-/** A body that is right in everything, its signature included. */
+/** A valid body with its signature. */
 export type Signed = Record<string, unknown> & { readonly typedData: TypedData };
 export type TypedData = Record<string, unknown> & { readonly message: Record<string, unknown> };
 
-/**
- * What the examples speak of: one user with three wallets, an organisation with gifts, purchases and webhooks, and things that are
- * signed but not sent.
- */
+/** One user with three wallets, an organisation with gifts, purchases and webhooks, and signed bodies that were not sent. */
 export interface ExampleData {
-  /** With the keys of the organisation that it all belongs to. */
   readonly app: App;
   readonly sandbox: Sandbox;
   readonly user: string;
@@ -51,17 +42,14 @@ export const transferred = '1.5';
 const TRANSFERRED_RAW = 1_500_000n;
 
 export interface ExampleDataOptions {
-  readonly headers?: Headers;
+  /** Of another organisation than the development one. */
+  readonly app?: App;
   readonly user?: string;
 }
 
-export async function prepareExampleData(
-  { server, database }: Pick<TestService, 'server' | 'database'>,
-  options: ExampleDataOptions = {},
-): Promise<ExampleData> {
-  const { headers = keyHeaders(server), user = 'user-1' } = options;
-  const app = new App(server, headers);
-  const sandbox = new Sandbox(server);
+export async function prepareExampleData(service: AnyService, options: ExampleDataOptions = {}): Promise<ExampleData> {
+  const { app = service.app, user = 'user-1' } = options;
+  const { sandbox } = service;
   const [owner, upgradeable, upgraded] = [
     new Owner(),
     new Owner(classes.svcSessions),
@@ -72,7 +60,7 @@ export async function prepareExampleData(
   await sandbox.faucet(owner.address, 'USDC', '100');
   const transfer = hashOf(await app.execute(owner, [transferOf(USDC, recipient, TRANSFERRED_RAW)]));
   const gifts = await prepareGifts(app, sandbox, owner, recipient);
-  const purchases = await preparePurchases(database.db, app, sandbox, upgraded);
+  const purchases = await preparePurchases(service, app, upgraded);
   const settings = await prepareSettings(app);
   const signed = {
     creation: (await app.creation(new Owner(), user)) as Signed,
@@ -99,12 +87,6 @@ export function upgradeBody(owner: Owner, typedData: TypedData): Signed {
   return { walletAddress: owner.address, typedData, signature: [r, s] };
 }
 
-export interface CreatedGift {
-  readonly id: string;
-  readonly code: string;
-}
-
-/** Credits, and what was made of them. */
 export interface ExampleGifts {
   /** The hash of a USDC transfer of a wallet to the payment address, credited to the organisation. */
   readonly deposit: string;
@@ -112,22 +94,23 @@ export interface ExampleGifts {
   readonly gift: CreatedGift;
   /** A redeem of it. */
   readonly redeem: { readonly id: string };
-  /** Gifts that nobody misses. Whoever may delete one takes it out. */
+  /** Gifts to delete: each is taken out of the list. */
   readonly disposable: CreatedGift[];
 }
 
 const DEPOSITED = '800';
 const DEPOSITED_RAW = 800_000_000n;
-/** More than examples are made in a suite, whether they are admitted or not. */
+/** More than a suite sends, admitted or not. */
 const DISPOSABLE = 80;
 const MANY_TIMES = 1_000;
-export async function prepareGifts(app: App, sandbox: Sandbox, owner: Owner, recipient: string): Promise<ExampleGifts> {
+
+async function prepareGifts(app: App, sandbox: Sandbox, owner: Owner, recipient: string): Promise<ExampleGifts> {
   const deposit = await makeDeposit(app, sandbox, owner);
   const limits = { amount: 0.01, maxRedeems: MANY_TIMES, maxRedeemsPerUser: MANY_TIMES };
-  const gift = await makeGift(app, limits);
+  const gift = await app.gift(limits);
   const redeemed = await app.post(`/gifts/claim/${gift.code}/redeem`, { walletAddress: recipient, chain: 'starknet' });
-  const { giftRedeem } = created<{ giftRedeem: { id: string } }>(redeemed);
-  const disposable = await Promise.all(Array.from({ length: DISPOSABLE }, () => makeGift(app)));
+  const { giftRedeem } = bodyOf<{ giftRedeem: { id: string } }>(redeemed, 201);
+  const disposable = await Promise.all(Array.from({ length: DISPOSABLE }, () => app.gift()));
   return { deposit, gift, redeem: giftRedeem, disposable };
 }
 
@@ -140,11 +123,9 @@ async function makeDeposit(app: App, sandbox: Sandbox, owner: Owner): Promise<st
   return transactionHash;
 }
 
-/** What was bought, and what waits to be ended. */
 export interface ExamplePurchases {
   /** A body of `createSkuPurchase` that was recorded. */
   readonly body: PurchaseBody;
-  /** What it bought. */
   readonly id: string;
   /** Purchases whose payment the chain does not know, so that they stay PENDING. */
   readonly pending: string[];
@@ -167,23 +148,32 @@ export const SERVICE = { skuId: 'pase-recarga', skuReference: 'IMDM28417936', cu
 const PRICE_RAW = 27_027_027n;
 /** The price, and somewhat more. */
 const FUNDS = '28';
-/** More than are cancelled, and more than are refunded, in a suite. The chain is asked again and again for those that are pending. */
+/** More than a suite cancels and refunds. Each pending one is looked up on the chain again and again. */
 const PENDING = 8;
 const REFUNDABLE = 40;
+/** A cent, so that many can be given back. */
+export const PAID_RAW = 10_000n;
 
 /** The buyer's wallet must be of the app. */
-export async function preparePurchases(db: Db, app: App, sandbox: Sandbox, buyer: Owner): Promise<ExamplePurchases> {
-  await sandbox.faucet(buyer.address, 'USDC', FUNDS);
+async function preparePurchases(service: AnyService, app: App, buyer: Owner): Promise<ExamplePurchases> {
+  await service.sandbox.faucet(buyer.address, 'USDC', FUNDS);
   const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress');
   const transactionHash = hashOf(await app.execute(buyer, [transferOf(USDC, paymentAddress, PRICE_RAW)]));
-  const place = { walletAddress: buyer.address, chain: 'STARKNET', token: 'USDC' };
-  const body = { transactionHash, ...SERVICE, ...place };
+  const payment = { transactionHash, walletAddress: buyer.address, chain: 'STARKNET', token: 'USDC' };
+  const body = { ...SERVICE, ...payment };
   const id = field<string>(await app.post('/sku-purchases', body), 'id');
   const organizationId = field<string>(await app.get('/organization'), 'id');
-  const stored = { organizationId, buyer: buyer.address, paymentAddress };
-  const hash = hashOf(await app.execute(buyer, [transferOf(USDC, paymentAddress, BigInt(PAID_RAW))]));
+  const hash = hashOf(await app.execute(buyer, [transferOf(USDC, paymentAddress, PAID_RAW)]));
+  const [payer, place] = [
+    BigInt(buyer.address),
+    { paymentAddress: BigInt(paymentAddress), tokenAddress: BigInt(USDC) },
+  ];
   const several = (what: Pick<StoredPurchase, 'status' | 'hash'>, length: number) =>
-    Promise.all(Array.from({ length }, () => storePurchase(db, { ...stored, ...what })));
+    Promise.all(
+      Array.from({ length }, () =>
+        service.purchase({ organizationId, buyer: payer, ...place, paid: PAID_RAW, ...what }),
+      ),
+    );
   return {
     body,
     id,
@@ -192,66 +182,40 @@ export async function preparePurchases(db: Db, app: App, sandbox: Sandbox, buyer
   };
 }
 
-/** What an organisation has set up for itself. */
 export interface ExampleSettings {
   readonly webhook: string;
   /** The test event that was sent to it, and its delivery. */
   readonly event: string;
   readonly delivery: string;
   readonly ownSku: string;
-  /** What nobody misses. */
+  /** To be deleted. */
   readonly disposable: { readonly webhooks: string[]; readonly keys: string[]; readonly skus: string[] };
 }
 
-/** More than succeed one after the other, and few enough to stay within the bounds. */
+/** More than a suite deletes in a row, within the limits of an organisation. */
 const OF_EACH = 4;
-let skus = 0;
 
-/** The least that a service of one's own is made with. */
-export const ownSkuBody = (): { id: string } & Record<string, unknown> => {
-  skus += 1;
-  return {
-    id: `propio-${process.pid}-${skus}`,
-    providerId: 'propio',
-    name: 'Recarga propia',
-    category: 'RECARGAS',
-    referenceRegexValidation: '^[0-9]{10}$',
-    referenceLabel: 'Número a 10 dígitos',
-    amountRegexValidation: '^[0-9]+(\\.[0-9]{1,2})?$',
-    amountLabel: 'Monto',
-    currency: 'MXN',
-    canCheckSkuReference: true,
-  };
-};
-
-/** Nothing listens there, and nobody can ever have the name. */
+/** A reserved name: nothing listens there. */
 export const WEBHOOK_URL = 'https://hooks.tienda.example/svc';
 
-export async function prepareSettings(app: App): Promise<ExampleSettings> {
-  const webhook = () => app.post('/organization/webhooks', { url: WEBHOOK_URL });
-  const id = idOf(await webhook());
+async function prepareSettings(app: App): Promise<ExampleSettings> {
+  const { id } = await app.webhook(WEBHOOK_URL);
   const tested = (await app.post(`/organization/webhooks/${id}/test`, {})).body as { id: string; eventId: string };
   return {
     webhook: id,
     event: tested.eventId,
     delivery: tested.id,
-    ownSku: idOf(await app.post('/organization/skus', ownSkuBody())),
+    ownSku: await app.sku(),
     disposable: {
-      webhooks: await several(webhook),
-      keys: await several(() => app.post('/organization/keys', { kind: 'public' })),
-      skus: await several(() => app.post('/organization/skus', ownSkuBody())),
+      webhooks: await several(async () => (await app.webhook(WEBHOOK_URL)).id),
+      keys: await several(async () => idOf(await app.post('/organization/keys', { kind: 'public' }))),
+      skus: await several(() => app.sku()),
     },
   };
 }
 
-function several(make: () => Promise<Reply>): Promise<string[]> {
-  return Promise.all(Array.from({ length: OF_EACH }, async () => idOf(await make())));
-}
-
-function idOf({ status, body, text }: Reply): string {
-  if (status !== 201) throw new Error(`${status} ${text}`);
-  return (body as { id: string }).id;
-}
+const several = (make: () => Promise<string>): Promise<string[]> => Promise.all(Array.from({ length: OF_EACH }, make));
+const idOf = (reply: Reply): string => bodyOf<{ id: string }>(reply, 201).id;
 
 export interface Example {
   /** Values of the path's parameters. */
@@ -262,11 +226,8 @@ export interface Example {
 
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
 
-/**
- * A request that succeeds once its endpoint is built, however often it is sent; but of what is made or deleted once, an example serves
- * once. A new endpoint does not compile without one.
- */
-const examples: Record<keyof typeof endpoints, (world: ExampleData) => Example> = {
+/** A request that succeeds, however often it is sent. A new endpoint does not compile without one. */
+const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> = {
   getWalletByUser: ({ user }) => ({ query: `externalUserId=${user}` }),
   prepareWalletCreation: ({ owner }) => ({
     body: { chain: 'STARKNET', publicKey: owner.address, starkKeyPubAX: owner.publicKey },
@@ -352,13 +313,13 @@ const examples: Record<keyof typeof endpoints, (world: ExampleData) => Example> 
   listEvents: () => ({}),
 };
 
-export const exampleOf = (endpoint: Endpoint, world: ExampleData): Example =>
-  examples[endpoint.operationId as keyof typeof endpoints](world);
+export const exampleOf = (endpoint: Endpoint, data: ExampleData): Example =>
+  examples[endpoint.operationId as keyof typeof endpoints](data);
 
 export const builtEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => !endpoint.planned);
 export const plannedEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => endpoint.planned);
 
-/** What an example is answered with. */
+/** The status of a success. */
 export const successOf = ({ answers }: Endpoint): number => Number(Object.keys(answers)[0]);
 
 /** Sends an example to its endpoint, with these headers and nothing else. */
@@ -381,7 +342,7 @@ function pathOf(endpoint: Endpoint, { params = {}, query }: Example): string {
 /** Longer than any identifier may be. */
 const TOO_LONG = 'x'.repeat(129);
 
-/** The example with one thing wrong in it; as it is where there is nothing that could be wrong. */
+/** The example with one fault, where its endpoint has something that can be wrong. */
 export function badExampleOf(endpoint: Endpoint, example: Example): Example {
   const { params, ...rest } = example;
   if (endpoint.body) return { ...example, body: [] };

@@ -4,13 +4,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import type { App } from './app.ts';
-import { caller, type Reply, send } from './client.ts';
+import { type CreatedGift, field } from './app.ts';
+import { type Reply, send } from './client.ts';
 import { eventually } from './eventually.ts';
-import type { CreatedGift } from './examples.ts';
-import { Sandbox } from './sandbox.ts';
-import type { RunningServer } from './server.ts';
-import type { TestService } from './service.ts';
+import type { Sandbox } from './sandbox.ts';
+import { processEnv, type ServerAddress } from './server.ts';
+import type { AnyService } from './service.ts';
 import { USDC } from './starknet-client.ts';
 
 export const chains = ['starknet', 'solana'] as const;
@@ -20,7 +19,7 @@ export interface Claim {
   readonly code: string;
   readonly chain: RedeemChain;
   readonly walletAddress: string;
-  /** Whoever repeats a claim with its key has made one. */
+  /** An Idempotency-Key. */
   readonly key?: string;
 }
 
@@ -30,7 +29,7 @@ const ADDRESS_BYTES = 31;
 export const newWallet = (chain: RedeemChain): string =>
   chain === 'solana' ? newSolanaWallet() : `0x${randomBytes(ADDRESS_BYTES).toString('hex')}`;
 
-export function claimAt(server: RunningServer, { code, chain, walletAddress, key }: Claim): Promise<Reply> {
+export function claimAt(server: ServerAddress, { code, chain, walletAddress, key }: Claim): Promise<Reply> {
   return send(`${server.credentials.baseUrl}/gifts/claim/${code}/redeem`, {
     method: 'POST',
     body: { walletAddress, chain },
@@ -42,7 +41,7 @@ const run = promisify(execFile);
 const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const KEY_BYTES = 32;
-/** Looks come every two seconds at first, renewals after five and thirty, and the machine may be busy. */
+/** The bridge is polled every two seconds at first; renewals come after 5 and 30; the machine may be busy. */
 const END_MS = 90_000;
 
 export interface RedeemEnd {
@@ -55,7 +54,7 @@ export interface RedeemEnd {
   readonly burned: bigint;
 }
 
-/** Somebody's wallet on Solana, in base58. */
+/** In base58. */
 export function newSolanaWallet(): string {
   const key = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(-KEY_BYTES);
   let value = BigInt(`0x${key.toString('hex')}`);
@@ -65,18 +64,18 @@ export function newSolanaWallet(): string {
   return '1'.repeat(Math.max(zeros, 0)) + text;
 }
 
-/** Gifts to Solana on a running service, and what its sandbox shows of them. */
+/** Gifts to Solana on a running service. */
 export class GiftFixture {
-  readonly service: TestService;
+  readonly service: AnyService;
   readonly sandbox: Sandbox;
 
-  constructor(service: TestService) {
+  constructor(service: AnyService) {
     this.service = service;
-    this.sandbox = new Sandbox(service.server);
+    this.sandbox = service.sandbox;
   }
 
-  /** From now on burns are attested and minted at once, and nothing goes wrong. */
-  async calm(): Promise<void> {
+  /** Removes faults and delays: burns are attested and minted at once. */
+  async removeFaults(): Promise<void> {
     await this.sandbox.ask('/starknet/faults', undefined, 'DELETE');
     await this.clearFaults();
     const none = { indexedSeconds: 0, fastSeconds: 0, standardSeconds: 0, forwardSeconds: 0 };
@@ -91,17 +90,12 @@ export class GiftFixture {
     return this.sandbox.ask('/bridge/faults', undefined, 'DELETE');
   }
 
-  /** Fast, unless told otherwise. */
-  async gift(changes: object = {}): Promise<{ id: string; code: string }> {
-    const reply = await caller(this.service.server)('/gifts', {
-      method: 'POST',
-      body: giftBody({ cctpFast: true, ...changes }),
-    });
-    if (reply.status !== 201) throw new Error(reply.text);
-    return reply.body as { id: string; code: string };
+  /** Fast by default. */
+  gift(changes: object = {}): Promise<CreatedGift> {
+    return this.service.gift({ cctpFast: true, ...changes });
   }
 
-  redeem(code: string, walletAddress: string, server: RunningServer = this.service.server): Promise<Reply> {
+  redeem(code: string, walletAddress: string, server: ServerAddress = this.service.server): Promise<Reply> {
     const body = { walletAddress, chain: 'solana' };
     return send(`${server.credentials.baseUrl}/gifts/claim/${code}/redeem`, { method: 'POST', body });
   }
@@ -118,7 +112,7 @@ export class GiftFixture {
     return reply.body as Record<string, unknown>;
   }
 
-  /** The status in which a redeem ends, or stays for long. */
+  /** The status in which a redeem ends, or its last one at the deadline. */
   ended(code: string, redeemId: string): Promise<Record<string, unknown>> {
     const isOver = ({ status }: Record<string, unknown>) => status === 'SUCCESS' || status === 'FAILED';
     return eventually(() => this.status(code, redeemId), isOver, END_MS);
@@ -140,13 +134,13 @@ export class GiftFixture {
   }
 
   async resume(redeemId: string): Promise<Record<string, unknown>> {
-    const env = { PATH: process.env.PATH ?? '', DATABASE_URL: this.service.database.url };
+    const env = { ...processEnv(), DATABASE_URL: this.service.database.url };
     const { stdout } = await run(process.execPath, [ADMIN, 'resume-redeem', redeemId], { env });
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  /** What the account that burns has left. */
-  async ofManager(): Promise<bigint> {
+  /** The USDC of the account that burns. */
+  async managerBalance(): Promise<bigint> {
     const { address } = await this.sandbox.account('manager');
     const calldata = {
       contract_address: USDC,
@@ -159,29 +153,9 @@ export class GiftFixture {
   }
 
   async balances(): Promise<{ totalUsd: number; availableUsd: number; heldUsd: number }> {
-    const reply = await caller(this.service.server)('/organization');
-    return (reply.body as { balance: { totalUsd: number; availableUsd: number; heldUsd: number } }).balance;
+    return field<{ totalUsd: number; availableUsd: number; heldUsd: number }>(
+      await this.service.app.get('/organization'),
+      'balance',
+    );
   }
-}
-
-let codes = 0;
-
-export const newCode = (): string => {
-  codes += 1;
-  return `Example-${process.pid}-${Date.now()}-${codes}`;
-};
-
-/** The least that a gift is made with. */
-export const giftBody = (changes: object = {}): object => {
-  const limits = { maxRedeems: 1, maxRedeemsPerUser: 1, startsAt: '2026-01-01', isActive: true };
-  return { code: newCode(), name: 'Navidad', amount: 0.5, cctpFast: false, ...limits, ...changes };
-};
-
-export async function makeGift(app: App, changes: object = {}): Promise<CreatedGift> {
-  return created<CreatedGift>(await app.post('/gifts', giftBody(changes)));
-}
-
-export function created<T>(reply: Reply): T {
-  if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`);
-  return reply.body as T;
 }

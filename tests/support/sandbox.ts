@@ -11,8 +11,7 @@ import {
   TRANSACTION_VERSION,
   toHex,
 } from '@svc/starknet';
-import type { RunningServer } from './server.ts';
-import { startService, type TestService } from './service.ts';
+import type { ServerAddress } from './server.ts';
 import { STRK } from './starknet-client.ts';
 
 export interface ShownAccount {
@@ -44,7 +43,7 @@ export class Sandbox {
   readonly url: string;
   readonly rpcUrl: string;
 
-  constructor({ origin }: RunningServer) {
+  constructor({ origin }: ServerAddress) {
     this.url = `${origin}/sandbox`;
     this.rpcUrl = `${this.url}/starknet/rpc`;
   }
@@ -108,12 +107,6 @@ export class Sandbox {
     }
     throw new Error(`The clock could not be set to ${timestamp}.`);
   }
-}
-
-/** The service on a database of its own, and its sandbox. */
-export async function startSandbox(): Promise<{ service: TestService; sandbox: Sandbox; stop(): Promise<void> }> {
-  const service = await startService();
-  return { service, sandbox: new Sandbox(service.server), stop: () => service.stop() };
 }
 
 const MODE = 'L1';

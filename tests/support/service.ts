@@ -1,67 +1,193 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Catalogue, Environment } from '@svc/protocol';
-import type { Db } from '@svc/store';
-import type { TestDatabase } from '@svc/store/testing';
+import type { Database } from '@svc/store';
+import { TestDatabase } from '@svc/store/testing';
+import { inject } from 'vitest';
+import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { createOrganization, generateKey, issueKey } from '../../packages/server/src/organizations/api-keys.ts';
 import * as store from '../../packages/server/src/organizations/organization-store.ts';
 import { serverDatabase } from '../../packages/server/testing/database.ts';
-import { send } from './client.ts';
-import { type RunningServer, startServer } from './server.ts';
+import { type StoredPurchase, storePurchase } from '../../packages/server/testing/stored-purchases.ts';
+import { App, type CreatedGift, type Keys, Organization, Owner, type Webhook } from './app.ts';
+import { Sandbox } from './sandbox.ts';
+import { errorLines, type RunningServer, type ServerAddress, startServer } from './server.ts';
 
-export interface TestService {
+type Env = Record<string, string>;
+
+/** No limit that a test could meet. */
+const UNLIMITED = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  CLAIM_LIMIT_PER_MINUTE: '1000000',
+  UNKNOWN_CODES_PER_MINUTE: '1000000',
+};
+/** 10,000 USD, what the development organisation starts with. */
+const STARTING_CREDITS = 10_000_000_000n;
+
+/** Settings of the shared service. */
+export const SHARED_SETTINGS = { ALLOW_LOOPBACK_URLS: 'on' };
+
+/** Either kind: with a process of its own, or shared. */
+export type AnyService = TestService<ServerAddress>;
+
+/** The service in processes of its own. The builders act for the development organisation. */
+export class TestService<S extends ServerAddress = RunningServer> {
   readonly database: TestDatabase;
-  readonly server: RunningServer;
-  /** Starts one more process on the same database. */
-  another(env?: Record<string, string>): Promise<RunningServer>;
-  /** Ends every process and drops the database. */
-  stop(): Promise<void>;
-}
+  readonly server: S;
+  readonly app: App;
+  readonly sandbox: Sandbox;
+  readonly #env: Env;
+  readonly #started: RunningServer[];
+  readonly #release: () => Promise<void>;
+  readonly #output: () => string;
+  #users = 0;
 
-/** The real service on a database of its own, with development keys of its own and, unless told otherwise, no limit in sight. */
-export async function startService(env: Record<string, string> = {}): Promise<TestService> {
-  const database = await serverDatabase();
-  const running: RunningServer[] = [];
-  const common = {
-    DATABASE_URL: database.url,
-    DATABASE_POOL_SIZE: '5',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    CLAIM_LIMIT_PER_MINUTE: '1000000',
-    UNKNOWN_CODES_PER_MINUTE: '1000000',
-    SVC_DEV_PUBLIC_KEY: generateKey('public', 'development'),
-    SVC_DEV_SECRET_KEY: generateKey('secret', 'development'),
-    ...env,
-  };
-  const another = async (more: Record<string, string> = {}) => {
-    const server = await startServer({ env: { ...common, ...more } });
-    running.push(server);
+  /** On a database of its own. */
+  static async start(env: Env = {}): Promise<TestService> {
+    const database = await serverDatabase();
+    const common = {
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: '5',
+      ...UNLIMITED,
+      SVC_DEV_PUBLIC_KEY: generateKey('public', 'development'),
+      SVC_DEV_SECRET_KEY: generateKey('secret', 'development'),
+      ...env,
+    };
+    try {
+      const server = await startServer({ env: common });
+      return new TestService({ database, server, env: common, started: [server], release: () => database.drop() });
+    } catch (error) {
+      await database.drop();
+      throw error;
+    }
+  }
+
+  /**
+   * The service that all test files of a run share, with an organisation of its own for each file. For tests without settings,
+   * faults or a clock of their own, that look at nothing but their organisation.
+   */
+  static async shared(): Promise<AnyService> {
+    const response = await fetch(inject('sharedServiceUrl'));
+    if (!response.ok) throw new Error(await response.text());
+    const { databaseUrl, outputFile, origin, credentials } = (await response.json()) as SharedService;
+    const before = readFileSync(outputFile, 'utf8').length;
+    const database = new TestDatabase(databaseUrl);
+    const organization = await likeDevelopment(database.db);
+    const server = { origin, credentials: { ...credentials, ...organization } };
+    // Of role api: the jobs of all files run in the shared process.
+    const common = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '5', SVC_ROLE: 'api' };
+    const env = { ...common, ...UNLIMITED, ...SHARED_SETTINGS };
+    const service = { database, server, env, started: [], release: () => database.db.close() };
+    return new TestService<ServerAddress>({ ...service, output: () => readFileSync(outputFile, 'utf8').slice(before) });
+  }
+
+  private constructor(parts: {
+    readonly database: TestDatabase;
+    readonly server: S;
+    readonly env: Env;
+    readonly started: RunningServer[];
+    readonly release: () => Promise<void>;
+    /** Of the shared process. */
+    readonly output?: () => string;
+  }) {
+    this.database = parts.database;
+    this.server = parts.server;
+    this.#env = parts.env;
+    this.#started = parts.started;
+    this.#release = parts.release;
+    this.#output = parts.output ?? (() => '');
+    this.app = new App(parts.server);
+    this.sandbox = new Sandbox(parts.server);
+  }
+
+  get db(): Database {
+    return this.database.db;
+  }
+
+  /** One more process on the same database. */
+  async another(env: Env = {}): Promise<RunningServer> {
+    const server = await startServer({ env: { ...this.#env, ...env } });
+    this.#started.push(server);
     return server;
-  };
-  const stop = async () => {
-    await Promise.all(running.map((server) => server.stop()));
-    await database.drop();
-  };
-  try {
-    return { database, server: await another(), another, stop };
-  } catch (error) {
-    await stop();
-    throw error;
+  }
+
+  /** What its processes logged as errors, but for expected messages. */
+  errors(expected?: RegExp): Record<string, unknown>[] {
+    const outputs = [this.#output(), ...this.#started.map((server) => server.output())];
+    const lines = outputs.flatMap(errorLines);
+    return lines.filter(({ msg }) => !expected?.test(String(msg)));
+  }
+
+  /** Ends its processes and drops its database. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#started.map((server) => server.stop()));
+    await this.#release();
+  }
+
+  /** A new organisation, or another pair of keys of one. */
+  async organization(options: NewOrganization = {}): Promise<Organization> {
+    const { name = 'Tienda Azul', environment = 'development' } = options;
+    const id = options.id ?? (await createOrganization(this.db, name));
+    return new Organization(this.server, id, await newKeys(this.db, id, environment));
+  }
+
+  /** A pair of the development organisation's keys. */
+  keys(environment: Environment = 'development'): Promise<Organization> {
+    return this.organization({ id: this.server.credentials.organizationId, environment });
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    if (!(await store.revokeKey(this.db, keyId))) throw new Error('There is no such key to revoke.');
+  }
+
+  /** Settings of an organisation in development. */
+  async changeSettings(organizationId: string, changes: Partial<store.EnvironmentRow>): Promise<void> {
+    const settings = await store.findEnvironment(this.db, organizationId, 'development');
+    if (!settings) throw new Error('There is no such environment.');
+    await store.updateEnvironment(this.db, { ...settings, ...changes });
+  }
+
+  /** A deployed wallet with USDC. */
+  async wallet({ user = `user ${this.#users++}`, classHash, usdc = '100' }: NewWallet = {}): Promise<Owner> {
+    const owner = new Owner(classHash);
+    await this.app.createWallet(owner, user, owner.walletType);
+    await this.sandbox.faucet(owner.address, 'USDC', usdc);
+    return owner;
+  }
+
+  gift(changes: object = {}): Promise<CreatedGift> {
+    return this.app.gift(changes);
+  }
+
+  webhook(url: string, changes: object = {}): Promise<Webhook> {
+    return this.app.webhook(url, changes);
+  }
+
+  sku(changes: object = {}): Promise<string> {
+    return this.app.sku(changes);
+  }
+
+  /** A stored purchase; answers its id. */
+  purchase(purchase: StoredPurchase): Promise<string> {
+    return storePurchase(this.db, { organizationId: this.server.credentials.organizationId, ...purchase });
   }
 }
 
-export interface Keys {
-  readonly publicKey: string;
-  readonly secretKey: string;
-  /** What `revoke` wants. */
-  readonly publicKeyId: string;
-  readonly secretKeyId: string;
-  /** Both headers. */
-  readonly headers: { readonly 'x-api-key': string; readonly authorization: string };
+interface NewOrganization {
+  /** Of one that exists. */
+  readonly id?: string;
+  readonly name?: string;
+  readonly environment?: Environment;
 }
 
-export const newOrganization = (db: Db, name: string): Promise<string> => createOrganization(db, name);
+interface NewWallet {
+  readonly user?: string;
+  readonly classHash?: bigint;
+  /** In whole tokens. */
+  readonly usdc?: string;
+}
 
-export async function newKeys(db: Db, organizationId: string, environment: Environment): Promise<Keys> {
+async function newKeys(db: Database, organizationId: string, environment: Environment): Promise<Keys> {
   const publicKey = await issueKey(db, { organizationId, environment, kind: 'public' });
   const secretKey = await issueKey(db, { organizationId, environment, kind: 'secret' });
   return {
@@ -73,24 +199,37 @@ export async function newKeys(db: Db, organizationId: string, environment: Envir
   };
 }
 
-export async function revoke(db: Db, keyId: string): Promise<void> {
-  if (!(await store.revokeKey(db, keyId))) throw new Error('There is no such key to revoke.');
-}
-
-export async function changeSettings(
-  db: Db,
-  organizationId: string,
-  environment: Environment,
-  changes: Partial<store.EnvironmentRow>,
-): Promise<void> {
-  const settings = await store.findEnvironment(db, organizationId, environment);
+/** Name, credits and identity provider of the development organisation, which a database has once. */
+async function likeDevelopment(
+  db: Database,
+): Promise<{ organizationId: string; publicKey: string; secretKey: string }> {
+  const organizationId = await createOrganization(db, 'Development');
+  const owner = { organizationId, environment: 'development' } as const;
+  const settings = await store.findEnvironment(db, organizationId, owner.environment);
   if (!settings) throw new Error('There is no such environment.');
-  await store.updateEnvironment(db, { ...settings, ...changes });
+  await store.updateEnvironment(db, { ...settings, jwks_url: 'sandbox' });
+  await credit(db, { ...owner, type: 'GRANT', amount: STARTING_CREDITS, reference: 'sandbox credits' });
+  const { publicKey, secretKey } = await newKeys(db, organizationId, owner.environment);
+  return { organizationId, publicKey, secretKey };
 }
 
-/** Whether a running server lets these headers in. */
-export async function isAdmitted(baseUrl: string, headers: Record<string, string>): Promise<boolean> {
-  return (await send(`${baseUrl}/skus?limit=1`, { headers })).status === 200;
+/** What the global set-up tells of the shared service. */
+export interface SharedService extends ServerAddress {
+  readonly databaseUrl: string;
+  readonly outputFile: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Answers a `SharedService`, which starts with the first request. */
+    sharedServiceUrl: string;
+  }
+}
+
+/** The service on a database of its own, and its sandbox. */
+export async function startSandbox(): Promise<{ service: TestService; sandbox: Sandbox; stop(): Promise<void> }> {
+  const service = await TestService.start();
+  return { service, sandbox: service.sandbox, stop: () => service.stop() };
 }
 
 const file = path.resolve(import.meta.dirname, '../../packages/server/catalogue/mexico.json');

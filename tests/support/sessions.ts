@@ -1,4 +1,4 @@
-import { classes, walletClass } from '@svc/starknet';
+import { classes } from '@svc/starknet';
 import { type Client, createClient, type Fetch } from '../../packages/sdk/src/client/client.ts';
 import { passkeyEncryptKey } from '../../packages/sdk/src/keys/cipher.ts';
 import { sealKey } from '../../packages/sdk/src/keys/seal.ts';
@@ -7,13 +7,13 @@ import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/e
 import type { Session, SessionConfig } from '../../packages/sdk/src/sessions/session-wallet.ts';
 import { addSessionKeyToContract, createSessionKey } from '../../packages/sdk/src/sessions/sessions.ts';
 import type { ContractCall } from '../../packages/sdk/src/signing/calls.ts';
-import { App, field, Owner } from './app.ts';
+import { type App, field, Owner } from './app.ts';
 import { eventually } from './eventually.ts';
-import { Sandbox } from './sandbox.ts';
-import { startService, type TestService } from './service.ts';
+import type { Sandbox } from './sandbox.ts';
+import { TestService } from './service.ts';
 import { USDC } from './starknet-client.ts';
 
-/** A secret as of a passkey: it opens keys at once, where a PIN is stretched for a while. */
+/** A passkey's secret: opens keys at once, where a PIN is stretched. */
 export const encryptKey = passkeyEncryptKey(new Uint8Array(32).fill(7));
 
 /** How long typed data is good for when it is made. */
@@ -33,7 +33,7 @@ export const pay = (amount: bigint, recipient = '0xb0b', token = USDC): Contract
   calldata: [recipient, amount, 0],
 });
 
-/** The running service, an app with its keys, and wallets of every class. */
+/** A service, a client of the library, and wallets with session keys. */
 export class SessionFixture {
   readonly service: TestService;
   readonly sandbox: Sandbox;
@@ -45,14 +45,14 @@ export class SessionFixture {
   #users = 0;
   #moved = false;
 
-  static async open(): Promise<SessionFixture> {
-    return new SessionFixture(await startService());
+  static async start(): Promise<SessionFixture> {
+    return new SessionFixture(await TestService.start());
   }
 
   constructor(service: TestService) {
     this.service = service;
-    this.sandbox = new Sandbox(service.server);
-    this.app = new App(service.server);
+    this.sandbox = service.sandbox;
+    this.app = service.app;
     this.client = this.clientInterruptedBy(async () => this.signedRequests++);
     this.bearerToken = service.server.credentials.secretKey;
   }
@@ -62,7 +62,7 @@ export class SessionFixture {
     return createClient({ baseUrl, publicKey, secretKey, ...options });
   }
 
-  /** Moves the chain's time ahead. The service looks at it once a second, so this waits until typed data has the new one. */
+  /** Moves the chain's time ahead and waits until the service, which reads it once a second, has noticed. */
   async travel(seconds: number): Promise<void> {
     this.#moved = true;
     await this.sandbox.ask('/starknet/time', { increaseSeconds: seconds });
@@ -88,7 +88,7 @@ export class SessionFixture {
     await eventually(secondsAhead, (seconds) => Math.abs(seconds - WINDOW_AHEAD_SECONDS) < CLOCK_TOLERANCE_SECONDS);
   }
 
-  /** A client that has something else done right before signed calls are sent. */
+  /** A client that runs `interruption` right before signed calls are sent. */
   clientInterruptedBy(interruption: () => Promise<unknown>): Client {
     return this.clientWith({
       fetch: async (url, init) => {
@@ -99,9 +99,7 @@ export class SessionFixture {
   }
 
   async wallet(classHash: bigint = classes.svc, user = `user ${this.#users++}`): Promise<TestWallet> {
-    const owner = new Owner(classHash);
-    await this.app.createWallet(owner, user, walletClass(classHash)?.walletType);
-    await this.sandbox.faucet(owner.address, 'USDC', '100');
+    const owner = await this.service.wallet({ classHash, user });
     const [privateKey, boundTo] = [BigInt(owner.privateKey), BigInt(owner.address)];
     return {
       publicKey: owner.address,

@@ -2,15 +2,16 @@ import type { ServerResponse } from 'node:http';
 import { type Db, sql } from '@svc/store';
 import { type NewEvent, publishEvent } from '../../packages/server/src/events/events.ts';
 import { type Behaviour, status } from '../../packages/server/testing/receiver.ts';
+import type { Webhook } from './app.ts';
 import { caller, type Reply } from './client.ts';
 import { eventually } from './eventually.ts';
-import type { RunningServer } from './server.ts';
-import type { TestService } from './service.ts';
+import type { ServerAddress } from './server.ts';
+import type { AnyService } from './service.ts';
 
 const GIGABYTE = 2 ** 30;
 const CHUNK = Buffer.alloc(65_536, 'x');
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the other side reads. */
 function pour(response: ServerResponse): void {
   let left = GIGABYTE;
   const more = () => {
@@ -26,14 +27,13 @@ function pour(response: ServerResponse): void {
 
 export interface BadReceiver {
   readonly behave: Behaviour;
-  /** What is kept of the attempt. */
   readonly status: number | null;
   readonly error: RegExp;
-  /** How long it waits before the second one, at least; jitter adds a tenth to the schedule's five seconds. */
+  /** At least, before the second attempt; jitter adds a tenth to the schedule's five seconds. */
   readonly pauseSeconds: number;
 }
 
-/** Every way in which a receiver is no good, but 410. */
+/** Every fault of a receiver, but 410. */
 export const badReceivers: Readonly<Record<string, BadReceiver>> = {
   'answers 500': { behave: status(500), status: 500, error: /answered 500/, pauseSeconds: 5 },
   'answers 429 with Retry-After': {
@@ -79,12 +79,6 @@ export const badReceivers: Readonly<Record<string, BadReceiver>> = {
   },
 };
 
-export interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly secret: string;
-}
-
 export interface Delivery {
   readonly id: string;
   readonly eventId: string;
@@ -100,15 +94,15 @@ export interface Delivery {
   }[];
 }
 
-/** A turn of a webhook whose receiver hangs takes twenty seconds, and the machine may be busy. */
-export const PATIENCE_MS = 90_000;
+/** A delivery to a receiver that hangs takes twenty seconds, and the machine may be busy. */
+export const DELIVERY_LIMIT_MS = 90_000;
 
-/** Webhooks of the development organisation, by HTTP, and the events that a purchase would publish. */
-export class Webhooks {
-  readonly service: TestService;
+/** Webhooks by HTTP, and events like those of purchases. */
+export class WebhookFixture {
+  readonly service: AnyService;
   #subjects = 0;
 
-  constructor(service: TestService) {
+  constructor(service: AnyService) {
     this.service = service;
   }
 
@@ -116,18 +110,16 @@ export class Webhooks {
     return this.service.database.db;
   }
 
-  call(path: string, method = 'GET', body?: unknown, server: RunningServer = this.service.server): Promise<Reply> {
+  call(path: string, method = 'GET', body?: unknown, server: ServerAddress = this.service.server): Promise<Reply> {
     const sent = method === 'POST' ? (body ?? {}) : body;
     return caller(server)(`/organization/webhooks${path}`, { method, ...(sent !== undefined && { body: sent }) });
   }
 
-  async create(url: string, changes: object = {}): Promise<Webhook> {
-    const reply = await this.call('', 'POST', { url, ...changes });
-    if (reply.status !== 201) throw new Error(reply.text);
-    return reply.body as Webhook;
+  create(url: string, changes: object = {}): Promise<Webhook> {
+    return this.service.webhook(url, changes);
   }
 
-  /** Makes room for others: an organisation has twenty. */
+  /** Deletes all: an organisation has at most twenty. */
   async clear(): Promise<void> {
     const { data } = (await this.call('?limit=100')).body as { data: Webhook[] };
     for (const { id } of data) await this.call(`/${id}`, 'DELETE');
@@ -140,7 +132,7 @@ export class Webhooks {
     return reply.body as Delivery;
   }
 
-  /** As many events as wanted, in one transaction. */
+  /** So many events, in one transaction. */
   async publish(count: number): Promise<void> {
     const { organizationId } = this.service.server.credentials;
     await this.db.tx(async (tx) => {
@@ -164,12 +156,12 @@ export class Webhooks {
     return (await this.call(`/${id}/deliveries/${deliveryId}`)).body as Delivery;
   }
 
-  /** The delivery, once it was tried so often. */
+  /** The delivery, once it had so many attempts. */
   tried(webhook: Webhook, delivery: Pick<Delivery, 'id'>, attempts: number): Promise<Delivery> {
     return eventually(
       () => this.delivery(webhook, delivery),
       (read) => read.attempts >= attempts,
-      PATIENCE_MS,
+      DELIVERY_LIMIT_MS,
     );
   }
 
@@ -180,16 +172,16 @@ export class Webhooks {
     return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
   }
 
-  settled(webhook: Webhook, patienceMs = PATIENCE_MS): Promise<Record<string, number>> {
+  settled(webhook: Webhook, limitMs = DELIVERY_LIMIT_MS): Promise<Record<string, number>> {
     return eventually(
       () => this.states(webhook),
       ({ WAITING = 0 }) => WAITING === 0,
-      patienceMs,
+      limitMs,
     );
   }
 
-  /** Makes everything that waits at a webhook due, in place of waiting for days. */
-  async hurry({ id }: Webhook): Promise<void> {
+  /** Makes every waiting delivery of a webhook due. */
+  async makeDue({ id }: Webhook): Promise<void> {
     await this.db.run(sql`
       update webhook_deliveries set next_attempt_at = now() where webhook_id = ${id} and state = 'WAITING'`);
     await this.db.run(

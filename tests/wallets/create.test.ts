@@ -5,14 +5,14 @@ import { App, Owner } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });

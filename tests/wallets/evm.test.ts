@@ -16,17 +16,17 @@ import { expectAnswer, expectError } from '../support/assertions.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
 const ARBITRUM_USDC = '0xaf88d065e77c8cC2239327C5EDb3A432268e5831';
 const TO = '0x00000000000000000000000000000000000B0b00';
 
-let service: TestService;
+let service: AnyService;
 let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });

@@ -1,19 +1,19 @@
 import { classes, selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { App, hashOf, Owner, SessionKey, transferOf, type WantedCall } from '../support/app.ts';
+import { App, type ContractCall, hashOf, Owner, SessionKey, transferOf } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
-let service: TestService;
+let service: AnyService;
 let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });
@@ -49,7 +49,7 @@ async function registered(
   return { owner, session };
 }
 
-async function ownerCalls(owner: Owner, call: WantedCall): Promise<void> {
+async function ownerCalls(owner: Owner, call: ContractCall): Promise<void> {
   const hash = hashOf(await app.execute(owner, [call]));
   const record = () => app.get(`/transactions/${hash}`);
   const done = await eventually(record, ({ body }) => (body as { status: string }).status !== 'PENDING');

@@ -5,7 +5,7 @@ import { App, field, hashOf, Owner, transferOf } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
 let service: TestService;
@@ -13,7 +13,7 @@ let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.start();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });

@@ -6,15 +6,15 @@ import { expectAnswer, expectError } from '../support/assertions.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-let service: TestService;
+let service: AnyService;
 let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });

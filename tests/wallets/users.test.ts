@@ -4,15 +4,15 @@ import { App, hashOf, Owner, transferOf } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { keyHeaders, userToken } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-let service: TestService;
+let service: AnyService;
 let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await TestService.shared();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });
@@ -85,10 +85,7 @@ describe('another organisation', () => {
   it('finds a wallet missing, and cannot take its address', async () => {
     const owner = new Owner();
     await app.createWallet(owner, 'tenant');
-    const { db } = service.database;
-    const organization = await newOrganization(db, 'Other');
-    const { headers } = await newKeys(db, organization, 'development');
-    const other = new App(service.server, headers);
+    const other = await service.organization();
     expectError(await other.get('/svc-wallets/by-user?externalUserId=tenant'), 404, 'wallet_not_found');
     expectError(await other.post('/svc-wallets', await other.creation(owner, 'tenant')), 400, 'wallet_already_exists');
     const prepare = await other.post('/svc-wallets/prepare-upgrade', { walletAddress: owner.address });

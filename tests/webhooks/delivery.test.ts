@@ -6,21 +6,21 @@ import { status } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { caller, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { badReceivers, PATIENCE_MS, Webhooks } from '../support/webhooks.ts';
+import { TestService } from '../support/service.ts';
+import { badReceivers, DELIVERY_LIMIT_MS, WebhookFixture } from '../support/webhooks.ts';
 
-const LIMIT_MS = 2 * PATIENCE_MS;
+const LIMIT_MS = 2 * DELIVERY_LIMIT_MS;
 
 let service: TestService;
-let webhooks: Webhooks;
+let webhooks: WebhookFixture;
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
-  webhooks = new Webhooks(service);
+  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());
 
 describe('a webhook', () => {
-  it('brings an event that the library of Standard Webhooks and ours both accept', async () => {
+  it('brings an event that the library of Standard WebhookFixture and ours both accept', async () => {
     const receiver = await startReceiver(status(200));
     const webhook = await webhooks.create(receiver.url);
     const delivery = await webhooks.test(webhook);
@@ -84,7 +84,7 @@ describe('a webhook', () => {
     const delivery = await webhooks.test(webhook);
     await webhooks.tried(webhook, delivery, 1);
     answer = 200;
-    await webhooks.hurry(webhook);
+    await webhooks.makeDue(webhook);
     const tried = await webhooks.tried(webhook, delivery, 2);
     expect(tried.attemptsMade.map(({ status }) => status)).toEqual([500, 200]);
     expect(tried.state).toBe('DELIVERED');
@@ -122,10 +122,10 @@ it(
     const webhook = await webhooks.create((await startReceiver(status(500))).url);
     const delivery = await webhooks.test(webhook);
     const hurried = async () => {
-      await webhooks.hurry(webhook);
+      await webhooks.makeDue(webhook);
       return webhooks.delivery(webhook, delivery);
     };
-    const ended = await eventually(hurried, ({ state }) => state !== 'WAITING', PATIENCE_MS);
+    const ended = await eventually(hurried, ({ state }) => state !== 'WAITING', DELIVERY_LIMIT_MS);
     expect(ended).toMatchObject({ state: 'FAILED', attempts: 10 });
     expect(ended.attemptsMade.map(({ number, status }) => [number, status])).toEqual(
       Array.from({ length: 10 }, (_, place) => [place + 1, 500]),

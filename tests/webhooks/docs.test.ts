@@ -13,8 +13,8 @@ import { readBlocks } from '../sdk/support/read-examples.ts';
 import { runExample } from '../sdk/support/run-example.ts';
 import { abortRequest, floodRequest } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { Webhooks } from '../support/webhooks.ts';
+import { TestService } from '../support/service.ts';
+import { WebhookFixture } from '../support/webhooks.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -24,7 +24,7 @@ const MEBIBYTE = 2 ** 20;
 let service: TestService;
 let guide: string;
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
   // The examples look for the keys where a user's own start leaves them.
   await symlink(service.server.dataDir, path.join(service.server.dataDir, '.svc'));
   guide = await readFile(path.join(root, 'docs/webhooks.md'), 'utf8');
@@ -150,7 +150,7 @@ describe('the guide to webhooks', () => {
     const operations = await readFile(path.join(root, 'docs/operations.md'), 'utf8');
     const [question] = readBlocks(operations, 'sql');
     const { db } = service.database;
-    const webhooks = new Webhooks(service);
+    const webhooks = new WebhookFixture(service);
     const { id } = await webhooks.create('https://hooks.example/due');
     // Of a day ago, and without a job that would send it.
     await db.run(sql`insert into events (id, organization_id, environment, type, subject, data)

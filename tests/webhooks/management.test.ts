@@ -1,27 +1,27 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
+import type { Webhook } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import { caller, send } from '../support/client.ts';
-import { newKeys, newOrganization, startService, type TestService } from '../support/service.ts';
-import { type Webhook, Webhooks } from '../support/webhooks.ts';
+import { TestService } from '../support/service.ts';
+import { WebhookFixture } from '../support/webhooks.ts';
 
 /** One more process starts, on a machine that may be busy. */
 const LIMIT_MS = 120_000;
 
 let service: TestService;
-let webhooks: Webhooks;
+let webhooks: WebhookFixture;
 beforeAll(async () => {
-  service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
-  webhooks = new Webhooks(service);
+  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());
 
 describe('webhooks', () => {
   it('of another organisation, or of the other environment, answer like missing ones, byte for byte', async () => {
-    const { db } = service.database;
-    const stranger = await newKeys(db, await newOrganization(db, 'Stranger'), 'development');
-    const production = await newKeys(db, service.server.credentials.organizationId, 'production');
+    const stranger = (await service.organization({ name: 'Stranger' })).keys;
+    const production = (await service.keys('production')).keys;
     const webhook = await webhooks.create((await startReceiver()).url);
     const { id: delivery } = await webhooks.test(webhook);
     await webhooks.settled(webhook);

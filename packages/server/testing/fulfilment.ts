@@ -2,7 +2,6 @@ import type { endpoints, RefundStatus, Transaction, TxStatus } from '@svc/protoc
 import type { Call } from '@svc/starknet';
 import { type Sql, sql } from '@svc/store';
 import type { Networks } from '../src/chains/networks.ts';
-import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { Caller, Call as HttpCall } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import { confirmPayment, type FulfilmentDeps } from '../src/purchases/confirm-payment.ts';
@@ -12,9 +11,9 @@ import type { ToConfirm } from '../src/purchases/purchase.ts';
 import { refundOutcomes } from '../src/purchases/refund-outcome.ts';
 import { type RefundDeps, refundSkuPurchase } from '../src/purchases/refunds.ts';
 import { createPayer } from '../src/relayer/payer.ts';
-import { newId } from '../src/util/ids.ts';
 import { manager, PAYMENT_ADDRESS, relayer, TestClock, tokenAddress, transfer } from './chain.ts';
 import { type ChainChanges, RelayerFixture } from './relayer.ts';
+import { storePurchase } from './stored-purchases.ts';
 
 /** What becomes of a call: it is answered, or it throws without having arrived, or it throws although it has. */
 export type Turn = OrderResult | 'lost' | 'delivered, but not told';
@@ -162,22 +161,18 @@ export class FulfilmentFixture {
 
   /** As it is recorded, PENDING; paid on the chain unless a hash is given. Answers its id. */
   async purchase(given: { hash?: string; amount?: bigint; organizationId?: string } = {}): Promise<string> {
-    const id = newId('txn');
     const { amount = PAID, organizationId = this.organizationId } = given;
-    const hash = given.hash ?? (await this.pay(amount));
-    await this.db.tx(async (tx) => {
-      await tx.run(sql`
-        insert into transactions (id, organization_id, environment, api_public_key, type, chain, transaction_hash,
-          sender_address, destination_address, token, token_address, amount, sku_id, sku_reference, sku_purchase_amount,
-          sku_purchase_currency, status, created_at, updated_at)
-        values (${id}, ${organizationId}, 'development', 'pk_dev_1', 'SKU_PURCHASE', 'STARKNET', ${hash},
-          ${padAddress(payer.address)}, ${padAddress(PAYMENT_ADDRESS)}, 'USDC', ${padAddress(tokenAddress('USDC'))}, ${amount},
-          'TELCEL', '5512345678', 50.5, 'MXN', 'PENDING', now(), now())`);
-      await tx.run(sql`
-        insert into sku_purchases (id, provider_id, catalogue, sku_name, price_micros)
-        values (${id}, 'taecel', 'organization', 'Recarga Telcel', 100)`);
+    return storePurchase(this.db, {
+      status: 'PENDING',
+      organizationId,
+      hash: given.hash ?? (await this.pay(amount)),
+      buyer: payer.address,
+      paymentAddress: PAYMENT_ADDRESS,
+      tokenAddress: tokenAddress('USDC'),
+      paid: amount,
+      price: PAID,
+      sku: { id: 'TELCEL', name: 'Recarga Telcel', providerId: 'taecel', catalogue: 'organization', pesos: '50.5' },
     });
-    return id;
   }
 
   /** One that is paid for, and whose provider is to be called. */
@@ -241,7 +236,7 @@ export class FulfilmentFixture {
   }
 }
 
-interface Asked {
+interface RefundRequest {
   readonly hash?: string;
   readonly chain?: ChainChanges;
   readonly caller?: FulfilmentFixture['caller'];
@@ -249,10 +244,10 @@ interface Asked {
 }
 
 /** A request for a refund, as the handler sees it. */
-export function refund(fixture: FulfilmentFixture, id: string, asked: Asked = {}): Promise<Transaction> {
-  const { hash, chain = {}, caller = fixture.caller, deps = {} } = asked;
+export function refund(fixture: FulfilmentFixture, id: string, request: RefundRequest = {}): Promise<Transaction> {
+  const { hash, chain = {}, caller = fixture.caller, deps = {} } = request;
   const body = hash === undefined ? {} : { transactionHash: hash };
   const call = { caller, params: { id }, body, transact: fixture.db.tx };
-  const request = call as unknown as HttpCall<typeof endpoints.refundSkuPurchase>;
-  return refundSkuPurchase({ ...fixture.deps(chain), ...deps }, request) as Promise<Transaction>;
+  const httpCall = call as unknown as HttpCall<typeof endpoints.refundSkuPurchase>;
+  return refundSkuPurchase({ ...fixture.deps(chain), ...deps }, httpCall) as Promise<Transaction>;
 }

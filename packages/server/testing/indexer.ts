@@ -4,7 +4,7 @@ import { type Database, sql } from '@svc/store';
 import { afterAll, beforeAll } from 'vitest';
 import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
-import { findCursor, indexedChain, type IndexerContext } from '../src/indexer/cursor.ts';
+import { findCursor, type IndexerContext, indexedChain } from '../src/indexer/cursor.ts';
 import { indexChain } from '../src/indexer/index-blocks.ts';
 import type { JobLog } from '../src/jobs/job.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';

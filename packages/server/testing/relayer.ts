@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { JobLog } from '../src/jobs/job.ts';
-import { requireEstimate, firstFee, relayedCalls, signTransaction } from '../src/relayer/invoke.ts';
+import { firstFee, relayedCalls, requireEstimate, signTransaction } from '../src/relayer/invoke.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import type { Sponsor, Sponsorship } from '../src/relayer/relay.ts';
 import { createRelayerSponsor, type RelayerSponsorDeps } from '../src/relayer/relayer-sponsor.ts';

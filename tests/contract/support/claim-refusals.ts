@@ -1,4 +1,3 @@
-import { makeGift } from '../../support/gifts.ts';
 import { type Provoke, type RefusalsOf, withParams } from './provoke.ts';
 import { WOULD_REVERT } from './shared-refusals.ts';
 
@@ -15,7 +14,7 @@ const rateLimited: Provoke = async ({ exhaustedUrl, send }) => {
 const giftWith =
   (changes: object, patch?: object): Provoke =>
   async ({ world: { app } }) => {
-    const { id, code } = await makeGift(app, changes);
+    const { id, code } = await app.gift(changes);
     if (patch) await app.patch(`/gifts/${id}`, patch);
     return { params: { code } };
   };

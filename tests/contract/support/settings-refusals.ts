@@ -1,4 +1,4 @@
-import { ownSkuBody } from '../../support/examples.ts';
+import { ownSkuBody } from '../../support/app.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 
 const MAX_KEYS = 20;

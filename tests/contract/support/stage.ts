@@ -1,13 +1,12 @@
 import { type Headers, Owner } from '../../support/app.ts';
 import { keyHeaders, send, userToken } from '../../support/client.ts';
-import { prepareExampleData as prepareWorld, type ExampleData as World } from '../../support/examples.ts';
-import { storePurchase } from '../../support/purchases.ts';
-import { changeSettings, newKeys, newOrganization, startService, type TestService } from '../../support/service.ts';
+import { type ExampleData, prepareExampleData } from '../../support/examples.ts';
+import { TestService } from '../../support/service.ts';
 import { strandedGift } from './stranded-gift.ts';
 
 /** Everything that has to be there for every endpoint to succeed, and to refuse in every way that it knows. */
 export interface Stage {
-  readonly world: World;
+  readonly world: ExampleData;
   readonly callers: Callers;
   /** A process where the key has no request left. */
   readonly exhaustedUrl: string;
@@ -39,9 +38,9 @@ interface Callers {
 }
 
 export async function prepareStage(): Promise<Stage> {
-  const service = await startService({ ALLOW_LOOPBACK_URLS: 'on' });
+  const service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
   try {
-    const world = await prepareWorld(service);
+    const world = await prepareExampleData(service);
     const callers = await callersOf(service, world.user);
     return {
       world,
@@ -58,22 +57,23 @@ export async function prepareStage(): Promise<Stage> {
   }
 }
 
-async function callersOf({ server, database: { db } }: TestService, user: string): Promise<Callers> {
-  const { publicKey, organizationId } = server.credentials;
+async function callersOf(service: TestService, user: string): Promise<Callers> {
+  const { server } = service;
+  const { publicKey } = server.credentials;
   const token = await userToken(server, user);
   const withToken = (value: string, key = publicKey) => ({ 'x-api-key': key, authorization: `Bearer ${value}` });
-  const unreadable = await newOrganization(db, 'No key set');
+  const unreadable = await service.organization({ name: 'No key set' });
   // Nothing listens there.
-  await changeSettings(db, unreadable, 'development', { jwks_url: 'http://127.0.0.1:2/jwks.json' });
+  await service.changeSettings(unreadable.id, { jwks_url: 'http://127.0.0.1:2/jwks.json' });
   return {
     keys: keyHeaders(server),
     forged: { 'x-api-key': `pk_dev_${'a'.repeat(36)}`, authorization: `Bearer sk_dev_${'a'.repeat(36)}` },
     user: withToken(token),
     badToken: withToken(`${token.slice(0, -8)}AAAAAAAA`),
     stranger: withToken(await userToken(server, 'stranger')),
-    unreadable: withToken(token, (await newKeys(db, unreadable, 'development')).publicKey),
-    production: (await newKeys(db, organizationId, 'production')).headers,
-    others: (await newKeys(db, await newOrganization(db, 'Others'), 'development')).headers,
+    unreadable: withToken(token, unreadable.keys.publicKey),
+    production: (await service.keys('production')).headers,
+    others: (await service.organization({ name: 'Others' })).headers,
   };
 }
 
@@ -83,13 +83,10 @@ async function exhausted(service: TestService, headers: Headers): Promise<string
   return baseUrl;
 }
 
-function strandedPurchase({ server, database: { db } }: TestService): Promise<string> {
-  const { organizationId } = server.credentials;
-  const place = { organizationId, environment: 'production', buyer: '0x1', paymentAddress: '0x2' } as const;
-  return storePurchase(db, { ...place, status: 'FAILED' });
-}
+const strandedPurchase = (service: TestService): Promise<string> =>
+  service.purchase({ status: 'FAILED', environment: 'production' });
 
-async function failedWallet({ app, sandbox, user }: World): Promise<Stage['failed']> {
+async function failedWallet({ app, sandbox, user }: ExampleData): Promise<Stage['failed']> {
   const owner = new Owner();
   await sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
   const { txHash } = await app.createWallet(owner, user);

@@ -1,5 +1,5 @@
 import { Owner } from '../../support/app.ts';
-import { type Signed, signedTransfer, type ExampleData as World } from '../../support/examples.ts';
+import { type ExampleData, type Signed, signedTransfer } from '../../support/examples.ts';
 import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
 import { FORGETFUL } from './shared-refusals.ts';
 import { expired, NOBODY, NONSENSE } from './wallet-refusals.ts';
@@ -17,7 +17,7 @@ const late = ({ typedData }: Signed, owner: Owner) => {
 };
 
 /** Whoever creates the wallet has been told of its transaction, and the node has lost it. */
-async function ofComingWallet({ app, sandbox, user }: World): Promise<Signed> {
+async function ofComingWallet({ app, sandbox, user }: ExampleData): Promise<Signed> {
   const owner = new Owner();
   await sandbox.orderFault(FORGETFUL);
   await app.createWallet(owner, user);

@@ -1,12 +1,6 @@
 import { classes, toHex } from '@svc/starknet';
 import { Owner } from '../../support/app.ts';
-import {
-  type Signed,
-  signedUpgrade,
-  type TypedData,
-  upgradeBody,
-  type ExampleData as World,
-} from '../../support/examples.ts';
+import { type ExampleData, type Signed, signedUpgrade, type TypedData, upgradeBody } from '../../support/examples.ts';
 import { type Provoke, type RefusalsOf, withBody, withQuery } from './provoke.ts';
 import { UNAVAILABLE, WOULD_REVERT } from './shared-refusals.ts';
 
@@ -42,7 +36,7 @@ const late: Spoil = ({ typedData }, owner) => {
 
 /** An upgrade that nobody has sent yet. */
 const upgradeWith =
-  (spoil: (upgrade: Signed, world: World) => object | Promise<object>, fault?: object): Provoke =>
+  (spoil: (upgrade: Signed, world: ExampleData) => object | Promise<object>, fault?: object): Provoke =>
   async ({ world }) => {
     const upgrade = await signedUpgrade(world.app, world.upgradeable);
     if (fault) await world.sandbox.orderFault({ ...fault });
@@ -50,7 +44,7 @@ const upgradeWith =
   };
 
 /** The prepared upgrade with another target, signed by the owner. */
-const toReady = ({ typedData }: Signed, { upgradeable }: World) => {
+const toReady = ({ typedData }: Signed, { upgradeable }: ExampleData) => {
   const changed = structuredClone(typedData) as TypedData & { message: { Calls: { Calldata: string[] }[] } };
   for (const call of changed.message.Calls) call.Calldata = [toHex(classes.ready)];
   return upgradeBody(upgradeable, changed);

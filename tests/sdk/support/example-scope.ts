@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import * as sdk from '@svc/sdk';
 import { classes, toHex } from '@svc/starknet';
 import { userToken } from '../../support/client.ts';
-import { storePurchase } from '../../support/purchases.ts';
+import { PAID_RAW } from '../../support/examples.ts';
 import { Sandbox } from '../../support/sandbox.ts';
 import type { TestService } from '../../support/service.ts';
+import { USDC } from '../../support/starknet-client.ts';
 
 const ENCRYPT_KEY = '481516';
 const USER = 'luis';
@@ -115,12 +116,12 @@ async function newPurchase(fixture: ExampleFixture, code: string): Promise<{ rea
   const status = code.includes('cancelSkuPurchase(') ? 'PENDING' : 'FAILED';
   if (status === 'PENDING' || code.includes('refundSkuPurchase(')) {
     const { paymentAddress } = await svc.getConfig();
-    const { organizationId } = service.server.credentials;
-    const stored = { organizationId, buyer: wallet.publicKey, paymentAddress, status } as const;
-    if (status === 'PENDING') return { id: await storePurchase(service.database.db, stored) };
+    const place = { paymentAddress: BigInt(paymentAddress), tokenAddress: BigInt(USDC), paid: PAID_RAW };
+    const stored = { status, buyer: BigInt(wallet.publicKey), ...place } as const;
+    if (status === 'PENDING') return { id: await service.purchase(stored) };
     const hash = await newPayment(fixture);
     await svc.waitForTransaction(hash, { retryIntervalMs: 50 });
-    return { id: await storePurchase(service.database.db, { ...stored, hash }) };
+    return { id: await service.purchase({ ...stored, hash }) };
   }
   const order = { skuId: 'telcel-recarga-100', skuReference: '5512345678' };
   return svc.purchaseSku({ encryptKey: ENCRYPT_KEY, wallet, ...order, onProgress: () => undefined });

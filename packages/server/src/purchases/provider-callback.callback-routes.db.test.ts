@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { endOf, storeOrder } from '../../testing/stored-purchases.ts';
+import { endOf, storePurchase } from '../../testing/stored-purchases.ts';
 import { replyWithError } from '../http/error-reply.ts';
 import { registerProviderCallback } from './provider-callback.ts';
 
@@ -61,7 +61,7 @@ async function tell(orderId: string, result: unknown, options: Post = {}) {
   });
   return { status: response.statusCode, body: response.body === '' ? undefined : response.json() };
 }
-const newOrder = () => storeOrder(database.db, { environment: 'production' });
+const newOrder = () => storePurchase(database.db, { status: 'PROCESSING', environment: 'production' });
 const events = (id: string) =>
   database.db.rows<{ type: string }>(sql`select type from events where subject = ${id}`).then((rows) => rows.length);
 
@@ -151,16 +151,16 @@ describe('404', () => {
   });
 
   it('for a purchase whose provider was never called', async () => {
-    const id = await storeOrder(database.db, { environment: 'production', isOrdered: false });
+    const id = await storePurchase(database.db, { status: 'PROCESSING', environment: 'production', isOrdered: false });
     expect(await tell(id, completed)).toEqual(missing);
     expect(await endOf(database.db, id)).toMatchObject({ status: 'PROCESSING' });
   });
 
   it('for an order of the other environment: its secret is good for its own orders alone', async () => {
-    const id = await storeOrder(database.db, { environment: 'production' });
+    const id = await storePurchase(database.db, { status: 'PROCESSING', environment: 'production' });
     expect(await tell(id, completed, { signer: signers.development })).toEqual(missing);
     expect(await endOf(database.db, id)).toMatchObject({ status: 'PROCESSING' });
-    const own = await storeOrder(database.db, { environment: 'development' });
+    const own = await storePurchase(database.db, { status: 'PROCESSING', environment: 'development' });
     expect((await tell(own, completed, { signer: signers.development })).status).toBe(204);
   });
 });

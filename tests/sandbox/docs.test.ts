@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBlocks } from '../sdk/support/read-examples.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { startSandbox } from '../support/service.ts';
+
+const run = promisify(execFile);
+const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
+
+let sandbox: Sandbox;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sandbox, stop } = await startSandbox());
+  // The guide reads mail number 1.
+  const body = 'Message-ID: <1@svc.example>\r\nTo: ana@example.com\r\n\r\nHello';
+  const sent = await fetch(`${sandbox.url}/mailbox`, {
+    method: 'POST',
+    headers: { 'content-type': 'message/rfc822' },
+    body,
+  });
+  expect(sent.status).toBe(201);
+});
+afterAll(() => stop());
+
+describe("the sandbox's guide", () => {
+  it('has commands that succeed as they stand', async () => {
+    const blocks = readBlocks(guide, 'sh');
+    expect(blocks.length).toBeGreaterThan(5);
+    for (const { code } of blocks) {
+      const script = code
+        .replaceAll('localhost:8080/sandbox', sandbox.url)
+        .replaceAll('curl ', 'curl --silent --show-error --fail ');
+      await run('bash', ['--norc', '-euo', 'pipefail', '-c', script]);
+    }
+  });
+});
