@@ -38,13 +38,15 @@ describe("the operator's commands", () => {
   it('change settings, all or none', async () => {
     const { organizationId } = server.credentials;
     const set = (...changes: string[]) => admin('settings', 'set', organizationId, 'production', ...changes);
-    await set('jwksUrl=https://id.example/jwks.json', 'giftsNeedSecretKey=true');
+    const bound = ['jwtIssuer=https://id.example', 'jwtAudience=tienda'];
+    await expect(set('jwksUrl=https://id.example/jwks.json')).rejects.toThrow(/jwtIssuer must be set with jwksUrl/);
+    await set('jwksUrl=https://id.example/jwks.json', 'giftsNeedSecretKey=true', ...bound);
     await expect(set('jwksUrl=sandbox')).rejects.toThrow(/for development only/);
     await expect(set('toString=1')).rejects.toThrow(/is not a setting/);
     await expect(set('jwtIssuer=x', 'jwksUrl=ftp://x')).rejects.toThrow(/jwksUrl must be an address/);
     expect(await admin('settings', 'show', organizationId, 'production')).toMatchObject({
       jwksUrl: 'https://id.example/jwks.json',
-      jwtIssuer: null,
+      jwtIssuer: 'https://id.example',
       giftsNeedSecretKey: true,
     });
   });

@@ -135,6 +135,34 @@ describe('a user token', () => {
     expect(reads - before).toBe(1);
   });
 
+  it('of a known key goes on working while the identity provider is down, however long', async () => {
+    const working = answer;
+    let hours = 0;
+    const clock = () => new Date(Date.now() + hours * 3_600_000);
+    const users = new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, now: clock });
+    const token = await sign('ES256', { sub: 'user-1', exp: now() + 100_000 });
+    expect(await users.externalUserId(token, settings())).toBe('user-1');
+    answer = () => ({ status: 503, body: 'down' });
+    hours = 5;
+    expect(await users.externalUserId(token, settings())).toBe('user-1');
+    answer = working;
+  });
+
+  it('with an unknown key id causes at most one read per 30 seconds, also while reads fail', async () => {
+    const working = answer;
+    let seconds = 0;
+    const clock = () => new Date(Date.now() + seconds * 1_000);
+    const users = new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, now: clock });
+    const unknown = await sign('ES256', { sub: 'user-1', exp: now() + 1_000 }, { kid: 'nobody' });
+    const attempt = () => users.externalUserId(unknown, settings()).catch(() => {});
+    await users.externalUserId(await sign('ES256', good()), settings());
+    const before = reads;
+    answer = () => ({ status: 503, body: 'down' });
+    for (seconds = 0; seconds < 90; seconds += 3) await attempt();
+    answer = working;
+    expect(reads - before).toBe(2);
+  });
+
   it('never makes us connect to a private address', async () => {
     const before = reads;
     const guarded = new UserTokens({ guard: publicOnly(), sandboxKeySet: undefined });

@@ -1,5 +1,5 @@
 import { ApiError } from '@svc/protocol';
-import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { EnvironmentRow } from '../organizations/organization-store.ts';
 import { type AddressGuard, trusted } from '../outbound/address-guard.ts';
 import { outboundRequest } from '../outbound/request.ts';
@@ -9,10 +9,10 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 /** A hundred RSA keys are about 50 kB. */
 const KEY_SET_BYTES = 256 * 1024;
 const KEY_SET_TIMEOUT_MS = 5_000;
-/** Between two reads caused by unknown key ids. */
+/** At most one read in this time, whether reads succeed or fail. */
 const KEY_SET_COOLDOWN_MS = 30_000;
+/** Older keys are read again; while that fails they still serve. */
 const KEY_SET_MAX_AGE_MS = 600_000;
-const FAILURE_PAUSE_MS = 2_000;
 const MAX_KEY_SETS = 1_000;
 const MAX_SUBJECT_LENGTH = 256;
 
@@ -24,8 +24,7 @@ export interface UserTokenOptions {
 
 export class UserTokens {
   readonly #options: UserTokenOptions;
-  readonly #keySets = new Map<string, JWTVerifyGetKey>();
-  readonly #failedAt = new Map<string, number>();
+  readonly #keySets = new Map<string, KeySet>();
 
   constructor(options: UserTokenOptions) {
     this.#options = options;
@@ -52,10 +51,8 @@ export class UserTokens {
   }
 
   async #verify(token: string, keySet: string, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
-    // Many tokens must not become many requests to an identity provider that is down.
-    if (Date.now() - (this.#failedAt.get(keySet) ?? 0) < FAILURE_PAUSE_MS) throw new ApiError('identity_unavailable');
     try {
-      const { payload } = await jwtVerify(token, this.#keySet(keySet), {
+      const { payload } = await jwtVerify(token, (header, jws) => this.#keySet(keySet).find(header, jws), {
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: now,
@@ -65,36 +62,82 @@ export class UserTokens {
       });
       return payload;
     } catch (error) {
-      const refused = error instanceof ApiError ? error : refusal(error);
-      if (refused.code === 'identity_unavailable') this.#recordFailure(keySet);
-      throw refused;
+      throw error instanceof ApiError ? error : refusal(error);
     }
   }
 
-  #recordFailure(keySet: string): void {
-    if (this.#failedAt.size >= MAX_KEY_SETS) this.#failedAt.clear();
-    this.#failedAt.set(keySet, Date.now());
-  }
-
-  #keySet(setting: string): JWTVerifyGetKey {
+  #keySet(setting: string): KeySet {
     const known = this.#keySets.get(setting);
     if (known) return known;
-    const { guard, sandboxKeySet } = this.#options;
+    const { guard, sandboxKeySet, now } = this.#options;
     const url = setting === 'sandbox' ? sandboxKeySet : setting;
     if (url === undefined) throw invalid('the development identity provider is switched off.');
     if (this.#keySets.size >= MAX_KEY_SETS) this.#keySets.clear();
-    const keySet = createRemoteJWKSet(new URL(url), {
-      cooldownDuration: KEY_SET_COOLDOWN_MS,
-      cacheMaxAge: KEY_SET_MAX_AGE_MS,
-      timeoutDuration: KEY_SET_TIMEOUT_MS,
-      [customFetch]: (target: string) => readKeySet(target, setting === 'sandbox' ? trusted() : guard),
-    });
+    const keySet = new KeySet(
+      () => readKeySet(url, setting === 'sandbox' ? trusted() : guard),
+      () => now?.().getTime() ?? Date.now(),
+    );
     this.#keySets.set(setting, keySet);
     return keySet;
   }
 }
 
-async function readKeySet(url: string, guard: AddressGuard): Promise<Response> {
+/** An identity provider's keys. What was read once keeps serving its key ids while the provider is down. */
+class KeySet {
+  readonly #read: () => Promise<JSONWebKeySet>;
+  readonly #now: () => number;
+  #keys: JWTVerifyGetKey | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #triedAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+  #failure: unknown;
+
+  constructor(read: () => Promise<JSONWebKeySet>, now: () => number) {
+    this.#read = read;
+    this.#now = now;
+  }
+
+  async find(...asked: Parameters<JWTVerifyGetKey>): Promise<Awaited<ReturnType<JWTVerifyGetKey>>> {
+    if (this.#now() - this.#readAt > KEY_SET_MAX_AGE_MS) await this.#refresh();
+    try {
+      return await this.#lookUp(...asked);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !(await this.#refresh())) throw error;
+      return this.#lookUp(...asked);
+    }
+  }
+
+  #lookUp(...asked: Parameters<JWTVerifyGetKey>): ReturnType<JWTVerifyGetKey> {
+    if (!this.#keys) throw new ApiError('identity_unavailable', undefined, { cause: this.#failure });
+    return this.#keys(...asked);
+  }
+
+  /** False without a read: the last one was too recent. Concurrent callers share one. */
+  async #refresh(): Promise<boolean> {
+    if (this.#reading) {
+      await this.#reading;
+      return true;
+    }
+    if (this.#now() - this.#triedAt < KEY_SET_COOLDOWN_MS) return false;
+    this.#triedAt = this.#now();
+    this.#reading = this.#load().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+    return true;
+  }
+
+  async #load(): Promise<void> {
+    try {
+      this.#keys = createLocalJWKSet(await this.#read());
+      this.#readAt = this.#now();
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+}
+
+async function readKeySet(url: string, guard: AddressGuard): Promise<JSONWebKeySet> {
   const answer = await outboundRequest(url, {
     guard,
     timeoutMs: KEY_SET_TIMEOUT_MS,
@@ -102,7 +145,7 @@ async function readKeySet(url: string, guard: AddressGuard): Promise<Response> {
     headers: { accept: 'application/jwk-set+json, application/json' },
   });
   if (answer.status !== 200) throw new Error(`The key set answered with status ${answer.status}`);
-  return new Response(new Uint8Array(answer.body), { status: 200 });
+  return JSON.parse(Buffer.from(answer.body).toString('utf8')) as JSONWebKeySet;
 }
 
 const invalid = (why: string) => new ApiError('invalid_token', `The bearer token is not valid: ${why}`);

@@ -55,6 +55,18 @@ describe('settings of an environment', () => {
     expect(faultOf({ publicKeyGiftsDailyUsd: 0.0000001 })).toMatch('publicKeyGiftsDailyUsd');
   });
 
+  it('of production have no key set without issuer and audience', async () => {
+    const production = await newCaller(database.db, 'production');
+    const jwksUrl = 'https://id.example/jwks.json';
+    await expect(change(production, { jwksUrl })).rejects.toThrow('body.jwtIssuer must be set with jwksUrl.');
+    const bound = { jwksUrl, jwtIssuer: 'https://id.example', jwtAudience: 'tienda' };
+    expect(await change(production, bound)).toMatchObject(bound);
+    await expect(change(production, { jwtAudience: null })).rejects.toThrow('body.jwtAudience must be set');
+    expect(await change(production, { jwksUrl: null, jwtAudience: null })).toMatchObject({ jwksUrl: null });
+    const development = await newCaller(database.db);
+    expect(await change(development, { jwksUrl })).toMatchObject({ jwksUrl });
+  });
+
   it('change one by one, and null clears one', async () => {
     const caller = await newCaller(database.db);
     await change(caller, { notificationEmail: 'avisos@tienda.example', jwtIssuer: 'https://id.example' });
@@ -143,13 +155,14 @@ describe("the operator's settings", () => {
       'giftsNeedSecretKey=true',
       'jwtUserClaim=uid',
       'jwtIssuer=x',
+      'jwtAudience=y',
     );
     expect(await showSettings(database.db, caller)).toMatchObject({
       jwksUrl: 'https://id.example/jwks?a=b',
       giftsNeedSecretKey: true,
       jwtUserClaim: 'uid',
     });
-    expect(await set(caller, 'jwtUserClaim=', 'jwtIssuer=')).toMatchObject({ jwtUserClaim: 'sub', jwtIssuer: null });
+    expect(await set(caller, 'jwtUserClaim=', 'notificationEmail=')).toMatchObject({ jwtUserClaim: 'sub' });
     const before = await showSettings(database.db, caller);
     await expect(set(caller, 'jwtIssuer=y', 'notificationEmail=nobody')).rejects.toThrow(/notificationEmail/);
     await expect(set(caller, 'jwtIssuer')).rejects.toThrow(/not a setting and its value/);

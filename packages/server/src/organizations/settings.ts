@@ -1,10 +1,19 @@
-import { type BodyOf, type Environment, endpoints, parseUsd, type Settings, usdToNumber } from '@svc/protocol';
+import {
+  ApiError,
+  type BodyOf,
+  type Environment,
+  endpoints,
+  parseUsd,
+  type Settings,
+  usdToNumber,
+} from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { type Actor, recordChange } from '../audit-log.ts';
 import { findFault } from '../http/validation.ts';
 import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
 import * as store from './organization-store.ts';
 
+const tokenSettings = ['jwksUrl', 'jwtIssuer', 'jwtAudience'] as const;
 /** Settings that are stored as they are. */
 const columns = {
   notificationEmail: 'notification_email',
@@ -53,6 +62,7 @@ export async function changeSettings(tx: Db, actor: Actor, changes: SettingChang
   const row = await store.lockEnvironment(tx, actor);
   if (!row) return undefined;
   const before = toSettings(row);
+  requireBoundTokens({ ...before, ...changes }, changes);
   const names = settingNames.filter((name) => changes[name] !== undefined && changes[name] !== before[name]);
   if (names.length === 0) return before;
   await store.updateEnvironment(tx, { ...row, ...Object.assign({}, ...names.map((name) => columnOf(name, changes))) });
@@ -61,6 +71,15 @@ export async function changeSettings(tx: Db, actor: Actor, changes: SettingChang
     changes: Object.fromEntries(names.map((name) => [name, changes[name]])),
   });
   return readSettings(tx, actor);
+}
+
+/** Without issuer and audience, a token that the same provider issued for another app would be valid here. */
+function requireBoundTokens(settings: Settings, changes: SettingChanges): void {
+  if (settings.environment !== 'production' || settings.jwksUrl === null) return;
+  if (!tokenSettings.some((name) => changes[name] !== undefined)) return;
+  for (const name of ['jwtIssuer', 'jwtAudience'] as const) {
+    if (settings[name] === null) throw new ApiError('invalid_request', `body.${name} must be set with jwksUrl.`);
+  }
 }
 
 function columnOf(name: SettingName, changes: SettingChanges): Partial<store.EnvironmentRow> {
