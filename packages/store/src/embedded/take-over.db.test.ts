@@ -1,15 +1,20 @@
 import { readdirSync } from 'node:fs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { EmbeddedPostgresError } from './error.ts';
 import { ask, dataOf, Servers } from './fixtures/servers.ts';
 import { readPidFile } from './pid-file.ts';
 import { findEmbedded, startEmbedded } from './start.ts';
 
-const servers = new Servers();
-afterEach(() => servers.cleanUp());
+// The tests wait for PostgreSQL most of the time, so they run at once, each in folders of its own.
+function serversOf({ onTestFinished }: TestContext): Servers {
+  const servers = new Servers();
+  onTestFinished(() => servers.cleanUp());
+  return servers;
+}
 
-describe('while its owner lives', () => {
-  it('another start is refused, with the folder and the way out in the message', async () => {
+describe.concurrent('while its owner lives', () => {
+  it('another start is refused, with the folder and the way out in the message', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     const owner = await servers.own(folder);
     const refused = await startEmbedded({ dataDir: folder }).catch((error: unknown) => error);
@@ -21,7 +26,8 @@ describe('while its owner lives', () => {
     expect(await ask(owner.url, 'select 1 as alive')).toEqual([{ alive: 1 }]);
   });
 
-  it('a guest finds its address, and nothing where none runs', async () => {
+  it('a guest finds its address, and nothing where none runs', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     expect(await findEmbedded(folder)).toBeUndefined();
     const server = await servers.start(folder);
@@ -30,7 +36,8 @@ describe('while its owner lives', () => {
     expect(await findEmbedded(folder)).toBeUndefined();
   });
 
-  it('its lock is held again after its connection was lost', async () => {
+  it('its lock is held again after its connection was lost', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     const { url } = await servers.start(folder);
     const holder = `from pg_stat_activity where application_name like 'svc owner %'
@@ -46,8 +53,9 @@ describe('while its owner lives', () => {
   });
 });
 
-describe('of two processes that start at once on an empty folder', () => {
-  it('exactly one becomes the owner', async () => {
+describe.concurrent('of two processes that start at once on an empty folder', () => {
+  it('exactly one becomes the owner', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     const both = await Promise.allSettled([servers.own(folder), servers.own(folder)]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -56,8 +64,9 @@ describe('of two processes that start at once on an empty folder', () => {
   });
 });
 
-describe('when its owner is killed', () => {
-  it('the next start takes it over, running and with its way in unchanged', async () => {
+describe.concurrent('when its owner is killed', () => {
+  it('the next start takes it over, running and with its way in unchanged', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     const owner = await servers.own(folder);
     const pid = readPidFile(dataOf(folder))?.pid;
@@ -70,7 +79,8 @@ describe('when its owner is killed', () => {
     expect(readPidFile(dataOf(folder))).toBeUndefined();
   });
 
-  it('every row that it acknowledged is there for the next one', async () => {
+  it('every row that it acknowledged is there for the next one', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     const owner = await servers.own(folder, 10_000);
     await owner.written(200);
@@ -80,7 +90,8 @@ describe('when its owner is killed', () => {
     await expectRows(next.url, owner.lastWritten());
   });
 
-  it('together with the server, every row that was acknowledged is there at the next start', async () => {
+  it('together with the server, every row that was acknowledged is there at the next start', async (context) => {
+    const servers = serversOf(context);
     const folder = servers.makeFolder();
     const owner = await servers.own(folder, 10_000);
     await owner.written(200);
