@@ -34,7 +34,9 @@ pub mod Ready {
     #[abi(embed_v0)]
     impl ReadyImpl of super::IReady<ContractState> {
         fn get_owner(self: @ContractState) -> felt252 {
-            self._signer.read()
+            let owner = self._signer.read();
+            assert(owner != 0, 'argent/owner-not-found');
+            owner
         }
 
         fn get_guardian(self: @ContractState) -> felt252 {
