@@ -11,5 +11,6 @@ export * from './selectors.ts';
 export * from './sessions.ts';
 export * from './signature.ts';
 export * from './spending-policies.ts';
+export * from './tokens.ts';
 export * from './transaction-hash.ts';
 export * from './typed-data.ts';
