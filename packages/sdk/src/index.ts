@@ -38,6 +38,7 @@ export * from './client/errors.ts';
 export type { SvcWallet } from './client/input.ts';
 export type { List, PageOptions } from './client/pages.ts';
 export type { PollOptions } from './client/poll.ts';
+export type { TrustedToken, TrustOptions } from './client/trust.ts';
 export { createSvc, type Svc } from './create-svc.ts';
 export { type GetUsdAmountParams, getUsdAmount } from './exchanges.ts';
 export {

@@ -4,8 +4,10 @@ import type { BearerToken, Client } from './client/client.ts';
 import { type Config, getConfig } from './client/config.ts';
 import { SvcConnectionError, SvcInputError } from './client/errors.ts';
 import { readAddress, type SvcWallet } from './client/input.ts';
+import { isDecimals, MAX_DECIMALS, requireTrustedToken, type Token } from './client/trust.ts';
 import { isObject } from './client/values.ts';
 import { type CallsToSign, type ContractCall, executeCalls } from './signing/calls.ts';
+import { chainIdOf } from './signing/check.ts';
 
 export interface TransferParams {
   readonly encryptKey: string;
@@ -99,19 +101,16 @@ interface NamedToken {
   readonly decimals?: number | undefined;
 }
 
-export interface Token {
-  readonly address: bigint;
-  readonly decimals: number;
+/** Address and decimals as the service states them, and on live networks as the library knows them. */
+export async function tokenOf(client: Client, named: NamedToken): Promise<Token> {
+  const found = await statedToken(client, named);
+  const isOwn = named.decimals !== undefined;
+  requireTrustedToken(client.trust, { chainId: await chainIdOf(client), token: named.token, isOwn, ...found });
+  return found;
 }
 
-/** ERC-20 stores decimals in a byte. */
-const MAX_DECIMALS = 255;
-
-/**
- * Address and decimals as the service states them. Values from the caller must match: a wrong number of decimals
- * changes the amount.
- */
-export async function tokenOf(client: Client, named: NamedToken): Promise<Token> {
+/** Values from the caller must match: a wrong number of decimals changes the amount. */
+async function statedToken(client: Client, named: NamedToken): Promise<Token> {
   const { token, tokenAddress, decimals } = named;
   const given = tokenAddress === undefined ? undefined : readAddress(tokenAddress, 'tokenAddress');
   const tokens = knownTokens(await getConfig(client));
@@ -144,8 +143,6 @@ function otherToken({ token, decimals }: NamedToken, address: bigint | undefined
   if (!isDecimals(decimals)) refuseToken(`decimals must be a whole number from 0 to ${MAX_DECIMALS}`);
   return { address, decimals };
 }
-
-const isDecimals = (value: number) => Number.isInteger(value) && value >= 0 && value <= MAX_DECIMALS;
 
 function refuseToken(reason: string): never {
   throw new SvcInputError('invalid_input', `${reason}.`);

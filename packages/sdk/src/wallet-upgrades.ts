@@ -28,7 +28,7 @@ export async function upgradeWallet(
   { encryptKey, wallet, targetClassHash }: UpgradeWalletParams,
 ): Promise<WalletUpgraded> {
   const { publicKey: walletAddress } = wallet;
-  const target = await walletClassOf(client, 'SVC', targetClassHash);
+  const target = await walletClassOf(client, 'SVC', targetClassHash, true);
   const prepared = await prepareWalletUpgrade(client, { walletAddress, targetClassHash: toHex(target) });
   requireClass(prepared.targetClassHash, target);
   const { typedData, currentWalletType } = prepared;
@@ -93,7 +93,7 @@ export async function signWalletUpgrade(
   { encryptKey, wallet, typedData, targetClassHash, currentWalletType }: SignWalletUpgradeParams,
 ): Promise<string[]> {
   const account = readAddress(wallet.publicKey, 'publicKey of the wallet');
-  const target = await walletClassOf(client, 'SVC', targetClassHash);
+  const target = await walletClassOf(client, 'SVC', targetClassHash, true);
   const calls = [upgradeCall(account, target, currentWalletType ?? wallet.walletType)];
   const { execution, chainId } = await checkForSigning(client, typedData, { account, calls });
   const privateKey = await openWalletKey({ encryptKey, wallet });

@@ -13,12 +13,13 @@ import { type Config, getConfig } from './client/config.ts';
 import { SvcConnectionError, SvcInputError, SvcTypedDataError } from './client/errors.ts';
 import type { SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
+import { requireTrustedClass } from './client/trust.ts';
 import { isObject } from './client/values.ts';
 import { newPrivateKey } from './keys/cipher.ts';
 import { sealProven } from './keys/seal.ts';
 import { newWalletSecrets, type PasskeyOptions } from './passkeys/create-passkey.ts';
 import { signExecution } from './signing/calls.ts';
-import { checkForSigning } from './signing/check.ts';
+import { chainIdOf, checkForSigning } from './signing/check.ts';
 
 export interface CreateWalletParams {
   /** The user's PIN or passphrase. It never leaves this device; without it the wallet cannot be opened. */
@@ -27,7 +28,7 @@ export interface CreateWalletParams {
   readonly externalUserId: string;
   readonly chain: Chain;
   readonly walletType?: WalletType | undefined;
-  /** A class of your own, or the expected one, so that the service cannot choose another. */
+  /** The expected class. On live networks a class of your own must be in `trust.classHashes`. */
   readonly classHash?: string | undefined;
   /** Makes a passkey open the wallet; `encryptKey` stays as the backup. */
   readonly usePasskey?: boolean | undefined;
@@ -215,9 +216,20 @@ function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime)
   return { classHash, privateKey, publicKey, address, calldata };
 }
 
-/** The given class, or the current one of the type according to the service. */
-export async function walletClassOf(client: Client, walletType: WalletType, classHash?: string): Promise<bigint> {
-  if (classHash !== undefined) return readClassHash(classHash);
+/** The given class, or the service's current one of the type. On live networks it must be a trusted one. */
+export async function walletClassOf(
+  client: Client,
+  walletType: WalletType,
+  classHash?: string,
+  isUpgrade = false,
+): Promise<bigint> {
+  const chosen = classHash === undefined ? await currentClassOf(client, walletType) : readClassHash(classHash);
+  const chainId = await chainIdOf(client);
+  requireTrustedClass(client.trust, { chainId, classHash: chosen, walletType, isUpgrade });
+  return chosen;
+}
+
+async function currentClassOf(client: Client, walletType: WalletType): Promise<bigint> {
   const { walletClasses } = await getConfig(client);
   if (!Array.isArray(walletClasses) || !walletClasses.every(isObject)) throw invalidAnswer();
   const current = (walletClasses as Config['walletClasses']).find(

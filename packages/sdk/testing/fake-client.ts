@@ -72,8 +72,8 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
 export const USDC = '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
 
 const config: Config = {
-  network: 'sepolia',
-  chainId: '0x534e5f5345504f4c4941',
+  network: 'sandbox',
+  chainId: '0x5356435f53414e44424f58',
   rpcUrl: 'http://127.0.0.1:1/rpc',
   paymentAddress: '0x9a9',
   tokens: [

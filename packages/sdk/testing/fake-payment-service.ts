@@ -19,7 +19,7 @@ import { sealKey } from '../src/keys/seal.ts';
 import type { Handlers, NodeCall } from './sandbox-service.ts';
 
 const PRIVATE_KEY = 0x1234567890abcdefn;
-const OWNER = starkKey(PRIVATE_KEY);
+export const OWNER = starkKey(PRIVATE_KEY);
 export const ACCOUNT = accountAddress(currentClassHash('SVC'), OWNER);
 export const ENCRYPT_KEY = passkeyEncryptKey(new Uint8Array(32).fill(3));
 const USDC = 0x33068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fbn;

@@ -29,7 +29,7 @@ const tricky: fc.Arbitrary<Json> = fc.oneof(
   fc.jsonValue().map((value) => value as Json),
 );
 
-function placesOf(value: Json, path: Step[] = []): Step[][] {
+export function placesOf(value: Json, path: Step[] = []): Step[][] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner: [Step, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return [path, ...inner.flatMap(([key, item]) => placesOf(item, [...path, key]))];
@@ -55,7 +55,11 @@ function respell(value: Json): Json {
   return `0x000${value.slice(2).toUpperCase()}`;
 }
 
-function changeAt(value: Json, path: readonly Step[], change: (place: Json) => Json | undefined): Json | undefined {
+export function changeAt(
+  value: Json,
+  path: readonly Step[],
+  change: (place: Json) => Json | undefined,
+): Json | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return change(value);
   const copy = structuredClone(value) as Record<Step, Json>;

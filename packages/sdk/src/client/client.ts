@@ -1,5 +1,6 @@
 import { SvcInputError } from './errors.ts';
 import { readUrl } from './input.ts';
+import { readTrust, type Trust, type TrustOptions } from './trust.ts';
 
 /** A user's token, or a function that returns a fresh one for each request. */
 export type BearerToken = string | (() => string | Promise<string>);
@@ -17,6 +18,8 @@ export interface SvcOptions {
   /** Starknet nodes to read from, preferred first. Default: the service's node. */
   readonly nodeUrl?: string | readonly string[] | undefined;
   readonly fetch?: Fetch | undefined;
+  /** Account classes, tokens and the payment address that your app accepts beside the library's own lists. */
+  readonly trust?: TrustOptions | undefined;
   /** Retries after a connection error or a transient status. Default: 2. */
   readonly maxRetries?: number | undefined;
   /** Per attempt. Default: 60000. */
@@ -33,6 +36,7 @@ export interface Client {
   readonly fetch: Fetch;
   readonly maxRetries: number;
   readonly timeoutMs: number;
+  readonly trust: Trust;
   readonly runtime: Runtime;
 }
 
@@ -63,6 +67,7 @@ export function createClient(options: SvcOptions, runtime: Runtime = defaultRunt
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     maxRetries: readWhole('maxRetries', options.maxRetries ?? MAX_RETRIES, 0, MOST_RETRIES),
     timeoutMs: readWhole('timeoutMs', options.timeoutMs ?? TIMEOUT_MS, 1, LONGEST_TIMEOUT_MS),
+    trust: readTrust(options.trust),
     runtime,
   };
 }

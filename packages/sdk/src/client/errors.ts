@@ -110,6 +110,12 @@ export class SvcTypedDataError extends SvcError {
   declare readonly code: 'typed_data_mismatch';
 }
 
+/** The service names a class, token or payment address that the library and the app do not accept. Nothing was signed. */
+export class SvcTrustError extends SvcError {
+  override readonly name = 'SvcTrustError';
+  declare readonly code: 'untrusted_class' | 'untrusted_token' | 'untrusted_payment_address';
+}
+
 /** A passkey could not be created or used. */
 export class SvcPasskeyError extends SvcError {
   override readonly name = 'SvcPasskeyError';

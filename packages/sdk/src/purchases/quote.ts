@@ -2,7 +2,8 @@ import { type ChainToken, formatTokenAmount, parseDecimal, parseUsd, type Sku } 
 import type { BearerToken, Client } from '../client/client.ts';
 import { getConfig } from '../client/config.ts';
 import { SvcConnectionError, SvcInputError } from '../client/errors.ts';
-import type { SvcWallet } from '../client/input.ts';
+import { readAddress, type SvcWallet } from '../client/input.ts';
+import { requireTrustedPayment } from '../client/trust.ts';
 import { getUsdAmount } from '../exchanges.ts';
 import { signCalls } from '../signing/calls.ts';
 import { checkSkuReference, getSku } from '../skus.ts';
@@ -150,6 +151,7 @@ export async function signPayment(
   const walletAddress = wallet.publicKey;
   const { currencyAmount, amount } = await quotePurchase(client, { ...order, walletAddress }, bearerToken);
   const { paymentAddress: recipient } = await getConfig(client);
+  requireTrustedPayment(client.trust, readAddress(recipient, 'paymentAddress'));
   const calls = [await transferCall(client, { amount, token, recipient })];
   return {
     version: 1,

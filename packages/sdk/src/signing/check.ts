@@ -10,6 +10,7 @@ import {
 import type { Client } from '../client/client.ts';
 import { getConfig } from '../client/config.ts';
 import { SvcTypedDataError } from '../client/errors.ts';
+import { isLive } from '../client/trust.ts';
 import { chainTime } from '../node/reads.ts';
 
 export interface ExpectedExecution {
@@ -109,8 +110,6 @@ export async function chainIdOf(client: Client): Promise<bigint> {
     refuseNetwork(`The service names the chain ${readShortString(chainId.value)}, which does not fit your public key`);
   return chainId.value;
 }
-
-const isLive = (chainId: bigint) => chainId === chainIds.SN_MAIN || chainId === chainIds.SN_SEPOLIA;
 
 function refuseNetwork(reason: string): never {
   throw new SvcTypedDataError('typed_data_mismatch', `${reason}. Nothing was signed.`);

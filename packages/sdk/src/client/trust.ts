@@ -1,0 +1,113 @@
+import type { ChainToken, WalletType } from '@svc/protocol';
+import { ADDRESS_BOUND, chainIds, liveTokens, parseFelt, readShortString, toHex, walletClass } from '@svc/starknet';
+import { SvcInputError, SvcTrustError } from './errors.ts';
+
+/** A token that the app accepts beside the library's own. */
+export interface TrustedToken {
+  readonly token: ChainToken;
+  readonly address: string;
+  readonly decimals: number;
+}
+
+/** What the app accepts on mainnet and Sepolia beside the library's own lists. Take it from your own configuration. */
+export interface TrustOptions {
+  /** Account classes of your own. */
+  readonly classHashes?: readonly string[] | undefined;
+  readonly tokens?: readonly TrustedToken[] | undefined;
+  /** The only address that purchases may pay, on every chain. Default: the one that the service names. */
+  readonly paymentAddress?: string | undefined;
+}
+
+export interface Token {
+  readonly address: bigint;
+  readonly decimals: number;
+}
+
+interface NamedToken extends Token {
+  readonly token: ChainToken;
+}
+
+/** `TrustOptions` as numbers. */
+export interface Trust {
+  readonly classHashes: readonly bigint[];
+  readonly tokens: readonly NamedToken[];
+  readonly paymentAddress: bigint | undefined;
+}
+
+export function readTrust({ classHashes = [], tokens = [], paymentAddress }: TrustOptions = {}): Trust {
+  return {
+    classHashes: classHashes.map((text) => readHash('trust.classHashes', text)),
+    tokens: tokens.map(({ token, address, decimals }) => {
+      if (!isDecimals(decimals)) refuseOptions('decimals in trust.tokens must be a whole number from 0 to 255');
+      return { token, address: readHash('trust.tokens', address), decimals };
+    }),
+    paymentAddress: paymentAddress === undefined ? undefined : readHash('trust.paymentAddress', paymentAddress),
+  };
+}
+
+/** ERC-20 stores decimals in a byte. */
+export const MAX_DECIMALS = 255;
+export const isDecimals = (value: number) => Number.isInteger(value) && value >= 0 && value <= MAX_DECIMALS;
+
+function readHash(name: string, text: string): bigint {
+  const value = typeof text === 'string' ? parseFelt(text) : undefined;
+  if (value?.ok && value.value > 0n && value.value < ADDRESS_BOUND) return value.value;
+  return refuseOptions(`${name} must be hexadecimal: 0x…`);
+}
+
+function refuseOptions(reason: string): never {
+  throw new SvcInputError('invalid_options', `${reason}.`);
+}
+
+/** Real money, or its test network: there the service's word is not enough. */
+export const isLive = (chainId: bigint) => chainId === chainIds.SN_MAIN || chainId === chainIds.SN_SEPOLIA;
+
+export interface ClassToTrust {
+  readonly chainId: bigint;
+  readonly classHash: bigint;
+  readonly walletType: WalletType;
+  /** An upgrade to an earlier class would drop spending limits. */
+  readonly isUpgrade: boolean;
+}
+
+export function requireTrustedClass(trust: Trust, { chainId, classHash, walletType, isUpgrade }: ClassToTrust): void {
+  if (!isLive(chainId) || trust.classHashes.includes(classHash)) return;
+  const known = walletClass(classHash);
+  if (known?.walletType === walletType && (known.current || !isUpgrade)) return;
+  const use = isUpgrade ? 'to upgrade to' : `for ${walletType} wallets`;
+  refuse('untrusted_class', `${toHex(classHash)} is not an account class ${use}`, chainId, 'trust.classHashes');
+}
+
+export interface TokenToTrust extends NamedToken {
+  readonly chainId: bigint;
+  /** Address and decimals are the app's. */
+  readonly isOwn: boolean;
+}
+
+export function requireTrustedToken(trust: Trust, { chainId, token, address, decimals, isOwn }: TokenToTrust): void {
+  const pinned = liveTokens(chainId);
+  if (!pinned) return;
+  const accepted = pinned
+    .map<NamedToken>(([name, text, digits]) => ({ token: name, address: BigInt(text), decimals: digits }))
+    .concat(trust.tokens)
+    .filter((one) => (token === 'OTHER' ? one.address === address : one.token === token));
+  if (accepted.some((one) => one.address === address && one.decimals === decimals)) return;
+  if (accepted.length === 0 && token === 'OTHER' && isOwn) return;
+  const name = token === 'OTHER' ? 'that token' : token;
+  const reason = `${toHex(address)} with ${decimals} decimals is not ${name}`;
+  refuse('untrusted_token', reason, chainId, 'trust.tokens');
+}
+
+export function requireTrustedPayment({ paymentAddress }: Trust, recipient: bigint): void {
+  if (paymentAddress === undefined || paymentAddress === recipient) return;
+  throw new SvcTrustError(
+    'untrusted_payment_address',
+    `The service wants payments at ${toHex(recipient)}, which is not trust.paymentAddress. Nothing was signed.`,
+  );
+}
+
+function refuse(code: SvcTrustError['code'], reason: string, chainId: bigint, option: string): never {
+  const chain = readShortString(chainId);
+  const advice = `If your app accepts it, name it in ${option}.`;
+  throw new SvcTrustError(code, `${reason} on ${chain} as this library knows it. Nothing was signed. ${advice}`);
+}
