@@ -13,8 +13,11 @@ export default defineConfig({
   test: {
     // More workers than cores only make the servers and databases of the tests wait for one another.
     maxWorkers: Math.max(2, availableParallelism()),
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    // They bound a hang, not speed: a shared machine has been ten times slower than a quiet one.
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    // Real servers, browsers and clocks on a shared machine: a second failure in a row counts. Locally the first one does.
+    retry: process.env.CI ? 1 : 0,
     projects: [
       {
         extends: true,

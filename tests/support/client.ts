@@ -61,7 +61,7 @@ function parse(text: string): unknown {
 }
 
 /** A server that has not answered by then will not; the slowest answer here takes milliseconds. */
-const PATIENCE_MS = 10_000;
+const WAIT_LIMIT_MS = 60_000;
 
 export interface RawRequest {
   readonly method: string;
@@ -75,7 +75,7 @@ export interface RawRequest {
 export function sendAsIs(origin: string, { method, path, headers, body }: RawRequest, agent: Agent): Promise<Reply> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
-    const outgoing = request({ hostname, port, method, path, headers, agent, timeout: PATIENCE_MS }, (incoming) => {
+    const outgoing = request({ hostname, port, method, path, headers, agent, timeout: WAIT_LIMIT_MS }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);
@@ -86,7 +86,7 @@ export function sendAsIs(origin: string, { method, path, headers, body }: RawReq
         resolve(replyOf(incoming.statusCode ?? 0, new Headers(entries), Buffer.concat(chunks).toString()));
       });
     });
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)));
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${WAIT_LIMIT_MS} ms`)));
     outgoing.on('error', reject);
     outgoing.end(body);
   });
@@ -98,7 +98,7 @@ export async function sendBytes(origin: string, bytes: string | Buffer): Promise
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) });
     let received = '';
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`the connection was open after ${PATIENCE_MS} ms`)));
+    socket.setTimeout(WAIT_LIMIT_MS, () => socket.destroy(new Error(`the connection was open after ${WAIT_LIMIT_MS} ms`)));
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1');
     });

@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
 /** A start takes about a second; on a machine that is busy with other work it took 25. */
-const START_LIMIT_MS = 90_000;
-const STOP_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 240_000;
+const STOP_LIMIT_MS = 90_000;
 const POLL_MS = 20;
 /** Code that the servers of a run share: a start with it takes two thirds of the time. */
 const COMPILE_CACHE = path.join(tmpdir(), 'svc-test-compile-cache');
