@@ -98,7 +98,9 @@ export async function sendBytes(origin: string, bytes: string | Buffer): Promise
   const text = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) });
     let received = '';
-    socket.setTimeout(WAIT_LIMIT_MS, () => socket.destroy(new Error(`the connection was open after ${WAIT_LIMIT_MS} ms`)));
+    socket.setTimeout(WAIT_LIMIT_MS, () =>
+      socket.destroy(new Error(`the connection was open after ${WAIT_LIMIT_MS} ms`)),
+    );
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1');
     });
