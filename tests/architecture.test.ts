@@ -61,7 +61,7 @@ const publicFiles: Record<string, readonly string[]> = {
   events: ['events'],
   gifts: [],
   purchases: [],
-  indexer: [],
+  indexer: ['transfer-watcher'],
   deposits: [],
 };
 const MAX_LINES = 450;

@@ -76,6 +76,8 @@ describe('production keys of the same organisation', () => {
       id: service.server.credentials.organizationId,
       environment: 'production',
       balance: NOTHING,
+      // The deployment has no manager there.
+      depositAddress: null,
     });
   });
 

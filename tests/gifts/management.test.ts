@@ -1,10 +1,8 @@
 import { endpoints } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { giftBody, newCode } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { Sandbox } from '../support/sandbox.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 
 let service: AnyService;
@@ -166,17 +164,3 @@ it('an expired gift gives its credits back by itself', async () => {
     .poll(async () => (await call(`/gifts/${id}`)).body, { timeout: 40_000, interval: 250 })
     .toMatchObject({ holdLedgerEntryId: null, totalHeldUsd: null });
 }, 60_000);
-
-it('a deposit counts once on two processes at once', async () => {
-  const sandbox = new Sandbox(service.server);
-  const second = caller(await service.another());
-  const { paymentAddress } = bodyOf<{ paymentAddress: string }>(await call('/config'));
-  const transactionHash = await sandbox.faucet(paymentAddress, 'USDC', '12.5');
-  const body = { transactionHash, chain: 'STARKNET' };
-  const offers = [call, second, call, second].map((ask) => ask('/organization/deposits', { method: 'POST', body }));
-  const replies = await Promise.all(offers);
-  for (const reply of replies) expectAnswer(reply, endpoints.createDeposit);
-  expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
-  expect(replies[0]?.body).toMatchObject({ type: 'DEPOSIT', amountUsd: 12.5 });
-  expect(await findBrokenInvariants(service.database.db)).toEqual([]);
-});

@@ -88,7 +88,7 @@ export function upgradeBody(owner: Owner, typedData: TypedData): Signed {
 }
 
 export interface ExampleGifts {
-  /** The hash of a USDC transfer of a wallet to the payment address, credited to the organisation. */
+  /** The hash of a USDC transfer of a wallet to the deposit address, credited to the organisation. */
   readonly deposit: string;
   /** One that can be redeemed as often as the examples do. */
   readonly gift: CreatedGift;
@@ -116,8 +116,8 @@ async function prepareGifts(app: App, sandbox: Sandbox, owner: Owner, recipient:
 
 async function makeDeposit(app: App, sandbox: Sandbox, owner: Owner): Promise<string> {
   await sandbox.faucet(owner.address, 'USDC', DEPOSITED);
-  const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress');
-  const transactionHash = hashOf(await app.execute(owner, [transferOf(USDC, paymentAddress, DEPOSITED_RAW)]));
+  const depositAddress = field<string>(await app.get('/organization'), 'depositAddress');
+  const transactionHash = hashOf(await app.execute(owner, [transferOf(USDC, depositAddress, DEPOSITED_RAW)]));
   const reply = await app.post('/organization/deposits', { transactionHash, chain: 'STARKNET' });
   if (reply.status !== 200) throw new Error(reply.text);
   return transactionHash;

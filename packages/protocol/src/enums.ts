@@ -64,5 +64,5 @@ export type OnChainTxStatus = (typeof onChainTxStatuses)[number];
 export const environments = ['production', 'development'] as const;
 export type Environment = (typeof environments)[number];
 
-export const ledgerEntryTypes = ['DEPOSIT', 'GRANT', 'HOLD', 'SETTLE', 'RELEASE'] as const;
+export const ledgerEntryTypes = ['DEPOSIT', 'GRANT', 'REVERSAL', 'HOLD', 'SETTLE', 'RELEASE'] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];

@@ -4,10 +4,11 @@ import { eachItem, type List, type Page, type PageOptions, toList } from './clie
 import { request } from './client/request.ts';
 
 /**
- * Reads your organisation and its credits. Server only: needs the secret key.
+ * Reads your organisation, its credits and its deposit address: USDC that arrives there is credited by itself. Server
+ * only: needs the secret key.
  *
  * @example
- * const { name, balance } = await svc.getOrganization();
+ * const { name, balance, depositAddress } = await svc.getOrganization();
  */
 export function getOrganization(client: Client): Promise<Organization> {
   return request<typeof endpoints.getOrganization>(client, { route: 'GET /organization', access: 'secret' });
@@ -42,17 +43,18 @@ export function ledger(client: Client, params: PageOptions = {}): AsyncGenerator
 }
 
 export interface CreateDepositParams {
-  /** Of a USDC transfer to the `paymentAddress` of `getConfig`. */
+  /** Of a USDC transfer to the `depositAddress` of `getOrganization`. */
   readonly transactionHash: string;
   readonly chain: Chain;
 }
 
 /**
- * Turns a USDC transfer to the service's payment address into credits, once. Server only: needs the secret key.
+ * Turns a USDC transfer to your deposit address into credits at once. Without it that happens within seconds. Server
+ * only: needs the secret key.
  *
  * @example
- * const { paymentAddress } = await svc.getConfig();
- * const paid = await svc.transfer({ encryptKey, wallet, amount: '10', token: 'USDC', recipient: paymentAddress });
+ * const { depositAddress } = await svc.getOrganization();
+ * const paid = await svc.transfer({ encryptKey, wallet, amount: '10', token: 'USDC', recipient: depositAddress });
  * await svc.waitForTransaction(paid);
  * const { amountUsd } = await svc.createDeposit({ transactionHash: paid, chain: 'STARKNET' });
  */

@@ -50,6 +50,8 @@ export interface Config {
   readonly maxFee: bigint;
   readonly sandboxRelayers: number;
   readonly cryptoThreads: number;
+  /** Blocks that a deposit of production needs before it counts. */
+  readonly depositConfirmations: number;
   /** Held per redemption. */
   readonly giftGas: UsdMicros;
   readonly mail: MailSettings;
@@ -118,6 +120,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,
     sandboxRelayers: read.integer('SANDBOX_RELAYERS', MAX_SANDBOX_RELAYERS, 1, MAX_SANDBOX_RELAYERS),
     cryptoThreads: read.integer('CRYPTO_THREADS', Math.max(1, availableParallelism() - 1), 1, 64),
+    depositConfirmations: read.integer('DEPOSIT_CONFIRMATIONS', 10, 1, 100_000),
     giftGas: read.usd('GIFT_GAS_USD', GIFT_GAS, MAX_GIFT_GAS),
     mail: readMail(read),
     fulfilment: readFulfilment(read),

@@ -81,6 +81,7 @@ export function createModules(platform: Platform): Modules {
     transactions.relayOutcomes(),
     gifts.relayOutcomes({ networks, log }),
     purchases.relayOutcomes({ networks, log }),
+    deposits.relayOutcomes(),
   ]) as OutcomeHandlers;
   const onHash = [wallets.setRelayTransactionHash, transactions.setRelayTransactionHash];
   const relays = relayer.create({
@@ -98,20 +99,29 @@ export function createModules(platform: Platform): Modules {
     manager: payer.manager,
     environments: environments.filter((each) => platform.managers[each]),
   };
+  const crediting = {
+    ...{ db, networks, crypto, payer, log },
+    confirmations: (each: Environment) => (each === 'production' ? config.depositConfirmations : 1),
+  };
   const bridge = createCctpBridge({ networks, url: addresses.bridge });
   const exchange = openExchange(config, db, log);
   const allowLoopback = config.allowLoopbackUrls;
 
   const modules = {
     chains: chains.create({ networks }),
-    organizations: organizations.create({ db, allowLoopback, credentials: platform.credentials }),
+    organizations: organizations.create({
+      db,
+      allowLoopback,
+      credentials: platform.credentials,
+      depositAddress: async (owner) => (await deposits.depositAddress(crediting, owner))?.address ?? null,
+    }),
     mail: mail.create({ db, log, mailers: platform.mailers }),
     events: events.create({ db, allowLoopback }),
     relays,
     wallets: wallets.create(signing),
     transactions: transactions.create(signing),
-    indexer: indexer.create({ db, networks, log, environments }),
-    deposits: deposits.create({ db, networks, ownAccounts: (each) => accountsOf(platform.managers[each]) }),
+    indexer: indexer.create({ db, networks, log, environments, watcher: deposits.depositWatcher(crediting) }),
+    deposits: deposits.create({ ...crediting, sponsor, environments: paying.environments }),
     skus: skus.create({ db }),
     exchanges: exchanges.create({ exchange }),
     gifts: gifts.create({
@@ -163,8 +173,6 @@ export function createModules(platform: Platform): Modules {
     routes: all.flatMap(({ routes }) => (routes ? [routes] : [])),
   };
 }
-
-const accountsOf = (manager: Platform['managers']['production']): bigint[] => (manager ? [manager.address] : []);
 
 function openExchange(config: Config, db: Db, log: Logger): Exchange {
   const { url, token, banxicoToken, developmentMxnPerUsd } = config.rates;

@@ -85,6 +85,14 @@ export class FakePayer implements Payer {
     return MANAGER;
   }
 
+  publicKey(): undefined {
+    return undefined;
+  }
+
+  signExecution(): Promise<never> {
+    return Promise.reject(new Error('It has no key.'));
+  }
+
   async isFailureFinal(): Promise<boolean> {
     return false;
   }

@@ -57,6 +57,11 @@ export const testCrypto: Crypto = {
     return { hash, signer: keys.find((key) => verify(hash, key, signature.r, signature.s)) };
   },
   executionHash: async (execution, account, chainId) => outsideExecutionHash(2, execution, account, chainId),
+  async signExecution(execution, account, chainId, privateKey) {
+    const hash = outsideExecutionHash(2, execution, account, chainId);
+    const { r, s } = sign(hash, privateKey);
+    return { hash, signature: [r, s] };
+  },
   contractAddress: async (deployment) => contractAddress(deployment),
   accountAddresses: async (classHashes, publicKey) => classHashes.map((hash) => accountAddress(hash, publicKey)),
   stop: async () => {},

@@ -6,6 +6,7 @@ import { padAddress, type StarknetChain } from '../src/chains/starknet/chain.ts'
 import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
 import { findCursor, type IndexerContext, indexedChain } from '../src/indexer/cursor.ts';
 import { indexChain } from '../src/indexer/index-blocks.ts';
+import type { TransferWatcher } from '../src/indexer/transfer-watcher.ts';
 import type { JobLog } from '../src/jobs/job.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import { fromRow, type Row, recordColumns, type TransactionRecord } from '../src/transactions/record.ts';
@@ -33,9 +34,12 @@ export class IndexerFixture extends ChainFixture {
 
   // Fields, so that tests can destructure them.
 
+  /** Told of transfers, besides wallets. */
+  watcher: TransferWatcher | undefined;
+
   readonly context = (chain: StarknetChain = this.chain): IndexerContext => {
     const followed = { ...indexedChain(this.networks, 'development'), chain };
-    return { ...followed, db: this.db, now: this.clock.now, log: silent };
+    return { ...followed, db: this.db, now: this.clock.now, log: silent, watcher: this.watcher };
   };
 
   /** Indexes up to the head. */

@@ -1,11 +1,21 @@
 import { ApiError } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import fc from 'fast-check';
-import { credit, type Entry, type Hold, hold, type LedgerOwner, release, settle } from '../src/ledger/ledger.ts';
+import {
+  credit,
+  type Entry,
+  type Hold,
+  hold,
+  type LedgerOwner,
+  release,
+  reverse,
+  settle,
+} from '../src/ledger/ledger.ts';
 
 /** The ledger as a few numbers in memory, and random operations on both, for the property tests. */
 export type Operation =
   | { readonly op: 'credit'; owner: number; type: 'DEPOSIT' | 'GRANT'; amount: bigint; reference: string }
+  | { readonly op: 'reverse'; owner: number; amount: bigint; reference: string }
   | { readonly op: 'hold'; owner: number; amount: bigint }
   | { readonly op: 'settle'; hold: number; amount: bigint; reference: string }
   | { readonly op: 'release'; hold: number; amount: bigint | undefined; reference: string };
@@ -28,6 +38,7 @@ const aCredit = fc.record({
   amount: upTo(150n),
   reference,
 });
+const aReversal = fc.record({ op: fc.constant('reverse' as const), owner, amount: upTo(60n), reference });
 const aHold = fc.record({ op: fc.constant('hold' as const), owner, amount: upTo(60n) });
 const aSettlement = fc.record({ op: fc.constant('settle' as const), hold: anyHold, amount: upTo(25n), reference });
 const aRelease = fc.record({
@@ -39,6 +50,7 @@ const aRelease = fc.record({
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { arbitrary: aCredit, weight: 3 },
+  { arbitrary: aReversal, weight: 1 },
   { arbitrary: aHold, weight: 2 },
   { arbitrary: aSettlement, weight: 3 },
   { arbitrary: aRelease, weight: 2 },
@@ -65,6 +77,7 @@ export class Model {
 
   apply(operation: Operation): Outcome {
     if (operation.op === 'credit') return this.#credit(operation);
+    if (operation.op === 'reverse') return this.#reverse(operation);
     if (operation.op === 'hold') return this.#hold(operation.owner, operation.amount);
     return this.#end(operation);
   }
@@ -81,6 +94,17 @@ export class Model {
     this.#credited.add(key);
     const balance = this.#balance(owner);
     balance.available += amount;
+    balance.entries++;
+    return 'done';
+  }
+
+  #reverse({ owner, amount, reference }: Operation & { op: 'reverse' }): Outcome {
+    const balance = this.#balance(owner);
+    if (balance.available === 0n) return 'insufficient';
+    const key = `${owner} REVERSAL ${reference}`;
+    if (this.#credited.has(key)) return 'refused';
+    this.#credited.add(key);
+    balance.available -= amount < balance.available ? amount : balance.available;
     balance.entries++;
     return 'done';
   }
@@ -132,6 +156,10 @@ export async function perform(
       const { owner, op: _, ...what } = operation;
       return (await credit(db, { ...ownerAt(owners, owner), ...what })).created ? 'done' : 'repeated';
     }
+    if (operation.op === 'reverse') {
+      const { owner, op: _, ...what } = operation;
+      return (await reverse(db, { ...ownerAt(owners, owner), ...what })) ? 'done' : 'insufficient';
+    }
     if (operation.op === 'hold') {
       const what = { ...ownerAt(owners, operation.owner), amount: operation.amount, reference: 'hold' };
       holds.push(await hold(db, what));
@@ -165,7 +193,8 @@ function ownerAt(owners: readonly LedgerOwner[], index: number): LedgerOwner {
   return owner;
 }
 
-const REFUSALS = /a hold ends once|ledger_holds_never_exceeded|has nothing left|was \d+ micros before/;
+const REFUSALS =
+  /a hold ends once|ledger_entries_credit|ledger_holds_never_exceeded|has nothing left|was \d+ micros before/;
 
 // A deadlock or a lost connection must not pass for a refusal.
 function isRefusal(error: unknown): boolean {

@@ -56,7 +56,10 @@ export class PaymasterFixture extends ChainFixture {
       networks: this.networks,
       crypto: testCrypto,
       paymaster: createPaymasterClient({ url: server.url, apiKey: API_KEY }),
-      outcomes: { wallet: record, upgrade: record, calls: record, payout: record, burn: record, refund: record },
+      outcomes: {
+        ...{ wallet: record, upgrade: record, calls: record, sweep: record },
+        ...{ payout: record, burn: record, refund: record },
+      },
       onHash: async (_tx, relayId, hash) => void this.hashes.push({ relayId, hash }),
       log,
     };

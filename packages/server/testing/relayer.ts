@@ -50,7 +50,10 @@ export class RelayerFixture extends ChainFixture {
       networks: this.networksWith({}),
       crypto: testCrypto,
       keys: () => keys,
-      outcomes: { wallet: record, upgrade: record, calls: record, payout: record, burn: record, refund: record },
+      outcomes: {
+        ...{ wallet: record, upgrade: record, calls: record, sweep: record },
+        ...{ payout: record, burn: record, refund: record },
+      },
       log,
       now: this.clock.now,
     };

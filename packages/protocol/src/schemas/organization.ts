@@ -18,6 +18,11 @@ export const Organization = Type.Object(
     name: Type.String(),
     environment: OneOf(environments),
     balance: Balance,
+    depositAddress: Nullable(
+      Type.String({
+        description: 'USDC that arrives here on Starknet is credited by itself; null where no deposits are taken',
+      }),
+    ),
     createdAt: Timestamp(),
   },
   { title: 'Organization' },
@@ -27,7 +32,7 @@ export type Organization = Static<typeof Organization>;
 export const LedgerEntry = Type.Object(
   {
     id: Type.String(),
-    type: OneOf(ledgerEntryTypes),
+    type: OneOf(ledgerEntryTypes, { description: 'REVERSAL: the chain removed the transaction of a deposit' }),
     amountUsd: Type.Number({ description: 'Always positive; the type says which way it went' }),
     availableUsd: Type.Number({ description: 'Available credits after this entry' }),
     heldUsd: Type.Number({ description: 'Held credits after this entry' }),
@@ -42,7 +47,7 @@ export const LedgerPage = Page(LedgerEntry, 'LedgerPage');
 export const LedgerQuery = Type.Object(pageQuery);
 
 export const CreateDeposit = Type.Object({
-  transactionHash: AddressText('A USDC transfer to the payment address'),
+  transactionHash: AddressText('A USDC transfer to your deposit address'),
   chain: ChainName,
 });
 

@@ -34,6 +34,12 @@ export interface Crypto {
   signInvoke(fields: InvokeFields, privateKey: bigint): Promise<SignedFields>;
   checkExecution(check: ExecutionCheck): Promise<CheckedExecution>;
   executionHash(execution: OutsideExecution, account: bigint, chainId: bigint): Promise<bigint>;
+  signExecution(
+    execution: OutsideExecution,
+    account: bigint,
+    chainId: bigint,
+    privateKey: bigint,
+  ): Promise<SignedFields>;
   contractAddress(deployment: Deployment): Promise<bigint>;
   accountAddresses(classHashes: readonly bigint[], publicKey: bigint): Promise<readonly bigint[]>;
   stop(): Promise<void>;
@@ -58,6 +64,13 @@ export const operations: Operations = {
   },
 
   executionHash: (execution, account, chainId) => outsideExecutionHash(2, execution, account, chainId),
+
+  signExecution(execution, account, chainId, privateKey) {
+    const hash = outsideExecutionHash(2, execution, account, chainId);
+    const { r, s } = signQuietly(hash, privateKey);
+    return { hash, signature: [r, s] };
+  },
+
   contractAddress,
   accountAddresses: (classHashes, publicKey) => classHashes.map((classHash) => accountAddress(classHash, publicKey)),
 };

@@ -15,6 +15,7 @@ export function startCrypto({ threads }: { readonly threads: number }, entry = E
     signInvoke: (...args) => pool.run('signInvoke', args, 'urgent'),
     checkExecution: (...args) => pool.run('checkExecution', args),
     executionHash: (...args) => pool.run('executionHash', args),
+    signExecution: (...args) => pool.run('signExecution', args),
     contractAddress: (...args) => pool.run('contractAddress', args),
     accountAddresses: (...args) => pool.run('accountAddresses', args),
     busyMs: () => pool.busyMs,

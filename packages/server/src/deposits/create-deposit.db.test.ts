@@ -1,48 +1,36 @@
-import type { BodyOf, endpoints, LedgerEntry } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { transfer } from '../../testing/chain.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PAYMENT_ADDRESS, transferCall } from '../../testing/chain.ts';
+import { DepositFixture, outsider } from '../../testing/deposits.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
-import { outsider, TransactionFixture, transferOf } from '../../testing/transactions.ts';
-import { type Owner, refusal } from '../../testing/wallets.ts';
+import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
-import type { Call, Caller } from '../http/call.ts';
-import { balance } from '../ledger/ledger.ts';
-import { createDeposit, type DepositDeps } from './create-deposit.ts';
+import type { Caller } from '../http/call.ts';
+import type { CreateDepositDeps } from './create-deposit.ts';
 
-type Body = BodyOf<typeof endpoints.createDeposit>;
-
-let fixture: TransactionFixture;
-let ana: Owner;
-let payments: bigint;
+let fixture: DepositFixture;
+let caller: Caller;
+let address: bigint;
 beforeAll(async () => {
-  fixture = await TransactionFixture.start();
-  ana = await fixture.funded('ana');
-  await fixture.sandbox.post('/faucet', { address: toHex(outsider.address), token: 'USDC', amount: '1000' });
-  payments = BigInt(fixture.networks.starknet('development').paymentAddress);
+  fixture = await DepositFixture.start();
+});
+beforeEach(async () => {
+  caller = await fixture.newCaller();
+  address = await fixture.addressOf(caller);
+});
+afterEach(async () => {
+  fixture.confirmations = 1;
+  await fixture.sandbox.reset();
 });
 afterAll(() => fixture.stop());
-afterEach(() => fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
 
-const deps = (changes: Partial<DepositDeps> = {}): DepositDeps => {
-  return { ...fixture, ownAccounts: () => [], pause: async () => {}, ...changes };
-};
-function offer(transactionHash: string, caller = fixture.caller(), changes: Partial<DepositDeps & Body> = {}) {
-  const { chain = 'STARKNET', ...others } = changes;
-  const call = { caller, body: { transactionHash, chain }, transact: fixture.db.tx };
-  return createDeposit(deps(others), call as unknown as Call<typeof endpoints.createDeposit>) as Promise<LedgerEntry>;
-}
-const newCaller = async () => fixture.caller(undefined, await fixture.newOrganization());
-const paid = (...amounts: bigint[]) => fixture.sendAlone(amounts.map((amount) => transfer('USDC', payments, amount)));
-const total = async (caller: Caller) => (await balance(fixture.db, caller)).total;
-const uses = (hash: string) => fixture.db.rows(sql`select purpose from used_payments where transaction_hash = ${hash}`);
+const stored = (hash: string) => fixture.db.rows(sql`select from deposits where transaction_hash = ${hash}`);
 
 describe('a deposit', () => {
-  it('credits what arrived at the payment address', async () => {
-    const caller = await newCaller();
-    const hash = await paid(2_500_000n, 1n);
-    expect(await offer(hash, caller)).toEqual({
+  it('credits what arrived at the caller’s deposit address', async () => {
+    const hash = await fixture.pay(address, 2_500_000n, 1n);
+    expect(await fixture.offer(hash, caller)).toEqual({
       id: expect.stringMatching(/^led_/),
       type: 'DEPOSIT',
       amountUsd: 2.500001,
@@ -52,57 +40,93 @@ describe('a deposit', () => {
       reference: hash,
       createdAt: expect.any(String),
     });
-    expect(await total(caller)).toBe(2_500_001n);
-    expect(await uses(hash)).toEqual([{ purpose: 'deposit' }]);
+    expect(await fixture.total(caller)).toBe(2_500_001n);
     expect(await findBrokenInvariants(fixture.db)).toEqual([]);
-  });
-
-  it('can come from a wallet of the organisation', async () => {
-    const hash = await fixture.execute(ana, [transferOf(toHex(payments), 7)]);
-    expect(await offer(hash)).toMatchObject({ amountUsd: 0.000007 });
   });
 
   it('counts once, however often and in any spelling it is offered', async () => {
-    const caller = await newCaller();
-    const hash = await paid(5n);
-    const first = await offer(hash, caller);
+    const hash = await fixture.pay(address, 5n);
+    const first = await fixture.offer(hash, caller);
     const spelled = `0x${BigInt(hash).toString(16).toUpperCase().padStart(64, '0')}`;
-    expect(await offer(spelled, caller)).toEqual(first);
-    expect(await total(caller)).toBe(5n);
+    expect(await fixture.offer(spelled, caller)).toEqual(first);
+    expect(await fixture.total(caller)).toBe(5n);
+  });
+
+  it('counts once although the indexer and many requests see it at the same time', async () => {
+    const hash = await fixture.pay(address, 11n);
+    const offers = Array.from({ length: 6 }, () => fixture.offer(hash, caller));
+    const [, , ...answers] = await Promise.all([fixture.index(), fixture.index(), ...offers]);
+    await fixture.index();
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(await fixture.entries(caller)).toHaveLength(1);
+    expect(await fixture.total(caller)).toBe(11n);
+  });
+
+  it('that the indexer credited is answered with its entry', async () => {
+    const hash = await fixture.pay(address, 5n);
+    await fixture.index();
+    const [entry] = await fixture.entries(caller);
+    expect(await fixture.offer(hash, caller)).toMatchObject({ id: entry?.id, amountUsd: 0.000005 });
   });
 
   it('is answered again although no node answers', async () => {
-    const caller = await newCaller();
-    const hash = await paid(5n);
-    const first = await offer(hash, caller);
-    const place = { url: 'http://127.0.0.1:2', publicUrl: 'http://127.0.0.1:2', paymentAddress: payments };
+    const hash = await fixture.pay(address, 5n);
+    const first = await fixture.offer(hash, caller);
+    const place = { url: 'http://127.0.0.1:2', publicUrl: 'http://127.0.0.1:2', paymentAddress: PAYMENT_ADDRESS };
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, place);
-    expect(await offer(hash, caller, { networks })).toEqual(first);
-  });
-
-  it('offered at once by several counts for one of them', async () => {
-    const callers = await Promise.all(Array.from({ length: 4 }, newCaller));
-    const hash = await paid(11n);
-    const offers = [...callers, ...callers].map((caller) => offer(hash, caller));
-    const answers = await Promise.allSettled(offers);
-    const entries = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []));
-    expect([entries.length, new Set(entries).size]).toEqual([2, 1]);
-    for (const answer of answers) {
-      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'transaction_already_used' });
-    }
-    const totals = await Promise.all(callers.map(total));
-    expect(totals.reduce((sum, one) => sum + one, 0n)).toBe(11n);
-    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
+    expect(await fixture.offer(hash, caller, { networks })).toEqual(first);
   });
 
   it('waits until the block of the transfer is sealed', async () => {
-    const caller = await newCaller();
-    await fixture.sandbox.post('/starknet/block-time', { seconds: 3_600 });
-    const hash = await paid(5n);
+    await fixture.sandbox.holdBlocks();
+    const hash = await fixture.pay(address, 5n);
     const seal = async () => void (await fixture.sandbox.post('/starknet/block-time', { seconds: 0 }));
-    expect(await refusal(offer(hash, caller), 'transaction_not_found')).toContain('has not sealed its block yet');
-    expect(await total(caller)).toBe(0n);
-    expect(await offer(hash, caller, { pause: seal })).toMatchObject({ amountUsd: 0.000005 });
+    expect(await refusal(fixture.offer(hash, caller), 'transaction_not_found')).toContain(
+      'has not sealed its block yet',
+    );
+    expect(await fixture.total(caller)).toBe(0n);
+    expect(await fixture.offer(hash, caller, { pause: seal })).toMatchObject({ amountUsd: 0.000005 });
+  });
+
+  it('waits for its confirmations', async () => {
+    fixture.confirmations = 3;
+    const hash = await fixture.pay(address, 5n);
+    expect(await refusal(fixture.offer(hash, caller), 'transaction_not_found')).toContain('needs 2 more blocks');
+    expect(await stored(hash)).toEqual([]);
+    await fixture.sandbox.mine(2);
+    expect(await fixture.offer(hash, caller)).toMatchObject({ amountUsd: 0.000005 });
+  });
+
+  it('is credited to each organisation that a transaction pays, its own part', async () => {
+    const other = await fixture.newCaller();
+    const calls = [
+      transferCall('USDC', address, 3n),
+      transferCall('USDC', await fixture.addressOf(other), 4n),
+      transferCall('USDC', address, 5n),
+    ];
+    const hash = await fixture.relayers.sendFrom(outsider, calls);
+    expect(await fixture.offer(hash, caller)).toMatchObject({ amountUsd: 0.000008 });
+    expect(await fixture.offer(hash, other)).toMatchObject({ amountUsd: 0.000004 });
+    await fixture.index();
+    expect([await fixture.total(caller), await fixture.total(other)]).toEqual([8n, 4n]);
+  });
+
+  it('whose block is replaced while it is looked at is not credited before it is in a block again', async () => {
+    const hash = await fixture.pay(address, 5n);
+    let looks = 0;
+    const { block } = fixture.chain;
+    const networks = fixture.relayers.networksWith({
+      // The second look is the one after the deposit was stored.
+      block: async (at) => {
+        looks += 1;
+        if (looks === 2) await fixture.sandbox.reorganise(1, 'drop');
+        return block.call(fixture.chain, at);
+      },
+    });
+    await refusal(fixture.offer(hash, caller, { networks }), 'transaction_not_found');
+    await fixture.sandbox.mine(1);
+    await fixture.index();
+    expect(await fixture.total(caller)).toBe(0n);
   });
 });
 
@@ -110,36 +134,38 @@ describe('what is no deposit is refused and stores nothing', () => {
   const refused = async (
     hash: string,
     code: Parameters<typeof refusal>[1],
-    changes: Partial<DepositDeps & Body> = {},
+    changes: Partial<CreateDepositDeps> = {},
+    chain?: string,
   ) => {
-    const caller = await newCaller();
-    const message = await refusal(offer(hash, caller, changes), code);
-    expect(await total(caller)).toBe(0n);
-    expect(await uses(hash)).toEqual([]);
+    const message = await refusal(fixture.offer(hash, caller, changes, chain), code);
+    expect(await fixture.total(caller)).toBe(0n);
+    expect(await stored(hash)).toEqual([]);
     return message;
   };
 
-  it('a transfer of another organisation’s wallet', async () => {
-    const hash = await fixture.execute(ana, [transferOf(toHex(payments), 8)]);
-    expect(await refused(hash, 'transaction_mismatch')).toContain('a wallet that is not of this organisation');
-    expect(await offer(hash)).toMatchObject({ amountUsd: 0.000008 });
+  it('a deposit of another organisation, with the answer that any other transfer gets', async () => {
+    const other = await fixture.newCaller();
+    const theirs = await fixture.pay(await fixture.addressOf(other), 8n);
+    const elsewhere = await fixture.pay(0xb0bn, 8n);
+    const message = await refused(theirs, 'transaction_mismatch');
+    expect(message).toBe(await refused(elsewhere, 'transaction_mismatch'));
+    expect(message).toContain(`your deposit address 0x${address.toString(16).padStart(64, '0')}`);
+    expect(await fixture.offer(theirs, other)).toMatchObject({ amountUsd: 0.000008 });
   });
 
-  it('a payout of ours', async () => {
-    const ownAccounts = () => [outsider.address];
-    const message = await refused(await paid(5n), 'transaction_mismatch', { ownAccounts });
-    expect(message).toContain('an account of the service itself');
+  it('a transfer to the payment address, with the address that it should have gone to', async () => {
+    const message = await refused(await fixture.pay(PAYMENT_ADDRESS, 5n), 'transaction_mismatch');
+    expect(message).toContain(`0x${address.toString(16).padStart(64, '0')}`);
   });
 
-  it('a transfer to another address, or of another token', async () => {
-    const elsewhere = await fixture.sendAlone([transfer('USDC', 0xb0bn, 5n)]);
-    expect(await refused(elsewhere, 'transaction_mismatch')).toContain('moves no USDC to the payment address');
-    await refused(await fixture.sendAlone([transfer('STRK', payments, 5n)]), 'transaction_mismatch');
+  it('another token', async () => {
+    const strk = await fixture.relayers.sendFrom(outsider, [transferCall('STRK', address, 5n)]);
+    expect(await refused(strk, 'transaction_mismatch')).toContain('brings no USDC');
   });
 
   it('a transaction that was reverted', async () => {
-    await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
-    expect(await refused(await paid(5n), 'transaction_reverted')).toContain('out of luck');
+    await fixture.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
+    expect(await refused(await fixture.pay(address, 5n), 'transaction_reverted')).toContain('out of luck');
   });
 
   it('an unknown transaction, after three seconds of polling', async () => {
@@ -153,21 +179,13 @@ describe('what is no deposit is refused and stores nothing', () => {
 
   it('what is not a hash, and what is on another chain', async () => {
     expect(await refused('hash', 'invalid_request')).toContain('body.transactionHash must be 0x');
-    await refused(`0x${'1'.repeat(64)}`, 'unsupported_chain', { chain: 'BASE' });
+    await refused(`0x${'1'.repeat(64)}`, 'unsupported_chain', {}, 'BASE');
   });
 
-  it('a payment for a purchase', async () => {
-    const hash = await paid(5n);
-    const caller = await newCaller();
-    await fixture.db.run(sql`
-      insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
-      values (${toHex(fixture.chain.chainId)}, ${hash}, ${caller.organizationId}, 'development', 'purchase', 'txn_1')`);
-    await refusal(offer(hash, caller), 'transaction_already_used');
-    expect(await total(caller)).toBe(0n);
-  });
-
-  it('anything where no chain is configured', async () => {
+  it('anything where no chain or no manager is configured', async () => {
     const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
     await refused('0x1', 'chain_not_configured', { networks });
+    const payer = { ...fixture.depsWith().payer, publicKey: () => undefined };
+    expect(await refused(toHex(1n), 'chain_not_configured', { payer })).toContain('MANAGER_ACCOUNT');
   });
 });

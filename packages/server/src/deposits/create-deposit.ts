@@ -1,133 +1,100 @@
-import { ApiError, type Environment, type endpoints, parseStarknetAddress, type UsdMicros } from '@svc/protocol';
+import { ApiError, type endpoints } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import type { Answer, Call, Caller } from '../http/call.ts';
+import type { Answer, Call } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
-import { credit, type Entry, entryColumns, type LedgerOwner, toLedgerEntry } from '../ledger/ledger.ts';
-import { awaitExecuted, type ChainTransfer, parseStarknetHash } from '../transactions/chain-transaction.ts';
-import { walletsAt } from '../wallets/wallet.ts';
+import { toLedgerEntry } from '../ledger/ledger.ts';
+import { awaitExecuted, type ChainTransaction, parseStarknetHash } from '../transactions/chain-transaction.ts';
+import {
+  amountTo,
+  creditDeposit,
+  type DepositDeps,
+  findDeposit,
+  findEntry,
+  isOnChain,
+  MAX_DEPOSIT,
+  requireUsdc,
+  storeDeposits,
+} from './deposit.ts';
+import { type DepositAddressDeps, depositAddress } from './deposit-address.ts';
 
 type CreateDeposit = typeof endpoints.createDeposit;
 
-export interface DepositDeps {
-  readonly db: Database;
+export interface CreateDepositDeps extends DepositDeps, DepositAddressDeps {
   readonly networks: Networks;
-  readonly ownAccounts: (environment: Environment) => readonly bigint[];
+  readonly payer: DepositAddressDeps['payer'];
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** Credits a USDC transfer to the payment address exactly once. */
+/** Credits a transfer to the caller's deposit address at once, where the indexer has not done so already. */
 export async function createDeposit(
-  deps: DepositDeps,
+  deps: CreateDepositDeps,
   { caller, body, transact }: Call<CreateDeposit>,
 ): Promise<Answer<CreateDeposit>> {
-  const { environment } = caller;
+  const { db, networks } = deps;
+  const { organizationId, environment } = caller;
   if (body.chain !== 'STARKNET') throw new ApiError('unsupported_chain', 'Deposits are made on STARKNET only.');
   const parsed = parseStarknetHash(body.transactionHash);
   const hash = parsed.ok ? toHex(parsed.value) : refuse('body.transactionHash', parsed.reason);
-  const { chain, paymentAddress } = deps.networks.starknet(environment);
-  const usdc = deps.networks.token(environment, 'STARKNET', 'USDC')?.address;
-  if (!usdc) throw new ApiError('token_not_supported', 'STARKNET does not have the token USDC.');
-  const payment = { chainId: toHex(chain.chainId), hash };
-  const known = await findDeposit(deps.db.reads, caller, payment);
-  if (known) return toLedgerEntry(known);
-  const { transfers } = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash, accepted: true });
-  const own = deps.ownAccounts(environment);
-  const deposits = depositsIn(transfers, { usdc: BigInt(usdc), paymentAddress: BigInt(paymentAddress), own });
-  await refuseWalletsOfOthers(deps.db, caller, deposits);
-  return transact(async (tx) => toLedgerEntry(await storeDeposit(tx, caller, payment, sumOf(deposits))));
-}
-
-/** Hashes are public: a payment from another organisation's wallet is not credited to the caller. */
-async function refuseWalletsOfOthers(db: Database, caller: Caller, deposits: readonly ChainTransfer[]): Promise<void> {
-  const senders = [...new Set(deposits.map(({ from }) => from))].flatMap((from) => {
-    const address = parseStarknetAddress(toHex(from));
-    return address.ok ? [address.value] : [];
+  const { chain, paymentAddress } = networks.starknet(environment);
+  const usdc = requireUsdc(networks, environment);
+  const own = await depositAddress(deps, caller);
+  if (!own) throw noManager(environment);
+  const { address } = own;
+  const key = { chainId: toHex(chain.chainId), hash, address };
+  const known = await findDeposit(db.reads, key);
+  const entry = known?.entryId && known.credited > 0n ? await findEntry(db.reads, known.entryId) : undefined;
+  if (entry) return toLedgerEntry(entry);
+  const found = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash, accepted: true });
+  const amount = requireAmount(found, { usdc, address: BigInt(address), paymentAddress: BigInt(paymentAddress) });
+  const { blockNumber, blockHash } = requireBlock(found, hash);
+  const missing = deps.confirmations(environment) - ((await chain.blockNumber()) - blockNumber + 1);
+  if (missing > 0) throw notFound(hash, `needs ${missing} more blocks, and is then credited by itself`);
+  const deposit = { ...key, organizationId, environment, amount, blockNumber, blockHash: toHex(blockHash) };
+  await db.tx((tx) => storeDeposits(tx, [deposit], { scanned: false }));
+  const stands = await isOnChain(chain, deposit);
+  return transact(async (tx) => {
+    const credited = stands ? await creditDeposit(tx, deposit) : undefined;
+    if (!credited) throw notFound(hash, 'lost its block, and is credited by itself when it is in one again');
+    return toLedgerEntry(credited);
   });
-  const wallets = await walletsAt(db.reads, caller.environment, senders);
-  if (wallets.some(({ organizationId }) => organizationId !== caller.organizationId)) {
-    throw mismatch('it was sent by a wallet that is not of this organisation');
-  }
 }
 
-export interface Deposit {
-  /** Same decimals as credits: one unit is a millionth of a dollar. */
+interface Recipient {
   readonly usdc: bigint;
+  readonly address: bigint;
   readonly paymentAddress: bigint;
-  /** Transfers from own accounts are not deposits. */
-  readonly own: readonly bigint[];
 }
 
-export function depositsIn(
-  transfers: readonly ChainTransfer[],
-  { usdc, paymentAddress, own }: Deposit,
-): ChainTransfer[] {
-  const arrived = transfers.filter(({ token, to }) => token === usdc && to === paymentAddress);
-  if (arrived.length === 0) {
-    throw mismatch('it moves no USDC to the payment address. GET /config tells the address');
+/** A transfer to another organisation's deposit address is refused like one to anywhere else. */
+export function requireAmount(
+  { transfers }: Pick<ChainTransaction, 'transfers'>,
+  { usdc, address, paymentAddress }: Recipient,
+): bigint {
+  const amount = amountTo(address, usdc, transfers);
+  if (amount > MAX_DEPOSIT) throw mismatch('it is too large to be credited');
+  if (amount > 0n) return amount;
+  const shown = `0x${address.toString(16).padStart(64, '0')}`;
+  if (amountTo(paymentAddress, usdc, transfers) > 0n) {
+    throw mismatch(`it pays the payment address, which is for purchases. Send USDC to your deposit address ${shown}`);
   }
-  const fromOthers = arrived.filter(
-    ({ from, amount }) => from !== paymentAddress && !own.includes(from) && amount > 0n,
-  );
-  if (fromOthers.length === 0) throw mismatch('its USDC came from an account of the service itself or is nothing');
-  return fromOthers;
+  throw mismatch(`it brings no USDC to your deposit address ${shown}`);
 }
 
-export function sumOf(transfers: readonly ChainTransfer[]): UsdMicros {
-  return transfers.reduce((sum, { amount }) => sum + amount, 0n);
+function requireBlock({ blockNumber, blockHash }: ChainTransaction, hash: string) {
+  if (blockNumber === undefined || blockHash === undefined) throw notFound(hash, 'is in no sealed block yet');
+  return { blockNumber, blockHash };
 }
 
-export function mismatch(found: string): ApiError {
+function mismatch(found: string): ApiError {
   return new ApiError('transaction_mismatch', `The transaction is no deposit: ${found}.`);
 }
 
-export interface Payment {
-  readonly chainId: string;
-  readonly hash: string;
+function notFound(hash: string, state: string): ApiError {
+  return new ApiError('transaction_not_found', `Transaction ${hash} ${state}.`, { status: 400 });
 }
 
-interface Use extends LedgerOwner {
-  readonly purpose: 'deposit' | 'purchase';
-  readonly reference: string;
-}
-
-/** Undefined while unused; throws `transaction_already_used` for another environment. */
-export async function findDeposit(
-  reads: Reads,
-  { organizationId, environment }: LedgerOwner,
-  { chainId, hash }: Payment,
-): Promise<Entry | undefined> {
-  const use = await reads.one<Use>(sql`
-    select organization_id as "organizationId", environment, purpose, reference
-      from used_payments
-     where chain_id = ${chainId} and transaction_hash = ${hash}`);
-  if (!use) return undefined;
-  if (use.organizationId !== organizationId || use.environment !== environment || use.purpose !== 'deposit') {
-    throw new ApiError('transaction_already_used');
-  }
-  return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${use.reference}`);
-}
-
-/** Of two concurrent calls the second waits: it gets the same entry, or `transaction_already_used` for another environment. */
-export async function storeDeposit(
-  tx: Db,
-  { organizationId, environment }: LedgerOwner,
-  { chainId, hash }: Payment,
-  amount: UsdMicros,
-): Promise<Entry> {
-  const { entry, created } = await credit(tx, {
-    organizationId,
-    environment,
-    type: 'DEPOSIT',
-    amount,
-    reference: hash,
-  });
-  if (!created) return entry;
-  const used = await tx.run(sql`
-    insert into used_payments (chain_id, transaction_hash, organization_id, environment, purpose, reference)
-    values (${chainId}, ${hash}, ${organizationId}, ${environment}, 'deposit', ${entry.id})
-    on conflict (chain_id, transaction_hash) do nothing`);
-  if (used === 0) throw new ApiError('transaction_already_used');
-  return entry;
+function noManager(environment: string): ApiError {
+  const message = `No account of this deployment takes deposits in ${environment}. Its operator sets MANAGER_ACCOUNT.`;
+  return new ApiError('chain_not_configured', message);
 }

@@ -1,6 +1,47 @@
-import type { Module } from '../http/module.ts';
-import { createDeposit, type DepositDeps } from './create-deposit.ts';
+import { type Reads, sql } from '@svc/store';
+import { type Module, queryGauge } from '../http/module.ts';
+import type { GaugeSource } from '../http/monitoring.ts';
+import { type CreateDepositDeps, createDeposit } from './create-deposit.ts';
+import { type SweepJobDeps, sweepJobs, sweepOutcomes } from './sweep.ts';
 
-export function create(deps: DepositDeps): Module<'createDeposit'> {
-  return { handlers: { createDeposit: (call) => createDeposit(deps, call) } };
+export { depositWatcher } from './deposit.ts';
+export { depositAddress } from './deposit-address.ts';
+
+export type DepositModuleDeps = CreateDepositDeps & SweepJobDeps;
+
+export function create(deps: DepositModuleDeps): Module<'createDeposit'> {
+  return {
+    handlers: { createDeposit: (call) => createDeposit(deps, call) },
+    jobs: [sweepJobs(deps)],
+    gauges: depositGauges(deps.db.lists),
+  };
+}
+
+/** They run in the transaction that stores an outcome and need no relayer. */
+export const relayOutcomes = sweepOutcomes;
+
+function depositGauges(reads: Reads): GaugeSource[] {
+  const labelNames = ['environment'];
+  return [
+    queryGauge(
+      reads,
+      {
+        name: 'svc_deposit_sweeps_oldest_due_seconds',
+        help: 'Age of the oldest deposit that is not with the manager yet',
+        labelNames,
+      },
+      sql`select environment, greatest(0, extract(epoch from now() - min(sweep_at)))::float8 as value
+            from deposit_addresses where sweep_at is not null group by environment`,
+    ),
+    queryGauge(
+      reads,
+      {
+        name: 'svc_deposits_owed_usd',
+        help: 'Credits of deposits that a reorganisation removed after they were spent',
+        labelNames,
+      },
+      sql`select environment, sum(credited_micros - amount_micros)::float8 / 1e6 as value
+            from deposits where credited_micros > amount_micros group by environment`,
+    ),
+  ];
 }

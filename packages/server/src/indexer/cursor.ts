@@ -5,6 +5,7 @@ import type { Networks } from '../chains/networks.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { type Token, tokensOf } from '../chains/tokens.ts';
 import type { JobLog } from '../jobs/job.ts';
+import type { TransferWatcher } from './transfer-watcher.ts';
 
 export interface BlockRef {
   readonly number: number;
@@ -96,6 +97,7 @@ export interface IndexerContext extends IndexedChain {
   readonly db: Database;
   readonly now: () => number;
   readonly log: JobLog;
+  readonly watcher?: TransferWatcher | undefined;
 }
 
 export function indexedChain(networks: Pick<Networks, 'starknet'>, environment: Environment): IndexedChain {

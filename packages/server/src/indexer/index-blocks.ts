@@ -30,6 +30,7 @@ export async function indexChain(context: IndexerContext, signal: AbortSignal): 
   await reopenReorgedRelays(context);
   if (head) await reopenAboveHead(context, head.number);
   await failUnconfirmed(context);
+  await context.watcher?.settle(context.environment);
 }
 
 /** True when there is more to do. One database transaction, so it may be cut off anywhere. */
@@ -49,21 +50,24 @@ async function runStep(context: IndexerContext, head: BlockRef): Promise<boolean
 }
 
 /** Earlier transfers are found by sync-on-chain. An earlier block is stored in case the first ones are reorganised. */
-async function begin({ db, chain, chainId, log }: IndexerContext, head: number): Promise<boolean> {
+async function begin(context: IndexerContext, head: number): Promise<boolean> {
+  const { db, chain, chainId, environment, watcher, log } = context;
   const [earlier, present] = [await chain.block(Math.max(0, head - MAX_STORED_BLOCKS)), await chain.block(head)];
   if (!earlier || !present) return false;
+  // A watched address may have been shown, and used, before the first run.
+  const start = (await watcher?.hasAddresses(db.reads, environment)) ? earlier : present;
   await db.tx(async (tx) => {
-    if (await insertCursor(tx, chainId, present))
-      await storeBlockHashes(tx, chainId, earlier.number < head ? [earlier, present] : [present]);
+    if (await insertCursor(tx, chainId, start))
+      await storeBlockHashes(tx, chainId, earlier.number < start.number ? [earlier, start] : [start]);
   });
-  log.info({ chainId, block: head }, 'indexing starts at the latest block');
-  return false;
+  log.info({ chainId, block: start.number }, 'indexing starts');
+  return start.number < head;
 }
 
 /** Transfers and cursor in one transaction. False when another process was faster. */
 export function storeBlocks(context: IndexerContext, cursor: BlockRef, scanned: Scanned): Promise<boolean> {
-  const { db, chain, chainId, environment } = context;
-  const { end, blocks, transfers, wallets } = scanned;
+  const { db, chain, chainId, environment, watcher, now } = context;
+  const { end, blocks, transfers, wallets, watched } = scanned;
   const owned = transfers.flatMap((transfer) => {
     const owner = wallets.get(transfer.to);
     return owner ? [{ transfer, owner }] : [];
@@ -83,6 +87,12 @@ export function storeBlocks(context: IndexerContext, cursor: BlockRef, scanned: 
       tx,
       context,
       passed.filter(({ id }) => !ids.has(id)),
+    );
+    const range = { environment, chainId, after: cursor.number, upTo: end.number, at: new Date(now()) };
+    await watcher?.storeTransfers(
+      tx,
+      range,
+      transfers.filter(({ to }) => watched.has(to)),
     );
     return true;
   });

@@ -9,6 +9,7 @@ import { requireWallet } from '../wallets/wallet.ts';
 import { indexedChain } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
+import type { TransferWatcher } from './transfer-watcher.ts';
 
 export interface IndexerJobDeps {
   readonly db: Database;
@@ -16,6 +17,7 @@ export interface IndexerJobDeps {
   readonly log: JobLog;
   readonly now?: () => number;
   readonly environments: readonly Environment[];
+  readonly watcher?: TransferWatcher;
 }
 
 export function create(deps: IndexerJobDeps & SyncDeps): Module<'syncOnChain'> {
@@ -28,13 +30,13 @@ const recurringTask = (environment: Environment) => `follow-chain ${environment}
 const stepTask = (environment: Environment) => `follow-chain-step ${environment}`;
 
 /** The recurring task only enqueues a run: runs may take longer than a second, so they share a queue with one waiting at most. */
-export function indexerJobs({ environments, db, networks, log, now = Date.now }: IndexerJobDeps): Jobs {
+export function indexerJobs({ environments, db, networks, log, watcher, now = Date.now }: IndexerJobDeps): Jobs {
   const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
     const task = stepTask(environment);
     handlers[recurringTask(environment)] = () => enqueue(db, { task, key: environment, queue: task, payload: {} });
     handlers[task] = (_payload, { signal }) =>
-      indexChain({ ...indexedChain(networks, environment), db, log, now }, signal);
+      indexChain({ ...indexedChain(networks, environment), db, log, now, watcher }, signal);
   }
   const recurring = environments.map((environment) => ({
     task: recurringTask(environment),

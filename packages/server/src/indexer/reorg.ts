@@ -68,13 +68,14 @@ async function isOnChain({ chain }: IndexerContext, { number, hash }: BlockRef):
 
 /** Moves the cursor back. Receives above it stay as they are until the new blocks are read. False when another process was faster. */
 export async function rewind(context: IndexerContext, cursor: BlockRef, fork: BlockRef): Promise<boolean> {
-  const { db, chain, chainId, environment, log } = context;
+  const { db, chain, chainId, environment, watcher, now, log } = context;
   const rewound = await db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, fork))) return false;
     await deleteBlocksAbove(tx, chainId, fork.number);
     await storeBlockHashes(tx, chainId, [fork]);
     await reopenRelays(tx, chain.chainId, fork.number);
     await recheckSends(tx, await recordsAbove(tx, environment, 'STARKNET', fork.number));
+    await watcher?.rewind(tx, { environment, chainId, after: fork.number, at: new Date(now()) });
     return true;
   });
   if (rewound) log.warn({ chainId, from: cursor.number, to: fork.number }, 'chain reorganised, cursor moved back');

@@ -25,8 +25,10 @@ const MAX_PAGES = 1_000;
 export interface Scanned {
   readonly end: BlockRef;
   readonly blocks: readonly BlockRef[];
+  /** To own wallets and watched addresses, in the chain's order. */
   readonly transfers: readonly TimedTransfer[];
   readonly wallets: Wallets;
+  readonly watched: ReadonlySet<bigint>;
 }
 
 /** Undefined when the chain changed meanwhile. */
@@ -48,6 +50,7 @@ export async function scan(context: IndexerContext, after: BlockRef, upTo: numbe
     blocks: [...blocks.filter(({ number }) => number < end.number), end],
     transfers,
     wallets: pages.wallets,
+    watched: pages.watched,
   };
 }
 
@@ -56,11 +59,13 @@ interface Pages {
   readonly blocks: ReadonlyMap<number, bigint>;
   readonly found: readonly EventTransfer[];
   readonly wallets: Wallets;
+  readonly watched: ReadonlySet<bigint>;
 }
 
 async function readPages(context: IndexerContext, from: number, upTo: number): Promise<Pages | undefined> {
   const blocks = new Map<number, bigint>();
   const wallets = new Map<bigint, WalletRecord>();
+  const watched = new Set<bigint>();
   const found: EventTransfer[] = [];
   let page: EventPage | undefined;
   for (let count = 1; count <= MAX_PAGES; count += 1) {
@@ -71,11 +76,13 @@ async function readPages(context: IndexerContext, from: number, upTo: number): P
     for (const [address, wallet] of await ownWallets(context.db.reads, context.environment, parties)) {
       wallets.set(address, wallet);
     }
-    found.push(...transfers.filter(({ to }) => wallets.has(to)));
-    if (page.continuation === undefined) return { upTo, blocks, found, wallets };
+    const recipients = await context.watcher?.watchedAmong(context.db.reads, context.environment, transfers);
+    for (const address of recipients ?? []) watched.add(address);
+    found.push(...transfers.filter(({ to }) => wallets.has(to) || watched.has(to)));
+    if (page.continuation === undefined) return { upTo, blocks, found, wallets, watched };
     const open = Math.max(...blocks.keys());
     if (count >= PAGES_PER_RANGE && open > from) {
-      return { upTo: open - 1, blocks, found: found.filter(({ blockNumber }) => blockNumber < open), wallets };
+      return { upTo: open - 1, blocks, found: found.filter(({ blockNumber }) => blockNumber < open), wallets, watched };
     }
   }
   throw new Error(`The events from block ${from} to ${upTo} have more than ${MAX_PAGES} pages.`);

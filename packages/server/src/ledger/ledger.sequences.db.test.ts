@@ -12,7 +12,7 @@ const MAX_OPERATIONS = 40;
 
 const newOwners = () => Promise.all(Array.from({ length: OWNERS }, () => newOwner(ledger.db())));
 
-describe('any sequence of credits, holds, settlements and releases', () => {
+describe('any sequence of credits, reversals, holds, settlements and releases', () => {
   it('does exactly what a few numbers in memory would do', async () => {
     const sequences = fc.array(operation, { minLength: MAX_OPERATIONS / 2, maxLength: MAX_OPERATIONS });
     const property = fc.asyncProperty(sequences, async (operations) => {

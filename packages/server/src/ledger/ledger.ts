@@ -106,6 +106,31 @@ export async function credit(tx: Db, what: Credit): Promise<{ entry: Entry; crea
   return { entry: first, created: false };
 }
 
+export interface Reversal extends LedgerOwner {
+  readonly amount: UsdMicros;
+  /** Every reversal of an environment has its own. */
+  readonly reference: string;
+}
+
+/** Takes credits back: the amount, or as much of it as is available. Undefined where nothing is. */
+export function reverse(
+  tx: Db,
+  { organizationId, environment, amount, reference }: Reversal,
+): Promise<Entry | undefined> {
+  return tx.one<Entry>(sql`
+    with funds as (
+      select available
+        from ledger_balances
+       where organization_id = ${organizationId} and environment = ${environment}
+         for no key update
+    )
+    insert into ledger_entries (id, organization_id, environment, type, amount_micros, reference)
+    select ${newId('led')}, ${organizationId}, ${environment}, 'REVERSAL', least(available, ${amount}::bigint), ${reference}
+      from funds
+     where available > 0
+    returning ${entryColumns}`);
+}
+
 export interface Hold extends LedgerOwner {
   readonly id: string;
   readonly amount: UsdMicros;

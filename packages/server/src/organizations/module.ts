@@ -5,7 +5,7 @@ import { type Handlers, readPage, toPage } from '../http/call.ts';
 import type { Module } from '../http/module.ts';
 import { balance, listEntries, toLedgerEntry } from '../ledger/ledger.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
-import type { Organizations } from './organization-store.ts';
+import type { Organizations, Owner } from './organization-store.ts';
 import { changeSettings, faultOfSettings, readSettings } from './settings.ts';
 
 export interface OrganizationDeps {
@@ -14,6 +14,8 @@ export interface OrganizationDeps {
   readonly allowLoopback: boolean;
   /** `clear` drops this process's copy of keys and settings; other processes are notified by the database. */
   readonly credentials: Organizations & { clear(): void };
+  /** Null where the environment takes no deposits. */
+  readonly depositAddress: (owner: Owner) => Promise<string | null>;
 }
 
 type AccountOperation = 'getOrganization' | 'listLedger';
@@ -29,12 +31,13 @@ export function create(deps: OrganizationDeps): Module<AccountOperation | Settin
   return { handlers: { ...accountHandlers(deps), ...settingsHandlers(deps) } };
 }
 
-function accountHandlers({ db, credentials }: OrganizationDeps): Pick<Handlers, AccountOperation> {
+function accountHandlers({ db, credentials, depositAddress }: OrganizationDeps): Pick<Handlers, AccountOperation> {
   return {
     getOrganization: async ({ caller }) => {
-      const [organization, credits] = await Promise.all([
+      const [organization, credits, address] = await Promise.all([
         credentials.organization(caller.organizationId),
         balance(db.reads, caller),
+        depositAddress(caller),
       ]);
       if (!organization) throw new ApiError('internal_error');
       return {
@@ -46,6 +49,7 @@ function accountHandlers({ db, credentials }: OrganizationDeps): Pick<Handlers, 
           availableUsd: usdToNumber(credits.available),
           heldUsd: usdToNumber(credits.held),
         },
+        depositAddress: address,
         createdAt: organization.created_at.toISOString(),
       };
     },

@@ -1,5 +1,5 @@
 import { ApiError, type Environment } from '@svc/protocol';
-import { type Call, toHex } from '@svc/starknet';
+import { type Call, type OutsideExecution, starkKey, toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Receipt, StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
@@ -29,6 +29,10 @@ export type PayAnswer =
 
 export interface Payer {
   manager(environment: Environment): bigint;
+  /** Of the manager's key; undefined where no account pays out. */
+  publicKey(environment: Environment): bigint | undefined;
+  /** Signs for another account that the manager's key owns. */
+  signExecution(environment: Environment, account: bigint, execution: OutsideExecution): Promise<ManagerSignature>;
   /**
    * Signs, stores with `store` in one transaction, and sends; the relay worker continues. A payment that would revert is refused
    * without being stored, as with an `ApiError` (`chain_unavailable`, `fee_too_high`, `invalid_request`). A known purpose answers
@@ -38,13 +42,34 @@ export interface Payer {
   isFailureFinal(environment: Environment, relayId: string): Promise<boolean>;
 }
 
+export interface ManagerSignature {
+  readonly messageHash: bigint;
+  readonly signature: readonly bigint[];
+}
+
 export type PayerDeps = Omit<RelayerDeps, 'keys'>;
 
 export function createPayer(deps: PayerDeps): Payer {
   const accounts = createAccountPool('MANAGER_ACCOUNT');
+  // Deriving one takes milliseconds.
+  const publicKeys = new Map<bigint, bigint>();
   const keyOf = (environment: Environment) => deps.managerKey?.(environment) ?? noManager(environment);
   return {
     manager: (environment) => keyOf(environment).address,
+    publicKey(environment) {
+      const key = deps.managerKey?.(environment);
+      if (!key) return undefined;
+      const publicKey = publicKeys.get(key.privateKey) ?? starkKey(key.privateKey);
+      publicKeys.set(key.privateKey, publicKey);
+      return publicKey;
+    },
+    async signExecution(environment, account, execution) {
+      const { address, privateKey } = keyOf(environment);
+      if (account === address) throw new Error('The manager signs transactions of its own account itself.');
+      const { chainId } = deps.networks.starknet(environment).chain;
+      const { hash, signature } = await deps.crypto.signExecution(execution, account, chainId, privateKey);
+      return { messageHash: hash, signature };
+    },
     async pay(order, store) {
       const { chain } = deps.networks.starknet(order.environment);
       const known = await findPayment(deps, chain, order.purpose);

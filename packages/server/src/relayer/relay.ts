@@ -21,7 +21,7 @@ export const isOpen = (state: RelayState): boolean => state === 'STORED' || stat
 
 /** These execute what a wallet's owner signed; the wallet proves whether it ran. */
 export const executesForOthers = (kind: Relay['kind']): boolean =>
-  kind === 'wallet' || kind === 'upgrade' || kind === 'calls';
+  kind === 'wallet' || kind === 'upgrade' || kind === 'calls' || kind === 'sweep';
 
 export interface Relay {
   readonly id: string;
@@ -65,7 +65,8 @@ export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
   readonly kind: SponsoredKind;
 }
 
-export type SponsoredKind = 'wallet' | 'upgrade' | 'calls';
+/** `sweep`: an account that the manager's key owns sends its money to the manager. */
+export type SponsoredKind = 'wallet' | 'upgrade' | 'calls' | 'sweep';
 
 export type RelayKind = SponsoredKind | 'payout' | 'burn' | 'refund';
 

@@ -38,6 +38,8 @@ export interface ChainTransaction {
   readonly revertReason: string | undefined;
   readonly transfers: readonly ChainTransfer[];
   readonly blockNumber: number | undefined;
+  /** Undefined on EVM chains. */
+  readonly blockHash?: bigint | undefined;
   readonly time: Date | undefined;
 }
 
@@ -68,6 +70,7 @@ async function observeStarknet(networks: Networks, environment: Environment, has
     revertReason: receipt.revertReason,
     transfers: transfersIn(receipt),
     blockNumber: receipt.blockNumber,
+    blockHash: receipt.blockHash,
     time: block?.timestamp,
   };
 }

@@ -39,7 +39,8 @@ const relayerDeps = () => ({
 /** One look of the relayer at what is under way. */
 const look = () => {
   const nothing = async () => {};
-  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), payout: nothing, burn: nothing, refund: nothing };
+  const others = { sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
+  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), ...others };
   return processAccount({ ...relayerDeps(), outcomes, log }, environment, padAddress(payer.address));
 };
 /** The service's own sponsor, whose waiting is a look of the relayer. */

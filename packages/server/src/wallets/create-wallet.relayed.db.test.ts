@@ -28,7 +28,8 @@ const relays = async () => (await fixture.db.one<{ n: bigint }>(sql`select count
 async function tendOnce(): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const nothing = async () => {};
-  const outcomes = { ...walletOutcomes(), calls: nothing, payout: nothing, burn: nothing, refund: nothing };
+  const others = { calls: nothing, sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
+  const outcomes = { ...walletOutcomes(), ...others };
   await processAccount(
     { ...fixture, keys: () => [account], outcomes, log },
     'development',

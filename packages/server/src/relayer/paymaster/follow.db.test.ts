@@ -173,7 +173,8 @@ describe('a process that ends', () => {
     const crash = async () => {
       throw new Error('killed');
     };
-    const outcomes = { wallet: crash, upgrade: crash, calls: crash, payout: crash, burn: crash, refund: crash };
+    const sponsored = { wallet: crash, upgrade: crash, calls: crash, sweep: crash };
+    const outcomes = { ...sponsored, payout: crash, burn: crash, refund: crash };
     await expect(fixture.runJobs({ outcomes })).rejects.toThrow('killed');
     expect(await payment.state()).toBe('SENT');
     await fixture.ageRelays();

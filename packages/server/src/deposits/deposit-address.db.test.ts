@@ -1,0 +1,106 @@
+import { classes, contractAddress, starkKey, starknetKeccak, type WalletClass, walletClass } from '@svc/starknet';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { manager, testCrypto } from '../../testing/chain.ts';
+import { DepositFixture } from '../../testing/deposits.ts';
+import { Networks } from '../chains/networks.ts';
+import { depositAddress, deriveAddress } from './deposit-address.ts';
+
+let fixture: DepositFixture;
+beforeAll(async () => {
+  fixture = await DepositFixture.start();
+});
+afterAll(() => fixture.stop());
+
+const rows = (organizationId: string) =>
+  fixture.db.rows(sql`select address from deposit_addresses where organization_id = ${organizationId}`);
+
+describe('a deposit address', () => {
+  it('is an account of the manager’s key that organisation and environment choose', async () => {
+    const caller = await fixture.newCaller();
+    const address = contractAddress({
+      classHash: classes.svc,
+      salt: starknetKeccak(`svc deposit address ${caller.organizationId} development`),
+      constructorCalldata: [manager.publicKey],
+      deployer: 0n,
+    });
+    expect(await fixture.addressOf(caller)).toBe(address);
+    expect(await fixture.chain.classHashAt(address)).toBeUndefined();
+  });
+
+  it('differs between organisations, and between the environments of one', async () => {
+    const [ana, eva] = [await fixture.newCaller(), await fixture.newCaller()];
+    const starknet = () => fixture.relayers.networks.starknet('development');
+    const networks = { starknet, environments: () => [] };
+    const of = async (owner: typeof ana) =>
+      (await deriveAddress({ networks, crypto: testCrypto }, owner, manager.publicKey)).address;
+    const all = [await of(ana), await of(eva), await of({ ...ana, environment: 'production' })];
+    expect(new Set(all).size).toBe(3);
+  });
+
+  it('is the same in every answer and process, and stored once', async () => {
+    const caller = await fixture.newCaller();
+    const shown = await Promise.all(Array.from({ length: 8 }, () => fixture.addressOf(caller)));
+    expect(new Set(shown).size).toBe(1);
+    expect(await rows(caller.organizationId)).toHaveLength(1);
+  });
+
+  it('needs no row to be found again', async () => {
+    const caller = await fixture.newCaller();
+    const shown = await fixture.addressOf(caller);
+    await fixture.db.run(sql`delete from deposit_addresses where organization_id = ${caller.organizationId}`);
+    expect(await fixture.addressOf(caller)).toBe(shown);
+  });
+
+  it('stays when another class becomes the current one', async () => {
+    const caller = await fixture.newCaller();
+    const shown = await fixture.addressOf(caller);
+    const deps = fixture.depsWith();
+    const network = deps.networks.starknet('development');
+    const walletClasses = network.walletClasses.map((known) => ({
+      ...known,
+      current: known.classHash !== classes.svc,
+    }));
+    const networks = Object.assign(Object.create(deps.networks), {
+      starknet: () => ({ ...network, walletClasses }),
+      environments: () => ['development'],
+    }) as Networks;
+    const stored = await depositAddress({ ...deps, networks }, caller);
+    expect(BigInt(stored?.address ?? 0)).toBe(shown);
+    expect(stored?.deployment.classHash).toBe(classes.svc);
+    const other = await depositAddress({ ...deps, networks }, await fixture.newCaller());
+    expect(other?.deployment.classHash).not.toBe(classes.svc);
+  });
+
+  it('is another one with another key, and money at the former one is not credited', async () => {
+    const caller = await fixture.newCaller();
+    const former = await fixture.addressOf(caller);
+    const deps = { ...fixture.depsWith(), payer: { ...fixture.depsWith().payer, publicKey: () => starkKey(0x77n) } };
+    const own = await depositAddress(deps, caller);
+    expect(BigInt(own?.address ?? 0)).not.toBe(former);
+    expect(await rows(caller.organizationId)).toHaveLength(2);
+    await fixture.pay(former, 5n);
+    await fixture.index(undefined, deps);
+    expect(await fixture.total(caller)).toBe(0n);
+  });
+
+  it('is missing where there is no manager, and where there is no chain', async () => {
+    const deps = fixture.depsWith();
+    const caller = await fixture.newCaller();
+    const payer = { ...deps.payer, publicKey: () => undefined };
+    expect(await depositAddress({ ...deps, payer }, caller)).toBeUndefined();
+    expect(await depositAddress(deps, { ...caller, environment: 'production' })).toBeUndefined();
+    const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
+    expect(await depositAddress({ ...deps, networks }, caller)).toBeUndefined();
+    expect(await rows(caller.organizationId)).toEqual([]);
+  });
+});
+
+it('the address of an organisation is the same in every release', async () => {
+  const walletClasses = [{ ...(walletClass(classes.svcPolicies) as WalletClass), current: true }];
+  const starknet = () => ({ ...fixture.relayers.networks.starknet('development'), walletClasses });
+  const networks = { starknet, environments: () => [] };
+  const owner = { organizationId: 'org_1', environment: 'production' } as const;
+  const { address } = await deriveAddress({ networks, crypto: testCrypto }, owner, starkKey(1n));
+  expect(address).toMatchInlineSnapshot(`"0x07b71105bb14166dc3e1eec30c0306a7c5adc04eea25a728c474fea652166eec"`);
+});

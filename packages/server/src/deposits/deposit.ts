@@ -1,0 +1,319 @@
+import { ApiError, type Environment, type UsdMicros } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Database, type Db, type Reads, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
+import { padAddress, type StarknetChain, transfersIn } from '../chains/starknet/chain.ts';
+import type { BlockRange, TransferWatcher, WatchedTransfer } from '../indexer/transfer-watcher.ts';
+import type { JobLog } from '../jobs/job.ts';
+import { credit, type Entry, entryColumns, type LedgerOwner, reverse } from '../ledger/ledger.ts';
+import type { Payer } from '../relayer/payer.ts';
+import { errorText } from '../util/text.ts';
+import { hasAddresses, ownersOf } from './deposit-address.ts';
+import { requestSweep } from './sweep.ts';
+
+export interface DepositDeps {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet' | 'token'>;
+  readonly payer: Pick<Payer, 'publicKey'>;
+  /** How many blocks, its own included, a deposit needs before it counts. */
+  readonly confirmations: (environment: Environment) => number;
+  readonly log: JobLog;
+  readonly now?: () => number;
+}
+
+/** A removed transaction is usually included again within seconds. */
+export const RETURN_MS = 60_000;
+/** A billion dollars, more than is in circulation on Starknet: keeps sums within the ledger's range. */
+export const MAX_DEPOSIT = 10n ** 15n;
+/** Per run; the next one continues. */
+const MAX_SETTLED = 100;
+/** Credits that were spent return when holds are released or a deposit arrives. */
+const REVERSAL_RETRY_SECONDS = 15;
+
+/** What one transaction brought to an address. */
+export interface DepositKey {
+  readonly chainId: string;
+  readonly hash: string;
+  readonly address: string;
+}
+
+interface DepositPlace {
+  readonly blockNumber: number;
+  readonly blockHash: string;
+}
+
+export interface Deposit extends DepositKey, DepositPlace, LedgerOwner {
+  readonly amount: UsdMicros;
+  readonly credited: UsdMicros;
+  readonly entries: number;
+  readonly entryId: string | null;
+  readonly missingSince: Date | null;
+}
+
+interface Row extends Omit<Deposit, 'blockNumber'> {
+  readonly blockNumber: bigint;
+}
+
+const columns = sql`
+  chain_id as "chainId", transaction_hash as hash, address, organization_id as "organizationId", environment,
+  amount_micros as amount, credited_micros as credited, entries, entry_id as "entryId", block_number as "blockNumber",
+  block_hash as "blockHash", missing_since as "missingSince"`;
+const depositOf = (row: Row): Deposit => ({ ...row, blockNumber: Number(row.blockNumber) });
+
+const isKey = ({ chainId, hash, address }: DepositKey) => sql`
+  chain_id = ${chainId} and transaction_hash = ${hash} and address = ${address}`;
+
+export async function findDeposit(reads: Reads, key: DepositKey): Promise<Deposit | undefined> {
+  const row = await reads.one<Row>(sql`select ${columns} from deposits where ${isKey(key)}`);
+  return row && depositOf(row);
+}
+
+export function findEntry(reads: Reads, id: string): Promise<Entry | undefined> {
+  return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${id}`);
+}
+
+/** Of a chain's transfer what a deposit needs. */
+export interface DepositTransfer {
+  readonly token: bigint | undefined;
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly amount: bigint;
+}
+
+/** A unit of USDC is a millionth of a dollar. */
+export function amountTo(address: bigint, usdc: bigint, transfers: readonly DepositTransfer[]): UsdMicros {
+  return transfers
+    .filter(({ token, from, to }) => token === usdc && to === address && from !== address)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+export type NewDeposit = DepositKey & DepositPlace & LedgerOwner & Pick<Deposit, 'amount'>;
+
+/** `scanned` by the indexer, which alone knows that a credited deposit has moved. */
+export async function storeDeposits(
+  tx: Db,
+  deposits: readonly NewDeposit[],
+  { scanned }: { readonly scanned: boolean },
+): Promise<void> {
+  if (deposits.length === 0) return;
+  const rows = JSON.stringify(deposits.map((deposit) => ({ ...deposit, amount: String(deposit.amount) })));
+  await tx.run(sql`
+    insert into deposits (chain_id, transaction_hash, address, organization_id, environment, amount_micros, block_number,
+      block_hash)
+    select "chainId", hash, address, "organizationId", environment, amount, "blockNumber", "blockHash"
+      from jsonb_to_recordset(${rows}::jsonb) as deposit ("chainId" text, hash text, address text, "organizationId" text,
+        environment text, amount bigint, "blockNumber" bigint, "blockHash" text)
+     order by hash, address
+    on conflict (chain_id, transaction_hash, address)
+    do update set amount_micros = excluded.amount_micros, block_number = excluded.block_number,
+                  block_hash = excluded.block_hash, missing_since = null, tried_at = null
+     where ${scanned} or deposits.credited_micros = 0`);
+  for (const environment of new Set(deposits.map((deposit) => deposit.environment))) {
+    const addresses = deposits.filter((deposit) => deposit.environment === environment).map(({ address }) => address);
+    await requestSweep(tx, environment, addresses);
+  }
+}
+
+async function markMissing(
+  tx: Db,
+  { chainId, after, upTo, at }: BlockRange,
+  seen: readonly DepositKey[],
+): Promise<void> {
+  const [hashes, addresses] = [seen.map(({ hash }) => hash), seen.map(({ address }) => address)];
+  await tx.run(sql`
+    update deposits set missing_since = ${at}
+     where chain_id = ${chainId} and block_number > ${after}
+       and block_number <= ${upTo ?? Number.MAX_SAFE_INTEGER} and missing_since is null and amount_micros > 0
+       and (transaction_hash, address) not in (
+         select * from unnest(${hashes}::text[], ${addresses}::text[]))`);
+}
+
+/** Has the indexer find deposits, and the ledger follow them. */
+export function depositWatcher(deps: DepositDeps): TransferWatcher {
+  const { payer } = deps;
+  return {
+    async hasAddresses(reads, environment) {
+      const publicKey = payer.publicKey(environment);
+      return publicKey !== undefined && hasAddresses(reads, environment, publicKey);
+    },
+    async watchedAmong(reads, environment, transfers) {
+      const recipients = transfers.filter(({ known }) => known.token === 'USDC').map(({ to }) => to);
+      return new Set((await readOwners(deps, reads, environment, recipients)).keys());
+    },
+    async storeTransfers(tx, range, transfers) {
+      const found = await depositsIn(deps, tx, range, transfers);
+      await storeDeposits(tx, found, { scanned: true });
+      await markMissing(tx, range, found);
+    },
+    rewind: (tx, range) => markMissing(tx, range, []),
+    settle: (environment) => settleDeposits(deps, environment),
+  };
+}
+
+async function readOwners(
+  { payer }: DepositDeps,
+  reads: Reads,
+  environment: Environment,
+  addresses: readonly bigint[],
+): Promise<ReadonlyMap<bigint, LedgerOwner>> {
+  const publicKey = payer.publicKey(environment);
+  return publicKey === undefined ? new Map() : ownersOf(reads, environment, publicKey, addresses);
+}
+
+/** One for each transaction and address. */
+async function depositsIn(
+  deps: DepositDeps,
+  tx: Db,
+  { environment, chainId }: BlockRange,
+  transfers: readonly WatchedTransfer[],
+): Promise<NewDeposit[]> {
+  const usdc = requireUsdc(deps.networks, environment);
+  const owners = await readOwners(
+    deps,
+    tx,
+    environment,
+    transfers.map(({ to }) => to),
+  );
+  const groups = new Map<string, WatchedTransfer[]>();
+  for (const transfer of transfers) {
+    const name = `${transfer.transactionHash} ${transfer.to}`;
+    groups.set(name, [...(groups.get(name) ?? []), transfer]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const owner = first && owners.get(first.to);
+    if (!first || !owner) return [];
+    const amount = amountTo(first.to, usdc, group);
+    const key = { chainId, hash: toHex(first.transactionHash), address: padAddress(first.to) };
+    if (amount > MAX_DEPOSIT) deps.log.error({ ...key, amount: String(amount) }, 'deposit too large to be credited');
+    if (amount === 0n || amount > MAX_DEPOSIT) return [];
+    return [{ ...key, ...owner, amount, blockNumber: first.blockNumber, blockHash: toHex(first.blockHash) }];
+  });
+}
+
+export function requireUsdc(networks: Pick<Networks, 'token'>, environment: Environment): bigint {
+  const usdc = networks.token(environment, 'STARKNET', 'USDC')?.address;
+  if (!usdc) throw new ApiError('token_not_supported', 'STARKNET does not have the token USDC.');
+  return BigInt(usdc);
+}
+
+/** Brings the ledger to what the chain shows. Idempotent; may run in several processes. */
+export async function settleDeposits(deps: DepositDeps, environment: Environment): Promise<void> {
+  const { db, networks, log, now = Date.now } = deps;
+  const { chain } = networks.starknet(environment);
+  const chainId = toHex(chain.chainId);
+  if (!(await hasOpenDeposits(db.reads, chainId))) return;
+  const confirmed = (await chain.blockNumber()) - deps.confirmations(environment) + 1;
+  for (const deposit of await takeOpenDeposits(db, chainId, confirmed, new Date(now() - RETURN_MS))) {
+    const { hash, address } = deposit;
+    await settleDeposit(deps, chain, deposit).catch((error: unknown) =>
+      log.warn({ hash, address, reason: errorText(error) }, 'deposit not settled'),
+    );
+  }
+}
+
+const isOpen = sql`(credited_micros <> amount_micros or missing_since is not null)`;
+
+async function hasOpenDeposits(reads: Reads, chainId: string): Promise<boolean> {
+  return (await reads.one(sql`select from deposits where chain_id = ${chainId} and ${isOpen} limit 1`)) !== undefined;
+}
+
+async function takeOpenDeposits(db: Db, chainId: string, confirmed: number, missingBefore: Date): Promise<Deposit[]> {
+  const rows = await db.rows<Row>(sql`
+    update deposits set tried_at = clock_timestamp()
+     where chain_id = ${chainId} and (transaction_hash, address) in (
+       select transaction_hash, address from deposits
+        where chain_id = ${chainId} and ${isOpen} and case
+                when missing_since is not null then missing_since <= ${missingBefore}
+                when amount_micros > credited_micros then block_number <= ${confirmed}
+                else coalesce(tried_at < now() - make_interval(secs => ${REVERSAL_RETRY_SECONDS}), true) end
+        order by tried_at nulls first limit ${MAX_SETTLED})
+    returning ${columns}`);
+  return rows.map(depositOf).sort((one, other) => one.blockNumber - other.blockNumber);
+}
+
+async function settleDeposit(deps: DepositDeps, chain: StarknetChain, deposit: Deposit): Promise<void> {
+  const { db, now = Date.now } = deps;
+  if (deposit.missingSince) return reviewMissing(deps, chain, deposit);
+  if (deposit.amount < deposit.credited) return db.tx((tx) => reverseDeposit(tx, deposit));
+  if (await isOnChain(chain, deposit)) {
+    await db.tx((tx) => creditDeposit(tx, deposit));
+  } else if (deposit.credited === 0n && !(await findAgain(deps, chain, deposit))) {
+    await db.run(sql`
+      update deposits set missing_since = ${new Date(now())}
+       where ${isKey(deposit)} and block_hash = ${deposit.blockHash} and missing_since is null`);
+  }
+}
+
+/** Read after the deposit was stored: a later reorganisation is noticed by the indexer, which then finds it. */
+export async function isOnChain(chain: StarknetChain, { blockNumber, blockHash }: DepositPlace): Promise<boolean> {
+  return (await chain.block(blockNumber))?.hash === BigInt(blockHash);
+}
+
+/** Undefined when its block is another one by now. Under the row's lock, so that two processes credit once. */
+export async function creditDeposit(tx: Db, verified: DepositKey & DepositPlace): Promise<Entry | undefined> {
+  const deposit = await lockDeposit(tx, verified);
+  if (!deposit || deposit.missingSince || deposit.blockHash !== verified.blockHash) return undefined;
+  const { amount, credited, entryId } = deposit;
+  if (amount <= credited) return entryId === null ? undefined : findEntry(tx, entryId);
+  const reference = referenceOf(deposit);
+  const { entry, created } = await credit(tx, {
+    ...ownerOf(deposit),
+    type: 'DEPOSIT',
+    amount: amount - credited,
+    reference,
+  });
+  if (!created) throw new Error(`The ledger has a deposit ${reference} already.`);
+  await tx.run(sql`
+    update deposits set credited_micros = amount_micros, entries = entries + 1, entry_id = ${entry.id}
+     where ${isKey(deposit)}`);
+  return entry;
+}
+
+/** Takes back what is available; the rest later. */
+async function reverseDeposit(tx: Db, key: DepositKey): Promise<void> {
+  const deposit = await lockDeposit(tx, key);
+  if (!deposit || deposit.missingSince || deposit.amount >= deposit.credited) return;
+  const { amount, credited } = deposit;
+  const entry = await reverse(tx, { ...ownerOf(deposit), amount: credited - amount, reference: referenceOf(deposit) });
+  if (!entry) return;
+  await tx.run(sql`
+    update deposits set credited_micros = credited_micros - ${entry.amount}, entries = entries + 1 where ${isKey(deposit)}`);
+}
+
+async function lockDeposit(tx: Db, key: DepositKey): Promise<Deposit | undefined> {
+  const row = await tx.one<Row>(sql`select ${columns} from deposits where ${isKey(key)} for update`);
+  return row && depositOf(row);
+}
+
+/** The ledger takes a reference of a type once. */
+const referenceOf = ({ hash, entries }: Deposit): string => (entries === 0 ? hash : `${hash}#${entries + 1}`);
+const ownerOf = ({ organizationId, environment }: Deposit): LedgerOwner => ({ organizationId, environment });
+
+/** After `RETURN_MS`: it is gone, or the indexer reads its new block soon. */
+async function reviewMissing(deps: DepositDeps, chain: StarknetChain, deposit: Deposit): Promise<void> {
+  const { hash, address, organizationId, credited } = deposit;
+  if (await findAgain(deps, chain, deposit)) return;
+  const isGone = await deps.db.tx(async (tx) => {
+    const gone = await tx.run(sql`
+      update deposits set amount_micros = 0, missing_since = null where ${isKey(deposit)} and missing_since is not null`);
+    if (gone === 1) await reverseDeposit(tx, deposit);
+    return gone === 1;
+  });
+  const fields = { hash, address, organizationId, creditedUsdc: String(credited) };
+  if (isGone) deps.log.error(fields, 'deposit removed by a reorganisation');
+}
+
+/** Whether its transaction still brings something. Where nothing is credited yet, its new block is stored. */
+async function findAgain(deps: DepositDeps, chain: StarknetChain, deposit: Deposit): Promise<boolean> {
+  const receipt = await chain.receipt(BigInt(deposit.hash));
+  if (!receipt || receipt.status === 'REVERTED') return false;
+  const usdc = requireUsdc(deps.networks, deposit.environment);
+  const amount = amountTo(BigInt(deposit.address), usdc, transfersIn(receipt));
+  if (amount === 0n || amount > MAX_DEPOSIT) return false;
+  const { accepted, blockNumber, blockHash } = receipt;
+  if (!accepted || blockNumber === undefined || blockHash === undefined) return true;
+  const found = { ...deposit, amount, blockNumber, blockHash: toHex(blockHash) };
+  if (deposit.credited === 0n) await deps.db.tx((tx) => storeDeposits(tx, [found], { scanned: false }));
+  return true;
+}
