@@ -30,6 +30,14 @@ interface WireCall {
   readonly calldata: readonly string[];
 }
 
+/** Of all requests; each has its own fields. */
+interface RequestBody {
+  readonly calls: readonly WireCall[];
+  readonly classHash?: string;
+  readonly walletAddress: string;
+  readonly targetClassHash: string;
+}
+
 const typedData = (calls: readonly Call[]) =>
   outsideExecutionTypedData(
     {
@@ -43,7 +51,7 @@ const typedData = (calls: readonly Call[]) =>
   );
 
 /** Prepares whatever is requested, as a service that goes along with its own lie does. */
-const answers: Readonly<Record<string, (body: Record<string, never>, stated: Config) => unknown>> = {
+const answers: Readonly<Record<string, (body: RequestBody, stated: Config) => unknown>> = {
   '/config': () => config,
   '/skus/luz': () => ({ ...sku, currency: 'USD' }),
   '/exchanges/usd-amount': () => 2.5,
@@ -51,7 +59,7 @@ const answers: Readonly<Record<string, (body: Record<string, never>, stated: Con
   '/transactions/prepare-typed-data': ({ calls }) => ({
     walletType: 'SVC',
     typedData: typedData(
-      (calls as WireCall[]).map(({ contractAddress, entrypoint, calldata }) => ({
+      calls.map(({ contractAddress, entrypoint, calldata }) => ({
         to: BigInt(contractAddress),
         selector: selector(entrypoint),
         calldata: calldata.map(BigInt),
