@@ -17,7 +17,7 @@ import { TestService } from './support/service.ts';
 let service: TestService;
 let baseUrl: string;
 let cast: Cast;
-let world: ExampleData;
+let data: ExampleData;
 let ours: Organization;
 const keySets: KeySet[] = [];
 const ISSUER = 'https://id.tienda.example';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   };
   await service.revokeKey(cast.revokedPublic.publicKeyId);
   await service.revokeKey(cast.revokedSecret.secretKeyId);
-  world = await prepareExampleData(service, { app: ours, user: USER });
+  data = await prepareExampleData(service, { app: ours, user: USER });
 });
 afterAll(async () => {
   await service.stop();
@@ -60,7 +60,7 @@ const newKeys = async () => (await service.organization({ id: ours.id })).keys;
 const guarded = allEndpoints.filter(({ access }) => access !== 'none');
 const open = allEndpoints.filter(({ access }) => access === 'none');
 const ask = (endpoint: Endpoint, headers: Record<string, string>) =>
-  sendExample(baseUrl, endpoint, headers, exampleOf(endpoint, world));
+  sendExample(baseUrl, endpoint, headers, exampleOf(endpoint, data));
 const isWrongFor = ({ wrongFor }: WrongCredential, { access }: Endpoint) => wrongFor?.includes(access) ?? true;
 
 /** What an endpoint gave away beside 401 and the Error body, or undefined. */

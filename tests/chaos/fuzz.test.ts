@@ -16,11 +16,11 @@ const REQUESTS_PER_ENDPOINT = 60;
 const TRACE = /\n\s+at |node_modules|file:\/\/|\.(ts|js|mjs|cjs|sql)\b:?\d*|\/(packages|src|home|root|usr|tmp)\//;
 
 let service: TestService;
-let world: ExampleData;
+let data: ExampleData;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 beforeAll(async () => {
   service = await TestService.start();
-  world = await prepareExampleData(service);
+  data = await prepareExampleData(service);
 });
 afterAll(async () => {
   const { server } = service;
@@ -60,7 +60,7 @@ describe('input of any kind', () => {
   it.concurrent.each(named(allEndpoints))('is answered without a fault of ours: %s', async (_, endpoint) => {
     const { server } = service;
     const base = new URL(server.credentials.baseUrl).pathname;
-    const requests = requestsTo(endpoint, exampleOf(endpoint, world), base, keyHeaders(server));
+    const requests = requestsTo(endpoint, exampleOf(endpoint, data), base, keyHeaders(server));
     const property = fc.asyncProperty(requests, async (request) => {
       const reply = await sendAsIs(server.origin, request, agent);
       const fault = faultOf(reply, endpoint.planned === true) ?? surpriseOf(reply, endpoint);

@@ -7,7 +7,7 @@ import { Sandbox } from '../support/sandbox.ts';
 import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-const SEEDS = seedCount(60);
+const SEEDS = seedCount(20);
 /** A client that got no answer asks again; longer than any ordered fault lasts. */
 const MAX_TRIES = 20;
 const EACH_MS = 2_000;

@@ -3,21 +3,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
 import { builtEndpoints, plannedEndpoints, successOf } from '../support/examples.ts';
-import { provoke, sceneOf } from './support/provoke.ts';
-import { howToProvoke, refusalsOf } from './support/refusals.ts';
-import { prepareStage, type Stage } from './support/stage.ts';
+import { contextOf, requestRefusal } from './support/refusal.ts';
+import { refusalOf, refusalsOf } from './support/refusals.ts';
+import { prepareRefusals, type RefusalSetup } from './support/setup.ts';
 
-let stage: Stage;
+let setup: RefusalSetup;
 let document: { paths: Record<string, Record<string, { description?: string; responses: Record<string, unknown> }>> };
 
 beforeAll(async () => {
-  stage = await prepareStage();
-  document = (await send(`${stage.world.app.baseUrl}/openapi.json`)).body as typeof document;
+  setup = await prepareRefusals();
+  document = (await send(`${setup.data.app.baseUrl}/openapi.json`)).body as typeof document;
 });
-afterAll(() => stage.stop());
+afterAll(() => setup.stop());
 
 async function expectRefusal(endpoint: Endpoint, status: number, code: ErrorCode): Promise<void> {
-  expectError(await provoke(sceneOf(stage, endpoint), howToProvoke(endpoint, code)), status, code);
+  expectError(await requestRefusal(contextOf(setup, endpoint), refusalOf(endpoint, code)), status, code);
 }
 
 const named = (list: readonly Endpoint[]) =>
@@ -25,8 +25,8 @@ const named = (list: readonly Endpoint[]) =>
 
 describe.each(named(builtEndpoints))('%s', (_, endpoint) => {
   it('answers as its schema says, and again', async () => {
-    for (const scene of [sceneOf(stage, endpoint), sceneOf(stage, endpoint)]) {
-      const reply = await scene.send({});
+    for (const context of [contextOf(setup, endpoint), contextOf(setup, endpoint)]) {
+      const reply = await context.send({});
       expectAnswer(reply, endpoint);
       expect(reply.status).toBe(successOf(endpoint));
     }

@@ -12,7 +12,7 @@ import { Sandbox } from '../support/sandbox.ts';
 import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-const SEEDS = seedCount(30);
+const SEEDS = seedCount(10);
 const EACH_MS = 4_000;
 /** Sweeps come every quarter of a minute, and what reverted needs one after its block is accepted on L1. */
 const SETTLE_MS = 120_000;

@@ -1,7 +1,6 @@
 import { field } from '../../support/app.ts';
 import { send } from '../../support/client.ts';
-import { type Provoke, type RefusalsOf, withBody, withParams } from './provoke.ts';
-import { UNAVAILABLE } from './shared-refusals.ts';
+import { type MakeRefusal, type RefusalsOf, UNAVAILABLE, WOULD_REVERT, withBody, withParams } from './refusal.ts';
 import { NOBODY } from './wallet-refusals.ts';
 
 const THE_MOST = 10_000;
@@ -12,7 +11,7 @@ const FAR_AHEAD = '2126-01-02';
 const unknownGift = withParams({ id: 'gift_nothing' });
 
 /** An expired gift whose credits have gone into another one: more than half of all there are. */
-const withoutCreditsForExpired: Provoke = async ({ world: { app } }) => {
+const withoutCreditsForExpired: MakeRefusal = async ({ data: { app } }) => {
   const { availableUsd } = field<{ availableUsd: number }>(await app.get('/organization'), 'balance');
   const amount = Math.min(THE_MOST, Math.floor(availableUsd * 0.6));
   const expired = await app.gift({ amount });
@@ -22,7 +21,7 @@ const withoutCreditsForExpired: Provoke = async ({ world: { app } }) => {
 };
 
 /** The public key of an organisation whose limit for it is zero. */
-const withoutDailyLimit: Provoke = async ({ callers: { others }, world: { app } }) => {
+const withoutDailyLimit: MakeRefusal = async ({ callers: { others }, data: { app } }) => {
   const body = { publicKeyGiftsDailyUsd: 0 };
   await send(`${app.baseUrl}/organization/settings`, { method: 'PATCH', headers: others, body });
   return { headers: { 'x-api-key': others['x-api-key'] ?? '' } };
@@ -30,13 +29,13 @@ const withoutDailyLimit: Provoke = async ({ callers: { others }, world: { app } 
 
 export const giftRefusals: RefusalsOf = {
   createGift: {
-    gift_code_taken: (scene) => withBody({ code: scene.world.gifts.gift.code.toLowerCase() })(scene),
+    gift_code_taken: (context) => withBody({ code: context.data.gifts.gift.code.toLowerCase() })(context),
     insufficient_credits: withBody({ amount: THE_MOST, maxRedeems: MANY }),
     daily_limit_reached: withoutDailyLimit,
   },
   createGiftsBulk: {
-    gift_code_taken: (scene) =>
-      withBody({ recipients: [{ email: 'ana@example.com', code: scene.world.gifts.gift.code }] })(scene),
+    gift_code_taken: (context) =>
+      withBody({ recipients: [{ email: 'ana@example.com', code: context.data.gifts.gift.code }] })(context),
     insufficient_credits: withBody({
       amount: THE_MOST,
       recipients: Array.from({ length: MANY }, () => ({ email: 'ana@example.com' })),
@@ -48,14 +47,59 @@ export const giftRefusals: RefusalsOf = {
   deleteGift: { gift_not_found: unknownGift },
   getGiftRedeem: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
   createDeposit: {
-    transaction_already_used: ({ callers }) => ({ headers: callers.others }),
-    transaction_mismatch: (scene) => withBody({ transactionHash: scene.world.transfer })(scene),
-    transaction_reverted: (scene) => withBody({ transactionHash: scene.failed.hash })(scene),
+    transaction_mismatch: (context) => withBody({ transactionHash: context.data.transfer })(context),
+    transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
     transaction_not_found: withBody({ transactionHash: NOBODY }),
     unsupported_chain: withBody({ chain: 'BASE' }),
-    chain_unavailable: async (scene) => {
-      await scene.world.sandbox.orderFault(UNAVAILABLE);
-      return withBody({ transactionHash: NOBODY })(scene);
+    chain_unavailable: async (context) => {
+      await context.data.sandbox.orderFault(UNAVAILABLE);
+      return withBody({ transactionHash: NOBODY })(context);
     },
+  },
+};
+
+/** Whoever comes second in this process is one too many. */
+const rateLimited: MakeRefusal = async ({ exhaustedUrl, send }) => {
+  await send({ baseUrl: exhaustedUrl });
+  return { baseUrl: exhaustedUrl };
+};
+
+/** A new gift, changed after it was made where that is the only way. */
+const giftWith =
+  (changes: object, patch?: object): MakeRefusal =>
+  async ({ data: { app } }) => {
+    const { id, code } = await app.gift(changes);
+    if (patch) await app.patch(`/gifts/${id}`, patch);
+    return { params: { code } };
+  };
+
+/** A new gift that the same wallet has redeemed once. */
+const redeemedWith =
+  (changes: object): MakeRefusal =>
+  async (context) => {
+    const attempt = await giftWith(changes)(context);
+    await context.send(attempt);
+    return attempt;
+  };
+
+export const claimRefusals: RefusalsOf = {
+  claimGift: { rate_limited: rateLimited },
+  redeemGift: {
+    gift_not_found: withParams({ code: 'NOBODY-HAS-THIS' }),
+    gift_expired: giftWith({}, { expiresAt: LONG_AGO }),
+    gift_limit_reached: redeemedWith({ maxRedeems: 1 }),
+    gift_user_limit_reached: redeemedWith({ maxRedeems: 2 }),
+    gift_inactive: giftWith({ isActive: false }),
+    gift_not_started: giftWith({ startsAt: FAR_AHEAD }),
+    chain_not_configured: ({ strandedCode }) => ({ params: { code: strandedCode } }),
+    rate_limited: rateLimited,
+    payout_failed: async ({ data: { sandbox } }) => {
+      await sandbox.orderFault({ ...WOULD_REVERT });
+      return {};
+    },
+  },
+  getRedeemStatus: {
+    redeem_not_found: ({ data: { gifts } }) => ({ params: { code: gifts.gift.code, redeemId: 'rdm_nothing' } }),
+    rate_limited: rateLimited,
   },
 };

@@ -1,13 +1,8 @@
 import { catalogue, type Endpoint, type ErrorCode, type ErrorUse, type endpoints, errorsOf } from '@svc/protocol';
-import { claimRefusals } from './claim-refusals.ts';
-import { giftRefusals } from './gift-refusals.ts';
-import { type Provoke, type RefusalsOf, withParams } from './provoke.ts';
-import { purchaseRefusals } from './purchase-refusals.ts';
-import { settingsRefusals } from './settings-refusals.ts';
-import { sharedRefusals } from './shared-refusals.ts';
-import { transactionRefusals } from './transaction-refusals.ts';
-import { walletRefusals } from './wallet-refusals.ts';
-import { webhookRefusals } from './webhook-refusals.ts';
+import { claimRefusals, giftRefusals } from './gift-refusals.ts';
+import { purchaseRefusals, settingsRefusals, webhookRefusals } from './organization-refusals.ts';
+import { type MakeRefusal, type RefusalsOf, sharedRefusals, withParams } from './refusal.ts';
+import { transactionRefusals, walletRefusals } from './wallet-refusals.ts';
 
 const skuRefusals: RefusalsOf = {
   getSku: { sku_not_found: withParams({ id: 'nothing' }) },
@@ -29,7 +24,7 @@ const refusals: RefusalsOf = {
 };
 
 /** How to get a refusal out of an endpoint that promises it: in its own way, or as everywhere. */
-export function howToProvoke({ operationId }: Endpoint, code: ErrorCode): Provoke {
+export function refusalOf({ operationId }: Endpoint, code: ErrorCode): MakeRefusal {
   const how = refusals[operationId as keyof typeof endpoints]?.[code] ?? sharedRefusals[code];
   if (!how) throw new Error(`Nothing here makes ${operationId} answer ${code}.`);
   return how;

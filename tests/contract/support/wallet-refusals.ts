@@ -1,8 +1,23 @@
 import { classes, toHex } from '@svc/starknet';
 import { Owner } from '../../support/app.ts';
-import { type ExampleData, type Signed, signedUpgrade, type TypedData, upgradeBody } from '../../support/examples.ts';
-import { type Provoke, type RefusalsOf, withBody, withQuery } from './provoke.ts';
-import { UNAVAILABLE, WOULD_REVERT } from './shared-refusals.ts';
+import {
+  type ExampleData,
+  type Signed,
+  signedTransfer,
+  signedUpgrade,
+  type TypedData,
+  upgradeBody,
+} from '../../support/examples.ts';
+import {
+  FORGETFUL,
+  type MakeRefusal,
+  type RefusalsOf,
+  UNAVAILABLE,
+  WOULD_REVERT,
+  withBody,
+  withParams,
+  withQuery,
+} from './refusal.ts';
 
 export const NOBODY = '0x1234';
 export const NONSENSE = { types: {}, primaryType: 'Mail', domain: {}, message: {} };
@@ -17,8 +32,8 @@ type Spoil = (creation: Signed, owner: Owner) => object;
 
 /** A creation of a wallet that nobody has yet: one that exists is answered without further questions. */
 const creationWith =
-  (spoil: Spoil, fault?: object): Provoke =>
-  async ({ world: { app, sandbox, user } }) => {
+  (spoil: Spoil, fault?: object): MakeRefusal =>
+  async ({ data: { app, sandbox, user } }) => {
     const owner = new Owner();
     const creation = (await app.creation(owner, user)) as Signed;
     if (fault) await sandbox.orderFault({ ...fault });
@@ -36,11 +51,11 @@ const late: Spoil = ({ typedData }, owner) => {
 
 /** An upgrade that nobody has sent yet. */
 const upgradeWith =
-  (spoil: (upgrade: Signed, world: ExampleData) => object | Promise<object>, fault?: object): Provoke =>
-  async ({ world }) => {
-    const upgrade = await signedUpgrade(world.app, world.upgradeable);
-    if (fault) await world.sandbox.orderFault({ ...fault });
-    return { body: { ...upgrade, ...(await spoil(upgrade, world)) } };
+  (spoil: (upgrade: Signed, data: ExampleData) => object | Promise<object>, fault?: object): MakeRefusal =>
+  async ({ data }) => {
+    const upgrade = await signedUpgrade(data.app, data.upgradeable);
+    if (fault) await data.sandbox.orderFault({ ...fault });
+    return { body: { ...upgrade, ...(await spoil(upgrade, data)) } };
   };
 
 /** The prepared upgrade with another target, signed by the owner. */
@@ -50,7 +65,7 @@ const toReady = ({ typedData }: Signed, { upgradeable }: ExampleData) => {
   return upgradeBody(upgradeable, changed);
 };
 
-const ofFailedWallet: Provoke = ({ example, failed }) => ({
+const ofFailedWallet: MakeRefusal = ({ example, failed }) => ({
   body: { ...(example.body as object), walletAddress: failed.owner.address },
 });
 
@@ -66,12 +81,12 @@ export const walletRefusals: RefusalsOf = {
     invalid_typed_data: creationWith(() => ({ typedData: NONSENSE })),
     typed_data_expired: creationWith(late),
     invalid_signature: creationWith(() => ({ userSignature: { r: '0x1', s: '0x2', recovery: 0 } })),
-    wallet_already_exists: async ({ world: { app, owner } }) => ({ body: await app.creation(owner, 'another') }),
+    wallet_already_exists: async ({ data: { app, owner } }) => ({ body: await app.creation(owner, 'another') }),
     transaction_reverted: creationWith(() => ({}), WOULD_REVERT),
     chain_unavailable: creationWith(() => ({}), UNAVAILABLE),
   },
   updateEncryptionDetails: {
-    wallet_ambiguous: ({ world: { user } }) => ({
+    wallet_ambiguous: ({ data: { user } }) => ({
       body: { externalUserId: user, newEncryptedPrivateKey: 'ciphertext' },
     }),
     wallet_not_found: withBody({ publicKey: NOBODY }),
@@ -93,5 +108,51 @@ export const walletRefusals: RefusalsOf = {
     invalid_signature: upgradeWith(() => ({ signature: ['0x1', '0x2'] })),
     transaction_reverted: upgradeWith(() => ({}), WOULD_REVERT),
     wallet_not_found: withBody({ walletAddress: NOBODY }),
+  },
+};
+
+const executionWith =
+  (spoil: (execution: Signed, owner: Owner) => object): MakeRefusal =>
+  async ({ data: { app, owner } }) => {
+    const execution = await signedTransfer(app, owner, 1n);
+    return { body: { ...execution, ...spoil(execution, owner) } };
+  };
+
+const lateExecution = ({ typedData }: Signed, owner: Owner) => {
+  const over = expired(typedData);
+  return { typedData: over, userSignature: owner.sign(over) };
+};
+
+/** Whoever creates the wallet has been told of its transaction, and the node has lost it. */
+async function ofComingWallet({ app, sandbox, user }: ExampleData): Promise<Signed> {
+  const owner = new Owner();
+  await sandbox.orderFault(FORGETFUL);
+  await app.createWallet(owner, user);
+  return signedTransfer(app, owner, 1n);
+}
+
+/** More than there is. */
+const TOO_MUCH = 10n ** 12n;
+
+export const transactionRefusals: RefusalsOf = {
+  recordSend: {
+    token_not_supported: withBody({ expectedToken: 'OTHER' }),
+    transaction_not_found: withBody({ transactionHash: NOBODY }),
+    transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
+    transaction_mismatch: withBody({ expectedAmount: '2' }),
+    secret_key_required: async (context) => ({
+      ...(await withBody({ chain: 'BASE' })(context)),
+      headers: context.callers.user,
+    }),
+  },
+  executeSponsoredTransaction: {
+    invalid_typed_data: executionWith(() => ({ typedData: NONSENSE })),
+    typed_data_expired: executionWith(lateExecution),
+    invalid_signature: executionWith(() => ({ userSignature: ['0x1', '0x2'] })),
+    wallet_not_deployed: async ({ data }) => ({ body: await ofComingWallet(data) }),
+    transaction_reverted: async ({ data: { app, owner } }) => ({ body: await signedTransfer(app, owner, TOO_MUCH) }),
+  },
+  getTransaction: {
+    transaction_not_found: withParams({ hashOrId: NOBODY }),
   },
 };

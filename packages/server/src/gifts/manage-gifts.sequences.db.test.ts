@@ -5,7 +5,7 @@ import { useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 
 const fixture = useGifts();
-const RUNS = Number(process.env.SVC_SEEDS ?? 25);
+const RUNS = 25;
 
 it('after any sequence of making, redeeming, changing, expiring and deleting, credits are where a plain model has them', async () => {
   await fc.assert(

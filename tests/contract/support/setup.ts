@@ -1,12 +1,13 @@
-import { type Headers, Owner } from '../../support/app.ts';
+import { storeGifts } from '../../../packages/server/src/gifts/create-gifts.ts';
+import { credit } from '../../../packages/server/src/ledger/ledger.ts';
+import { type Headers, newCode, Owner } from '../../support/app.ts';
 import { keyHeaders, send, userToken } from '../../support/client.ts';
 import { type ExampleData, prepareExampleData } from '../../support/examples.ts';
 import { TestService } from '../../support/service.ts';
-import { strandedGift } from './stranded-gift.ts';
 
 /** Everything that has to be there for every endpoint to succeed, and to refuse in every way that it knows. */
-export interface Stage {
-  readonly world: ExampleData;
+export interface RefusalSetup {
+  readonly data: ExampleData;
   readonly callers: Callers;
   /** A process where the key has no request left. */
   readonly exhaustedUrl: string;
@@ -23,7 +24,7 @@ interface Callers {
   readonly keys: Headers;
   /** Keys that nobody has. */
   readonly forged: Headers;
-  /** The user's token, for whom everything of the world is. */
+  /** The user's token, for whom everything of the data is. */
   readonly user: Headers;
   /** The same with a signature that is not right. */
   readonly badToken: Headers;
@@ -37,18 +38,18 @@ interface Callers {
   readonly others: Headers;
 }
 
-export async function prepareStage(): Promise<Stage> {
+export async function prepareRefusals(): Promise<RefusalSetup> {
   const service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
   try {
-    const world = await prepareExampleData(service);
-    const callers = await callersOf(service, world.user);
+    const data = await prepareExampleData(service);
+    const callers = await callersOf(service, data.user);
     return {
-      world,
+      data,
       callers,
       exhaustedUrl: await exhausted(service, callers.keys),
       strandedCode: await strandedGift(service),
       strandedPurchase: await strandedPurchase(service),
-      failed: await failedWallet(world),
+      failed: await failedWallet(data),
       stop: () => service.stop(),
     };
   } catch (error) {
@@ -86,9 +87,25 @@ async function exhausted(service: TestService, headers: Headers): Promise<string
 const strandedPurchase = (service: TestService): Promise<string> =>
   service.purchase({ status: 'FAILED', environment: 'production' });
 
-async function failedWallet({ app, sandbox, user }: ExampleData): Promise<Stage['failed']> {
+async function failedWallet({ app, sandbox, user }: ExampleData): Promise<RefusalSetup['failed']> {
   const owner = new Owner();
   await sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
   const { txHash } = await app.createWallet(owner, user);
   return { owner, hash: String(txHash) };
+}
+
+const DOLLAR = 1_000_000n;
+
+/** A gift of production, as one finds it after the live chain was taken out of the configuration. Answers its code. */
+export async function strandedGift(service: TestService): Promise<string> {
+  const { db } = service;
+  const { id: organizationId } = await service.organization({ name: 'Stranded' });
+  const owner = { organizationId, environment: 'production' } as const;
+  await credit(db, { ...owner, type: 'GRANT', amount: 10n * DOLLAR, reference: 'stranded' });
+  const [code, limits] = [newCode(), { maxRedeems: 1, maxRedeemsPerUser: 1, isActive: true, cctpFast: false }];
+  const kinds = { name: 'Stranded', type: 'GIFT_CARD', recipientEmail: null, campaignName: null } as const;
+  const costs = { amount: DOLLAR, gas: 0n, bridge: 0n };
+  const gift = { code, ...kinds, ...limits, ...costs, startsAt: new Date(0), expiresAt: null };
+  await db.tx((tx) => storeGifts(tx, owner, [gift]));
+  return code;
 }

@@ -1,0 +1,163 @@
+import { field, hashOf, ownSkuBody, transferOf } from '../../support/app.ts';
+import { inTurn, WEBHOOK_URL } from '../../support/examples.ts';
+import { USDC } from '../../support/starknet-client.ts';
+import {
+  type MakeRefusal,
+  type RefusalContext,
+  type RefusalsOf,
+  UNAVAILABLE,
+  WOULD_REVERT,
+  withBody,
+  withParams,
+} from './refusal.ts';
+import { NOBODY } from './wallet-refusals.ts';
+
+/** What the purchases that are due for refund were paid with, in the smallest unit. */
+const PAID_RAW = 10_000n;
+const unknownPurchase = withParams({ id: 'txn_nothing' });
+
+/** A purchase of which the service has heard nothing yet: one that it knows is answered without further questions. */
+const unheard = (change: object): MakeRefusal => withBody({ transactionHash: NOBODY, ...change });
+
+/** A payment of the wallet with money, too small for anything. */
+const smallPayment: MakeRefusal = async (context) => {
+  const { app, owner } = context.data;
+  const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress');
+  const transactionHash = hashOf(await app.execute(owner, [transferOf(USDC, paymentAddress, 1n)]));
+  return withBody({ transactionHash, walletAddress: owner.address })(context);
+};
+
+/** A transfer to the payer that counts as the refund of another purchase. */
+const refundOfAnother: MakeRefusal = async ({ data, send }: RefusalContext) => {
+  const { app, owner, purchases } = data;
+  const payer = purchases.body.walletAddress;
+  const transactionHash = hashOf(await app.execute(owner, [transferOf(USDC, payer, PAID_RAW)]));
+  const body = { transactionHash };
+  await send({ params: { id: inTurn(purchases.refundable) }, body });
+  return { params: { id: inTurn(purchases.refundable) }, body };
+};
+
+const withFault =
+  (fault: object, provoke: MakeRefusal): MakeRefusal =>
+  async (context) => {
+    await context.data.sandbox.orderFault({ ...fault });
+    return provoke(context);
+  };
+
+export const purchaseRefusals: RefusalsOf = {
+  createSkuPurchase: {
+    invalid_reference: unheard({ skuReference: 'nonsense' }),
+    invalid_amount: unheard({ currencyAmount: 1 }),
+    payment_too_small: smallPayment,
+    token_not_supported: withBody({ token: 'STRK' }),
+    transaction_already_used: withBody({ skuReference: 'IMDM28417937' }),
+    transaction_mismatch: (context) => {
+      const { transfer, owner } = context.data;
+      return withBody({ transactionHash: transfer, walletAddress: owner.address })(context);
+    },
+    transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
+    transaction_not_found: unheard({}),
+    unsupported_chain: withBody({ chain: 'BASE' }),
+    sku_not_found: unheard({ skuId: 'nothing' }),
+    chain_unavailable: withFault(UNAVAILABLE, unheard({})),
+  },
+  getSkuPurchase: { purchase_not_found: unknownPurchase },
+  cancelSkuPurchase: {
+    purchase_not_found: unknownPurchase,
+    purchase_not_cancellable: ({ data }) => ({ params: { id: inTurn(data.purchases.refundable) } }),
+  },
+  refundSkuPurchase: {
+    purchase_not_found: unknownPurchase,
+    purchase_not_refundable: ({ data }) => ({ params: { id: data.purchases.id } }),
+    refund_failed: withFault(WOULD_REVERT, () => ({})),
+    transaction_already_used: refundOfAnother,
+    transaction_mismatch: ({ data }) => ({ body: { transactionHash: data.transfer } }),
+    transaction_reverted: ({ failed }) => ({ body: { transactionHash: failed.hash } }),
+    transaction_not_found: () => ({ body: { transactionHash: NOBODY } }),
+    chain_not_configured: ({ callers, strandedPurchase }) => ({
+      headers: callers.production,
+      params: { id: strandedPurchase },
+    }),
+    chain_unavailable: withFault(UNAVAILABLE, () => ({})),
+  },
+};
+
+const MAX_KEYS = 20;
+const MAX_OWN_SKUS = 500;
+const AT_ONCE = 10;
+
+/** Public keys, because the examples make secret ones. */
+const withManyKeys: MakeRefusal = async ({ send }) => {
+  const body = { kind: 'public' };
+  for (let count = 0; count < MAX_KEYS; count++) await send({ body });
+  return { body };
+};
+
+const withManySkus: MakeRefusal = async ({ send, callers: { others: headers } }) => {
+  for (let count = 0; count < MAX_OWN_SKUS; count += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => send({ headers, body: ownSkuBody() })));
+  }
+  return { headers, body: ownSkuBody() };
+};
+
+/** The public key that the request itself is made with. */
+const ownKey: MakeRefusal = async ({ data: { app } }) => {
+  const { body } = await app.get('/organization/keys?limit=100');
+  const keys = (body as { data: { id: string; key: string }[] }).data;
+  return { params: { id: keys.find(({ key }) => key === app.headers['x-api-key'])?.id ?? 'none' } };
+};
+
+export const settingsRefusals: RefusalsOf = {
+  createApiKey: { key_limit_reached: withManyKeys },
+  revokeApiKey: { key_not_found: withParams({ id: 'key_nothing' }), key_in_use: ownKey },
+  createOwnSku: {
+    invalid_sku: withBody({ referenceRegexValidation: '(' }),
+    sku_id_taken: withBody({ id: 'pase-recarga' }),
+    sku_limit_reached: withManySkus,
+  },
+  updateOwnSku: {
+    invalid_sku: withBody({ amountRegexValidation: '^[0-9' }),
+    sku_not_found: withParams({ id: 'nothing' }),
+  },
+  deleteOwnSku: { sku_not_found: withParams({ id: 'nothing' }) },
+};
+
+const MAX_WEBHOOKS = 20;
+
+const unknownWebhook = withParams({ id: 'whk_nothing' });
+
+const withManyWebhooks: MakeRefusal = async ({ send, callers: { others: headers } }) => {
+  for (let count = 0; count < MAX_WEBHOOKS; count++) await send({ headers });
+  return { headers };
+};
+
+const switchedOff: MakeRefusal = async ({ data: { app } }) => {
+  const { id } = (await app.post('/organization/webhooks', { url: WEBHOOK_URL })).body as { id: string };
+  await app.patch(`/organization/webhooks/${id}`, { isEnabled: false });
+  return { params: { id } };
+};
+
+const toForbidden = withBody({ url: 'https://10.0.0.1/svc' });
+
+export const webhookRefusals: RefusalsOf = {
+  createWebhook: { invalid_webhook_url: toForbidden, webhook_limit_reached: withManyWebhooks },
+  getWebhook: { webhook_not_found: unknownWebhook },
+  updateWebhook: { invalid_webhook_url: toForbidden, webhook_not_found: unknownWebhook },
+  deleteWebhook: { webhook_not_found: unknownWebhook },
+  rotateWebhookSecret: { webhook_not_found: unknownWebhook },
+  testWebhook: { webhook_not_found: unknownWebhook, webhook_disabled: switchedOff },
+  replayWebhook: {
+    webhook_not_found: unknownWebhook,
+    webhook_disabled: switchedOff,
+    event_not_found: withBody({ eventId: 'evt_nothing' }),
+  },
+  listDeliveries: { webhook_not_found: unknownWebhook },
+  getDelivery: {
+    webhook_not_found: ({ data: { settings } }) => ({
+      params: { id: 'whk_nothing', deliveryId: settings.delivery },
+    }),
+    delivery_not_found: ({ data: { settings } }) => ({
+      params: { id: settings.webhook, deliveryId: 'whd_nothing' },
+    }),
+  },
+};
