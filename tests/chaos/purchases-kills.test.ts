@@ -21,15 +21,15 @@ const ways = ['quick', 'failing', 'slow'] as const;
 type Way = (typeof ways)[number];
 
 let service: TestService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 let receiver: Receiver;
 beforeAll(async () => {
   // It does no work of its own, so that victims do all of it.
   service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
-  shop = await PurchaseFixture.start(service);
+  fixture = await PurchaseFixture.start(service);
   receiver = await openReceiver();
   await new WebhookFixture(service).create(receiver.url);
-  await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
+  await fixture.sandbox.ask('/provider/settings', { slowSeconds: 0 });
 }, 120_000);
 afterAll(async () => {
   receiver.close();
@@ -52,7 +52,7 @@ interface Killed extends Place {
 }
 
 const record = (server: TestService['server'], hash: string, way: Way): Promise<Reply> =>
-  new App(server, shop.app.headers).post('/sku-purchases', shop.body(hash, references[way]));
+  new App(server, fixture.app.headers).post('/sku-purchases', fixture.body(hash, references[way]));
 
 interface Row {
   readonly id: string;
@@ -71,7 +71,7 @@ const lastEvent = (way: Way): string => (way === 'failing' ? 'sku-purchase.faile
 async function countSteps(way: Way): Promise<number> {
   const wire = await openWire(service.database.url);
   const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
-  const hash = await shop.pay();
+  const hash = await fixture.pay();
   const before = wire.sent();
   expect((await record(whole, hash, way)).status).toBe(200);
   const [row] = await eventually(
@@ -102,7 +102,7 @@ async function everyPlace(): Promise<Place[]> {
 
 /** Starts a process that finds what the one before it left, has it record a purchase, and kills it. */
 async function killOne(seed: number, place: Place): Promise<Killed> {
-  const hash = await shop.pay();
+  const hash = await fixture.pay();
   const wire = await openWire(service.database.url);
   const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
   const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });

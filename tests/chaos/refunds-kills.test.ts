@@ -17,13 +17,13 @@ const SETTLE_MS = 180_000;
 const PATIENCE_MS = 60_000;
 
 let service: TestService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 let payment: string;
 beforeAll(async () => {
   // It does no work of its own, so that victims do all of it.
   service = await TestService.start({ SVC_ROLE: 'api' });
-  shop = await PurchaseFixture.start(service);
-  payment = await shop.pay();
+  fixture = await PurchaseFixture.start(service);
+  payment = await fixture.pay();
 }, 120_000);
 afterAll(() => service.stop());
 
@@ -41,8 +41,8 @@ const refundOf = async (id: string) => (await rows()).find((row) => row.id === i
 
 /** A purchase whose payment is due. */
 function due(): Promise<string> {
-  const buyer = BigInt(shop.buyer.address);
-  const place = { paymentAddress: BigInt(shop.paymentAddress), tokenAddress: BigInt(USDC), paid: PAID_RAW };
+  const buyer = BigInt(fixture.buyer.address);
+  const place = { paymentAddress: BigInt(fixture.paymentAddress), tokenAddress: BigInt(USDC), paid: PAID_RAW };
   return service.purchase({ status: 'FAILED', buyer, hash: payment, ...place });
 }
 
@@ -52,7 +52,7 @@ async function countSteps(): Promise<number> {
   const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
   const id = await due();
   const before = wire.sent();
-  const { status, text } = await shop.refund(id, {}, whole);
+  const { status, text } = await fixture.refund(id, {}, whole);
   expect([status, text]).toEqual([200, expect.any(String)]);
   const end = await eventually(
     () => refundOf(id),
@@ -81,7 +81,7 @@ async function killOne(seed: number, steps: number): Promise<Killed> {
   const places = Array.from({ length: steps }, (_, step) => step + 1);
   const when = random(seed + KILLS)() < 0.5 ? 'before' : 'after';
   wire.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
-  const reply = await shop.refund(id, {}, victim).catch(() => undefined);
+  const reply = await fixture.refund(id, {}, victim).catch(() => undefined);
   await died;
   wire.close();
   return { id, reply, asksAgain: random(seed)() < 0.5 };
@@ -95,7 +95,8 @@ describe('a process that is killed while it gives a payment back', () => {
       const killed: Killed[] = [];
       for (let seed = 0; seed < KILLS; seed += 1) killed.push(await killOne(seed, steps));
       const heir = await service.another({ SVC_ROLE: 'all' });
-      for (const { id, asksAgain } of killed) if (asksAgain) expect((await shop.refund(id, {}, heir)).status).toBe(200);
+      for (const { id, asksAgain } of killed)
+        if (asksAgain) expect((await fixture.refund(id, {}, heir)).status).toBe(200);
       const open = async () => (await rows()).filter(({ refund }) => refund === 'REFUNDING');
       expect(await eventually(open, (left) => left.length === 0, SETTLE_MS)).toEqual([]);
       for (const { id, reply, asksAgain } of killed) {
@@ -104,10 +105,10 @@ describe('a process that is killed while it gives a payment back', () => {
         expect({ id, refund }).toEqual({ id, refund: isMade ? 'REFUNDED' : expect.stringMatching(/^(DUE|REFUNDED)$/) });
       }
       const refunded = (await rows()).filter(({ refund }) => refund === 'REFUNDED').map(({ hash }) => hash);
-      const paid = await paidByManager(shop.sandbox);
-      expect(paid.every(({ to }) => to === BigInt(shop.buyer.address))).toBe(true);
+      const paid = await paidByManager(fixture.sandbox);
+      expect(paid.every(({ to }) => to === BigInt(fixture.buyer.address))).toBe(true);
       expect(paid.map(({ hash }) => hash).toSorted()).toEqual(refunded.toSorted());
-      await auditRelays(service.database.db, shop.sandbox);
+      await auditRelays(service.database.db, fixture.sandbox);
     },
     SETTLE_MS + KILLS * EACH_MS,
   );

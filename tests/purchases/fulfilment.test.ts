@@ -19,13 +19,13 @@ const PATIENCE_MS = 60_000;
 const OPERATOR_MS = 180_000;
 
 let service: TestService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 beforeAll(async () => {
   service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
-  shop = await PurchaseFixture.start(service);
+  fixture = await PurchaseFixture.start(service);
   const { organizationId } = service.server.credentials;
   await service.changeSettings(organizationId, { notification_email: NOTIFIED });
-  await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
+  await fixture.sandbox.ask('/provider/settings', { slowSeconds: 0 });
 });
 afterAll(async () => {
   const errors = service.errors();
@@ -60,10 +60,10 @@ describe('a purchase', () => {
   it('that is paid for is delivered, and its app hears of it by webhook and mail', async () => {
     const receiver = await startReceiver(status(204));
     await new WebhookFixture(service).create(receiver.url);
-    const recorded = await shop.buy(references.quick);
+    const recorded = await fixture.buy(references.quick);
     expect(recorded).toMatchObject({ type: 'SKU_PURCHASE', status: 'PENDING', skuReference: references.quick });
-    const ended = await shop.ended(recorded.id);
-    const ordered = await shop.providerOrder(recorded.id);
+    const ended = await fixture.ended(recorded.id);
+    const ordered = await fixture.providerOrder(recorded.id);
     expect(ordered).toMatchObject({ status: 'completed', delivered: 1 });
     expect(ended).toMatchObject({
       status: 'SUCCESS',
@@ -76,7 +76,7 @@ describe('a purchase', () => {
       { type: 'sku-purchase.completed', data: ended },
       { type: 'sku-purchase.processing', data: { status: 'PROCESSING' } },
     ]);
-    const [mail, ...others] = await shop.mails(NOTIFIED, recorded.id, 1);
+    const [mail, ...others] = await fixture.mails(NOTIFIED, recorded.id, 1);
     expect(others).toEqual([]);
     expect(mail?.subject).toContain('Compra entregada: Totalplay');
     expect(mail?.text).toContain(`Folio: ${ordered?.fileNumber}`);
@@ -85,26 +85,26 @@ describe('a purchase', () => {
   it('that its provider refuses has failed for that reason, and its payment is due for refund', async () => {
     const receiver = await startReceiver(status(204));
     await new WebhookFixture(service).create(receiver.url, { eventTypes: ['sku-purchase.failed'] });
-    const ended = await shop.bought(references.failing);
+    const ended = await fixture.bought(references.failing);
     expect(ended).toMatchObject({
       status: 'FAILED',
       refundStatus: 'DUE',
       failureReason: expect.stringContaining('0000'),
     });
     expect(await toldOf(receiver.received, ended.id, 1)).toMatchObject([{ type: 'sku-purchase.failed', data: ended }]);
-    const [mail] = await shop.mails(NOTIFIED, ended.id, 1);
+    const [mail] = await fixture.mails(NOTIFIED, ended.id, 1);
     expect(mail?.text).toContain('The payment is due for refund');
-    const due = await shop.app.get('/sku-purchases?refundStatus=DUE');
+    const due = await fixture.app.get('/sku-purchases?refundStatus=DUE');
     expect(due.body).toMatchObject({ data: [{ id: ended.id }] });
   });
 
   it('that its provider delivers later is PROCESSING until then', async () => {
-    await shop.sandbox.ask('/provider/settings', { slowSeconds: 3 });
-    const { id } = await shop.buy(references.slow);
-    expect(await shop.until(id, ({ status }) => status !== 'PENDING')).toMatchObject({ status: 'PROCESSING' });
-    expect(await shop.ended(id)).toMatchObject({ status: 'SUCCESS' });
-    expect(await shop.providerOrder(id)).toMatchObject({ delivered: 1 });
-    await shop.sandbox.ask('/provider/settings', { slowSeconds: 0 });
+    await fixture.sandbox.ask('/provider/settings', { slowSeconds: 3 });
+    const { id } = await fixture.buy(references.slow);
+    expect(await fixture.until(id, ({ status }) => status !== 'PENDING')).toMatchObject({ status: 'PROCESSING' });
+    expect(await fixture.ended(id)).toMatchObject({ status: 'SUCCESS' });
+    expect(await fixture.providerOrder(id)).toMatchObject({ delivered: 1 });
+    await fixture.sandbox.ask('/provider/settings', { slowSeconds: 0 });
   });
 });
 
@@ -113,10 +113,10 @@ describe('a purchase whose provider cannot be reached', () => {
     'waits, shows in the metrics, and is ended by the operator’s word, which is written down',
     async () => {
       const reference = '5500000001';
-      await shop.sandbox.ask('/provider/faults', { kind: 'unavailable', reference, seconds: 3_600 });
-      await shop.sandbox.ask('/provider/faults', { kind: 'unavailable', request: 'look-up', seconds: 3_600 });
-      const [{ id }, { id: other }] = [await shop.buy(reference), await shop.buy(reference)];
-      for (const one of [id, other]) await shop.until(one, ({ status }) => status === 'PROCESSING');
+      await fixture.sandbox.ask('/provider/faults', { kind: 'unavailable', reference, seconds: 3_600 });
+      await fixture.sandbox.ask('/provider/faults', { kind: 'unavailable', request: 'look-up', seconds: 3_600 });
+      const [{ id }, { id: other }] = [await fixture.buy(reference), await fixture.buy(reference)];
+      for (const one of [id, other]) await fixture.until(one, ({ status }) => status === 'PROCESSING');
       const metrics = (await send(`${service.server.origin}/metrics`)).text;
       expect(metrics).toContain('svc_purchases_open{environment="development",status="PROCESSING"} 2');
       expect(metrics).toMatch(/svc_purchases_oldest_processing_seconds\{environment="development"\} [\d.]+/);
@@ -132,8 +132,8 @@ describe('a purchase whose provider cannot be reached', () => {
       await expect(admin('purchases', 'fail', id, 'too late')).rejects.toThrow(/is SUCCESS/);
       await expect(admin('purchases', 'complete', id)).rejects.toThrow(/needs a file number/);
       await expect(admin('purchases', 'cancel', id)).rejects.toThrow(/only one that is PENDING/);
-      expect(await shop.read(id)).toMatchObject({ status: 'SUCCESS', skuFileNumber: 'F-77' });
-      expect(await shop.read(other)).toMatchObject({
+      expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', skuFileNumber: 'F-77' });
+      expect(await fixture.read(other)).toMatchObject({
         status: 'FAILED',
         failureReason: 'The provider is gone.',
         refundStatus: 'DUE',
@@ -144,7 +144,7 @@ describe('a purchase whose provider cannot be reached', () => {
         { target: id, action: 'sku-purchase.completed', actor: 'operator' },
         { target: other, action: 'sku-purchase.failed', actor: 'operator' },
       ]);
-      await shop.sandbox.ask('/provider/faults', undefined, 'DELETE');
+      await fixture.sandbox.ask('/provider/faults', undefined, 'DELETE');
     },
     OPERATOR_MS,
   );

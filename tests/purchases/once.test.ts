@@ -11,7 +11,7 @@ import { TestService } from '../support/service.ts';
 const OFFERS = 12;
 
 let service: TestService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 /** The same app at two processes, and another organisation with a wallet of its own at both. */
 let ours: [App, App];
 let theirs: [App, App];
@@ -19,11 +19,11 @@ let theirWallet: Owner;
 let servers: [RunningServer, RunningServer];
 beforeAll(async () => {
   service = await TestService.start();
-  shop = await PurchaseFixture.start(service);
+  fixture = await PurchaseFixture.start(service);
   servers = [service.server, await service.another()];
   const keys = (await service.organization({ name: 'Otra Tienda' })).keys;
   const at = (headers: App['headers']): [App, App] => [new App(servers[0], headers), new App(servers[1], headers)];
-  ours = at(shop.app.headers);
+  ours = at(fixture.app.headers);
   theirs = at(keys.headers);
   theirWallet = new Owner();
   await theirs[0].createWallet(theirWallet, 'eva');
@@ -56,32 +56,32 @@ function offer(hash: string, make: (app: 0 | 1, spelling: string, index: number)
 
 describe('one payment', () => {
   it('that is offered many times at once, in both spellings, at two processes, is one purchase', async () => {
-    const hash = await shop.pay();
+    const hash = await fixture.pay();
     const replies = await offer(hash, (app, spelling) =>
-      ours[app].post('/sku-purchases', shop.body(spelling, references.quick)),
+      ours[app].post('/sku-purchases', fixture.body(spelling, references.quick)),
     );
     expect(codes(replies)).toEqual(replies.map(() => 'recorded'));
     const [id, ...others] = new Set(replies.map((reply) => field<string>(reply, 'id')));
     expect(others).toEqual([]);
     expect(await uses(hash)).toEqual([{ purpose: 'purchase', reference: id }]);
-    expect(await shop.ended(id ?? '')).toMatchObject({ status: 'SUCCESS' });
-    expect(await shop.providerOrder(id ?? '')).toMatchObject({ delivered: 1 });
+    expect(await fixture.ended(id ?? '')).toMatchObject({ status: 'SUCCESS' });
+    expect(await fixture.providerOrder(id ?? '')).toMatchObject({ delivered: 1 });
   });
 
   it('that is offered at once for different things buys one of them', async () => {
-    const hash = await shop.pay();
+    const hash = await fixture.pay();
     const replies = await offer(hash, (app, spelling, index) =>
-      ours[app].post('/sku-purchases', shop.body(spelling, `55123456${index + 10}`)),
+      ours[app].post('/sku-purchases', fixture.body(spelling, `55123456${index + 10}`)),
     );
     expect(codes(replies)).toEqual(['recorded', ...Array(OFFERS - 1).fill('transaction_already_used')]);
     expect(await uses(hash)).toHaveLength(1);
   });
 
   it('that is offered at once as a purchase and as a deposit is one of them', async () => {
-    const hash = await shop.pay();
+    const hash = await fixture.pay();
     const replies = await offer(hash, (app, spelling, index) =>
       index < OFFERS / 2
-        ? ours[app].post('/sku-purchases', shop.body(spelling, references.quick))
+        ? ours[app].post('/sku-purchases', fixture.body(spelling, references.quick))
         : ours[app].post('/organization/deposits', { transactionHash: spelling, chain: 'STARKNET' }),
     );
     // Every offer of the kind that was first is answered with the same.
@@ -95,9 +95,9 @@ describe('one payment', () => {
   });
 
   it('that is offered at once by two organisations counts for the one whose wallet paid', async () => {
-    const hash = await shop.pay();
+    const hash = await fixture.pay();
     const replies = await offer(hash, (app, spelling, index) => {
-      const body = shop.body(spelling, references.quick);
+      const body = fixture.body(spelling, references.quick);
       if (index % 3 === 0) return ours[app].post('/sku-purchases', body);
       if (index % 3 === 1) return theirs[app].post('/sku-purchases', { ...body, walletAddress: theirWallet.address });
       return theirs[app].post('/organization/deposits', { transactionHash: spelling, chain: 'STARKNET' });
@@ -111,9 +111,9 @@ describe('one payment', () => {
   });
 
   it('that bought something buys nothing else, for nobody, ever after', async () => {
-    const { id, transactionHash } = await shop.bought(references.quick);
+    const { id, transactionHash } = await fixture.bought(references.quick);
     for (const spelling of spellings(transactionHash)) {
-      const body = shop.body(spelling, references.quick);
+      const body = fixture.body(spelling, references.quick);
       expect(field<string>(await ours[1].post('/sku-purchases', body), 'id')).toBe(id);
       const other = { ...body, skuReference: references.slow };
       expectError(await ours[0].post('/sku-purchases', other), 400, 'transaction_already_used');
@@ -123,6 +123,6 @@ describe('one payment', () => {
       const stolen = { ...body, walletAddress: theirWallet.address };
       expectError(await theirs[1].post('/sku-purchases', stolen), 400, 'transaction_already_used');
     }
-    expect(await shop.providerOrder(id)).toMatchObject({ delivered: 1 });
+    expect(await fixture.providerOrder(id)).toMatchObject({ delivered: 1 });
   });
 });

@@ -10,24 +10,24 @@ import { STRK, USDC } from '../support/starknet-client.ts';
 const LEAST_RAW = 2_675_676n;
 
 let service: TestService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 /** Of another wallet of the same organisation, with money. */
 let other: Owner;
 beforeAll(async () => {
   service = await TestService.start();
-  shop = await PurchaseFixture.start(service);
+  fixture = await PurchaseFixture.start(service);
   other = new Owner();
-  await shop.app.createWallet(other, 'another');
-  await shop.sandbox.faucet(other.address, 'USDC', '100');
-  await shop.sandbox.faucet(shop.buyer.address, 'STRK', '100');
-  await shop.sandbox.faucet(shop.buyer.address, 'USDT', '100');
+  await fixture.app.createWallet(other, 'another');
+  await fixture.sandbox.faucet(other.address, 'USDC', '100');
+  await fixture.sandbox.faucet(fixture.buyer.address, 'STRK', '100');
+  await fixture.sandbox.faucet(fixture.buyer.address, 'USDT', '100');
 });
 afterAll(() => service.stop());
 
-const record = (transactionHash: string, changes: object = {}, app: App = shop.app) =>
-  app.post('/sku-purchases', { ...shop.body(transactionHash, references.quick), ...changes });
+const record = (transactionHash: string, changes: object = {}, app: App = fixture.app) =>
+  app.post('/sku-purchases', { ...fixture.body(transactionHash, references.quick), ...changes });
 const sent = async (owner: Owner, token: string, to: string, amount = PRICE_RAW) =>
-  hashOf(await shop.app.execute(owner, [transferOf(token, to, amount)]));
+  hashOf(await fixture.app.execute(owner, [transferOf(token, to, amount)]));
 
 async function refused(hash: string, code: ErrorCode, changes: object = {}, app?: App): Promise<string> {
   const reply = await record(hash, changes, app);
@@ -42,54 +42,54 @@ async function recorded(hash: string, changes: object = {}): Promise<void> {
 
 describe('a payment for a purchase', () => {
   it('is too small by a unit, and enough with one percent less than the price', async () => {
-    const hash = await shop.pay(LEAST_RAW - 1n);
+    const hash = await fixture.pay(LEAST_RAW - 1n);
     expect(await refused(hash, 'payment_too_small')).toBe(
       'The payment is 2.675675 USDC, and 2.675676 are needed: ' +
         '99 % of 2.702703 USD, the lowest price of the last 10 minutes.',
     );
-    await recorded(await shop.pay(LEAST_RAW));
+    await recorded(await fixture.pay(LEAST_RAW));
   });
 
   it('is too small at a rate that is not among those of the last minutes', async () => {
     const { credentials } = await service.another({ DEV_MXN_PER_USD: '20' });
-    const elsewhere = Object.assign(new App(service.server, shop.app.headers), { baseUrl: credentials.baseUrl });
-    const hash = await shop.pay(2_500_000n);
+    const elsewhere = Object.assign(new App(service.server, fixture.app.headers), { baseUrl: credentials.baseUrl });
+    const hash = await fixture.pay(2_500_000n);
     await refused(hash, 'payment_too_small');
     expect((await record(hash, {}, elsewhere)).status).toBe(200);
   });
 
   it('is a sum, when the wallet sent several in one transaction', async () => {
-    const half = transferOf(USDC, shop.paymentAddress, PRICE_RAW / 2n);
-    const hash = hashOf(await shop.app.execute(shop.buyer, [half, transferOf(USDC, '0xb0b', 1n), half]));
+    const half = transferOf(USDC, fixture.paymentAddress, PRICE_RAW / 2n);
+    const hash = hashOf(await fixture.app.execute(fixture.buyer, [half, transferOf(USDC, '0xb0b', 1n), half]));
     expect(await record(hash)).toMatchObject({ status: 200, body: { amount: '2702702' } });
   });
 
   it('is not one of another token', async () => {
-    const { tokens } = (await shop.app.get('/config')).body as { tokens: { token: string; address: string }[] };
+    const { tokens } = (await fixture.app.get('/config')).body as { tokens: { token: string; address: string }[] };
     const usdt = tokens.find(({ token }) => token === 'USDT')?.address ?? '';
-    const hash = await sent(shop.buyer, usdt, shop.paymentAddress);
+    const hash = await sent(fixture.buyer, usdt, fixture.paymentAddress);
     expect(await refused(hash, 'transaction_mismatch')).toContain('token does not match: the transaction moves USDT');
     await recorded(hash, { token: 'USDT' });
-    const coins = await sent(shop.buyer, STRK, shop.paymentAddress);
+    const coins = await sent(fixture.buyer, STRK, fixture.paymentAddress);
     await refused(coins, 'transaction_mismatch');
     await refused(coins, 'token_not_supported', { token: 'STRK' });
   });
 
   it('is not one to another recipient', async () => {
-    const hash = await sent(shop.buyer, USDC, other.address);
+    const hash = await sent(fixture.buyer, USDC, other.address);
     expect(await refused(hash, 'transaction_mismatch')).toContain(
       'The payment address does not match: the USDC went to',
     );
   });
 
   it('is not one that was reverted', async () => {
-    await shop.sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
-    const hash = await shop.pay();
+    await fixture.sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
+    const hash = await fixture.pay();
     expect(await refused(hash, 'transaction_reverted')).toContain('out of luck');
   });
 
   it('is not one from another wallet', async () => {
-    const hash = await sent(other, USDC, shop.paymentAddress);
+    const hash = await sent(other, USDC, fixture.paymentAddress);
     expect(await refused(hash, 'transaction_mismatch')).toContain('walletAddress does not match: the USDC came from');
     await refused(hash, 'wallet_not_found', { walletAddress: '0xb0b' });
     await recorded(hash, { walletAddress: other.address });
@@ -102,7 +102,7 @@ describe('a payment for a purchase', () => {
   });
 
   it('is for a service as it is offered', async () => {
-    const hash = await shop.pay();
+    const hash = await fixture.pay();
     await refused(hash, 'invalid_reference', { skuReference: 'nonsense' });
     await refused(hash, 'invalid_amount', { currencyAmount: 0.5 });
     await refused(hash, 'invalid_amount', { currencyAmount: 50.001 });

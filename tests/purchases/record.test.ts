@@ -8,14 +8,14 @@ import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts'
 import { type AnyService, TestService } from '../support/service.ts';
 
 let service: AnyService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 /** The user whose wallet it is, and another one. */
 let [buyer, stranger]: App[] = [];
 /** Another organisation. */
 let others: App;
 beforeAll(async () => {
   service = await TestService.shared();
-  shop = await PurchaseFixture.start(service);
+  fixture = await PurchaseFixture.start(service);
   const { server } = service;
   const as = async (sub: string) =>
     new App(server, {
@@ -37,7 +37,7 @@ const the = (app: App | undefined): App => {
   return app;
 };
 const record = (app: App, body: object) => app.post('/sku-purchases', body);
-const list = async (query = '', app: App = shop.app) =>
+const list = async (query = '', app: App = fixture.app) =>
   (await app.get(`/sku-purchases${query}`)).body as { data: Transaction[]; total: number };
 const bodyOf = ({ status, body }: Reply): Transaction => {
   expect(status).toBe(200);
@@ -46,8 +46,8 @@ const bodyOf = ({ status, body }: Reply): Transaction => {
 
 describe('a purchase', () => {
   it('is recorded with what was paid and what was bought', async () => {
-    const transactionHash = await shop.pay();
-    const recorded = bodyOf(await record(shop.app, shop.body(transactionHash, references.quick)));
+    const transactionHash = await fixture.pay();
+    const recorded = bodyOf(await record(fixture.app, fixture.body(transactionHash, references.quick)));
     expect(recorded).toMatchObject({
       type: 'SKU_PURCHASE',
       chain: 'STARKNET',
@@ -61,16 +61,16 @@ describe('a purchase', () => {
       status: 'PENDING',
       apiPublicKey: service.server.credentials.publicKey,
     });
-    expect(BigInt(recorded.senderAddress)).toBe(BigInt(shop.buyer.address));
-    expect(BigInt(recorded.destinationAddress)).toBe(BigInt(shop.paymentAddress));
+    expect(BigInt(recorded.senderAddress)).toBe(BigInt(fixture.buyer.address));
+    expect(BigInt(recorded.destinationAddress)).toBe(BigInt(fixture.paymentAddress));
   });
 
   it('is recorded and read by the user whose wallet paid, and by no other', async () => {
-    const body = shop.body(await shop.pay(), references.quick);
+    const body = fixture.body(await fixture.pay(), references.quick);
     expectError(await record(the(stranger), body), 404, 'wallet_not_found');
     const { id } = bodyOf(await record(the(buyer), body));
     expect(bodyOf(await the(buyer).get(`/sku-purchases/${id}`))).toMatchObject({ id });
-    expect(bodyOf(await shop.app.get(`/sku-purchases/${id}`))).toMatchObject({ id });
+    expect(bodyOf(await fixture.app.get(`/sku-purchases/${id}`))).toMatchObject({ id });
     const foreign = [await the(stranger).get(`/sku-purchases/${id}`), await others.get(`/sku-purchases/${id}`)];
     const missing = await others.get('/sku-purchases/txn_nothing');
     expectError(missing, 404, 'purchase_not_found');
@@ -80,7 +80,7 @@ describe('a purchase', () => {
   });
 
   it('is listed for its own organisation, newest first, with the secret key only', async () => {
-    const [first, second] = [await shop.buy(references.quick), await shop.buy(references.quick)];
+    const [first, second] = [await fixture.buy(references.quick), await fixture.buy(references.quick)];
     const { data, total } = await list('?limit=2');
     expect(data.map(({ id }) => id)).toEqual([second.id, first.id]);
     expect(total).toBeGreaterThan(1);
@@ -89,37 +89,37 @@ describe('a purchase', () => {
   });
 
   it('is listed by its status and by what is due', async () => {
-    const [delivered, failed] = [await shop.bought(references.quick), await shop.bought(references.failing)];
+    const [delivered, failed] = [await fixture.bought(references.quick), await fixture.bought(references.failing)];
     const ids = async (query: string) => (await list(query)).data.map(({ id }) => id);
     expect(await ids('?limit=100&status=SUCCESS')).toContain(delivered.id);
     expect(await ids('?limit=100&status=SUCCESS')).not.toContain(failed.id);
     expect(await ids('?limit=100&refundStatus=DUE')).toContain(failed.id);
     expect(await ids('?limit=100&refundStatus=DUE')).not.toContain(delivered.id);
-    expectError(await shop.app.get('/sku-purchases?status=LOST'), 400, 'invalid_request');
+    expectError(await fixture.app.get('/sku-purchases?status=LOST'), 400, 'invalid_request');
   });
 
   it('stands in the history beside the transfer that paid for it, and is what its hash means', async () => {
-    const { id, transactionHash } = await shop.buy(references.quick);
+    const { id, transactionHash } = await fixture.buy(references.quick);
     const ofHash = async () => {
       const { data } = bodyOf(
-        await shop.app.get(`/transactions/transaction-list?walletAddress=${shop.buyer.address}&limit=100`),
+        await fixture.app.get(`/transactions/transaction-list?walletAddress=${fixture.buyer.address}&limit=100`),
       ) as unknown as { data: Transaction[] };
       return data.filter((one) => one.transactionHash === transactionHash);
     };
     expect((await ofHash()).map(({ type }) => type).toSorted()).toEqual(['SEND', 'SKU_PURCHASE']);
-    expect(bodyOf(await shop.app.get(`/transactions/${transactionHash}`))).toMatchObject({ id });
-    expect(bodyOf(await shop.app.get(`/transactions/${id}`))).toMatchObject({ id, type: 'SKU_PURCHASE' });
+    expect(bodyOf(await fixture.app.get(`/transactions/${transactionHash}`))).toMatchObject({ id });
+    expect(bodyOf(await fixture.app.get(`/transactions/${id}`))).toMatchObject({ id, type: 'SKU_PURCHASE' });
     const done = await eventually(ofHash, (all) => all.every(({ status }) => status === 'SUCCESS'));
     expect(done.map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS']);
   });
 
   it('leaves the transfer that paid for it to be recorded as one', async () => {
-    const { id, transactionHash } = await shop.buy(references.quick);
+    const { id, transactionHash } = await fixture.buy(references.quick);
     const sent = bodyOf(
-      await shop.app.post('/transactions/record-send', {
+      await fixture.app.post('/transactions/record-send', {
         transactionHash,
-        expectedSender: shop.buyer.address,
-        expectedRecipient: shop.paymentAddress,
+        expectedSender: fixture.buyer.address,
+        expectedRecipient: fixture.paymentAddress,
         expectedToken: 'USDC',
         expectedAmount: '2.702703',
         chain: 'STARKNET',
@@ -130,11 +130,11 @@ describe('a purchase', () => {
   });
 
   it('is answered to the same Idempotency-Key as it was first', async () => {
-    const body = shop.body(await shop.pay(), references.quick);
+    const body = fixture.body(await fixture.pay(), references.quick);
     const headers = { 'idempotency-key': 'one purchase' };
-    const first = await shop.app.post('/sku-purchases', body, headers);
-    await shop.ended(bodyOf(first).id);
-    const again = await shop.app.post('/sku-purchases', body, headers);
+    const first = await fixture.app.post('/sku-purchases', body, headers);
+    await fixture.ended(bodyOf(first).id);
+    const again = await fixture.app.post('/sku-purchases', body, headers);
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
   });
 });

@@ -10,10 +10,10 @@ import { USDC } from '../support/starknet-client.ts';
 const PROCESSES_MS = 120_000;
 
 let service: TestService;
-let shop: PurchaseFixture;
+let fixture: PurchaseFixture;
 beforeAll(async () => {
   service = await TestService.start();
-  shop = await PurchaseFixture.start(service);
+  fixture = await PurchaseFixture.start(service);
 });
 afterAll(async () => {
   // That a refund could not be sent is for the operator to know.
@@ -23,27 +23,27 @@ afterAll(async () => {
 });
 
 /** A purchase that failed. */
-const failed = async () => (await shop.bought(references.failing)).id;
-const refunded = (id: string) => shop.until(id, ({ refundStatus }) => refundStatus === 'REFUNDED');
+const failed = async () => (await fixture.bought(references.failing)).id;
+const refunded = (id: string) => fixture.until(id, ({ refundStatus }) => refundStatus === 'REFUNDED');
 
 describe('a refund', () => {
   it(
     'gives the payer back what was paid, once, however often and wherever it is asked for at once',
     async () => {
-      const before = await shop.balance();
+      const before = await fixture.balance();
       const id = await failed();
-      expect(await shop.balance()).toBe(before - PRICE_RAW);
+      expect(await fixture.balance()).toBe(before - PRICE_RAW);
       const other = await service.another();
       const servers = [service.server, other, service.server, other, service.server, other];
-      const answers = await Promise.all(servers.map((server) => shop.refund(id, {}, server)));
+      const answers = await Promise.all(servers.map((server) => fixture.refund(id, {}, server)));
       for (const { status, body } of answers) {
         expect([status, body]).toMatchObject([200, { id, refundStatus: expect.stringMatching(/^REFUND(ING|ED)$/) }]);
       }
       const ended = await refunded(id);
       expect(ended).toMatchObject({ status: 'FAILED', refundTransactionHash: expect.stringMatching(/^0x/) });
-      expect((await shop.refund(id)).body).toEqual(ended);
-      expect(await shop.balance()).toBe(before);
-      const { result } = await shop.sandbox.rpc('getTransactionReceipt', [ended.refundTransactionHash]);
+      expect((await fixture.refund(id)).body).toEqual(ended);
+      expect(await fixture.balance()).toBe(before);
+      const { result } = await fixture.sandbox.rpc('getTransactionReceipt', [ended.refundTransactionHash]);
       expect(result).toMatchObject({ execution_status: 'SUCCEEDED' });
       expect(
         await service.database.db.rows(sql`select state from relays where purpose like ${`refund ${id} %`}`),
@@ -55,40 +55,40 @@ describe('a refund', () => {
 
   it('may be a transfer of the organisation’s own, and one transfer is one refund', async () => {
     const treasurer = new Owner();
-    await shop.app.createWallet(treasurer, 'treasurer');
-    await shop.sandbox.faucet(treasurer.address, 'USDC', '100');
+    await fixture.app.createWallet(treasurer, 'treasurer');
+    await fixture.sandbox.faucet(treasurer.address, 'USDC', '100');
     const [id, other] = [await failed(), await failed()];
     const give = async (amount: bigint) =>
-      hashOf(await shop.app.execute(treasurer, [transferOf(USDC, shop.buyer.address, amount)]));
-    const tooLittle = await shop.refund(id, { transactionHash: await give(PRICE_RAW - 1n) });
+      hashOf(await fixture.app.execute(treasurer, [transferOf(USDC, fixture.buyer.address, amount)]));
+    const tooLittle = await fixture.refund(id, { transactionHash: await give(PRICE_RAW - 1n) });
     expect([tooLittle.status, tooLittle.body]).toMatchObject([400, { error: 'transaction_mismatch' }]);
     const hash = await give(PRICE_RAW);
-    const before = await shop.balance();
-    const answer = await shop.refund(id, { transactionHash: hash });
+    const before = await fixture.balance();
+    const answer = await fixture.refund(id, { transactionHash: hash });
     expect([answer.status, answer.body]).toMatchObject([
       200,
       { refundStatus: 'REFUNDED', refundTransactionHash: hash },
     ]);
-    const again = await shop.refund(other, { transactionHash: hash });
+    const again = await fixture.refund(other, { transactionHash: hash });
     expect([again.status, again.body]).toMatchObject([400, { error: 'transaction_already_used' }]);
-    expect((await shop.refund(id)).body).toEqual(answer.body);
-    expect(await shop.balance()).toBe(before);
+    expect((await fixture.refund(id)).body).toEqual(answer.body);
+    expect(await fixture.balance()).toBe(before);
     // Nor is the payment itself, or a transfer that was a refund, a payment for something else.
-    const deposit = await shop.app.post('/organization/deposits', { transactionHash: hash, chain: 'STARKNET' });
+    const deposit = await fixture.app.post('/organization/deposits', { transactionHash: hash, chain: 'STARKNET' });
     expect(deposit.status).toBe(400);
   });
 
   it('is refused for what was delivered, and where the manager has too little nothing is stored', async () => {
-    const delivered = await shop.bought(references.quick);
-    const refused = await shop.refund(delivered.id);
+    const delivered = await fixture.bought(references.quick);
+    const refused = await fixture.refund(delivered.id);
     expect([refused.status, refused.body]).toMatchObject([400, { error: 'purchase_not_refundable' }]);
     const id = await failed();
     // What a node says of a transfer of more than there is. Payments arrive at the manager here, so it never has too little.
     const message = 'ERC20: insufficient balance';
-    await shop.sandbox.orderFault({ kind: 'error', method: 'starknet_estimateFee', code: 41, message });
-    const poor = await shop.refund(id);
+    await fixture.sandbox.orderFault({ kind: 'error', method: 'starknet_estimateFee', code: 41, message });
+    const poor = await fixture.refund(id);
     expect([poor.status, poor.body]).toMatchObject([500, { error: 'refund_failed' }]);
-    expect(await shop.read(id)).toMatchObject({ refundStatus: 'DUE' });
+    expect(await fixture.read(id)).toMatchObject({ refundStatus: 'DUE' });
     expect(await service.database.db.rows(sql`select from relays where purpose like ${`refund ${id} %`}`)).toEqual([]);
   });
 
@@ -98,10 +98,10 @@ describe('a refund', () => {
     const token = await userToken(service.server, 'buyer');
     for (const headers of [{ 'x-api-key': key ?? '' }, { 'x-api-key': key ?? '', authorization: `Bearer ${token}` }]) {
       for (const action of ['refund', 'cancel']) {
-        const url = `${shop.app.baseUrl}/sku-purchases/${id}/${action}`;
+        const url = `${fixture.app.baseUrl}/sku-purchases/${id}/${action}`;
         expect((await send(url, { method: 'POST', headers, body: {} })).status).toBe(401);
       }
     }
-    expect(await shop.read(id)).toMatchObject({ refundStatus: 'DUE' });
+    expect(await fixture.read(id)).toMatchObject({ refundStatus: 'DUE' });
   });
 });
