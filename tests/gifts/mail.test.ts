@@ -4,7 +4,7 @@ import { headerOf, readMessage } from '../../packages/sandbox/src/mailbox/messag
 import { freePort } from '../../packages/sandbox/src/worker/node-thread.ts';
 import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { queueMails } from '../../packages/server/src/mail/mail.ts';
-import { content, type SmtpStandIn, startSmtp } from '../../packages/server/testing/mail.ts';
+import { content, type SmtpTestServer, startSmtp } from '../../packages/server/testing/mail.ts';
 import { caller, send } from '../support/client.ts';
 import { errorLines } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
@@ -14,7 +14,7 @@ const PATIENCE = { timeout: 60_000, interval: 50 };
 const PROCESSES_TIMEOUT_MS = 120_000;
 const PASSWORD = 's3cr%t/pw';
 
-async function startWith(smtp: SmtpStandIn): Promise<TestService> {
+async function startWith(smtp: SmtpTestServer): Promise<TestService> {
   const port = await freePort();
   const login = `svc:${encodeURIComponent(PASSWORD)}`;
   const service = await TestService.start({

@@ -25,7 +25,7 @@ export const BURN: Burn = {
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const short = (value: number): string => value.toString(16).padStart(8, '0');
 
-/** The message that the bridge attests for this burn, piece by piece. */
+/** The attested message of this burn, field by field. */
 export const ATTESTED_PIECES: Readonly<Record<string, string>> = {
   version: short(1),
   sourceDomain: short(25),
@@ -52,7 +52,7 @@ export function messageHex(changes: Readonly<Record<string, string>> = {}): stri
 }
 export { short, word };
 
-/** A message that was really attested on Sepolia, for another chain. */
+/** A real message of Sepolia, for another chain. */
 export const SEPOLIA_MESSAGE = [
   '0x000000010000001900000007',
   '010a10ae78572dbfa6c0870f0143f0e7e1dc0d374877ac8937fd6abcfdf99426',

@@ -23,12 +23,11 @@ export const MANAGER = 0x3a3an;
 export const NONCE = `0x${'ab'.repeat(32)}`;
 export const MINT = '5wHu1qwD7q4bLrWbV7CbKZ2FNVy5zR5CdE5oA7gS5NfT';
 
-/** A bridge that shows what it is told to. */
 export class FakeBridge implements Bridge {
-  shows: BridgeProgress = { state: 'UNSEEN' };
+  current: BridgeProgress = { state: 'UNSEEN' };
   feeNow = 1_000n;
-  trouble: Error | undefined;
-  readonly asked: Burn[] = [];
+  error: Error | undefined;
+  readonly requests: Burn[] = [];
   readonly renewed: string[] = [];
 
   serves(): boolean {
@@ -49,8 +48,8 @@ export class FakeBridge implements Bridge {
   }
 
   async progress(_: Environment, burn: Burn): Promise<BridgeProgress> {
-    this.asked.push(burn);
-    return this.#answer(this.shows);
+    this.requests.push(burn);
+    return this.#answer(this.current);
   }
 
   async reattest(_: Environment, nonce: string): Promise<void> {
@@ -60,20 +59,20 @@ export class FakeBridge implements Bridge {
   attest(forwardState?: 'PENDING' | 'COMPLETE' | 'FAILED'): void {
     const receiveHash = forwardState === 'COMPLETE' ? MINT : undefined;
     const content = { nonce: NONCE, message: '0xaa', attestation: '0xbb', feeExecuted: 650n };
-    this.shows = { state: 'ATTESTED', ...content, forwardState, receiveHash };
+    this.current = { state: 'ATTESTED', ...content, forwardState, receiveHash };
   }
 
   #answer<T>(value: T): T {
-    if (this.trouble) throw this.trouble;
+    if (this.error) throw this.error;
     return value;
   }
 }
 
-/** Stores a payment as the real one does, and leaves the chain to the test. */
+/** Stores payments like the real payer; the test plays the chain. */
 export class FakePayer implements Payer {
   readonly orders: PayOrder[] = [];
   refusal: string | undefined;
-  trouble: ApiError | undefined;
+  error: ApiError | undefined;
   readonly #db: () => Database;
   #nonce = 0n;
 
@@ -98,7 +97,7 @@ export class FakePayer implements Payer {
   }
 
   async pay(order: PayOrder, store: StoreWithRelay): Promise<PayAnswer> {
-    if (this.trouble) throw this.trouble;
+    if (this.error) throw this.error;
     if (this.refusal !== undefined) return { ok: false, reason: this.refusal };
     const known = await this.#known(order.purpose);
     if (known) return known;
@@ -144,9 +143,8 @@ export class BridgeFixture {
   readonly gifts: GiftFixture;
   bridge = new FakeBridge();
   payer: FakePayer;
-  /** Messages logged as a warning or an error. */
   readonly warnings: string[] = [];
-  /** What the manager has in USDC on Starknet. */
+  /** The manager's USDC on Starknet. */
   balance = PLENTY;
   readonly clock = new TestClock();
   readonly #db: () => Database;
@@ -181,7 +179,7 @@ export class BridgeFixture {
     this.clock.reset();
     this.bridge = new FakeBridge();
     this.payer.refusal = undefined;
-    this.payer.trouble = undefined;
+    this.payer.error = undefined;
     this.balance = PLENTY;
   }
 
@@ -219,7 +217,7 @@ export class BridgeFixture {
     return redeem;
   }
 
-  /** The chain has executed the burn, in a way. */
+  /** Applies the outcome of the burn. */
   async executed(id: string, result: 'SUCCEEDED' | 'REVERTED' | 'VOIDED' | 'INCOMPLETE' = 'SUCCEEDED'): Promise<void> {
     const { relayId, transactionHash, amount, facts, environment } = await this.row(id);
     const taken = result === 'SUCCEEDED' ? amount + BigInt(facts.maxFee ?? 0) : 0n;
@@ -241,13 +239,12 @@ export class BridgeFixture {
     });
   }
 
-  /** Whether the transaction of the burn would be sent again, should a reorganisation take it off the chain. */
+  /** Whether a reorganisation would not have the burn sent again. */
   async isAbandoned(id: string): Promise<boolean> {
     const { relayId } = await this.row(id);
     return (await this.db.one(sql`select from relays where id = ${relayId} and not_after < now()`)) !== undefined;
   }
 
-  /** Burned, and on the chain. */
   async burned(options: GiftOptions = {}): Promise<Awaited<ReturnType<BridgeFixture['redeem']>>> {
     const redeem = await this.redeem(options);
     await this.step(redeem.id);
@@ -255,7 +252,7 @@ export class BridgeFixture {
     return redeem;
   }
 
-  /** In how many seconds it will be looked at again; undefined when nobody will. */
+  /** Undefined without a job. */
   async nextRunSeconds(id: string): Promise<number | undefined> {
     const row = await this.db.one<{ seconds: number }>(sql`
       select round(extract(epoch from run_at - now()))::integer as seconds from jobs
@@ -267,7 +264,7 @@ export class BridgeFixture {
     await this.db.run(sql`delete from jobs`);
   }
 
-  /** What was settled and what is left for the organisation, in millionths; the books are in order. */
+  /** In micros; fails where the ledger breaks an invariant. */
   async balances(caller: Caller): Promise<{ spent: bigint; held: bigint; available: bigint }> {
     const violations = (await findBrokenInvariants(this.db)).map(({ invariant }) => invariant);
     if (violations.length > 0) throw new Error(violations.join(' '));
@@ -284,7 +281,6 @@ export class BridgeFixture {
   }
 }
 
-/** For the tests of one file. */
 export function useBridge(): BridgeFixture {
   return new BridgeFixture(useDatabase().db);
 }

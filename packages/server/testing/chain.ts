@@ -33,7 +33,7 @@ export { startSandbox };
 /** The account that pays out in the sandbox. */
 export const manager = predeployed.manager;
 
-/** A transaction of one of the accounts that exist from the start, ready to be sent. */
+/** Signed by an account that exists from the start. */
 export function signed(calls: readonly Call[], options: Invocation): SignedInvoke {
   const tx = invoke(calls, options);
   return { hash: tx.hash, transaction: rawInvoke(tx, tx.signature) };
@@ -45,7 +45,7 @@ export function signedPayment(nonce: bigint, from?: Invocation['from'], to = 0xb
   return { hash: tx.hash, transaction: rawInvoke(tx, tx.signature) };
 }
 
-/** In this thread: tests sign a handful of things, and threads take a while to start. */
+/** In this thread: threads take longer to start than tests to sign. */
 export const testCrypto: Crypto = {
   async signInvoke(fields, privateKey) {
     const hash = invokeHash(fields);
@@ -67,7 +67,6 @@ export const testCrypto: Crypto = {
   stop: async () => {},
 };
 
-/** The sandbox's controls, over HTTP. */
 export class SandboxControls {
   readonly url: string;
 
@@ -155,7 +154,6 @@ export class TestClock {
   }
 }
 
-/** Where payments go. */
 export const PAYMENT_ADDRESS = 0x99n;
 /** After so many blocks the sandbox counts a block as accepted on L1. */
 const L1_AFTER_BLOCKS = 100;
@@ -165,13 +163,11 @@ export interface OpenChain {
   readonly server: SandboxServer;
 }
 
-/** A database, and a sandbox on it behind HTTP. */
 export async function openChain(): Promise<OpenChain> {
   const database = await serverDatabase();
   return { database, server: await startSandbox({ databaseUrl: database.url }) };
 }
 
-/** Methods of the chain that do something else. */
 export type ChainChanges = Partial<StarknetChain>;
 
 /** A database, a sandbox and a clock that tests move; base of the fixtures that need a chain. */
@@ -219,12 +215,10 @@ export class ChainFixture {
     return toHex(transaction.hash);
   }
 
-  /** In units of USDC. */
   balance(owner: bigint): Promise<bigint> {
     return this.chain.balanceOf(tokenAddress('USDC'), owner, 'pre_confirmed');
   }
 
-  /** Everything that stands in blocks now is final. */
   async acceptOnL1(): Promise<void> {
     await this.sandbox.mine(L1_AFTER_BLOCKS);
   }
@@ -236,19 +230,17 @@ export class ChainFixture {
     await this.db.tx((tx) => reopenRelays(tx, this.chain.chainId, head - blocks));
   }
 
-  /** Closes the fixture; nothing may use it afterwards. */
   async stop(): Promise<void> {
     await this.#open.server.stop();
     await this.#open.database.drop();
   }
 }
 
-/** A wallet of class SVC and its owner. */
+/** Of class SVC. */
 export interface TestWallet {
   readonly address: bigint;
   readonly deployment: AccountDeployment;
-  /** What the service is asked to pay for. */
-  asks(execution: OutsideExecution, options?: { deploy?: boolean; kind?: Sponsorship['kind'] }): Sponsorship;
+  sponsorshipOf(execution: OutsideExecution, options?: { deploy?: boolean; kind?: Sponsorship['kind'] }): Sponsorship;
   prepared(sponsor: Sponsor, calls?: readonly Call[], options?: { deploy?: boolean }): Promise<Sponsorship>;
 }
 
@@ -260,7 +252,10 @@ export function newWallet(): TestWallet {
   const publicKey = starkKey(privateKey);
   const deployment = { classHash: classes.svc, salt: publicKey, constructorCalldata: [publicKey] };
   const address = contractAddress({ ...deployment, deployer: 0n });
-  const asks: TestWallet['asks'] = (execution, { deploy = false, kind = deploy ? 'wallet' : 'calls' } = {}) => {
+  const sponsorshipOf: TestWallet['sponsorshipOf'] = (
+    execution,
+    { deploy = false, kind = deploy ? 'wallet' : 'calls' } = {},
+  ) => {
     const { r, s } = sign(outsideExecutionHash(2, execution, address, chainIds.SVC_SANDBOX), privateKey);
     return {
       environment: 'development',
@@ -273,9 +268,9 @@ export function newWallet(): TestWallet {
   };
   const prepared: TestWallet['prepared'] = async (sponsor, calls = [], { deploy = false } = {}) => {
     const request = { account: address, deployment: deploy ? deployment : undefined, calls };
-    return asks(await sponsor.prepare({ environment: 'development', ...request }), { deploy });
+    return sponsorshipOf(await sponsor.prepare({ environment: 'development', ...request }), { deploy });
   };
-  return { address, deployment, asks, prepared };
+  return { address, deployment, sponsorshipOf, prepared };
 }
 
 export function tokenAddress(token: ChainToken): bigint {
@@ -286,7 +281,6 @@ export function transferCall(token: ChainToken, to: bigint, amount: bigint): Cal
   return { to: tokenAddress(token), selector: selector('transfer'), calldata: [to, amount, 0n] };
 }
 
-/** A chain that answers as another one does, but for some methods. */
 export function wrapChain(chain: StarknetChain, changes: Partial<StarknetChain>): StarknetChain {
   return new Proxy(chain, {
     get: (target, name) => {
@@ -296,21 +290,21 @@ export function wrapChain(chain: StarknetChain, changes: Partial<StarknetChain>)
   });
 }
 
-/** A chain that notes what it is asked. */
-export function notedChain(chain: StarknetChain, asked: string[]): StarknetChain {
+/** A chain that records the names of the methods that are called. */
+export function recordingChain(chain: StarknetChain, calls: string[]): StarknetChain {
   return new Proxy(chain, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       return (...given: unknown[]) => {
-        asked.push(String(name));
+        calls.push(String(name));
         return value.apply(target, given) as unknown;
       };
     },
   });
 }
 
-/** Pages of a few events each, and something that happens after a page. */
+/** Event pages of `limit` events; `afterPage` runs after each. */
 export function smallPages(
   chain: StarknetChain,
   limit: number,

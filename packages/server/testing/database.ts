@@ -7,12 +7,10 @@ import { serverMigrations } from '../src/database.ts';
 import { credit, type LedgerOwner } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
 
-/** A database with the schema of the service and of the sandbox. */
 export function serverDatabase(): Promise<TestDatabase> {
   return TestDatabase.create([serverMigrations, sandbox.migrations]);
 }
 
-/** A database for the tests of one file. */
 export function useDatabase(): { db: () => Database } {
   let database: TestDatabase | undefined;
   beforeAll(async () => {

@@ -8,12 +8,11 @@ export interface Request {
 
 export interface FaultyNode {
   readonly url: string;
-  /** What it was asked, in order. */
   readonly requests: Request[];
   stop(): Promise<void>;
 }
 
-/** What a node does with a request. A node that hangs keeps the connection open and never answers. */
+/** How a node answers a request. */
 export type Behaviour = (request: Request, response: ServerResponse, body: string) => void | Promise<void>;
 
 export const behave = {
@@ -24,7 +23,7 @@ export const behave = {
   text: (text: string): Behaviour => send(200, text),
   hang: (() => undefined) as Behaviour,
   hangUp: ((_request, response) => void response.destroy()) as Behaviour,
-  /** Hands the request on, and closes the connection in place of the answer. */
+  /** Forwards the request and closes the connection without an answer. */
   loseAnswer: (url: string): Behaviour => {
     return async (_request, response, body) => {
       await (await forward(url, body)).text();
@@ -50,13 +49,13 @@ function send(status: number, body: unknown): Behaviour {
   };
 }
 
-/** The sandbox's chain and BASE: with these a node is let in, and then does as it is told. */
+/** Of the sandbox and of BASE: nodes of other chains are refused. */
 const chainIds: Readonly<Record<string, string>> = {
   starknet_chainId: '0x5356435f53414e44424f58',
   eth_chainId: '0x2105',
 };
 
-/** A node that does as it is told, and by itself only says which chain it is on, unless `chainId` says otherwise. */
+/** A node that answers as `behaviour` says, but for its chain id. */
 export async function startFaultyNode(
   behaviour: Behaviour,
   { chainId }: { chainId?: string } = {},

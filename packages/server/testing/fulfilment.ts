@@ -15,30 +15,26 @@ import { manager, PAYMENT_ADDRESS, relayer, TestClock, tokenAddress, transfer } 
 import { type ChainChanges, RelayerFixture } from './relayer.ts';
 import { storePurchase } from './stored-purchases.ts';
 
-/** What becomes of a call: it is answered, or it throws without having arrived, or it throws although it has. */
-export type Turn = OrderResult | 'lost' | 'delivered, but not told';
+/** The result of a call: an answer, or a throw before or after the order arrived. */
+export type OrderOutcome = OrderResult | 'lost' | 'answer lost';
 
 export const COMPLETED = { state: 'completed', fileNumber: 'F-1' } as const;
 export const REFUSED = { state: 'failed', reason: 'No such number.' } as const;
 export const ACCEPTED = { state: 'accepted' } as const;
 
-/** A provider that does what tests tell it, and keeps a ledger of what it was asked. */
 export class StubProvider implements Provider {
-  /** What becomes of the next calls of `order`; after that each is completed. */
-  readonly turns: Turn[] = [];
-  /** Everything it was asked for, in order. */
-  readonly asked: string[] = [];
+  /** Results of the next calls of `order`; after that each is completed. */
+  readonly outcomes: OrderOutcome[] = [];
+  readonly calls: string[] = [];
   readonly orders = new Map<string, ProviderOrder>();
   readonly results = new Map<string, OrderResult>();
-  /** Before an order is taken. */
   onOrder: (order: ProviderOrder) => Promise<void> = async () => {};
-  /** Before it says what became of an order. */
   onLookUp: () => Promise<void> = async () => {};
   isDown = false;
 
   reset(): void {
-    this.turns.length = 0;
-    this.asked.length = 0;
+    this.outcomes.length = 0;
+    this.calls.length = 0;
     this.orders.clear();
     this.results.clear();
     this.onOrder = async () => {};
@@ -47,19 +43,19 @@ export class StubProvider implements Provider {
   }
 
   async order(order: ProviderOrder): Promise<OrderResult> {
-    this.asked.push('order');
+    this.calls.push('order');
     await this.onOrder(order);
-    const turn = this.turns.shift() ?? COMPLETED;
-    if (turn === 'lost' || this.isDown) throw new Error('The connection was closed.');
+    const outcome = this.outcomes.shift() ?? COMPLETED;
+    if (outcome === 'lost' || this.isDown) throw new Error('The connection was closed.');
     this.orders.set(order.orderId, order);
-    const result = typeof turn === 'string' ? COMPLETED : turn;
+    const result = typeof outcome === 'string' ? COMPLETED : outcome;
     this.results.set(order.orderId, this.results.get(order.orderId) ?? result);
-    if (turn === 'delivered, but not told') throw new Error('The connection was closed.');
+    if (outcome === 'answer lost') throw new Error('The connection was closed.');
     return result;
   }
 
   async lookUp(orderId: string): Promise<OrderResult | { readonly state: 'unknown' }> {
-    this.asked.push('lookUp');
+    this.calls.push('lookUp');
     await this.onLookUp();
     if (this.isDown) throw new Error('The connection was closed.');
     return this.results.get(orderId) ?? { state: 'unknown' };
@@ -111,7 +107,7 @@ export class FulfilmentFixture {
     return this.relayers.stop();
   }
 
-  /** A chain without faults, a clock that shows the time, and a payer with money. */
+  /** No faults, no jobs, the present time, and a payer with USDC. */
   async begin(): Promise<void> {
     await this.relayers.sandbox.reset();
     await this.relayers.sandbox.fund(payer.address);
@@ -125,7 +121,7 @@ export class FulfilmentFixture {
     return this.relayers.networksWith(chain);
   }
 
-  /** A node whose receipts lack some events. */
+  /** Receipts with the first `keptEvents` events alone. */
   withoutEvents(keptEvents = 0): ChainChanges {
     const { chain } = this.relayers;
     return {
@@ -159,7 +155,7 @@ export class FulfilmentFixture {
     return this.send([transfer('USDC', PAYMENT_ADDRESS, amount)]);
   }
 
-  /** As it is recorded, PENDING; paid on the chain unless a hash is given. Answers its id. */
+  /** A PENDING purchase, paid on the chain unless a hash is given; answers its id. */
   async purchase(given: { hash?: string; amount?: bigint; organizationId?: string } = {}): Promise<string> {
     const { amount = PAID, organizationId = this.organizationId } = given;
     return storePurchase(this.db, {
@@ -175,17 +171,17 @@ export class FulfilmentFixture {
     });
   }
 
-  /** One that is paid for, and whose provider is to be called. */
+  /** A purchase whose provider is called next. */
   async paid(): Promise<string> {
     const id = await this.purchase();
     await this.confirm(id);
     return id;
   }
 
-  /** One whose provider refused it, so that its payment is due. */
+  /** A purchase that its provider refused. */
   async due(): Promise<string> {
     const id = await this.paid();
-    this.provider.turns.push({ state: 'failed', reason: 'No such number.' });
+    this.provider.outcomes.push({ state: 'failed', reason: 'No such number.' });
     await this.order(id);
     return id;
   }
@@ -204,7 +200,7 @@ export class FulfilmentFixture {
         from transactions where id = ${id}`);
   }
 
-  /** What was told of a purchase: types of events, and templates of mails. */
+  /** Types of events and templates of mails. */
   async notifications(id: string): Promise<{ events: string[]; mails: string[] }> {
     const names = async (query: Sql) => (await this.db.rows<{ name: string }>(query)).map(({ name }) => name);
     return {
@@ -213,7 +209,7 @@ export class FulfilmentFixture {
     };
   }
 
-  /** The jobs that wait for a purchase, and in how many seconds of the test's clock. */
+  /** Waiting jobs, with seconds of the test's clock. */
   async jobs(id: string): Promise<{ task: string; inSeconds: number; payload: ToConfirm }[]> {
     const rows = await this.db.rows<{ task: string; at: Date; payload: ToConfirm }>(sql`
       select task, run_at as at, payload from jobs where key = ${id} and worker is null order by task`);
@@ -243,7 +239,6 @@ interface RefundRequest {
   readonly deps?: Partial<RefundDeps>;
 }
 
-/** A request for a refund, as the handler sees it. */
 export function refund(fixture: FulfilmentFixture, id: string, request: RefundRequest = {}): Promise<Transaction> {
   const { hash, chain = {}, caller = fixture.caller, deps = {} } = request;
   const body = hash === undefined ? {} : { transactionHash: hash };

@@ -5,7 +5,7 @@ import { releaseExpired } from '../src/gifts/manage-gifts.ts';
 import type { Caller } from '../src/http/call.ts';
 import { BRIDGE, DAY_MS, DOLLAR, end, GAS, type GiftFixture, NOW, reserve } from './gifts.ts';
 
-/** Gifts and credits as a few numbers in memory, and random steps on both, for the property test. Times are days from now. */
+/** Random steps on a model of gifts and credits. Times are days from now. */
 export type GiftStep =
   | { readonly step: 'create'; amount: number; max: number; fast: boolean; days: number | null }
   | { readonly step: 'redeem'; gift: number; chain: 'starknet' | 'solana' }
@@ -45,7 +45,7 @@ export const anyGiftStep: fc.Arbitrary<GiftStep> = fc.oneof(
   fc.record({ step: step('sweep') }),
 );
 
-/** The same for everyone who has as many of them: the steps name places in what is there, gifts not deleted and redeems not ended. */
+/** Steps name positions among the gifts not deleted and the redeems not ended. */
 export function pick<T>(all: readonly T[], place: number): T | undefined {
   return all[place % all.length];
 }
@@ -58,9 +58,9 @@ interface ModelGift {
   redeemed: bigint;
   expires: number | null;
   deleted: boolean;
-  /** What new redemptions draw on; undefined once it was given back. */
+  /** What new redemptions draw on; undefined once released. */
   pool: bigint | undefined;
-  /** Counts the times that credits were set aside. */
+  /** Number of the hold. */
   hold: number;
 }
 
@@ -84,8 +84,8 @@ export class GiftModel {
     return { available: GiftModel.DOLLARS * DOLLAR - this.#spent - pools - open, held: pools + open };
   }
 
-  /** Of those that are not deleted: how often redeemed, how much was paid, and whether something is held. */
-  shown(): { total: number; redeemed: bigint; held: boolean }[] {
+  /** Of gifts that are not deleted. */
+  gifts(): { total: number; redeemed: bigint; held: boolean }[] {
     return this.#live().map(({ total, redeemed, pool }) => ({ total, redeemed, held: pool !== undefined }));
   }
 
@@ -183,7 +183,7 @@ export class GiftModel {
   }
 }
 
-/** Does the steps of the model for real. */
+/** Runs the steps of the model on the real gifts. */
 export class GiftPerformer {
   readonly #fixture: GiftFixture;
   readonly #caller: Caller;
@@ -252,7 +252,7 @@ export class GiftPerformer {
   }
 
   async #create({ amount, max, fast, days }: GiftStep & { step: 'create' }): Promise<Outcome> {
-    // Long ago, so that an expiry can be moved into the past.
+    // Far back, so that an expiry can be moved into the past.
     const startsAt = new Date(NOW - 10 * DAY_MS).toISOString();
     const limits = { maxRedeems: max, maxRedeemsPerUser: max, startsAt, expiresAt: this.#inDays(days) };
     const deps = this.#fixture.deps({ now: () => this.#nowMs });
@@ -272,7 +272,7 @@ export class GiftPerformer {
   }
 }
 
-/** One gift and those who redeem it, as a few numbers in memory, and random steps on both. */
+/** Random steps on a model of one gift and its redeems. */
 export type RedeemStep =
   | { readonly step: 'redeem'; readonly user: number; readonly chain: RedeemChain; readonly key: number | undefined }
   | { readonly step: 'end'; readonly redeem: number; readonly end: 'SUCCESS' | 'FAILED' | 'BURNED' }
@@ -312,7 +312,7 @@ interface ModelRedeem {
   readonly user: string;
   readonly share: bigint;
   status: 'PENDING' | 'SUCCESS' | 'FAILED' | 'BURNED';
-  /** With which key it was asked for, as long as that leads to it. */
+  /** Its Idempotency-Key, while that leads to it. */
   key: string | undefined;
 }
 
@@ -325,7 +325,7 @@ export class RedeemModel {
   isActive = true;
   #state: 'valid' | 'expired' | 'deleted' = 'valid';
 
-  /** The place of the redeem that is answered, or why there is none. */
+  /** The index of the redeem, or the code of the refusal. */
   redeem({ user, chain, key }: RedeemStep & { step: 'redeem' }): number | string {
     const [name, requestKey] = [`${chain} ${user}`, key === undefined ? undefined : `${chain} ${user} ${key}`];
     const before = requestKey === undefined ? -1 : this.redeems.findIndex((redeem) => redeem.key === requestKey);
@@ -348,7 +348,7 @@ export class RedeemModel {
       redeem.status = 'SUCCESS';
       this.redeemed += AMOUNT;
       if (status !== 'BURNED') this.spent += share;
-      // The place of one that had failed may be somebody else's by now.
+      // The place of a failed redeem may be taken by now.
       if (status === 'FAILED' && this.total < MAX) this.#count(user, 1);
     } else if (status === 'PENDING') {
       redeem.status = end;

@@ -33,7 +33,6 @@ type BulkBody = BodyOf<typeof endpoints.createGiftsBulk>;
 type UpdateBody = BodyOf<typeof endpoints.updateGift>;
 
 export const DOLLAR = 1_000_000n;
-/** Of one redemption. */
 export const GAS = 10_000n;
 export const BRIDGE = 30_000n;
 export const NOW = Date.UTC(2026, 11, 24);
@@ -41,7 +40,7 @@ export const DAY_MS = 86_400_000;
 
 export const at = (days: number): string => new Date(NOW + days * DAY_MS).toISOString();
 
-/** Gift management on a database, with stand-ins for everything that is not there for gifts alone. */
+/** Gift management on a database, with stubs for mail, bridge and organisations. */
 export class GiftFixture {
   readonly mails: GiftMail[] = [];
   #codes = 0;
@@ -122,7 +121,7 @@ export class GiftFixture {
     return balance(this.db, owner);
   }
 
-  /** All gifts, entries and holds of an organisation, to see that a refusal stored nothing. */
+  /** Every gift, entry and hold of an organisation: equal before and after a refusal. */
   everything({ organizationId }: LedgerOwner): Promise<unknown[]> {
     return this.db.rows(sql`
       select to_jsonb(g) as kept from gifts g where organization_id = ${organizationId}
@@ -136,17 +135,15 @@ export class GiftFixture {
   }
 }
 
-/** For the tests of one file. */
 export function useGifts(): GiftFixture {
   return new GiftFixture(useDatabase().db);
 }
 
-/** No chain is configured. */
 export function notConfigured(): never {
   throw new ApiError('chain_not_configured');
 }
 
-/** What a redeem does to a gift and its hold, in a few lines. */
+/** The effect of a redeem on a gift and its hold, without a payout. */
 export async function reserve(
   db: Db,
   owner: LedgerOwner,
@@ -168,7 +165,6 @@ export async function reserve(
   });
 }
 
-/** Ends it, paid or not. */
 export async function end(db: Db, redeemId: string, status: 'SUCCESS' | 'FAILED'): Promise<void> {
   await db.tx(async (tx) => {
     const gift = await lockOf(tx, redeemId);
@@ -221,7 +217,7 @@ const networks = {
   tokens: () => [{ chain: 'STARKNET', token: 'USDC', address: USDC, decimals: 6 }],
 } as unknown as Pick<Networks, 'starknet' | 'tokens'>;
 
-/** Claims on a database, with stand-ins for the chains. */
+/** Claims on a database, with stub networks. */
 export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): ClaimDeps {
   return {
     db,
@@ -239,7 +235,7 @@ export interface AppLimits {
   readonly requests?: number;
 }
 
-/** A process that serves claims, without a network before it. */
+/** An HTTP app with the claim endpoints. */
 export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits = {}): Promise<FastifyInstance> {
   const app = Fastify({ trustProxy: true, routerOptions: { maxParamLength: 1_024 } });
   app.setErrorHandler(replyWithError);
@@ -257,7 +253,7 @@ export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits
   return app;
 }
 
-/** Ends whatever waits to be paid until `work` is done, as `decide` says. Answers what work answers. */
+/** Ends pending redeems, as `decide` says, until `work` is done. */
 export async function payMeanwhile<T>(
   db: Database,
   work: Promise<T>,
@@ -267,13 +263,12 @@ export async function payMeanwhile<T>(
   const done = work.finally(() => {
     over = true;
   });
-  // Whoever made it waits for it; that it failed is seen there.
+  // The caller handles its failure.
   done.catch(() => {});
   while (!over) await payWaiting(db, decide);
   return done;
 }
 
-/** Some at a time, like a payout of many. */
 const BATCH = 4;
 
 async function payWaiting(db: Database, decide: (id: string) => 'SUCCESS' | 'FAILED'): Promise<void> {
@@ -291,7 +286,6 @@ async function payWaiting(db: Database, decide: (id: string) => 'SUCCESS' | 'FAI
   );
 }
 
-/** Puts a redeem where the bridge would have brought it. */
 export async function putStatus(db: Database, id: string, status: RedeemStatus, hash = '0xb0'): Promise<void> {
   await db.run(sql`update gift_redeems set status = ${status}, transaction_hash = ${hash} where id = ${id}`);
 }

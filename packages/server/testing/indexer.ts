@@ -16,7 +16,7 @@ import { ChainFixture, type OpenChain, openChain, relayer } from './chain.ts';
 
 const silent: JobLog = { info() {}, warn() {}, error() {} };
 
-/** An indexer on a sandbox, with a clock that stands still. */
+/** An indexer on a sandbox, with a frozen clock. */
 export class IndexerFixture extends ChainFixture {
   /** The sandbox through a node of RPC version 0.9, whose events lack their place in the block. */
   readonly earlierChain: StarknetChain;
@@ -42,7 +42,6 @@ export class IndexerFixture extends ChainFixture {
     return { ...followed, db: this.db, now: this.clock.now, log: silent, watcher: this.watcher };
   };
 
-  /** Indexes up to the head. */
   readonly index = (chain?: StarknetChain): Promise<void> =>
     indexChain(this.context(chain), new AbortController().signal);
 
@@ -70,7 +69,6 @@ export class IndexerFixture extends ChainFixture {
 
   readonly clearFaults = (): Promise<unknown> => this.sandbox.clearFaults();
 
-  /** The number of the last block that was indexed. */
   readonly cursor = async (): Promise<number | undefined> =>
     (await findCursor(this.db, toHex(this.chain.chainId)))?.number;
 
@@ -84,7 +82,6 @@ export class IndexerFixture extends ChainFixture {
   };
 }
 
-/** A fixture for the tests of one file. */
 export function useIndexer(): () => IndexerFixture {
   let fixture: IndexerFixture | undefined;
   beforeAll(async () => {
@@ -115,7 +112,6 @@ async function insertWallet(
   return wallet;
 }
 
-/** A relay that ended in a block. */
 export async function settledRelay({ db, chain }: IndexerFixture, number: number, hash: bigint): Promise<string> {
   const id = newId('rly');
   await db.run(sql`

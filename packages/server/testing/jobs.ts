@@ -9,10 +9,9 @@ import type { JobLog } from '../src/jobs/job.ts';
 import type { Timing } from '../src/jobs/presence.ts';
 import { startWorkers, type Workers, type WorkersOptions } from '../src/jobs/workers.ts';
 
-/** Faster than in service, so that tests need not wait; lost before taken over, as there. */
+/** Shorter than in service; lost before taken over, as there. */
 export const QUICK: Timing = { pollMs: 50, lostAfterMs: 300, recoverAfterMs: 900 };
 
-/** How long a test waits for something before it counts as never happening. */
 export const BOUND = { timeout: 20_000, interval: 10 };
 
 export const silent: JobLog = { info() {}, warn() {}, error() {} };
@@ -22,7 +21,7 @@ export interface Queue {
   readonly url: string;
 }
 
-/** A database of its own, where handlers can leave their traces. */
+/** A database with a table for the traces of handlers. */
 export async function createQueue(): Promise<Queue> {
   const database = await TestDatabase.create([serverMigrations]);
   const { db, url } = database;
@@ -31,7 +30,7 @@ export async function createQueue(): Promise<Queue> {
   return { db, url };
 }
 
-/** Workers in this process, stopped before the database goes. */
+/** Workers in this process, stopped before the database is dropped. */
 export async function start(queue: Queue, options: Partial<WorkersOptions>): Promise<Workers> {
   const base = { url: queue.url, handlers: {}, concurrency: 4, log: silent, timing: QUICK, graceMs: 5_000 };
   const workers = await startWorkers({ ...base, ...options });
@@ -39,7 +38,7 @@ export async function start(queue: Queue, options: Partial<WorkersOptions>): Pro
   return workers;
 }
 
-/** Workers in a process of their own, ready when this returns. */
+/** Workers in a process of their own. */
 export async function startProcess(queue: Queue, ...settings: string[]): Promise<ChildProcess> {
   const child = fork(path.join(import.meta.dirname, 'worker-process.ts'), [queue.url, ...settings]);
   onTestFinished(() => kill(child));

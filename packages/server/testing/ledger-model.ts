@@ -12,7 +12,7 @@ import {
   settle,
 } from '../src/ledger/ledger.ts';
 
-/** The ledger as a few numbers in memory, and random operations on both, for the property tests. */
+/** Random operations on the ledger and on a model of it. */
 export type Operation =
   | { readonly op: 'credit'; owner: number; type: 'DEPOSIT' | 'GRANT'; amount: bigint; reference: string }
   | { readonly op: 'reverse'; owner: number; amount: bigint; reference: string }
@@ -20,7 +20,7 @@ export type Operation =
   | { readonly op: 'settle'; hold: number; amount: bigint; reference: string }
   | { readonly op: 'release'; hold: number; amount: bigint | undefined; reference: string };
 
-/** What an operation came to: `done` moved money, `repeated` answered the first entry, the others changed nothing. */
+/** `done` moved money, `repeated` answered the first entry, the others changed nothing. */
 export type Outcome = 'done' | 'repeated' | 'insufficient' | 'refused' | 'no such hold';
 
 export const OWNERS = 3;
@@ -56,7 +56,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { arbitrary: aRelease, weight: 2 },
 );
 
-/** Gives every owner credits and a hold, so that what follows has something to work on. */
+/** Credits and a hold for every owner. */
 export const beginning: readonly Operation[] = Array.from({ length: OWNERS }, (_, owner): Operation[] => [
   { op: 'credit', owner, type: 'GRANT', amount: 100n, reference: 'beginning' },
   { op: 'hold', owner, amount: 40n },

@@ -1,18 +1,18 @@
 import type { Environment } from '@svc/protocol';
 import { type Db, type Sql, sql } from '@svc/store';
 
-/** Enough to see the pattern of a fault; a broken ledger of a million rows must not fill the memory. */
+/** Bounds the memory that a broken ledger of a million rows takes. */
 const MAX_VIOLATIONS_EACH = 100;
 
 export interface Violation {
   readonly invariant: string;
   readonly organizationId: string;
   readonly environment: Environment;
-  /** The account, entry or hold that is wrong. */
+  /** An account, entry or hold. */
   readonly subject: string;
 }
 
-/** Each query finds what breaks its promise: the organisation, the environment and the subject. */
+/** Each query finds violations: organisation, environment and subject. */
 const invariants: Readonly<Record<string, Sql>> = {
   'the postings of an entry sum to zero': sql`
     select organization_id, environment, entry_id
@@ -95,7 +95,7 @@ const invariants: Readonly<Record<string, Sql>> = {
     having held <> coalesce(sum(amount_micros - settled_micros - released_micros) filter (where status = 'OPEN'), 0)`,
 };
 
-/** Reads the whole ledger at one moment and answers every broken promise; a sound ledger answers none. */
+/** Reads the whole ledger in one snapshot. */
 export function findBrokenInvariants(db: Db): Promise<Violation[]> {
   const checks = Object.entries(invariants).map(
     ([invariant, query]) => sql`

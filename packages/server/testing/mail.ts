@@ -12,25 +12,25 @@ export interface ReceivedMail {
   readonly raw: Buffer;
 }
 
-export interface SmtpStandIn {
+export interface SmtpTestServer {
   readonly host: '127.0.0.1';
   readonly port: number;
-  /** Messages that arrived whole, whatever was answered. */
+  /** Messages that arrived whole, accepted or not. */
   readonly mails: readonly ReceivedMail[];
-  /** Names and passwords that were tried. */
+  /** As `name:password`. */
   readonly logins: readonly string[];
 }
 
 export interface SmtpBehaviour extends SMTPServerOptions {
-  /** What is answered to a whole message, by its number from 1; undefined takes it, and 'hang-up' closes the connection. */
+  /** By the number of the message, from 1; undefined accepts it. */
   readonly answer?: (count: number) => Error | 'hang-up' | undefined | Promise<undefined>;
 }
 
-/** As a server says no: 4xx for now, 5xx for good. */
+/** 4xx is temporary, 5xx permanent. */
 export const smtpError = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
 
-/** A real SMTP server for a test, without TLS and login unless told otherwise. */
-export async function startSmtp({ answer = () => undefined, ...options }: SmtpBehaviour = {}): Promise<SmtpStandIn> {
+/** An SMTP server, by default without TLS and login. */
+export async function startSmtp({ answer = () => undefined, ...options }: SmtpBehaviour = {}): Promise<SmtpTestServer> {
   const mails: ReceivedMail[] = [];
   const logins: string[] = [];
   const server = new SMTPServer({
@@ -57,7 +57,7 @@ export async function startSmtp({ answer = () => undefined, ...options }: SmtpBe
       });
     },
   });
-  // Clients that leave in the middle are part of the tests.
+  // Some tests disconnect in the middle.
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stop = () => {

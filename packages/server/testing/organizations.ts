@@ -6,12 +6,11 @@ import { createOrganization, issueKey } from '../src/organizations/api-keys.ts';
 import { createOwnSku, deleteOwnSku, updateOwnSku } from '../src/skus/own-skus.ts';
 import { listOfferedSkus, listSkus, replaceCatalogue, type SkuFilter } from '../src/skus/skus.ts';
 
-/** An organisation with a key of each kind, as one who calls with both. */
+/** A new organisation, called with both kinds of keys. */
 export async function newCaller(db: Db, environment: Environment = 'development'): Promise<Caller> {
   return callerOf(db, await createOrganization(db, 'Tienda Azul'), environment);
 }
 
-/** Two more keys of the organisation. */
 export async function callerOf(db: Db, organizationId: string, environment: Environment): Promise<Caller> {
   const publicKey = await issueKey(db, { organizationId, environment, kind: 'public' });
   const secretKey = await issueKey(db, { organizationId, environment, kind: 'secret' });
@@ -31,7 +30,6 @@ export type Changes = BodyOf<typeof endpoints.updateOwnSku>;
 
 export const missing = { code: 'sku_not_found', status: 404 };
 
-/** What a service of one's own is made with. */
 export const skuBody = (change: Partial<Creation> = {}): Creation => ({
   id: 'propio',
   providerId: 'propio',
@@ -46,7 +44,6 @@ export const skuBody = (change: Partial<Creation> = {}): Creation => ({
   ...change,
 });
 
-/** The deployment's services and those of organisations, on one database. */
 export class SkuFixture {
   readonly db: Db;
   #loaded = 0;
@@ -55,7 +52,7 @@ export class SkuFixture {
     this.db = db;
   }
 
-  /** Makes these the deployment's services, in this order. */
+  /** Replaces the deployment's catalogue. */
   load(...ids: string[]): Promise<boolean> {
     this.#loaded += 1;
     const skus = ids.map((id) => skuBody({ id, providerId: 'deployment', category: 'LUZ' }));
@@ -74,13 +71,13 @@ export class SkuFixture {
     return this.db.tx((tx) => deleteOwnSku(tx, caller, id));
   }
 
-  /** What users see. */
+  /** As users see them. */
   async listed(caller: Caller, filter: Partial<SkuFilter> = {}): Promise<{ ids: string[]; total: number }> {
     const { skus, total } = await listSkus(this.db, caller, { limit: 100, offset: 0, ...filter });
     return { ids: skus.map(({ id }) => id), total };
   }
 
-  /** What the organisation sees, such as `a hidden`. */
+  /** As the organisation sees them, such as `a hidden`. */
   async offered(caller: Caller): Promise<string[]> {
     const { skus } = await listOfferedSkus(this.db, caller, { limit: 100, offset: 0 });
     return skus.map(({ id, isOwn, isOffered }) => `${id}${isOwn ? ' own' : ''}${isOffered ? '' : ' hidden'}`);

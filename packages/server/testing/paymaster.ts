@@ -33,9 +33,7 @@ export class PaymasterFixture extends ChainFixture {
   readonly server: Snip29Server;
   readonly deps: PaymasterDeps;
   readonly sponsor: Sponsor;
-  /** What the outcome handlers received, in order. */
   readonly outcomes: RelayOutcome[] = [];
-  /** The transaction hashes that relays got, in order. */
   readonly hashes: { readonly relayId: string; readonly hash: bigint }[] = [];
   readonly warnings: string[] = [];
 
@@ -142,7 +140,6 @@ export interface Payment {
   readonly wallet: TestWallet;
   readonly request: Sponsorship;
   send(): Promise<Relayed>;
-  /** Units of USDC that the recipient got. */
   paid(): Promise<bigint>;
   state(): Promise<string>;
 }
@@ -150,7 +147,7 @@ export interface Payment {
 export const pay = (amount: bigint) => [transferCall('USDC', BOB, amount)];
 export const nothing = async () => {};
 
-/** A wallet that is about to pay 3 units. */
+/** A wallet with a signed payment of 3 units. */
 export async function aPayment(fixture: PaymasterFixture): Promise<Payment> {
   const wallet = await fixture.wallet();
   const before = await fixture.balance(BOB);

@@ -51,7 +51,6 @@ export class PayoutFixture {
     return createPayer({ ...deps, networks, managerKey: () => manager, ...(maxFeeFri && { maxFeeFri }) });
   }
 
-  /** What a transaction may cost at most; without it there is no limit. */
   maxFeeFri: bigint | undefined;
 
   depsWith(chain: ChainChanges = {}): PayoutDeps {
@@ -69,7 +68,6 @@ export class PayoutFixture {
     return result?.open ?? false;
   }
 
-  /** Runs passes until no relay of the manager is open. */
   finish(): Promise<void> {
     return this.relayers.finish({}, this.#worker());
   }
@@ -96,7 +94,7 @@ export class PayoutFixture {
     return { id, organizationId: owner.organizationId, holdId };
   }
 
-  /** Reserved and waiting, for somebody new unless told otherwise. Answers its id. */
+  /** A pending redeem; answers its id. */
   async redeem(gift: TestGift, address = this.newAddress()): Promise<string> {
     const id = newId('rdm');
     await this.db.tx(async (tx) => {
@@ -119,7 +117,7 @@ export class PayoutFixture {
     return this.#addresses;
   }
 
-  /** What each redeem is said to be, and how often its address was paid. */
+  /** The status of each redeem, and how often its address was paid. */
   async redeems(gift: TestGift): Promise<{ status: RedeemStatus; paid: number }[]> {
     const rows = await this.db.rows<{ status: RedeemStatus; address: string }>(sql`
       select status, address from gift_redeems where gift_id = ${gift.id} order by created_at, id`);
@@ -131,7 +129,7 @@ export class PayoutFixture {
     );
   }
 
-  /** The payouts of a gift's redeems that were not given up, by nonce. */
+  /** By nonce. */
   async payouts(gift: TestGift): Promise<{ state: string; redeems: number }[]> {
     const rows = await this.db.rows<{ state: string; redeems: bigint }>(sql`
       select relays.state, count(*) as redeems from relays join gift_redeems on relay_id = relays.id
@@ -139,7 +137,7 @@ export class PayoutFixture {
     return rows.map(({ state, redeems }) => ({ state, redeems: Number(redeems) }));
   }
 
-  /** What is spent, and what is still held, of a gift's credits, in shares. */
+  /** In shares of one redeem. */
   async shares(gift: TestGift): Promise<{ spent: bigint; held: bigint }> {
     const row = await this.db.one<{ spent: bigint; held: bigint }>(sql`
       select spent, held from ledger_balances

@@ -19,9 +19,9 @@ const CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico.json');
 export const PESOS = 185;
 export const PRICE_RAW = 10_000_000n;
 
-export const aProvider: Provider = {
-  order: () => Promise.reject(new Error('Nobody orders here.')),
-  lookUp: () => Promise.reject(new Error('Nobody orders here.')),
+export const unusedProvider: Provider = {
+  order: () => Promise.reject(new Error('No order is expected.')),
+  lookUp: () => Promise.reject(new Error('No order is expected.')),
 };
 
 export class PurchaseFixture extends TransactionFixture {
@@ -50,16 +50,15 @@ export class PurchaseFixture extends TransactionFixture {
   deps(changes: Partial<PurchaseDeps> = {}): PurchaseDeps {
     const { db, networks } = this;
     const exchange = ratesOf(DEFAULT_DEVELOPMENT_RATE);
-    return { db, networks, exchange, providers: () => aProvider, pause: async () => {}, ...changes };
+    return { db, networks, exchange, providers: () => unusedProvider, pause: async () => {}, ...changes };
   }
 
-  /** A payment of ana; answers the hash. */
+  /** Answers the hash. */
   pay(amount = PRICE_RAW, token: ChainToken = 'USDC'): Promise<string> {
     const address = this.networks.token('development', 'STARKNET', token)?.address ?? '';
     return this.execute(this.ana, [transferOf(this.payments, amount, address)]);
   }
 
-  /** A valid body, with changes. */
   body(transactionHash: string, changes: Partial<PurchaseBody> = {}): PurchaseBody {
     return {
       transactionHash,
@@ -105,7 +104,6 @@ export class PurchaseFixture extends TransactionFixture {
   }
 }
 
-/** An exchange at which these rates were in force within the last minutes. */
 export function ratesOf(...rates: readonly string[]): PurchaseDeps['exchange'] {
   const inForce = rates.map((text) => {
     const rate = parseRate(text);

@@ -9,18 +9,15 @@ export interface Received {
 
 export interface Receiver {
   readonly url: string;
-  /** What came in, in the order in which it came. */
   readonly received: readonly Received[];
-  /** Until so many have come in. */
   until(count: number): Promise<void>;
-  /** The most that it had to answer at the same time. */
+  /** The most requests that were open at once. */
   mostOpen(): number;
   close(): void;
 }
 
 export type Behaviour = (response: ServerResponse, received: Received) => void;
 
-/** Answers with a status and nothing else. */
 export const status =
   (code: number, headers: Record<string, string> = {}): Behaviour =>
   (response) =>
@@ -41,7 +38,7 @@ export async function openReceiver(behave: Behaviour = status(204)): Promise<Rec
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const one = { headers: request.headers, body: Buffer.concat(chunks).toString('utf8') };
     received.push(one);
-    for (const look of waiting) look();
+    for (const check of waiting) check();
     behave(response, one);
   });
   server.listen(0, '127.0.0.1');
@@ -51,13 +48,13 @@ export async function openReceiver(behave: Behaviour = status(204)): Promise<Rec
     received,
     until: (count) =>
       new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           if (received.length < count) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve();
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     mostOpen: () => most,
     close: () => {

@@ -1,8 +1,8 @@
-/** Reads a page back in tests, strictly: every tag closed in order, every attribute quoted. */
+/** Strict: every tag is closed in order, every attribute quoted. */
 export interface Element {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** The text inside, as a reader sees it. */
+  /** Without markup. */
   readonly text: string;
 }
 

@@ -29,9 +29,7 @@ export class RelayerFixture extends ChainFixture {
   readonly deps: RelayWorkerDeps;
   /** Runs passes while a request waits, as the workers would. */
   readonly sponsor: Sponsor;
-  /** What the outcome handlers received, in order. */
   readonly outcomes: RelayOutcome[] = [];
-  /** Messages logged as a warning or an error. */
   readonly warnings: string[] = [];
   #recipients = 0xb0b0n;
 
@@ -91,7 +89,6 @@ export class RelayerFixture extends ChainFixture {
     return createRelayerSponsor({ ...this.deps, networks: this.networksWith(chain), pause, ...changes });
   }
 
-  /** One pass over each account. */
   runPass(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<PassResult[]> {
     const deps = { ...this.deps, networks: this.networksWith(chain), ...changes };
     return Promise.all(
@@ -114,7 +111,6 @@ export class RelayerFixture extends ChainFixture {
     return rows.map(({ state }) => state);
   }
 
-  /** An address without tokens. */
   newAddress(): bigint {
     this.#recipients += 1n;
     return this.#recipients;

@@ -6,13 +6,12 @@ import { onTestFinished } from 'vitest';
 
 export interface TestServer {
   readonly port: number;
-  /** The connections that it has accepted so far. */
   readonly sockets: readonly Socket[];
-  /** Until a connection has been made, and the other side has let go of every one. */
+  /** Resolves once there was a connection and the other side has closed every one. */
   closed(): Promise<void>;
 }
 
-/** A raw server on 127.0.0.1 that `speak`s on every connection and ends with the test. */
+/** A TCP server on 127.0.0.1 that ends with the test. */
 export function startTestServer(speak: (socket: Socket) => void): Promise<TestServer> {
   return listen(createServer((socket) => speak(socket)));
 }
@@ -43,7 +42,6 @@ function closing(socket: Socket): Promise<void> {
   });
 }
 
-/** Says `answer` as soon as a request comes in, and hangs up. */
 export function answering(answer: string): (socket: Socket) => void {
   return (socket) => socket.once('data', () => socket.end(answer));
 }
@@ -53,7 +51,7 @@ export interface RateServer {
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
 }
 
-/** A source on 127.0.0.1 that answers like this until the test ends. */
+/** An HTTP server on 127.0.0.1 that ends with the test. */
 export async function startRateServer(answer: RequestListener): Promise<RateServer> {
   const requests: RateServer['requests'] = [];
   const server = createHttpServer((request, response) => {
@@ -74,7 +72,7 @@ export function answeringBody(body: string, contentType = 'application/json'): R
   return (_request, response) => response.writeHead(200, { 'content-type': contentType }).end(body);
 }
 
-/** Answers in the forms of the real sources. */
+/** In the formats of the real sources. */
 export const samples = {
   operator: (rate: string) => `{"rate": ${rate}}`,
   banxico: (rate: string, date = '17/07/2026') =>
@@ -107,7 +105,7 @@ export const samples = {
 </gesmes:Envelope>`,
 };
 
-/** An X.509 certificate in DER, put together by hand so that the test needs no other program. */
+/** An X.509 certificate, without the help of another program. */
 export function selfSigned(key: KeyObject, publicPart: KeyObject, dnsName: string, ip: readonly number[]): string {
   const algorithm = der(0x30, oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)); // ecdsa-with-SHA256
   const name = der(0x30, der(0x31, der(0x30, oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from(dnsName)))));

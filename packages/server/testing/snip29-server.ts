@@ -17,7 +17,6 @@ import { rawInvoke } from '../src/chains/starknet/chain.ts';
 import { RpcStarknetChain } from '../src/chains/starknet/rpc-chain.ts';
 import { NO_FEE } from '../src/relayer/invoke.ts';
 
-/** The errors of SNIP-29, by their names. */
 const codes = {
   INVALID_ADDRESS: 150,
   TOKEN_NOT_SUPPORTED: 151,
@@ -53,9 +52,8 @@ export const methodNotFound: RpcFailure = { code: -32601, message: 'Method not f
 export interface Snip29Options {
   readonly rpcUrl: string;
   readonly apiKey: string;
-  /** Who pays. */
   readonly account: { readonly address: bigint; readonly privateKey: bigint };
-  /** Who may send what it builds: anyone, unless said otherwise. */
+  /** The allowed caller of what it builds; default: any. */
   readonly caller?: bigint;
 }
 
@@ -104,13 +102,13 @@ const AMPLE = {
   },
 };
 
-/** A paymaster that sponsors whoever has its API key. It is written with starknet.js, so that an error of ours cannot hide. */
+/** Sponsors every holder of its API key. Written with starknet.js, so that an error of our own cannot hide. */
 export class Snip29Paymaster {
   readonly #options: Snip29Options;
   readonly #provider: RpcProvider;
   readonly #chain: RpcStarknetChain;
   readonly #account: Account;
-  /** Nonces of one account are used one after the other. */
+  /** One nonce after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: Snip29Options) {
@@ -266,31 +264,30 @@ function need<T>(value: T | undefined): T {
 
 type Method = 'paymaster_buildTransaction' | 'paymaster_executeTransaction';
 
-/** What goes wrong with the next call of a method. */
+/** A fault of the next call of a method. */
 export interface Fault {
   readonly method: Method;
-  /** Nothing is done: an HTTP status, a made-up result, a JSON-RPC error, or a closed connection is the answer. */
+  /** Answered in place of doing anything. */
   readonly instead?: { readonly status: number } | { readonly result: object } | RpcFailure | 'hang up';
-  /** It is done, and the answer is another one. */
+  /** Executed, then answered differently. */
   readonly alter?: (result: never) => unknown;
-  /** It is done, and the answer is that it was not. */
+  /** Executed, then answered with an error. */
   readonly deny?: RpcFailure;
-  /** It is done, and the connection closes without an answer. */
+  /** Executed, then the connection closes without an answer. */
   readonly loseAnswer?: true;
-  /** The answer comes when this is fulfilled. */
+  /** Delays the answer. */
   readonly after?: Promise<void>;
 }
 
 export interface Snip29Server {
   readonly url: string;
-  /** The methods that were called, in order. */
   readonly calls: string[];
-  /** Faults of one method happen in their order, once each. */
+  /** Each applies once, in order. */
   order(fault: Fault): void;
   stop(): Promise<void>;
 }
 
-/** A SNIP-29 paymaster behind HTTP that pays with an account of the sandbox, and misbehaves to order. */
+/** A SNIP-29 paymaster over HTTP that pays with an account of the sandbox. */
 export async function startSnip29(options: Snip29Options): Promise<Snip29Server> {
   const paymaster = new Snip29Paymaster(options);
   const calls: string[] = [];

@@ -20,7 +20,6 @@ export const STRK = addressOfToken('STRK');
 export type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
 export type ExecuteBody = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 
-/** An account with STRK that is no wallet. */
 export const outsider = relayer(3);
 
 export class TransactionFixture extends WalletFixture {
@@ -36,7 +35,6 @@ export class TransactionFixture extends WalletFixture {
     return owner;
   }
 
-  /** Calls that the owner has signed, ready to be executed. */
   async signed(owner: Owner, calls: readonly CallText[], changes: Partial<ExecuteBody> = {}): Promise<ExecuteBody> {
     const body = { publicKey: owner.address, calls: [...calls] };
     const { typedData } = await prepareTypedData(this, this.caller(), body);
@@ -49,7 +47,7 @@ export class TransactionFixture extends WalletFixture {
     return (await executeSponsored(this, this.caller(), body)).transactionHash;
   }
 
-  /** Executes calls from an account that is no wallet. Answers the hash. */
+  /** From an account that is no wallet; answers the hash. */
   sendAlone(calls: readonly Call[]): Promise<string> {
     return this.sendFrom(outsider, calls);
   }
@@ -60,7 +58,6 @@ export class TransactionFixture extends WalletFixture {
     await this.db.tx((tx) => transactionOutcomes().calls(tx, outcome));
   }
 
-  /** A wallet of another organisation. */
   async walletOf(owner: Owner, caller: Caller): Promise<void> {
     const { txHash } = await createWallet(this, caller, await this.request(owner, 'eva'));
     await this.settle(txHash);
@@ -99,7 +96,7 @@ export function transferOf(to: string, amount: bigint | number, token: string = 
   return { contractAddress: token, entrypoint: 'transfer', calldata: [to, String(amount), '0x0'] };
 }
 
-/** A request as the handlers see it, without an idempotency key. */
+/** Without an idempotency key. */
 export function httpCall<E extends typeof endpoints.recordSend>(
   fixture: WalletFixture,
   caller: Caller,
@@ -109,7 +106,6 @@ export function httpCall<E extends typeof endpoints.recordSend>(
   return call as unknown as HttpCall<E>;
 }
 
-/** A new address, of no wallet. */
 let strangers = 0xabc000n;
 export function stranger(): StarknetAddress {
   strangers += 1n;
@@ -120,10 +116,8 @@ function addressOfToken(token: 'USDC' | 'STRK'): string {
   return findToken('sandbox', 'STARKNET', token)?.address ?? '';
 }
 
-/** A new address or hash in its normal form. */
 export const newFelt = (): string => `0x0${randomBytes(32).toString('hex').slice(1)}`;
 
-/** A transfer between two strangers, with changes. */
 export function aRecord(owner: RecordOwner, given: Partial<NewRecord> = {}): NewRecord {
   return {
     ...owner,
@@ -168,7 +162,7 @@ export function purchaseOf(payment: NewRecord): NewRecord {
   );
 }
 
-/** Histories whose counts and uncounted entries do not add up to their entries, place by place. */
+/** Places of histories whose counts and uncounted entries do not add up. */
 export function wrongCounts(reads: Reads): Promise<unknown[]> {
   return reads.rows(sql`
     with entry as (

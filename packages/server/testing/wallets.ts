@@ -40,7 +40,7 @@ import { ChainFixture, type OpenChain, openChain, relayer, signed } from './chai
 
 export type CreateBody = BodyOf<typeof endpoints.createWallet>;
 
-/** Somebody with a key of their own. Messages are hashed and signed by starknet.js, so that an error of ours cannot hide. */
+/** Hashes and signs with starknet.js, so that an error of our own cannot hide. */
 export class Owner {
   readonly privateKey: bigint;
   readonly key: bigint;
@@ -76,7 +76,7 @@ export class Owner {
     return [r, s];
   }
 
-  /** What an app sends to create the wallet, with the typed data that it was given. */
+  /** The body of a request to create the wallet. */
   creation(externalUserId: string, typedData: Record<string, unknown>): CreateBody {
     return {
       externalUserId,
@@ -96,15 +96,14 @@ export class Owner {
   }
 }
 
-/** A sponsor in the simplest form that keeps the port's promises, on the sandbox's chain, with one account and one relay at a time. */
+/** The simplest sponsor on the sandbox's chain: one account, one relay at a time. */
 export class DirectSponsor implements Sponsor {
-  /** What came to be stored, by the relay's id. */
+  /** By the relay's id. */
   readonly stored = new Map<string, Sponsorship>();
-  /** How often it was asked to pay. */
-  asked = 0;
-  /** What happens between storing and sending; a test may throw here. */
+  requests = 0;
+  /** Runs between storing and sending; may throw. */
   beforeSend: () => void = () => {};
-  /** Whether hashes are known at storing, as with our own accounts. */
+  /** Whether hashes are known at storing, as with relayer accounts. */
   knowsHashes = true;
   readonly #db: Database;
   readonly #networks: Networks;
@@ -122,7 +121,7 @@ export class DirectSponsor implements Sponsor {
   }
 
   sponsor(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed> {
-    this.asked += 1;
+    this.requests += 1;
     const result = this.#turn.then(() => this.#relay(sponsorship, store));
     this.#turn = result.catch(() => {});
     return result;
@@ -156,7 +155,7 @@ export class DirectSponsor implements Sponsor {
     return { id, hash };
   }
 
-  /** How the relay of an answered transaction ended, as the watcher would tell it. */
+  /** The outcome of a relay, as the relay worker would find it. */
   async outcomeOf(hash: string): Promise<RelayOutcome> {
     const relay = await this.#db.one<{ id: string }>(sql`select id from relays where hash = ${hash}`);
     const sponsorship = this.stored.get(relay?.id ?? '');
@@ -211,14 +210,12 @@ export class WalletFixture extends ChainFixture implements WalletDeps {
     return createOrganization(this.db, 'Otra Tienda');
   }
 
-  /** The typed data that creates the owner's wallet. */
   async prepared(owner: Owner): Promise<Record<string, unknown>> {
     const body = { chain: 'STARKNET', publicKey: owner.address, walletType: owner.walletType } as const;
     const starkKeyPubAX = `0x${owner.key.toString(16)}`;
     return (await prepareCreation(this, this.caller(), { ...body, starkKeyPubAX })).typedData;
   }
 
-  /** A request to create the owner's wallet, with changes. */
   async request(owner: Owner, externalUserId: string, changes: Partial<CreateBody> = {}): Promise<CreateBody> {
     return { ...owner.creation(externalUserId, await this.prepared(owner)), ...changes };
   }
@@ -230,13 +227,11 @@ export class WalletFixture extends ChainFixture implements WalletDeps {
     return created;
   }
 
-  /** Typed data of calls, valid now. */
   async typedData(calls: readonly Call[]): Promise<Record<string, unknown>> {
     const execution = await this.sponsor.prepare({ environment, account: 0n, deployment: undefined, calls });
     return { ...outsideExecutionTypedData(execution, this.chain.chainId) };
   }
 
-  /** Applies the outcome of a wallet's transaction. */
   async settle(hash: string, result?: 'REVERTED' | 'VOIDED'): Promise<void> {
     const outcomes = walletOutcomes();
     const outcome = await this.sponsor.outcomeOf(hash);
@@ -265,7 +260,7 @@ export async function openWallets(): Promise<OpenWallets> {
   return { ...open, organizationId: await createOrganization(open.database.db, 'Tienda Azul') };
 }
 
-/** The refusal's message, provided that it has this code. */
+/** The message of a refusal with this code. */
 export async function refusal(work: Promise<unknown>, code: ErrorCode): Promise<string> {
   const error = await work.then(
     () => undefined,

@@ -25,7 +25,6 @@ export interface DeliveryRow {
   readonly nextAttemptAt: Date | null;
 }
 
-/** Webhooks on a database, as their handlers make them. */
 export class WebhookFixture {
   #subjects = 0;
   readonly #db: () => Database;
@@ -93,7 +92,7 @@ export class WebhookFixture {
     return stored?.id ?? '';
   }
 
-  /** In the order in which they were made. */
+  /** Oldest first. */
   deliveries(webhookId: string): Promise<DeliveryRow[]> {
     return this.db.rows<DeliveryRow>(sql`
       select id, webhook_id as webhook, event_id as event, state, attempts, next_attempt_at as "nextAttemptAt"
@@ -123,12 +122,10 @@ export class WebhookFixture {
   }
 }
 
-/** For the tests of one file. */
 export function useWebhooks(): WebhookFixture {
   return new WebhookFixture(useDatabase().db);
 }
 
-/** A receiver of webhooks that ends with the test. */
 export async function startReceiver(behave: Behaviour = status(204)): Promise<Receiver> {
   const receiver = await openReceiver(behave);
   onTestFinished(() => receiver.close());
@@ -139,14 +136,14 @@ const HEADER_BYTES = 12;
 const TYPE_A = 1;
 const IN = 1;
 const RESPONSE = 0x8180;
-/** A pointer to the name in the question. */
+/** A compressed pointer to the name in the question. */
 const SAME_NAME = 0xc00c;
 const TTL_SECONDS = 0;
 
-/** The IPv4 addresses of a name; undefined keeps silent. */
+/** Undefined: no reply. */
 export type Answers = (name: string) => readonly string[] | undefined;
 
-/** A name server on 127.0.0.1 that knows addresses of IPv4 alone, and ends with the test. Answers where it is. */
+/** A DNS server on 127.0.0.1 with A records alone; answers its address. */
 export async function startNameServer(answers: Answers): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {

@@ -1,4 +1,4 @@
-// A process that runs jobs, for tests that kill it: `note` leaves a trace and ends, `hang` leaves one and does not end.
+// Runs jobs for tests that kill it: `note` leaves a trace and ends, `hang` leaves one and never ends.
 import { connect, sql } from '@svc/store';
 import { startWorkers } from '../src/jobs/workers.ts';
 
@@ -23,6 +23,6 @@ await startWorkers({
     },
   },
 });
-// Without its parent nobody would end it.
+// Ends with its parent.
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

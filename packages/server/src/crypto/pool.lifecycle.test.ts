@@ -12,7 +12,7 @@ const outcomeOf = (job: Promise<unknown>) => job.catch((error: unknown) => error
 
 describe('a thread that dies', () => {
   it('takes only the job in its hand with it; those that wait and those that come go on', async () => {
-    const crypto = startCrypto({ threads: 1 }, file('mortal-entry.ts'));
+    const crypto = startCrypto({ threads: 1 }, file('crashing-entry.ts'));
     await crypto.contractAddress(deployment);
     const dying = outcomeOf(crypto.contractAddress(deadly));
     const waiting = crypto.contractAddress(deployment);
@@ -28,7 +28,7 @@ describe('a thread that dies', () => {
   });
 
   it('does not tell the key that it was about to use', async () => {
-    const crypto = startCrypto({ threads: 1 }, file('mortal-entry.ts'));
+    const crypto = startCrypto({ threads: 1 }, file('crashing-entry.ts'));
     const key = 2n ** 200n + 0xdecafn;
     const error = await outcomeOf(crypto.signInvoke({ ...fields, chainId: 0n }, key));
     expect(error).toBeInstanceOf(CryptoUnavailableError);
@@ -38,7 +38,7 @@ describe('a thread that dies', () => {
   });
 
   it('before it ever started is not waited for, and the reason is told', async () => {
-    const crypto = startCrypto({ threads: 2 }, file('stillborn-entry.ts'));
+    const crypto = startCrypto({ threads: 2 }, file('failing-entry.ts'));
     for (let round = 0; round < 2; round++) {
       const jobs = [1, 2, 3].map(() => outcomeOf(crypto.contractAddress(deployment)));
       for (const error of await Promise.all(jobs)) {
@@ -71,7 +71,7 @@ describe('stopping', () => {
   });
 
   it('is not needed for the process to end', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(file('leave.ts'))], {
+    const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(file('unstopped-pool.ts'))], {
       timeout: 20_000,
     });
     expect(stdout).toBe('1\n');

@@ -67,7 +67,7 @@ describe('a burn that did not happen', () => {
     await fixture.executed(id, 'REVERTED');
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', transactionHash: null });
     await fixture.step(id);
-    expect(fixture.bridge.asked).toEqual([]);
+    expect(fixture.bridge.requests).toEqual([]);
     expect(await fixture.balances(caller)).toMatchObject({ spent: 0n });
   });
 

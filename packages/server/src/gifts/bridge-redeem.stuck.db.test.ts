@@ -10,7 +10,7 @@ const fixture = useBridge();
 beforeEach(() => fixture.reset());
 
 const wrong = () => {
-  fixture.bridge.shows = {
+  fixture.bridge.current = {
     state: 'WRONG',
     reason: 'The attested message does not say what was burned: amount differs.',
   };
@@ -35,7 +35,7 @@ describe('after the burn', () => {
   ])('the bridge gets its time to attest: %s', async (_, cctpFast, boundMs) => {
     fixture.bridge.feeNow = 0n;
     const { id } = await fixture.burned({ cctpFast });
-    fixture.bridge.shows = { state: 'PENDING' };
+    fixture.bridge.current = { state: 'PENDING' };
     fixture.clock.advance(boundMs - 60_000);
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('BRIDGING');
@@ -46,7 +46,7 @@ describe('after the burn', () => {
 
   it('a bridge that does not answer is waited for, however long', async () => {
     const { id } = await fixture.burned();
-    fixture.bridge.trouble = unavailable();
+    fixture.bridge.error = unavailable();
     fixture.clock.advance(48 * HOUR_MS);
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('BRIDGING');

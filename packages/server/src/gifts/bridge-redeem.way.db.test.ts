@@ -35,7 +35,7 @@ describe('a redeem to Solana', () => {
   it('is asked about with what was ordered, never with what the bridge says', async () => {
     const { id } = await fixture.burned();
     await fixture.step(id);
-    expect(fixture.bridge.asked).toEqual([
+    expect(fixture.bridge.requests).toEqual([
       {
         hash: (await fixture.row(id)).transactionHash,
         sender: MANAGER,
@@ -49,7 +49,7 @@ describe('a redeem to Solana', () => {
     await fixture.step(id);
     await fixture.deleteJobs();
     await fixture.step(id);
-    expect(fixture.bridge.asked).toEqual([]);
+    expect(fixture.bridge.requests).toEqual([]);
     expect(await fixture.nextRunSeconds(id)).toBeUndefined();
   });
 
@@ -127,11 +127,11 @@ describe('before the burn', () => {
 
   it.each(['bridge', 'payer'] as const)('it waits while the %s does not answer', async (who) => {
     const { id } = await fixture.redeem();
-    fixture[who].trouble = unavailable();
+    fixture[who].error = unavailable();
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('PENDING');
     expect(await fixture.nextRunSeconds(id)).toBe(2);
-    fixture[who].trouble = undefined;
+    fixture[who].error = undefined;
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('BRIDGING');
   });

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { notedChain, relayer, smallPages, transfer, wrapChain } from '../../testing/chain.ts';
+import { recordingChain, relayer, smallPages, transfer, wrapChain } from '../../testing/chain.ts';
 import { useIndexer } from '../../testing/indexer.ts';
 import type { IndexerContext } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
@@ -152,7 +152,7 @@ describe('a look at a chain', () => {
     await fund(await wallet(await organization()));
     await index();
     const asked: string[] = [];
-    await index(notedChain(chain, asked));
+    await index(recordingChain(chain, asked));
     expect(asked).toEqual(['head']);
   });
 });

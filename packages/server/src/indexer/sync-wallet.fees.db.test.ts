@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notedChain, relayer, transfer, wrapChain } from '../../testing/chain.ts';
+import { recordingChain, relayer, transfer, wrapChain } from '../../testing/chain.ts';
 import { useIndexer } from '../../testing/indexer.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
@@ -19,7 +19,7 @@ describe('fees that a wallet paid itself', () => {
     const own = await wallet(await organization(), { address: relayer(1).address });
     for (let n = 0; n < 5; n += 1) await send([]);
     const asked: string[] = [];
-    expect(await sync(notedChain(chain, asked), own)).toEqual({ synced: 0, total: 0 });
+    expect(await sync(recordingChain(chain, asked), own)).toEqual({ synced: 0, total: 0 });
     expect(await history(own)).toEqual([]);
     expect(asked).toEqual(['block', 'events', 'events']);
   });

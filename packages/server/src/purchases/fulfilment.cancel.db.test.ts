@@ -39,7 +39,7 @@ describe('cancelling a purchase', () => {
     expect(await audited(id)).toEqual([{ action: 'sku-purchase.cancelled', actor: 'key_1' }]);
     await fixture.confirm(id);
     await fixture.order(id);
-    expect([await fixture.row(id), fixture.provider.asked]).toMatchObject([{ status: 'CANCELLED' }, []]);
+    expect([await fixture.row(id), fixture.provider.calls]).toMatchObject([{ status: 'CANCELLED' }, []]);
   });
 
   it('whose payment arrives later has it due from then on', async () => {

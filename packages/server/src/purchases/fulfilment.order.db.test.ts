@@ -55,7 +55,7 @@ describe('an order', () => {
 
   it('that is refused ends it with the reason, and its payment is due', async () => {
     const id = await paid();
-    fixture.provider.turns.push(REFUSED);
+    fixture.provider.outcomes.push(REFUSED);
     await fixture.order(id);
     expect(await fixture.row(id)).toEqual({
       status: 'FAILED',
@@ -85,31 +85,31 @@ describe('an order', () => {
   it('is never made for a purchase that is not paid for, or has ended', async () => {
     const [pending, ended] = [await fixture.purchase(), await paid()];
     await fixture.order(ended);
-    fixture.provider.asked.length = 0;
+    fixture.provider.calls.length = 0;
     for (const id of [pending, ended, 'txn_none']) await fixture.order(id);
-    expect(fixture.provider.asked).toEqual([]);
+    expect(fixture.provider.calls).toEqual([]);
   });
 });
 
 describe('an order without an outcome', () => {
   it('is looked up first, and not made again where it has arrived', async () => {
     const id = await paid();
-    fixture.provider.turns.push('delivered, but not told');
+    fixture.provider.outcomes.push('answer lost');
     await fixture.order(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING' });
     expect(await fixture.jobs(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 2 }]);
     await fixture.order(id);
     expect(await fixture.row(id)).toEqual(SUCCESS);
-    expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
+    expect(fixture.provider.calls).toEqual(['order', 'lookUp']);
   });
 
   it('is made again under the same id where it has not', async () => {
     const id = await paid();
-    fixture.provider.turns.push('lost');
+    fixture.provider.outcomes.push('lost');
     await fixture.order(id);
     await fixture.order(id);
     expect(await fixture.row(id)).toEqual(SUCCESS);
-    expect(fixture.provider.asked).toEqual(['order', 'lookUp', 'order']);
+    expect(fixture.provider.calls).toEqual(['order', 'lookUp', 'order']);
     expect([...fixture.provider.orders.keys()]).toEqual([id]);
   });
 
@@ -143,12 +143,12 @@ describe('an order without an outcome', () => {
 describe('an order and the operator’s word', () => {
   it('is not made for a purchase that was ended while it was looked up', async () => {
     const id = await paid();
-    fixture.provider.turns.push('lost');
+    fixture.provider.outcomes.push('lost');
     await fixture.order(id);
     fixture.provider.onLookUp = async () => void (await endByOperator(fixture.db, id, REFUSED));
     await fixture.order(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
-    expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
+    expect(fixture.provider.calls).toEqual(['order', 'lookUp']);
   });
 
   it('that contradict each other are logged as errors', async () => {
@@ -180,7 +180,7 @@ describe('a first order that comes late', () => {
     fixture.clock.advance(HOUR_MS);
     await fixture.relayers.reorganise(1, 'drop');
     await fixture.order(id);
-    expect([fixture.provider.asked, await fixture.row(id)]).toMatchObject([[], { status: 'PROCESSING' }]);
+    expect([fixture.provider.calls, await fixture.row(id)]).toMatchObject([[], { status: 'PROCESSING' }]);
     expect(await fixture.jobs(id)).toMatchObject([{ task: ORDER_TASK }]);
     expect(errors()).toEqual(['purchase not ordered: payment not on the chain']);
   });
@@ -189,12 +189,12 @@ describe('a first order that comes late', () => {
 describe('an order that is accepted', () => {
   it('and that its provider knows nothing of later is not made again', async () => {
     const id = await paid();
-    fixture.provider.turns.push(ACCEPTED);
+    fixture.provider.outcomes.push(ACCEPTED);
     await fixture.order(id);
     fixture.provider.results.clear();
     await fixture.db.run(sql`delete from jobs`);
     await fixture.order(id);
-    expect(fixture.provider.asked).toEqual(['order', 'lookUp']);
+    expect(fixture.provider.calls).toEqual(['order', 'lookUp']);
     expect([await fixture.row(id), await fixture.jobs(id)]).toMatchObject([
       { status: 'PROCESSING' },
       [{ task: ORDER_TASK }],
@@ -204,7 +204,7 @@ describe('an order that is accepted', () => {
 
   it('is looked up after half a minute, and again until its result is there', async () => {
     const id = await paid();
-    fixture.provider.turns.push(ACCEPTED);
+    fixture.provider.outcomes.push(ACCEPTED);
     await fixture.order(id);
     expect(await fixture.jobs(id)).toMatchObject([{ task: ORDER_TASK, inSeconds: 30 }]);
     await fixture.order(id);
@@ -214,7 +214,7 @@ describe('an order that is accepted', () => {
     fixture.provider.results.set(id, REFUSED);
     await fixture.order(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
-    expect(fixture.provider.asked).toEqual(['order', 'lookUp', 'lookUp']);
+    expect(fixture.provider.calls).toEqual(['order', 'lookUp', 'lookUp']);
   });
 
   it('and ended by a callback before its answer came is as the callback said', async () => {
@@ -253,7 +253,7 @@ describe('the first word of an outcome', () => {
 
   it('is one, of many at the same time', async () => {
     const id = await paid();
-    fixture.provider.turns.push(ACCEPTED);
+    fixture.provider.outcomes.push(ACCEPTED);
     await fixture.order(id);
     const words = Array.from({ length: 8 }, (_, turn) => (turn % 2 ? REFUSED : COMPLETED));
     const stored = await Promise.all(words.map((word) => fixture.db.tx((tx) => endOrder(tx, id, word))));
@@ -273,11 +273,11 @@ describe('the first word of an outcome', () => {
 
   it('may be long and odd', async () => {
     const id = await paid();
-    fixture.provider.turns.push({ state: 'failed', reason: `\0${'x'.repeat(5_000)}😀` });
+    fixture.provider.outcomes.push({ state: 'failed', reason: `\0${'x'.repeat(5_000)}😀` });
     await fixture.order(id);
     expect((await fixture.row(id))?.reason).toBe('x'.repeat(4_000));
     const other = await paid();
-    fixture.provider.turns.push({ state: 'completed', fileNumber: `${'9'.repeat(254)}😀` });
+    fixture.provider.outcomes.push({ state: 'completed', fileNumber: `${'9'.repeat(254)}😀` });
     await fixture.order(other);
     expect((await fixture.row(other))?.fileNumber).toMatch(/^9{254}/);
   });

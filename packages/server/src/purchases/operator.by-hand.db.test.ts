@@ -38,7 +38,7 @@ describe('the operator’s word', () => {
     expect(await endByOperator(fixture.db, id, REFUSED)).toEqual({ ok: true, status: 'FAILED' });
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE', reason: REFUSED.reason });
     await fixture.order(id);
-    expect(fixture.provider.asked).toEqual([]);
+    expect(fixture.provider.calls).toEqual([]);
   });
 
   it('waits while a worker asks the provider', async () => {

@@ -95,7 +95,7 @@ describe('a sponsored execution', () => {
     const { sponsor } = relayers;
     const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
     await sponsor.sponsor(asked, nothing);
-    const other = payer.asks({ ...asked.execution, calls: [transferCall('USDC', bob, 8n)] });
+    const other = payer.sponsorshipOf({ ...asked.execution, calls: [transferCall('USDC', bob, 8n)] });
     await expect(sponsor.sponsor(other, twice)).rejects.toMatchObject({ code: 'invalid_typed_data' });
     expect(await relayers.states()).toHaveLength(1);
   });

@@ -21,9 +21,9 @@ const count = async () => (await fixture.db.one<{ n: bigint }>(sql`select count(
 
 /** Nothing was stored, and no sponsor was asked to pay. */
 async function expectRefused(body: CreateBody, ...[code, caller, deps]: RefusalArguments): Promise<string> {
-  const [wallets, asked] = [await count(), fixture.sponsor.asked];
+  const [wallets, asked] = [await count(), fixture.sponsor.requests];
   const message = await refusal(create(body, caller, deps), code);
-  expect([await count(), fixture.sponsor.asked]).toEqual([wallets, asked]);
+  expect([await count(), fixture.sponsor.requests]).toEqual([wallets, asked]);
   return message;
 }
 type RefusalArguments = [code: ErrorCode, caller?: ReturnType<WalletFixture['caller']>, deps?: WalletDeps];

@@ -52,7 +52,7 @@ describe('requests to a paymaster', () => {
   it('to execute are word for word those of starknet.js', async () => {
     const typedData = outsideExecutionTypedData(execution, CHAIN) as ExecutableUserInvoke['typedData'];
     const invoke = { userAddress: address, typedData, signature: ['0x5', '0x6'] };
-    const asked = { ...wallet.asks(execution), signature: [5n, 6n] };
+    const asked = { ...wallet.sponsorshipOf(execution), signature: [5n, 6n] };
     expect(executeRequest(asked, CHAIN)).toEqual(
       await wire((library) => library.executeTransaction({ type: 'invoke', invoke }, parameters)),
     );
@@ -64,7 +64,7 @@ describe('requests to a paymaster', () => {
   });
 
   it('only deploy an account that has nothing to call', async () => {
-    const alone = wallet.asks({ ...execution, calls: [] }, { deploy: true });
+    const alone = wallet.sponsorshipOf({ ...execution, calls: [] }, { deploy: true });
     expect(executeRequest(alone, CHAIN)).toEqual(
       await wire((library) => library.executeTransaction({ type: 'deploy', deployment }, parameters)),
     );

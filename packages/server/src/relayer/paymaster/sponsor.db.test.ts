@@ -107,7 +107,7 @@ describe('a paymaster pays', () => {
     const wallet = await fixture.wallet();
     const request = await wallet.prepared(fixture.sponsor, pay(1n));
     await fixture.sponsor.sponsor(request, nothing);
-    const other = wallet.asks({ ...request.execution, calls: pay(2n) });
+    const other = wallet.sponsorshipOf({ ...request.execution, calls: pay(2n) });
     expect((await refusalOf(fixture.sponsor.sponsor(other, nothing))).code).toBe('invalid_typed_data');
   });
 
@@ -142,14 +142,17 @@ describe('a paymaster refuses', () => {
   it('what would revert, with the chain’s reason', async () => {
     const wallet = await fixture.wallet();
     const { execution } = await wallet.prepared(fixture.sponsor, pay(1n));
-    const error = await refused(wallet, wallet.asks({ ...execution, calls: pay(5_000n) }));
+    const error = await refused(wallet, wallet.sponsorshipOf({ ...execution, calls: pay(5_000n) }));
     expect(error).toMatchObject({ code: 'transaction_reverted', message: expect.stringContaining('insufficient') });
   });
 
   it('what has expired', async () => {
     const wallet = await fixture.wallet();
     const { execution } = await wallet.prepared(fixture.sponsor, pay(1n));
-    const error = await refused(wallet, wallet.asks({ ...execution, executeAfter: 1n, executeBefore: 1_000n }));
+    const error = await refused(
+      wallet,
+      wallet.sponsorshipOf({ ...execution, executeAfter: 1n, executeBefore: 1_000n }),
+    );
     expect(error.code).toBe('typed_data_expired');
   });
 

@@ -44,7 +44,7 @@ describe('when the key of an account is used elsewhere', () => {
     expect(relayers.outcomes.at(-1)).toMatchObject({ result: 'VOIDED', hash: undefined });
     expect(relayers.warnings).toContain('relay nonce consumed by a foreign transaction');
     await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'typed_data_expired' });
-    const again = payer.asks({ ...asked.execution, nonce: asked.execution.nonce + 1n });
+    const again = payer.sponsorshipOf({ ...asked.execution, nonce: asked.execution.nonce + 1n });
     await sponsor.sponsor(again, nothing);
     await relayers.finish();
     expect(await relayers.balance(bob)).toBe(8n);

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { parentPort } from 'node:worker_threads';
 import type { Job } from '../../src/crypto/crypto.ts';
 
-// A thread as any other, except that it dies of a transaction for chain 0 or of a contract with salt 0.
+// The real thread, but it dies of a transaction for chain 0 or a contract with salt 0.
 parentPort?.addEventListener('message', (event: MessageEvent) => {
   const { args } = event.data as Job;
   const [{ chainId, salt }] = args as [{ chainId?: bigint; salt?: bigint }];

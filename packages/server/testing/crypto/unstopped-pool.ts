@@ -1,6 +1,6 @@
 import { startCrypto } from '../../src/crypto/pool.ts';
 
-// A process that forgets to stop the threads. The timer keeps it until it has its answer.
+// Never stops its threads. The timer keeps the process alive until the answer.
 const timer = setInterval(() => undefined, 1_000);
 const addresses = await startCrypto({ threads: 2 }).accountAddresses([1n], 2n);
 console.log(addresses.length);
