@@ -4,7 +4,7 @@ import type { Keys, Organization } from './support/app.ts';
 import { faultOfError } from './support/assertions.ts';
 import { isAdmitted, type Reply, send, userToken } from './support/client.ts';
 import {
-  type Cast,
+  type CredentialSet,
   type KeySet,
   nowSeconds,
   startKeySet,
@@ -16,7 +16,7 @@ import { TestService } from './support/service.ts';
 
 let service: TestService;
 let baseUrl: string;
-let cast: Cast;
+let credentials: CredentialSet;
 let data: ExampleData;
 let ours: Organization;
 const keySets: KeySet[] = [];
@@ -37,7 +37,7 @@ beforeAll(async () => {
     jwt_audience: AUDIENCE,
   });
   await service.changeSettings(theirs.id, { jwks_url: theirKeySet.url });
-  cast = {
+  credentials = {
     ours: ours.keys,
     ourProduction: (await service.organization({ id: ours.id, environment: 'production' })).keys,
     theirs: theirs.keys,
@@ -47,8 +47,8 @@ beforeAll(async () => {
     theirKeySet,
     claims: () => ({ sub: USER, iss: ISSUER, aud: AUDIENCE, iat: nowSeconds(), exp: nowSeconds() + 600 }),
   };
-  await service.revokeKey(cast.revokedPublic.publicKeyId);
-  await service.revokeKey(cast.revokedSecret.secretKeyId);
+  await service.revokeKey(credentials.revokedPublic.publicKeyId);
+  await service.revokeKey(credentials.revokedSecret.secretKeyId);
   data = await prepareExampleData(service, { app: ours, user: USER });
 });
 afterAll(async () => {
@@ -95,7 +95,7 @@ async function refusersOf(endpoints: readonly Endpoint[], headers: Record<string
 describe('every endpoint that needs credentials', () => {
   it('answers every wrong one with 401 and the Error body, and nothing else', async () => {
     const leaks: string[] = [];
-    for (const credential of await wrongCredentials(cast)) {
+    for (const credential of await wrongCredentials(credentials)) {
       leaks.push(
         ...(await leaksOf(
           credential,
@@ -107,21 +107,21 @@ describe('every endpoint that needs credentials', () => {
   }, 60_000);
 
   it('lets the right keys in', async () => {
-    expect(await refusersOf(guarded, cast.ours.headers)).toEqual([]);
+    expect(await refusersOf(guarded, credentials.ours.headers)).toEqual([]);
   });
 
   it("lets a user's token in where users may call", async () => {
     const headers = {
-      'x-api-key': cast.ours.publicKey,
-      authorization: `Bearer ${await cast.ourKeySet.sign(cast.claims())}`,
+      'x-api-key': credentials.ours.publicKey,
+      authorization: `Bearer ${await credentials.ourKeySet.sign(credentials.claims())}`,
     };
     const forUsers = guarded.filter(({ access }) => access === 'both' || access === 'public');
     expect(await refusersOf(forUsers, headers)).toEqual([]);
   });
 
   it('lets one key alone in where one is enough', async () => {
-    const publicKey = { 'x-api-key': cast.ours.publicKey };
-    const secretKey = { authorization: cast.ours.headers.authorization };
+    const publicKey = { 'x-api-key': credentials.ours.publicKey };
+    const secretKey = { authorization: credentials.ours.headers.authorization };
     const either = guarded.filter(({ access }) => access === 'either');
     expect(await refusersOf(either, publicKey)).toEqual([]);
     expect(await refusersOf(either, secretKey)).toEqual([]);
@@ -130,7 +130,7 @@ describe('every endpoint that needs credentials', () => {
   });
 
   it('reads the scheme in any case, as HTTP does', async () => {
-    const headers = { ...cast.ours.headers, authorization: `bEARER ${cast.ours.secretKey}` };
+    const headers = { ...credentials.ours.headers, authorization: `bEARER ${credentials.ours.secretKey}` };
     expect(await isAdmitted(baseUrl, headers)).toBe(true);
   });
 });
@@ -138,7 +138,7 @@ describe('every endpoint that needs credentials', () => {
 describe('the claim endpoints', () => {
   it('want no credentials, and do not mind wrong ones', async () => {
     expect(open.map(({ operationId }) => operationId)).toEqual(['claimGift', 'redeemGift', 'getRedeemStatus']);
-    const everyone = [{ headers: {} }, ...(await wrongCredentials(cast))];
+    const everyone = [{ headers: {} }, ...(await wrongCredentials(credentials))];
     const refusers = await Promise.all(everyone.map(({ headers }) => refusersOf(open, headers)));
     expect(refusers.flat()).toEqual([]);
   });
@@ -155,9 +155,9 @@ describe('the development identity provider', () => {
     expect(await isAdmitted(baseUrl, as(server.credentials, await userToken(server, 'ana')))).toBe(true);
   });
 
-  it('speaks for nobody else', async () => {
+  it('speaks for no other user', async () => {
     const token = await userToken(service.server, 'ana');
-    for (const keys of [cast.ours, cast.theirs, cast.ourProduction]) {
+    for (const keys of [credentials.ours, credentials.theirs, credentials.ourProduction]) {
       const credential = { name: 'a development token elsewhere', headers: as(keys, token) };
       expect(await leaksOf(credential, guarded)).toEqual([]);
     }
@@ -178,7 +178,7 @@ describe('gift management that needs the secret key', () => {
 
 describe('a revoked key', () => {
   /** An announcement through the database takes milliseconds; a machine under load takes longer. */
-  const PATIENCE = { timeout: 10_000, interval: 20 };
+  const POLL = { timeout: 10_000, interval: 20 };
   const revocations: [string, (keys: Keys) => string][] = [
     ['public', ({ publicKeyId }) => publicKeyId],
     ['secret', ({ secretKeyId }) => secretKeyId],
@@ -194,7 +194,7 @@ describe('a revoked key', () => {
     const admitted = () => Promise.all(urls.map((url) => isAdmitted(url, keys.headers)));
     expect(await admitted()).toEqual([true, true]);
     await service.revokeKey(idOf(keys));
-    await expect.poll(admitted, PATIENCE).toEqual([false, false]);
+    await expect.poll(admitted, POLL).toEqual([false, false]);
     for (const url of urls) {
       expect(leak(await send(`${url}/skus`, { headers: keys.headers }))).toBeUndefined();
     }
@@ -203,7 +203,7 @@ describe('a revoked key', () => {
   it('leaves the other keys of its organisation alone', async () => {
     const [gone, kept] = [await newKeys(), await newKeys()];
     await service.revokeKey(gone.secretKeyId);
-    await expect.poll(() => isAdmitted(baseUrl, gone.headers), PATIENCE).toBe(false);
+    await expect.poll(() => isAdmitted(baseUrl, gone.headers), POLL).toBe(false);
     expect(await isAdmitted(baseUrl, kept.headers)).toBe(true);
   });
 });

@@ -95,7 +95,7 @@ describe('the window', () => {
     expect([reply.status, number(reply, 'ratelimit-remaining')]).toEqual([200, LIMIT - 1]);
   });
 
-  it('is shared by everyone who sends the same public key, whoever they are', async () => {
+  it('is shared by all callers with the same public key', async () => {
     const [first, second] = [await keys(), await keys()];
     await Promise.all(Array.from({ length: LIMIT }, () => get(urls[0], first)));
     const mixed = { headers: { ...first.headers, authorization: second.headers.authorization } };

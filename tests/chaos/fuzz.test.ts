@@ -10,7 +10,7 @@ import { bodiesLike, requestsTo } from '../support/fuzz.ts';
 import { errorLines } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
-/** Fixed, so that a failure is seen again; fast-check prints it with the smallest request that fails. */
+/** Fixed, so that a failure can be repeated. */
 const SEED = 20_261_115;
 const REQUESTS_PER_ENDPOINT = 60;
 const TRACE = /\n\s+at |node_modules|file:\/\/|\.(ts|js|mjs|cjs|sql)\b:?\d*|\/(packages|src|home|root|usr|tmp)\//;
@@ -30,11 +30,11 @@ afterAll(async () => {
   const code = await server.end();
   const errors = errorLines(server.output());
   await service.stop();
-  // Whatever it was sent: the process lived, served, ended well and had nothing to complain about.
+  // The process still serves, ends well and has logged no error.
   expect([ready.status, works.status, code, errors]).toEqual([200, 200, 0, []]);
 });
 
-/** What no answer may be, whatever was asked. */
+/** Why an answer is never allowed; undefined where it is. */
 function faultOf(reply: Reply, mayBeUnbuilt: boolean): string | undefined {
   const { status, text } = reply;
   if (TRACE.test(text)) return `it shows where our code is: ${text.slice(0, 300)}`;
@@ -44,7 +44,7 @@ function faultOf(reply: Reply, mayBeUnbuilt: boolean): string | undefined {
   return fault && `status ${status}, ${fault}`;
 }
 
-/** A code that the endpoint does not promise. What is hardly HTTP, or leads elsewhere by its parameters, does not even get there. */
+/** A code that the endpoint does not declare. Malformed HTTP and other paths do not reach the endpoint. */
 function surpriseOf({ status, body }: Reply, endpoint: Endpoint): string | undefined {
   if (status < 400) return undefined;
   const promised = errorsOf(endpoint).map((use): ErrorCode => (typeof use === 'string' ? use : use.code));
@@ -92,7 +92,7 @@ const broken: Record<string, string | Buffer> = {
   'HTTP 9.9': `GET / HTTP/9.9\r\n${HOST}\r\n`,
   'the HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'a method in small letters': `get / HTTP/1.1\r\n${HOST}\r\n`,
-  'a method that nobody knows': `BREW /v1/skus HTTP/1.1\r\n${HOST}\r\n`,
+  'an unknown method': `BREW /v1/skus HTTP/1.1\r\n${HOST}\r\n`,
   TRACE: `TRACE /v1/skus HTTP/1.1\r\n${HOST}Authorization: Bearer x\r\n\r\n`,
   'OPTIONS *': `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`,
   'an absolute address': `GET http://elsewhere.example/v1/skus HTTP/1.1\r\n${HOST}\r\n`,
@@ -116,7 +116,7 @@ const broken: Record<string, string | Buffer> = {
   'a chunk of all sizes': claim('Transfer-Encoding: chunked', 'ffffffffffffffffff\r\n{}\r\n'),
   'a chunk without an end': claim('Transfer-Encoding: chunked', '5\r\n{"a":\r\n'),
   'chunks by another name': claim('Transfer-Encoding: gzip, chunked', '2\r\n{}\r\n0\r\n\r\n'),
-  'an expectation that nobody knows': claim('Expect: miracles\r\nContent-Length: 2', '{}'),
+  'an unknown expectation': claim('Expect: miracles\r\nContent-Length: 2', '{}'),
   'an upgrade': `GET /v1/skus HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
   'two requests, the second broken': `GET /healthz HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`,
 };
@@ -139,7 +139,7 @@ describe('what is hardly HTTP', () => {
 
 describe('an Idempotency-Key of an endpoint without credentials', () => {
   it('does not mind how long the address is', async () => {
-    // Noise, because a database makes short work of anything that repeats itself.
+    // Random, because a database compresses repetitions.
     const noise = Array.from({ length: 100 }, (_, index) => createHash('sha256').update(`${index}`).digest('hex')).join(
       '',
     );

@@ -9,8 +9,8 @@ import { TestService } from '../support/service.ts';
 const SEEDS = seedCount(20);
 const EACH_MS = 10_000;
 const SETTLE_MS = 600_000;
-/** What takes longer goes on while the next fault comes. */
-const PATIENCE_MS = 5_000;
+/** A slower redeem goes on during the next fault. */
+const WAIT_LIMIT_MS = 5_000;
 
 let service: TestService;
 let gifts: GiftFixture;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await TestService.start();
   gifts = new GiftFixture(service);
   await gifts.removeFaults();
-  // What happens from here on may be taken back; what came before may not.
+  // Reorganisations reach back to here at most.
   await gifts.sandbox.ask('/starknet/mine', { blocks: 10 });
 }, 120_000);
 afterAll(() => service.stop());
@@ -32,7 +32,7 @@ interface Asked {
 async function reached(moment: Moment, walletAddress: string): Promise<void> {
   const isThere = (row: RedeemRow) => hasEnded(row) || (moment === 'under way' && row.relay !== null);
   const own = async () => (await redeemRows(service.database.db)).filter((row) => sameWallet(row, walletAddress));
-  await eventually(own, (rows) => rows.some(isThere), PATIENCE_MS);
+  await eventually(own, (rows) => rows.some(isThere), WAIT_LIMIT_MS);
 }
 
 const sameWallet = ({ chain, address }: RedeemRow, wallet: string) =>
@@ -52,7 +52,7 @@ async function redeemUnderFault(seed: number, code: string): Promise<Asked> {
   return { seed, fault, reply };
 }
 
-describe('whatever goes wrong at the node and at the bridge', () => {
+describe('under any fault of the node and the bridge', () => {
   it(
     `a redeem is paid once or not at all, and everything that is stored says which: ${SEEDS} seeds`,
     async () => {
@@ -63,7 +63,7 @@ describe('whatever goes wrong at the node and at the bridge', () => {
       await gifts.removeFaults();
       for (const one of asked) await expectHonest(one);
       await giftsSettled(gifts);
-      // The bridge is well again, so what it has is on its way after this.
+      // The bridge has no fault any more, so stuck redeems can go on.
       if ((await resumeStuck(gifts)) > 0) await giftsSettled(gifts);
       const rows = await redeemRows(service.database.db);
       expect(rows).toHaveLength(SEEDS);
@@ -74,7 +74,6 @@ describe('whatever goes wrong at the node and at the bridge', () => {
   );
 });
 
-/** No answer but those that the interface has for it. */
 async function expectHonest({ seed, fault, reply }: Asked): Promise<void> {
   const { status, body } = await reply;
   const told = status === 500 ? (body as { error: string }).error : String(status);
@@ -82,7 +81,7 @@ async function expectHonest({ seed, fault, reply }: Asked): Promise<void> {
   expect({ seed, fault, told }).toEqual({ seed, fault, told: admitted.find((one) => one === told) });
 }
 
-/** Who was told of a payment has it, whatever the chain did afterwards. */
+/** A redeem that was answered as paid is paid, also after a reorganisation. */
 function expectKept({ body }: Reply, rows: readonly RedeemRow[]): void {
   const { giftRedeem } = body as { giftRedeem?: { id: string; status: string } };
   if (giftRedeem?.status !== 'SUCCESS') return;

@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditGifts, giftsSettled, hasEnded, type RedeemRow, redeemRows } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
 import { type Claim, chains, claimAt, GiftFixture, newWallet, type RedeemChain } from '../support/gifts.ts';
 import { TestService } from '../support/service.ts';
 
 const KILLS = seedCount(6);
 const EACH_MS = 30_000;
 const SETTLE_MS = 400_000;
-/** A redeem ends within seconds; a victim that has nothing left to do still looks for jobs, and dies of that. */
-const PATIENCE_MS = 60_000;
+/** A redeem ends within seconds; an idle victim still polls for jobs, and is killed at that. */
+const WAIT_LIMIT_MS = 60_000;
 
 let service: TestService;
 let gifts: GiftFixture;
 beforeAll(async () => {
-  // It does no work of its own, so that victims do all of it.
+  // Without jobs, so that victims do all work.
   service = await TestService.start({ SVC_ROLE: 'api' });
   gifts = new GiftFixture(service);
   await gifts.removeFaults();
@@ -33,9 +33,9 @@ interface Place {
 interface Killed extends Place {
   readonly seed: number;
   readonly claim: Claim;
-  /** What the client heard; undefined when the process died first. */
+  /** Undefined when the process died first. */
   readonly reply: Reply | undefined;
-  /** Whether the client repeats its request at a process that lives. */
+  /** Whether the client repeats its request at another process. */
   readonly asksAgain: boolean;
 }
 
@@ -52,26 +52,26 @@ async function rowsOf({ chain, walletAddress }: Claim): Promise<RedeemRow[]> {
   return (await redeemRows(service.database.db)).filter((row) => row.chain === chain && isOwn(row));
 }
 
-/** How often something is sent to the database, the sandbox's share included, from the request until the money is there. */
+/** Chunks sent to the database from the request to the payout, those of the sandbox included. */
 async function countSteps(code: string, chain: RedeemChain): Promise<number> {
-  const wire = await openWire(service.database.url);
-  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const proxy = await openDatabaseProxy(service.database.url);
+  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const claim = newClaim(code, chain, -1 - chains.indexOf(chain));
-  const before = wire.sent();
+  const before = proxy.sent();
   expect((await claimAt(whole, claim)).status).toBe(chain === 'solana' ? 202 : 201);
   const rows = await eventually(
     () => rowsOf(claim),
     (found) => found.every(hasEnded),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
   expect(rows).toMatchObject([{ status: 'SUCCESS' }]);
-  const steps = wire.sent() - before;
+  const steps = proxy.sent() - before;
   await whole.end();
-  wire.close();
+  proxy.close();
   return steps;
 }
 
-/** Every step of both ways, before and after it. */
+/** Every step on both chains, before and after it. */
 async function everyPlace(code: string): Promise<Place[]> {
   const places: Place[] = [];
   for (const chain of chains) {
@@ -83,16 +83,16 @@ async function everyPlace(code: string): Promise<Place[]> {
   return places;
 }
 
-/** Starts a process that finds what the one before it left, has it redeem, and kills it. */
+/** Starts a process, redeems at it, and kills it. */
 async function killOne(seed: number, code: string, place: Place): Promise<Killed> {
   const claim = newClaim(code, place.chain, seed);
-  const wire = await openWire(service.database.url);
-  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
-  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
-  wire.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));
+  const proxy = await openDatabaseProxy(service.database.url);
+  const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
+  proxy.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));
   const reply = await claimAt(victim, claim).catch(() => undefined);
   await died;
-  wire.close();
+  proxy.close();
   return { ...place, seed, claim, reply, asksAgain: random(seed)() < 0.5 };
 }
 
@@ -101,7 +101,7 @@ describe('a process that is killed while it redeems', () => {
     `leaves a redeem that is paid once, or none, and its hold with it: ${KILLS} seeds`,
     async () => {
       const manager = await gifts.managerBalance();
-      // Wallets may redeem more often than they should, so that nothing but the rules for repetitions keeps them from it.
+      // The limits allow more redeems, so that idempotency alone prevents a second one.
       const { code } = await gifts.gift({ amount: 1.5, maxRedeems: 2 * KILLS + 2, maxRedeemsPerUser: 2 });
       const places = await everyPlace(code);
       const killed: Killed[] = [];
@@ -109,7 +109,7 @@ describe('a process that is killed while it redeems', () => {
         killed.push(await killOne(seed, code, spread(seed, KILLS, places)));
       }
       const heir = await service.another({ SVC_ROLE: 'all' });
-      // Instead of waiting until the time of the requests that died is over.
+      // In place of waiting for the claims of dead requests to expire.
       await service.database.db.run(sql`update idempotency_keys set leased_until = now() - interval '1 second'`);
       for (const one of killed.filter(({ asksAgain }) => asksAgain)) {
         expect((await claimAt(heir, one.claim)).status).toBe(one.chain === 'solana' ? 202 : 201);
@@ -122,7 +122,7 @@ describe('a process that is killed while it redeems', () => {
   );
 });
 
-/** Nothing but the kill went wrong, so whatever was reserved is paid. */
+/** The kill is the only fault, so every reserved redeem is paid. */
 async function expectTruth({ seed, chain, step, when, claim, reply, asksAgain }: Killed): Promise<void> {
   const about = { seed, chain, step, when, asksAgain, told: reply?.status };
   const statuses = (await rowsOf(claim)).map(({ status, reason }) => ({ status, reason }));

@@ -7,10 +7,10 @@ import { TestService } from '../support/service.ts';
 
 const WALLETS = 150;
 const MAX_REDEEMS = 100;
-/** Does not divide into anything, so that a lost or doubled unit shows. */
+/** A prime-like amount, so that a lost or doubled unit shows. */
 const AMOUNT_USD = 0.700001;
 const AMOUNT = 700_001n;
-/** What one redemption may cost in gas, as configured at first. */
+/** The default gas of one redeem. */
 const GAS = 10_000n;
 
 let service: TestService;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.stop());
 
-/** The same wallet for whoever reads addresses as numbers: in capitals without leading zeros, and in full. */
+/** Two spellings of one address: in capitals without leading zeros, and in full. */
 const spellings = (wallet: string): [string, string] => {
   const digits = wallet.slice(2);
   return [`0x${digits.replace(/^0+/, '').toUpperCase()}`, `0x${digits.padStart(64, '0')}`];
@@ -64,7 +64,7 @@ describe(`${2 * WALLETS} clients that redeem one code at once, at two processes`
     expect(await ledgerOf()).toEqual({ available: available - cost, held, spent: spent + cost });
     const shown = await caller(servers[1])(`/gifts/${id}`);
     expect(shown.body).toMatchObject({ totalRedeems: MAX_REDEEMS, totalHeldUsd: null });
-    // It is over for good, whoever asks and however.
+    // Every later claim is refused, too.
     const [last] = wallets;
     const late = await claimAt(servers[1], { code, chain: 'starknet', walletAddress: last ?? '' });
     expect(codeOf(late)).toBe('400 gift_limit_reached');

@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { auditRelays, settled } from '../support/audit.ts';
-import { openWire, pick, random, seedCount } from '../support/faults.ts';
+import { openDatabaseProxy, pick, random, seedCount } from '../support/faults.ts';
 import { GiftFixture, newSolanaWallet, type RedeemEnd } from '../support/gifts.ts';
 import { TestService } from '../support/service.ts';
 
@@ -11,7 +11,7 @@ const KILLS = seedCount(4);
 const FAULT_MS = 15_000;
 const KILL_MS = 30_000;
 const START_MS = 120_000;
-/** Somewhat more than is sent to the database from the request to the first look at the bridge. */
+/** Somewhat more chunks than from the request to the first poll of the bridge. */
 const STEPS = 80;
 /** 5 USDC and what the bridge leaves of its ceiling. */
 const ARRIVES = 5_000_326n;
@@ -46,7 +46,7 @@ const bridgeFaults = [
   { kind: 'no-answer', count: 2 },
 ];
 
-/** What was stuck is sent on; then everyone who was paid has all of it once, and nobody else has anything. */
+/** Resumes stuck redeems; then every paid redeem was paid once and in full, and nothing else was. */
 async function expectExact(giftId: string, managerBefore: bigint, spentBefore: bigint): Promise<RedeemEnd[]> {
   await gifts.removeFaults();
   const stuck = (await gifts.allEnded(giftId)).filter(({ status, reason }) => status === 'FAILED' && isStuck(reason));
@@ -75,7 +75,7 @@ async function spent(): Promise<bigint> {
   return row?.spent ?? 0n;
 }
 
-it('whatever goes wrong at the node and the bridge, a redeem arrives once or is given back', {
+it('under any fault of the node and the bridge, a redeem arrives once or is given back', {
   timeout: START_MS + FAULTS * FAULT_MS,
 }, async () => {
   const { id, code } = await gifts.gift({ amount: 5, maxRedeems: FAULTS, maxRedeemsPerUser: 1 });
@@ -97,14 +97,14 @@ it('wherever a process is killed, a redeem arrives once or is given back', {
   const [manager, spentBefore] = [await gifts.managerBalance(), await spent()];
   for (let seed = 0; seed < KILLS; seed += 1) {
     const next = random(seed);
-    const wire = await openWire(service.database.url);
-    const victim = await service.another({ DATABASE_URL: wire.url });
-    wire.cutAfter(1 + Math.floor(next() * STEPS), pick(next, ['before', 'after'] as const), () => {
+    const proxy = await openDatabaseProxy(service.database.url);
+    const victim = await service.another({ DATABASE_URL: proxy.url });
+    proxy.cutAfter(1 + Math.floor(next() * STEPS), pick(next, ['before', 'after'] as const), () => {
       victim.process.kill('SIGKILL');
     });
     await gifts.redeem(code, newSolanaWallet(), victim).catch(() => undefined);
     await victim.end('SIGKILL');
-    wire.close();
+    proxy.close();
   }
   await expectExact(id, manager, spentBefore);
 });

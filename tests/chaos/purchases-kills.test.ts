@@ -3,10 +3,10 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openReceiver, type Receiver } from '../../packages/server/testing/receiver.ts';
 import { App } from '../support/app.ts';
-import { expectOnceEach, toldOf } from '../support/audit.ts';
+import { eventTypesOf, expectOnceEach } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
 import { PurchaseFixture, references } from '../support/purchases.ts';
 import { TestService } from '../support/service.ts';
 import { WebhookFixture } from '../support/webhooks.ts';
@@ -14,8 +14,8 @@ import { WebhookFixture } from '../support/webhooks.ts';
 const KILLS = seedCount(6);
 const EACH_MS = 30_000;
 const SETTLE_MS = 300_000;
-/** A purchase ends within seconds; a victim that has nothing left to do still looks for jobs, and dies of that. */
-const PATIENCE_MS = 60_000;
+/** A purchase ends within seconds; an idle victim still polls for jobs, and is killed at that. */
+const WAIT_LIMIT_MS = 60_000;
 
 const ways = ['quick', 'failing', 'slow'] as const;
 type Way = (typeof ways)[number];
@@ -24,7 +24,7 @@ let service: TestService;
 let fixture: PurchaseFixture;
 let receiver: Receiver;
 beforeAll(async () => {
-  // It does no work of its own, so that victims do all of it.
+  // Without jobs, so that victims do all work.
   service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
   fixture = await PurchaseFixture.start(service);
   receiver = await openReceiver();
@@ -45,9 +45,9 @@ interface Place {
 interface Killed extends Place {
   readonly seed: number;
   readonly hash: string;
-  /** What the client heard; undefined when the process died first. */
+  /** Undefined when the process died first. */
   readonly reply: Reply | undefined;
-  /** Whether the client repeats its request at a process that lives. */
+  /** Whether the client repeats its request at another process. */
   readonly asksAgain: boolean;
 }
 
@@ -67,28 +67,28 @@ const hasEnded = ({ status }: Row) => status === 'SUCCESS' || status === 'FAILED
 const endOf = (way: Way): string => (way === 'failing' ? 'FAILED' : 'SUCCESS');
 const lastEvent = (way: Way): string => (way === 'failing' ? 'sku-purchase.failed' : 'sku-purchase.completed');
 
-/** How often something is sent to the database, the sandbox's share included, from the request until the app has heard of the end. */
+/** Chunks sent to the database from the request to the last webhook, those of the sandbox included. */
 async function countSteps(way: Way): Promise<number> {
-  const wire = await openWire(service.database.url);
-  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const proxy = await openDatabaseProxy(service.database.url);
+  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const hash = await fixture.pay();
-  const before = wire.sent();
+  const before = proxy.sent();
   expect((await record(whole, hash, way)).status).toBe(200);
   const [row] = await eventually(
     () => purchasesOf(hash),
     (rows) => rows.every(hasEnded),
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
   expect(row?.status).toBe(endOf(way));
-  const isTold = async () => toldOf(receiver, row?.id ?? '').has(lastEvent(way));
-  expect(await eventually(isTold, (told) => told, PATIENCE_MS)).toBe(true);
-  const steps = wire.sent() - before;
+  const isTold = async () => eventTypesOf(receiver, row?.id ?? '').has(lastEvent(way));
+  expect(await eventually(isTold, (told) => told, WAIT_LIMIT_MS)).toBe(true);
+  const steps = proxy.sent() - before;
   await whole.end();
-  wire.close();
+  proxy.close();
   return steps;
 }
 
-/** Every step of every way, before and after it. */
+/** Every step of every kind of purchase, before and after it. */
 async function everyPlace(): Promise<Place[]> {
   const places: Place[] = [];
   for (const way of ways) {
@@ -100,16 +100,16 @@ async function everyPlace(): Promise<Place[]> {
   return places;
 }
 
-/** Starts a process that finds what the one before it left, has it record a purchase, and kills it. */
+/** Starts a process, records a purchase at it, and kills it. */
 async function killOne(seed: number, place: Place): Promise<Killed> {
   const hash = await fixture.pay();
-  const wire = await openWire(service.database.url);
-  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
-  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
-  wire.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));
+  const proxy = await openDatabaseProxy(service.database.url);
+  const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
+  proxy.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));
   const reply = await record(victim, hash, place.way).catch(() => undefined);
   await died;
-  wire.close();
+  proxy.close();
   return { ...place, seed, hash, reply, asksAgain: random(seed)() < 0.5 };
 }
 
@@ -135,7 +135,7 @@ describe('a process that is killed while it records, orders, ends or tells', () 
   );
 });
 
-/** Nothing but the kill went wrong, so whatever was recorded ends as its reference says. */
+/** The kill is the only fault, so every recorded purchase ends as its reference says. */
 async function expectTruth({ seed, way, step, when, hash, reply, asksAgain }: Killed): Promise<void> {
   const about = { seed, way, step, when, asksAgain, told: reply?.status };
   const statuses = (await purchasesOf(hash)).map(({ status }) => status);

@@ -5,7 +5,7 @@ import { auditRelays, paidByManager } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { PAID_RAW } from '../support/examples.ts';
-import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
 import { PurchaseFixture } from '../support/purchases.ts';
 import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
@@ -13,14 +13,14 @@ import { USDC } from '../support/starknet-client.ts';
 const KILLS = seedCount(4);
 const EACH_MS = 30_000;
 const SETTLE_MS = 180_000;
-/** A refund ends within seconds; a victim that has nothing left to do still looks for jobs, and dies of that. */
-const PATIENCE_MS = 60_000;
+/** A refund ends within seconds; an idle victim still polls for jobs, and is killed at that. */
+const WAIT_LIMIT_MS = 60_000;
 
 let service: TestService;
 let fixture: PurchaseFixture;
 let payment: string;
 beforeAll(async () => {
-  // It does no work of its own, so that victims do all of it.
+  // Without jobs, so that victims do all work.
   service = await TestService.start({ SVC_ROLE: 'api' });
   fixture = await PurchaseFixture.start(service);
   payment = await fixture.pay();
@@ -39,51 +39,50 @@ const rows = (): Promise<Row[]> =>
      where type = 'SKU_PURCHASE' order by id`);
 const refundOf = async (id: string) => (await rows()).find((row) => row.id === id)?.refund;
 
-/** A purchase whose payment is due. */
 function due(): Promise<string> {
   const buyer = BigInt(fixture.buyer.address);
   const place = { paymentAddress: BigInt(fixture.paymentAddress), tokenAddress: BigInt(USDC), paid: PAID_RAW };
   return service.purchase({ status: 'FAILED', buyer, hash: payment, ...place });
 }
 
-/** How often something is sent to the database, the sandbox's share included, from the request until the money is there. */
+/** Chunks sent to the database from the request to the refund, those of the sandbox included. */
 async function countSteps(): Promise<number> {
-  const wire = await openWire(service.database.url);
-  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const proxy = await openDatabaseProxy(service.database.url);
+  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const id = await due();
-  const before = wire.sent();
+  const before = proxy.sent();
   const { status, text } = await fixture.refund(id, {}, whole);
   expect([status, text]).toEqual([200, expect.any(String)]);
   const end = await eventually(
     () => refundOf(id),
     (refund) => refund === 'REFUNDED',
-    PATIENCE_MS,
+    WAIT_LIMIT_MS,
   );
   expect(end).toBe('REFUNDED');
-  const steps = wire.sent() - before;
+  const steps = proxy.sent() - before;
   await whole.end();
-  wire.close();
+  proxy.close();
   return steps;
 }
 
 interface Killed {
   readonly id: string;
   readonly reply: Reply | undefined;
-  /** Whether the organisation repeats its request at a process that lives. */
+  /** Whether the organisation repeats its request at another process. */
   readonly asksAgain: boolean;
 }
 
 async function killOne(seed: number, steps: number): Promise<Killed> {
   const id = await due();
-  const wire = await openWire(service.database.url);
-  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
-  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const proxy = await openDatabaseProxy(service.database.url);
+  const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   const places = Array.from({ length: steps }, (_, step) => step + 1);
   const when = random(seed + KILLS)() < 0.5 ? 'before' : 'after';
-  wire.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
+  proxy.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
   const reply = await fixture.refund(id, {}, victim).catch(() => undefined);
   await died;
-  wire.close();
+  proxy.close();
   return { id, reply, asksAgain: random(seed)() < 0.5 };
 }
 

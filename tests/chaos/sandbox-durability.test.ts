@@ -59,7 +59,7 @@ describe('a chain whose process is killed during 1,000 transfers', () => {
     const after = new Sandbox(await service.another());
     const provider = new RpcProvider({ nodeUrl: after.rpcUrl });
     for (const { hash } of acknowledged) expect((await provider.getTransactionReceipt(hash)).isSuccess()).toBe(true);
-    // What was on its way at the kill may be there or not, but never twice: sent again, all thousand end up there once.
+    // A payment that was open at the kill may be stored or not: sent again, each of the thousand is there once.
     const done = new Set(acknowledged);
     await Promise.all(
       queues.map(async (queue) => {
@@ -93,7 +93,7 @@ describe('two processes on one PostgreSQL', () => {
   });
 });
 
-/** So that an acknowledgement before the commit would surely be caught: the kill comes while its batch is being stored. */
+/** Slows the commit, so that the kill comes while a batch is being stored. */
 async function slowDownStoring(): Promise<void> {
   const { db } = service.database;
   await db.rows(sql`create function sandbox.slow() returns trigger language plpgsql as
@@ -102,7 +102,7 @@ async function slowDownStoring(): Promise<void> {
     for each statement execute function sandbox.slow()`);
 }
 
-/** Everyone who has STRK at the start, and who gets the fees. */
+/** All holders of STRK at the start, and the receiver of fees. */
 async function holders(sandbox: Sandbox): Promise<{ sequencer: string; others: string[] }> {
   const { result } = await sandbox.rpc('getBlockWithTxHashes', ['latest']);
   const { sequencer_address } = result as { sequencer_address: string };

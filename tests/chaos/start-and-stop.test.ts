@@ -107,7 +107,7 @@ describe('a start that cannot succeed', () => {
   it.each<[string, Record<string, string>, RegExp]>([
     ['with a wrong setting', { PORT: 'abc' }, /PORT must be a whole number/],
     [
-      'with a live chain where nobody pays for gas',
+      'with a live chain and no way to pay for gas',
       { ...LIVE, STARKNET_RPC_URLS: 'https://node.example/hunter2' },
       /RELAYER_ACCOUNTS must be set/,
     ],
@@ -148,7 +148,7 @@ describe('a stop', () => {
       answer += chunk;
     });
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    // The head is taken in before the signal; the body comes after it.
+    // The head arrives before the signal, the body after it.
     await new Promise<void>((resolve) => socket.write(head + body.slice(0, 3), () => resolve()));
     await send(`${server.origin}/healthz`);
     const ended = server.end('SIGTERM');

@@ -8,7 +8,7 @@ import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const SEEDS = seedCount(20);
-/** A client that got no answer asks again; longer than any ordered fault lasts. */
+/** Longer than any ordered fault. */
 const MAX_TRIES = 20;
 const EACH_MS = 2_000;
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   payer = new Owner();
   await app.createWallet(payer, 'payer');
   await sandbox.faucet(payer.address, 'USDC', '1000');
-  // What happens from here on may be taken back; this may not.
+  // Reorganisations reach back to here at most.
   await sandbox.ask('/starknet/mine', { blocks: 10 });
 });
 afterAll(() => service.stop());
@@ -39,7 +39,7 @@ const METHODS = [
   'starknet_getEvents',
 ];
 
-/** Something that goes wrong before, at, or after the sending. */
+/** A fault before, at or after the sending. */
 function faultOf(next: () => number): [path: string, order: object] {
   const method = pick(next, METHODS);
   const count = 1 + Math.floor(next() * 3);
@@ -60,10 +60,10 @@ function faultOf(next: () => number): [path: string, order: object] {
 interface Asked {
   readonly seed: number;
   readonly kind: 'create' | 'execute';
-  /** The new wallet, or who is paid. */
+  /** The new wallet, or the recipient. */
   readonly address: string;
   readonly fault: string;
-  /** What the client was told in the end. */
+  /** The last answer. */
   readonly status: number;
 }
 
@@ -93,7 +93,7 @@ async function payment(seed: number, { address }: Owner) {
   return { path: '/transactions/execute-sponsored-transaction', body };
 }
 
-/** Preparing asks the chain for its time, and may meet the fault of the seed before. */
+/** Preparing reads the chain's time and may meet the fault of the previous seed. */
 async function insist<T>(prepare: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -104,7 +104,7 @@ async function insist<T>(prepare: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('whatever a node does wrong', () => {
+describe('under any fault of a node', () => {
   it(
     `a wallet is created and a payment made once or not at all, and what is stored ends with the truth: ${SEEDS} seeds`,
     async () => {
@@ -124,7 +124,7 @@ async function expectWallet(asked: Asked): Promise<void> {
   const { isDeployed } = body as { isDeployed?: boolean };
   const { result } = await sandbox.rpc('getClassHashAt', ['latest', asked.address]);
   expect({ ...asked, isDeployed: isDeployed ?? false }).toEqual({ ...asked, isDeployed: result !== undefined });
-  // Who was told of a wallet has one; who was refused has none.
+  // An answered wallet exists, a refused one does not.
   expect({ ...asked, status: isDeployed === undefined ? 400 : 200 }).toEqual(asked);
 }
 

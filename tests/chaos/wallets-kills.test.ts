@@ -2,16 +2,15 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App, Owner, transferOf } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
-import { openWire, pick, random, seedCount } from '../support/faults.ts';
+import { openDatabaseProxy, pick, random, seedCount } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const KILLS = seedCount(6);
-/** After the answer comes what watches over it. */
+/** The relay worker goes on after the answer. */
 const STEPS_AFTER_ANSWER = 10;
 const EACH_MS = 15_000;
-/** Numbers that no seed has. */
 const UNKILLED = 1_000_000;
 
 let service: TestService;
@@ -35,11 +34,11 @@ interface Killed {
   readonly seed: number;
   readonly attempt: Attempt;
   readonly owner: Owner;
-  /** Whether the client asks again, of the process that is left. */
+  /** Whether the client repeats its request at the survivor. */
   readonly asksAgain: boolean;
 }
 
-/** Prepared and signed by the survivor, so that the victim has only the step to do that moves something. */
+/** Prepared at the survivor, so that the victim does the relevant step alone. */
 async function prepareAttempt(seed: number, kind: Kind): Promise<[Attempt, Owner]> {
   const owner = new Owner();
   if (kind === 'create') return [{ path: '/svc-wallets', body: await survivor.creation(owner, `user ${seed}`) }, owner];
@@ -48,25 +47,25 @@ async function prepareAttempt(seed: number, kind: Kind): Promise<[Attempt, Owner
   return [{ path: '/transactions/execute-sponsored-transaction', body }, owner];
 }
 
-/** How often something is sent to the database, the sandbox's share included, until such a request is answered. */
+/** Chunks sent to the database until such a request is answered, those of the sandbox included. */
 async function countSteps(kind: Kind): Promise<number> {
-  const wire = await openWire(service.database.url);
-  const app = new App(await service.another({ DATABASE_URL: wire.url }), survivor.headers);
-  // The first one finds nothing in memory, as it is with every victim.
+  const proxy = await openDatabaseProxy(service.database.url);
+  const app = new App(await service.another({ DATABASE_URL: proxy.url }), survivor.headers);
+  // The first request finds empty caches, as with every victim.
   const [attempt] = await prepareAttempt(UNKILLED + kinds.indexOf(kind), kind);
-  const before = wire.sent();
+  const before = proxy.sent();
   expect(await app.post(attempt.path, attempt.body)).toMatchObject({ status: 200 });
-  return wire.sent() - before;
+  return proxy.sent() - before;
 }
 
-/** Starts a process, lets it begin, and kills it at the step that the seed chooses. */
+/** Starts a process, sends it a request, and kills it at the seed's step. */
 async function killOne(seed: number, steps: Record<Kind, number>): Promise<Killed> {
   const next = random(seed);
   const kind = pick(next, kinds);
   const [attempt, owner] = await prepareAttempt(seed, kind);
-  const wire = await openWire(service.database.url);
-  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: pick(next, ['api', 'all']) });
-  wire.cutAfter(
+  const proxy = await openDatabaseProxy(service.database.url);
+  const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: pick(next, ['api', 'all']) });
+  proxy.cutAfter(
     1 + Math.floor(next() * (steps[kind] + STEPS_AFTER_ANSWER)),
     pick(next, ['before', 'after'] as const),
     () => {
@@ -75,7 +74,7 @@ async function killOne(seed: number, steps: Record<Kind, number>): Promise<Kille
   );
   await new App(victim, survivor.headers).post(attempt.path, attempt.body).catch(() => undefined);
   await victim.end('SIGKILL');
-  wire.close();
+  proxy.close();
   return { seed, attempt, owner, asksAgain: next() < 0.5 };
 }
 

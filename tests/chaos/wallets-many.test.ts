@@ -23,7 +23,7 @@ async function payers(app: App, sandbox: Sandbox): Promise<Owner[]> {
   return owners;
 }
 
-/** As a client does that is told that the chain is slow: the same request again answers what became of it. */
+/** Repeats the request while the chain is slow, as a client does. */
 async function insist(app: App, path: string, body: object): Promise<Reply> {
   for (let tries = 1; ; tries++) {
     const reply = await app.post(path, body);

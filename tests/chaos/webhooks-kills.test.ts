@@ -3,21 +3,21 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import type { Webhook } from '../support/app.ts';
-import { openWire, random, seedCount } from '../support/faults.ts';
+import { openDatabaseProxy, random, seedCount } from '../support/faults.ts';
 import { TestService } from '../support/service.ts';
 import { WebhookFixture } from '../support/webhooks.ts';
 
 const KILLS = seedCount(6);
 const EVENTS = 12;
-/** From the first look at the queue to the last delivery of a dozen, roughly. */
+/** Roughly the chunks from the first poll to the last of a dozen deliveries. */
 const STEPS = 60;
-const PATIENCE_MS = 60_000;
+const WAIT_LIMIT_MS = 60_000;
 const LIMIT_MS = 120_000 + KILLS * 20_000;
 
 let service: TestService;
 let webhooks: WebhookFixture;
 beforeAll(async () => {
-  // It does no work of its own, so that victims do all of it.
+  // Without jobs, so that victims do all work.
   service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
   webhooks = new WebhookFixture(service);
 });
@@ -45,14 +45,14 @@ describe('a process that is killed while it delivers', () => {
       const webhook = await webhooks.create(receiver.url);
       for (let seed = 0; seed < KILLS; seed++) {
         const next = random(seed);
-        const wire = await openWire(service.database.url);
-        const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'worker' });
-        const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+        const proxy = await openDatabaseProxy(service.database.url);
+        const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'worker' });
+        const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
         const step = 1 + Math.floor(next() * STEPS);
-        wire.cutAfter(step, next() < 0.5 ? 'before' : 'after', () => victim.process.kill('SIGKILL'));
+        proxy.cutAfter(step, next() < 0.5 ? 'before' : 'after', () => victim.process.kill('SIGKILL'));
         await webhooks.publish(EVENTS);
         await died;
-        wire.close();
+        proxy.close();
       }
       const survivor = await service.another({ SVC_ROLE: 'worker' });
       expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: KILLS * EVENTS });

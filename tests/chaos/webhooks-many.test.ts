@@ -13,7 +13,7 @@ const FEW = 40;
 /** Each event costs some milliseconds, and the machine may be busy. */
 const LIMIT_MS = 240_000;
 /**
- * Between two collections the heap grows by up to 110 MB, whatever is kept (`npm run bench:webhooks`). So this finds gigabytes that are
+ * Between two collections the heap grows by up to 110 MB in any case (`npm run bench:webhooks`). So this finds gigabytes that are
  * read, not a slow leak, for which the benchmark is.
  */
 const MAX_GROWTH_MB = 200;
@@ -28,7 +28,7 @@ afterAll(() => service.stop());
 
 const idOf = ({ headers }: Receiver['received'][number]) => String(headers['webhook-id']);
 
-/** Fails for every third event that it sees for the first time, each time in another way, and accepts it later. */
+/** Fails at first for every third event, each time differently, and accepts it later. */
 function failingAThird(): Behaviour {
   const ways = ['answers 500', 'redirects', 'closes', 'sends a gigabyte'].map((name) => badReceivers[name]?.behave);
   const seen = new Set<string>();
@@ -64,7 +64,7 @@ describe('2,000 events', () => {
         select event_id as id, attempts from webhook_deliveries where webhook_id = ${webhook.id} order by event_id`);
       const arrived = new Set(receiver.received.map(idOf));
       expect(stored.filter(({ id }) => !arrived.has(id))).toEqual([]);
-      // Nothing but the failures was repeated, and every one of them was.
+      // Exactly the failures were repeated.
       const twice = stored.filter(({ attempts }) => attempts === 2).length;
       expect([twice, receiver.received.length]).toEqual([Math.floor(EVENTS / 3), EVENTS + Math.floor(EVENTS / 3)]);
     },
@@ -85,7 +85,7 @@ describe('a receiver that hangs', () => {
       await Promise.all(hanging.map((receiver) => receiver.until(1)));
       await webhooks.publish(FEW);
       await good.until(2 * FEW);
-      // Four may be under way to a webhook, for twenty seconds; on a machine that is busy a second turn may have begun.
+      // Four deliveries of a webhook may be open for 20 s; on a busy machine a second batch may have begun.
       expect(hanging.map(({ received }) => received.length).filter((count) => count > 8)).toEqual([]);
       expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: 2 * FEW });
     },

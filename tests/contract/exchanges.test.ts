@@ -56,7 +56,7 @@ describe('an amount in pesos, at the fixed 18.50 of development,', () => {
     expect(reply.text).toBe(usd);
   });
 
-  it('has at most six decimals, whatever the amount', async () => {
+  it('has at most six decimals, for any amount', async () => {
     for (const amount of ['0.07', '1.11', '33.33', '1234.56', '99999999.99']) {
       const { text } = await convert(amount, 'MXN');
       expect(text).toMatch(/^\d+(\.\d{1,6})?$/);

@@ -20,7 +20,7 @@ const CHECK = '/skus/pase-recarga/check-reference';
 const post = (options: Send) => call(CHECK, { method: 'POST', ...options });
 const MEBIBYTE = 1024 * 1024;
 
-/** One answer of each kind: a success, and refusals from every layer that can refuse. */
+/** A success, and refusals of every layer. */
 const kinds: [string, (headers?: Record<string, string>) => Promise<Awaited<ReturnType<typeof send>>>][] = [
   ['a success', (headers = {}) => call('/skus?limit=1', { headers })],
   ['a 400', (headers = {}) => call('/skus?limit=0', { headers })],
@@ -168,7 +168,7 @@ describe('a body', () => {
     }
   });
 
-  it('that is empty counts as none, whatever its content type says', async () => {
+  it('that is empty counts as none, with any content type', async () => {
     for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]) {
       const reply = await post({ headers });
       expectError(reply, 400, 'invalid_request');
@@ -214,7 +214,7 @@ describe('a body', () => {
     expectError(await post({ raw: nested(100_000) }), 400, 'invalid_request');
   });
 
-  it('may have fields that nobody knows', async () => {
+  it('may have unknown fields', async () => {
     expect((await post({ body: { reference: 'a', colour: 'blue' } })).status).toBe(200);
   });
 

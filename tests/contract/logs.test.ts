@@ -13,8 +13,7 @@ const USER = 'maria.lopez-4711';
 const IDEMPOTENCY_KEY = 'order-8d1f-secret';
 const REFERENCE = 'REFERENCE-OF-MARIA';
 const CIPHERTEXT = 'CIPHERTEXT-OF-MARIA';
-/** A line travels through a pipe; a busy machine takes its time. */
-const LOG_PATIENCE = { timeout: 10_000, interval: 10 };
+const LOG_POLL = { timeout: 10_000, interval: 10 };
 
 beforeAll(async () => {
   service = await TestService.start({ LOG_LEVEL: 'trace' });
@@ -55,9 +54,9 @@ beforeAll(async () => {
   for (const [path, options] of requests) await send(baseUrl + path, options);
   await useWallets(organization);
   for (const path of [`/${CODE}`, `/docs?${CODE}`, `/claim/${CODE}`]) await send(server.origin + path);
-  // The last line is there once the last request is: its own line comes after its answer.
+  // A request's line is written after its answer.
   await send(`${server.origin}/healthz`, { headers: { 'x-request-id': 'the-last-one' } });
-  await vi.waitFor(() => expect(server.output()).toContain('the-last-one'), LOG_PATIENCE);
+  await vi.waitFor(() => expect(server.output()).toContain('the-last-one'), LOG_POLL);
 });
 afterAll(() => service.stop());
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** PUBLIC_URL is where others see it; we go straight to its port. */
+/** PUBLIC_URL is not reachable here, its port is. */
 const strictOrigin = () => /listening at (http:\S+?)"/.exec(strict.output())?.[1] ?? '';
 
 describe('the health of a process', () => {

@@ -67,7 +67,7 @@ describe('the list of services', () => {
     }
   });
 
-  it('skips as many as offset says, whatever page says', async () => {
+  it('skips as many as offset says, not as page says', async () => {
     const { ids, envelope } = await list('?offset=25&limit=10&page=9');
     expect(ids).toEqual(slice(25, 35));
     expect(envelope).toMatchObject({ page: 3, limit: 10, total: TOTAL });

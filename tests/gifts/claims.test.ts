@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** While no node answers, nobody is paid. */
+/** While no node answers, no redeem is paid. */
 const UNAVAILABLE = { kind: 'unavailable', seconds: 60 };
 const clearFaults = () => sandbox.ask('/starknet/faults', undefined, 'DELETE');
 
@@ -77,11 +77,11 @@ describe('a gift code', () => {
   });
 });
 
-describe('a code that somebody guesses', () => {
+describe('a guessed code', () => {
   it('is answered with the same bytes and headers whether it never was, was deleted or cannot be', async () => {
     const { id, code } = await newGift();
     await caller(first)(`/gifts/${id}`, { method: 'DELETE' });
-    const codes = ['NOBODY-HAS-THIS', code, 'x', 'a'.repeat(128), '%C3%B1', '%F0%9F%8E%81'];
+    const codes = ['NO-SUCH-CODE', code, 'x', 'a'.repeat(128), '%C3%B1', '%F0%9F%8E%81'];
     const shown = async (path: (guess: string) => string, options: Send) =>
       Promise.all(
         codes.map(async (guess) => {
@@ -152,7 +152,7 @@ describe('a redeem whose process ends while it waits', () => {
     await dying.end('SIGKILL');
     expect(await lost).toBe('lost');
     await clearFaults();
-    // Instead of waiting until the first request's time is over.
+    // In place of waiting for the first request's claim to expire.
     await service.database.db.run(sql`update idempotency_keys set leased_until = now() - interval '1 second'`);
     const replies = [await redeem(code, wallet, { headers }), await redeem(code, wallet, { headers })];
     const [made, ...others] = await redeemsOf(id);

@@ -9,8 +9,8 @@ import { caller, send } from '../support/client.ts';
 import { errorLines } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
-/** A mail passes through the queue; after a kill its job is taken over in some seconds. */
-const PATIENCE = { timeout: 60_000, interval: 50 };
+/** After a kill the mail's job is taken over within seconds. */
+const POLL = { timeout: 60_000, interval: 50 };
 const PROCESSES_TIMEOUT_MS = 120_000;
 const PASSWORD = 's3cr%t/pw';
 
@@ -28,7 +28,7 @@ async function startWith(smtp: SmtpTestServer): Promise<TestService> {
   return service;
 }
 
-/** As a bulk of production stores it; a live Starknet for the gifts is not at hand. */
+/** As a bulk of production stores it, which needs a live Starknet. */
 async function mailOfProduction(service: TestService, recipient: string): Promise<void> {
   const { id: organizationId } = await service.organization();
   const mail = { organizationId, environment: 'production', recipient, template: 'gift', content } as const;
@@ -54,7 +54,7 @@ it(
 
     const mailbox = `${server.origin}/sandbox/mailbox`;
     const listed = async () => ((await send(mailbox)).body as { mails: { id: number; to: string }[] }).mails;
-    await vi.waitFor(async () => expect(await listed()).toHaveLength(2), PATIENCE);
+    await vi.waitFor(async () => expect(await listed()).toHaveLength(2), POLL);
     for (const { id, to } of await listed()) {
       const claimUrl = gifts.find(({ email }) => email === to)?.claimUrl ?? 'none';
       const { text, html } = (await send(`${mailbox}/${id}`)).body as { text: string; html: string };
@@ -68,7 +68,7 @@ it(
     expect(smtp.mails).toEqual([]);
 
     await mailOfProduction(service, 'luz@example.com');
-    await vi.waitFor(async () => expect(await states(service)).toEqual(['SENT', 'SENT', 'SENT']), PATIENCE);
+    await vi.waitFor(async () => expect(await states(service)).toEqual(['SENT', 'SENT', 'SENT']), POLL);
     expect(smtp.mails).toMatchObject([{ recipients: ['luz@example.com'], sender: 'gifts@shop.example', user: 'svc' }]);
     expect(readMessage(smtp.mails[0]?.raw ?? Buffer.alloc(0)).html).toContain(`href="${content.claimUrl}"`);
     expect(await listed()).toHaveLength(2);
@@ -87,11 +87,11 @@ it(
     const smtp = await startSmtp({ allowInsecureAuth: true, answer });
     const service = await startWith(smtp);
     await mailOfProduction(service, 'luz@example.com');
-    await vi.waitFor(() => expect(smtp.mails).toHaveLength(1), PATIENCE);
+    await vi.waitFor(() => expect(smtp.mails).toHaveLength(1), POLL);
     await service.server.end('SIGKILL');
     expect(await states(service)).toEqual(['QUEUED']);
     await service.another();
-    await vi.waitFor(async () => expect(await states(service)).toEqual(['SENT']), PATIENCE);
+    await vi.waitFor(async () => expect(await states(service)).toEqual(['SENT']), POLL);
     const ids = smtp.mails.map(({ raw }) => headerOf(readMessage(raw).headers, 'message-id'));
     expect(ids).toHaveLength(2);
     expect(ids[0]).toMatch(/^<mail_[0-9a-z]{26}@shop\.example>$/);

@@ -145,7 +145,7 @@ describe('gifts in bulk', () => {
   });
 });
 
-it('gifts of an organisation are nobody else’s', async () => {
+it('gifts of an organisation are hidden from every other one', async () => {
   const { id } = bodyOf<{ id: string }>(await create());
   const keys = (await service.organization({ name: 'Otra' })).keys;
   const ask = (path: string, method: string, body?: unknown) =>

@@ -14,7 +14,7 @@ import { USDC } from '../support/starknet-client.ts';
 
 const SEEDS = seedCount(10);
 const EACH_MS = 4_000;
-/** Sweeps come every quarter of a minute, and what reverted needs one after its block is accepted on L1. */
+/** Sweeps run every 15 s; a reverted payout needs one after its block is accepted on L1. */
 const SETTLE_MS = 120_000;
 const L1_AFTER_BLOCKS = 100;
 
@@ -65,7 +65,7 @@ const rowsOf = (giftId: string) =>
   service.database.db.rows<Row>(sql`
     select address, status, amount_micros as amount, relay_id as relay from gift_redeems where gift_id = ${giftId}`);
 
-/** What is under way ends, and what reverted is paid again once the chain is past it. */
+/** Waits until all relays have ended and reverted payouts are repeated. */
 async function settled(giftId: string): Promise<Row[]> {
   const { db } = service.database;
   const open = async () => {
@@ -114,7 +114,7 @@ const METHODS = [
   'starknet_getTransactionStatus',
 ];
 
-/** Something that goes wrong before, at, or after the sending. */
+/** A fault before, at or after the sending. */
 function faultOf(next: () => number): [path: string, order: object] {
   const method = pick(next, METHODS);
   const count = 1 + Math.floor(next() * 3);
@@ -132,13 +132,13 @@ function faultOf(next: () => number): [path: string, order: object] {
   return pick(next, orders);
 }
 
-/** Nothing waits to be put into a payout. */
+/** Every redeem is part of a payout. */
 const allSent = (count: number) => (rows: readonly Row[]) =>
   rows.length === count && rows.every(({ status, relay }) => status !== 'PENDING' || relay !== null);
 
-describe('whatever a node does wrong', () => {
+describe('under any fault of a node', () => {
   it(
-    `every redeem is paid once or not at all, and the books say which: ${SEEDS} seeds`,
+    `every redeem is paid once or not at all, and the ledger says which: ${SEEDS} seeds`,
     async () => {
       const gift = await newGift({ amount: 0.5, maxRedeems: 1_000, maxRedeemsPerUser: 1_000 });
       const asked: Promise<Reply>[] = [];
@@ -149,7 +149,7 @@ describe('whatever a node does wrong', () => {
         if (!isLate) await sandbox.ask(path, order);
         const some = Array.from({ length: 1 + Math.floor(next() * 3) }, () => redeem(gift.code, newWallet()));
         asked.push(...some);
-        // Some go on while the next seed's fault comes.
+        // Some go on during the next fault.
         if (next() < 0.7) await eventually(() => rowsOf(gift.id), allSent(asked.length), EACH_MS);
         if (isLate) await sandbox.ask(path, order);
       }

@@ -4,7 +4,7 @@ import { auditRelays } from '../support/audit.ts';
 import { GiftFixture, newSolanaWallet } from '../support/gifts.ts';
 import { TestService } from '../support/service.ts';
 
-/** Several looks at the bridge, on a machine that may be busy. */
+/** Several polls of the bridge, on a busy machine. */
 const EACH_MS = 120_000;
 /** 5 USDC: a fee of 650, and half as much again of what is burned. */
 const CEILING = 977n;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 beforeEach(() => gifts.removeFaults());
 afterAll(() => service.stop());
 
-/** To the millionth. */
+/** Rounded to micros. */
 const usd = (value: number) => expect.closeTo(value, 7);
 
 describe('a gift that is redeemed to Solana', () => {

@@ -50,8 +50,8 @@ describe('cancelling', () => {
     await fixture.sandbox.freeze();
     const { id } = await fixture.buy(references.quick);
     const { headers } = await service.organization({ name: 'Otra' });
-    const [theirs, nobodys] = [await fixture.cancel(id, headers), await fixture.cancel('txn_none', headers)];
-    expect([theirs.status, theirs.text]).toEqual([404, nobodys.text]);
+    const [theirs, missing] = [await fixture.cancel(id, headers), await fixture.cancel('txn_none', headers)];
+    expect([theirs.status, theirs.text]).toEqual([404, missing.text]);
     expect(await fixture.read(id)).toMatchObject({ status: 'PENDING' });
   });
 

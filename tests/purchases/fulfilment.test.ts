@@ -14,8 +14,8 @@ import { WebhookFixture } from '../support/webhooks.ts';
 const run = promisify(execFile);
 const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
 const NOTIFIED = 'ventas@shop.example';
-const PATIENCE_MS = 60_000;
-/** Each word of the operator is a process of its own. */
+const WAIT_LIMIT_MS = 60_000;
+/** Each command of the operator is a process. */
 const OPERATOR_MS = 180_000;
 
 let service: TestService;
@@ -38,10 +38,10 @@ interface Told {
   readonly data: Record<string, unknown>;
 }
 
-/** What a receiver heard of a purchase, once it has heard so much. */
-async function toldOf(received: readonly Received[], id: string, count: number): Promise<Told[]> {
+/** The events of a purchase, once there are `count`. */
+async function eventTypesOf(received: readonly Received[], id: string, count: number): Promise<Told[]> {
   const read = async () => received.map(({ body }) => JSON.parse(body) as Told).filter(({ data }) => data.id === id);
-  return eventually(read, (told) => told.length >= count, PATIENCE_MS);
+  return eventually(read, (told) => told.length >= count, WAIT_LIMIT_MS);
 }
 
 const byType = (one: Told, other: Told) => one.type.localeCompare(other.type);
@@ -71,7 +71,7 @@ describe('a purchase', () => {
       confirmedAt: expect.any(String),
     });
     expect(ended).not.toHaveProperty('refundStatus');
-    const told = (await toldOf(receiver.received, recorded.id, 2)).toSorted(byType);
+    const told = (await eventTypesOf(receiver.received, recorded.id, 2)).toSorted(byType);
     expect(told).toMatchObject([
       { type: 'sku-purchase.completed', data: ended },
       { type: 'sku-purchase.processing', data: { status: 'PROCESSING' } },
@@ -91,7 +91,9 @@ describe('a purchase', () => {
       refundStatus: 'DUE',
       failureReason: expect.stringContaining('0000'),
     });
-    expect(await toldOf(receiver.received, ended.id, 1)).toMatchObject([{ type: 'sku-purchase.failed', data: ended }]);
+    expect(await eventTypesOf(receiver.received, ended.id, 1)).toMatchObject([
+      { type: 'sku-purchase.failed', data: ended },
+    ]);
     const [mail] = await fixture.mails(NOTIFIED, ended.id, 1);
     expect(mail?.text).toContain('The payment is due for refund');
     const due = await fixture.app.get('/sku-purchases?refundStatus=DUE');

@@ -7,12 +7,12 @@ import { PurchaseFixture, references } from '../support/purchases.ts';
 import { errorLines, type RunningServer } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
-/** How often the same is offered at once. */
+/** Requests at once. */
 const OFFERS = 12;
 
 let service: TestService;
 let fixture: PurchaseFixture;
-/** The same app at two processes, and another organisation with a wallet of its own at both. */
+/** One app and another organisation, each at two processes. */
 let ours: [App, App];
 let theirs: [App, App];
 let theirWallet: Owner;
@@ -45,7 +45,7 @@ const uses = (hash: string) =>
 const codes = (replies: readonly Reply[]) =>
   replies.map(({ status, body }) => (status === 200 ? 'recorded' : (body as { error: string }).error)).toSorted();
 
-/** Offers in turn at both processes and in both spellings, all at once. */
+/** Sends all at once, alternating processes and spellings. */
 function offer(hash: string, make: (app: 0 | 1, spelling: string, index: number) => Promise<Reply>): Promise<Reply[]> {
   return Promise.all(
     Array.from({ length: OFFERS }, (_, index) =>
@@ -84,7 +84,7 @@ describe('one payment', () => {
         ? ours[app].post('/sku-purchases', fixture.body(spelling, references.quick))
         : ours[app].post('/organization/deposits', { transactionHash: spelling, chain: 'STARKNET' }),
     );
-    // Every offer of the kind that was first is answered with the same.
+    // Every request of the winning kind has the same answer.
     expect(codes(replies)).toEqual([
       ...Array(OFFERS / 2).fill('recorded'),
       ...Array(OFFERS / 2).fill('transaction_already_used'),
@@ -110,7 +110,7 @@ describe('one payment', () => {
     expect(await uses(hash)).toHaveLength(1);
   });
 
-  it('that bought something buys nothing else, for nobody, ever after', async () => {
+  it('that bought something buys nothing else, for any caller', async () => {
     const { id, transactionHash } = await fixture.bought(references.quick);
     for (const spelling of spellings(transactionHash)) {
       const body = fixture.body(spelling, references.quick);

@@ -11,7 +11,7 @@ const LEAST_RAW = 2_675_676n;
 
 let service: TestService;
 let fixture: PurchaseFixture;
-/** Of another wallet of the same organisation, with money. */
+/** Of another wallet of the same organisation. */
 let other: Owner;
 beforeAll(async () => {
   service = await TestService.start();
@@ -35,7 +35,7 @@ async function refused(hash: string, code: ErrorCode, changes: object = {}, app?
   return (reply.body as { message: string }).message;
 }
 
-/** A refusal uses nothing up: what is right is recorded with the same payment afterwards. */
+/** After a refusal the same payment is recorded with a valid body. */
 async function recorded(hash: string, changes: object = {}): Promise<void> {
   expect(await record(hash, changes)).toMatchObject({ status: 200, body: { type: 'SKU_PURCHASE' } });
 }
@@ -95,7 +95,7 @@ describe('a payment for a purchase', () => {
     await recorded(hash, { walletAddress: other.address });
   });
 
-  it('is not one that nobody knows, nor one on another chain', async () => {
+  it('is neither unknown nor on another chain', async () => {
     await refused('0x1234', 'transaction_not_found');
     await refused('0x1234', 'unsupported_chain', { chain: 'BASE' });
     await refused('1234', 'invalid_request');

@@ -15,7 +15,7 @@ import { abortRequest, floodRequest, send } from '../support/client.ts';
 import { placeOrder } from '../support/purchases.ts';
 import { TestService } from '../support/service.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const POLL = { timeout: 20_000, interval: 50 };
 const MEBIBYTE = 2 ** 20;
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/fulfilment.md'), 'utf8');
 const [, example = ''] = /```js\n([\s\S]*?)```/.exec(guide) ?? [];
@@ -41,7 +41,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** As it stands, in a process of its own, until it says that it listens. */
+/** In a process of its own; ready when it listens. */
 async function startExample(env: Record<string, string>): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', example], {
     env,
@@ -61,8 +61,8 @@ describe("the guide's fulfilment service, as it stands", () => {
   it('delivers what was bought, and tells svc by itself', async () => {
     const { db } = service.database;
     const id = await placeOrder(db, { environment: 'production', sku: { reference: '5512345678' } });
-    await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'SUCCESS' }), PATIENCE);
-    // Looked up it would be half a minute later: it was told.
+    await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'SUCCESS' }), POLL);
+    // A lookup comes after half a minute, so this was the callback.
     expect(await endOf(db, id)).toMatchObject({ fileNumber: `F-${id.slice(-8)}`, refund: null });
     expect(await provider.lookUp(id, never)).toEqual({ state: 'completed', fileNumber: `F-${id.slice(-8)}` });
   });
@@ -70,7 +70,7 @@ describe("the guide's fulfilment service, as it stands", () => {
   it('says why it does not, and the payment is due for refund', async () => {
     const { db } = service.database;
     const id = await placeOrder(db, { environment: 'production', sku: { reference: '5512345679' } });
-    await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'FAILED' }), PATIENCE);
+    await vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status: 'FAILED' }), POLL);
     expect(await endOf(db, id)).toMatchObject({ reason: 'The number does not exist', refund: 'DUE' });
   });
 
@@ -89,7 +89,7 @@ describe("the guide's fulfilment service, as it stands", () => {
     expect(await provider.lookUp(order.orderId, never)).toEqual({ state: 'unknown' });
     expect(await provider.order(order, never)).toEqual({ state: 'accepted' });
     const completed = { state: 'completed', fileNumber: `F-${order.orderId.slice(-8)}` };
-    await vi.waitFor(async () => expect(await provider.order(order, never)).toEqual(completed), PATIENCE);
+    await vi.waitFor(async () => expect(await provider.order(order, never)).toEqual(completed), POLL);
     await expect(provider.order({ ...order, amount: '100' }, never)).rejects.toThrow(UnknownOutcomeError);
   });
 

@@ -5,8 +5,8 @@ import { placeOrder } from '../support/purchases.ts';
 import { errorLines, type RunningServer } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
-/** A job that failed is due again in two seconds; after a kill it is taken over in some more. */
-const PATIENCE = { timeout: 60_000, interval: 50 };
+/** A failed job is due again in two seconds; after a kill it is taken over some seconds later. */
+const POLL = { timeout: 60_000, interval: 50 };
 const PROCESSES_TIMEOUT_MS = 120_000;
 
 interface Entry {
@@ -26,7 +26,7 @@ const ledger = async ({ origin }: RunningServer, id: string): Promise<Entry | un
   ((await send(`${origin}/sandbox/provider/orders?orderId=${id}`)).body as { orders: Entry[] }).orders[0];
 const buy = ({ database: { db } }: TestService, reference: string) => placeOrder(db, { sku: { reference } });
 const until = ({ database: { db } }: TestService, id: string, status: string) =>
-  vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status }), PATIENCE);
+  vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status }), POLL);
 
 describe('the provider of development', () => {
   let service: TestService;
@@ -78,7 +78,7 @@ describe('the provider of development', () => {
     await post(service.server, 'faults', { kind });
     const id = await buy(service, reference);
     await until(service, id, status);
-    await vi.waitFor(async () => expect(await ledger(service.server, id)).toMatchObject({ told }), PATIENCE);
+    await vi.waitFor(async () => expect(await ledger(service.server, id)).toMatchObject({ told }), POLL);
     expect(await endOf(service.database.db, id)).toMatchObject({ status });
   });
 });
@@ -92,13 +92,13 @@ it(
       const id = await buy(service, '5512341111');
       await vi.waitFor(
         async () => expect(await endOf(service.database.db, id)).toMatchObject({ accepted: true }),
-        PATIENCE,
+        POLL,
       );
       await service.server.end('SIGKILL');
       expect(await endOf(service.database.db, id)).toMatchObject({ status: 'PROCESSING' });
       const next = await service.another();
       await until(service, id, 'SUCCESS');
-      await vi.waitFor(async () => expect((await ledger(next, id))?.told).toEqual([204]), PATIENCE);
+      await vi.waitFor(async () => expect((await ledger(next, id))?.told).toEqual([204]), POLL);
       expect(await ledger(next, id)).toMatchObject({ asked: 1, delivered: 1 });
     } finally {
       await service.stop();
@@ -114,7 +114,7 @@ it(
     try {
       await post(service.server, 'faults', { kind: 'deliver-hang' });
       const id = await buy(service, '5512345678');
-      await vi.waitFor(async () => expect((await ledger(service.server, id))?.delivered).toBe(1), PATIENCE);
+      await vi.waitFor(async () => expect((await ledger(service.server, id))?.delivered).toBe(1), POLL);
       expect(await service.server.end()).toBe(0);
       expect(await endOf(service.database.db, id)).toMatchObject({ status: 'PROCESSING' });
       const next = await service.another();
@@ -136,7 +136,7 @@ it(
       await post(service.server, 'settings', { slowSeconds: 0 });
       const id = await buy(service, '5512341111');
       await until(service, id, 'SUCCESS');
-      await vi.waitFor(async () => expect((await ledger(service.server, id))?.told).toEqual([204]), PATIENCE);
+      await vi.waitFor(async () => expect((await ledger(service.server, id))?.told).toEqual([204]), POLL);
       expect(await ledger(service.server, id)).toMatchObject({ asked: 1, delivered: 1, lookedUp: 0 });
       expect(errorLines(worker.output())).toEqual([]);
     } finally {

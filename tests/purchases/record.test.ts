@@ -9,9 +9,8 @@ import { type AnyService, TestService } from '../support/service.ts';
 
 let service: AnyService;
 let fixture: PurchaseFixture;
-/** The user whose wallet it is, and another one. */
+/** The owner of the wallet, and another user. */
 let [buyer, stranger]: App[] = [];
-/** Another organisation. */
 let others: App;
 beforeAll(async () => {
   service = await TestService.shared();
@@ -33,7 +32,7 @@ afterAll(async () => {
 });
 
 const the = (app: App | undefined): App => {
-  if (!app) throw new Error('Nobody is there yet.');
+  if (!app) throw new Error('It is prepared in beforeAll.');
   return app;
 };
 const record = (app: App, body: object) => app.post('/sku-purchases', body);

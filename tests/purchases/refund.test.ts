@@ -16,13 +16,12 @@ beforeAll(async () => {
   fixture = await PurchaseFixture.start(service);
 });
 afterAll(async () => {
-  // That a refund could not be sent is for the operator to know.
+  // A refund that cannot be sent is logged for the operator.
   const errors = service.errors(/manager wallet balance/);
   await service.stop();
   expect(errors).toEqual([]);
 });
 
-/** A purchase that failed. */
 const failed = async () => (await fixture.bought(references.failing)).id;
 const refunded = (id: string) => fixture.until(id, ({ refundStatus }) => refundStatus === 'REFUNDED');
 
@@ -73,7 +72,7 @@ describe('a refund', () => {
     expect([again.status, again.body]).toMatchObject([400, { error: 'transaction_already_used' }]);
     expect((await fixture.refund(id)).body).toEqual(answer.body);
     expect(await fixture.balance()).toBe(before);
-    // Nor is the payment itself, or a transfer that was a refund, a payment for something else.
+    // Neither the payment nor a refund counts as a deposit.
     const deposit = await fixture.app.post('/organization/deposits', { transactionHash: hash, chain: 'STARKNET' });
     expect(deposit.status).toBe(400);
   });
@@ -83,7 +82,7 @@ describe('a refund', () => {
     const refused = await fixture.refund(delivered.id);
     expect([refused.status, refused.body]).toMatchObject([400, { error: 'purchase_not_refundable' }]);
     const id = await failed();
-    // What a node says of a transfer of more than there is. Payments arrive at the manager here, so it never has too little.
+    // The error of a node for an uncovered transfer; the manager receives the payments, so its balance is never too low here.
     const message = 'ERC20: insufficient balance';
     await fixture.sandbox.orderFault({ kind: 'error', method: 'starknet_estimateFee', code: 41, message });
     const poor = await fixture.refund(id);

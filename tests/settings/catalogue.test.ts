@@ -8,7 +8,6 @@ import { type AnyService, TestService } from '../support/service.ts';
 let service: AnyService;
 let baseUrl: string;
 let us: Organization;
-/** What an app sends for its user. */
 let user: Record<string, string>;
 
 beforeAll(async () => {

@@ -7,8 +7,8 @@ import { expectAnswer, expectError } from '../support/assertions.ts';
 import { isAdmitted, send } from '../support/client.ts';
 import { TestService } from '../support/service.ts';
 
-/** An announcement through the database takes milliseconds; a machine under load takes longer. */
-const PATIENCE = { timeout: 10_000, interval: 20 };
+/** A NOTIFY takes milliseconds; on a busy machine longer. */
+const POLL = { timeout: 10_000, interval: 20 };
 
 let service: TestService;
 /** Two processes on one database. */
@@ -41,16 +41,16 @@ describe('a key', () => {
   it('is rotated by script: made, used everywhere, and the old one revoked at once on every process', async () => {
     const [publicKey, secretKey] = [await create('public'), await create('secret')];
     const headers = { 'x-api-key': publicKey.key, authorization: `Bearer ${secretKey.secretKey}` };
-    await expect.poll(() => admitted(headers), PATIENCE).toEqual([true, true]);
+    await expect.poll(() => admitted(headers), POLL).toEqual([true, true]);
     const old = us.keys.headers;
     expect(await admitted(old)).toEqual([true, true]);
     for (const id of [us.keys.publicKeyId, us.keys.secretKeyId]) {
       const reply = await send(`${urls[1]}/organization/keys/${id}`, { method: 'DELETE', headers });
       expectAnswer(reply, endpoints.revokeApiKey);
     }
-    // The process that was asked has forgotten them by the time it answers; the other is told.
+    // The process that answers has dropped them; the other is notified.
     expect(await isAdmitted(urls[1] ?? '', old)).toBe(false);
-    await expect.poll(() => admitted(old), PATIENCE).toEqual([false, false]);
+    await expect.poll(() => admitted(old), POLL).toEqual([false, false]);
     expect(await admitted(headers)).toEqual([true, true]);
   });
 
@@ -58,9 +58,9 @@ describe('a key', () => {
     us = await newOrganization();
     const { id, secretKey } = await create('secret');
     const headers = { 'x-api-key': us.keys.publicKey, authorization: `Bearer ${secretKey}` };
-    await expect.poll(() => admitted(headers), PATIENCE).toEqual([true, true]);
+    await expect.poll(() => admitted(headers), POLL).toEqual([true, true]);
     await us.delete(`/organization/keys/${id}`);
-    await expect.poll(() => admitted(headers), PATIENCE).toEqual([false, false]);
+    await expect.poll(() => admitted(headers), POLL).toEqual([false, false]);
     expect(await admitted(us.keys.headers)).toEqual([true, true]);
   });
 

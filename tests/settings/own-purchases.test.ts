@@ -24,7 +24,7 @@ async function purchaseBody(skuId: string): Promise<Record<string, unknown>> {
 }
 
 describe("a service of an organisation's own", () => {
-  it('is bought as it was offered then, whatever becomes of it later', async () => {
+  it('is bought as it was offered then, also after later changes', async () => {
     const sku = { ...ownSkuBody(), currency: 'USD', fixedAmount: 100, amountRegexValidation: '^100$' };
     bodyOf(await service.app.post('/organization/skus', sku), 201);
     const body = await purchaseBody(sku.id);

@@ -7,8 +7,8 @@ import { type KeySet, nowSeconds, startKeySet } from '../support/credentials.ts'
 import type { ServerAddress } from '../support/server.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 
-/** An announcement through the database takes milliseconds; a machine under load takes longer. */
-const PATIENCE = { timeout: 10_000, interval: 20 };
+/** A NOTIFY takes milliseconds; on a busy machine longer. */
+const POLL = { timeout: 10_000, interval: 20 };
 
 let service: AnyService;
 let keySet: KeySet;
@@ -49,11 +49,11 @@ describe('settings', () => {
     const admitted = () => onAll(({ credentials }) => isAdmitted(credentials.baseUrl, headers));
     expect(await admitted()).toEqual([false, false]);
     expect((await us.patch('/organization/settings', { jwksUrl: keySet.url })).status).toBe(200);
-    await expect.poll(admitted, PATIENCE).toEqual([true, true]);
+    await expect.poll(admitted, POLL).toEqual([true, true]);
     await us.patch('/organization/settings', { jwtAudience: 'another-app' });
-    await expect.poll(admitted, PATIENCE).toEqual([false, false]);
+    await expect.poll(admitted, POLL).toEqual([false, false]);
     await us.patch('/organization/settings', { jwtAudience: null, jwksUrl: null });
-    // The process that was asked has forgotten the old settings by the time it answers.
+    // The process that answers has dropped the old settings.
     expect(await isAdmitted(us.baseUrl, headers)).toBe(false);
   });
 
@@ -63,9 +63,9 @@ describe('settings', () => {
       onAll(async ({ credentials }) => (await send(`${credentials.baseUrl}/gifts`, { headers })).status);
     expect(await statuses()).toEqual([200, 200]);
     await us.patch('/organization/settings', { giftsNeedSecretKey: true });
-    await expect.poll(statuses, PATIENCE).toEqual([401, 401]);
+    await expect.poll(statuses, POLL).toEqual([401, 401]);
     await us.patch('/organization/settings', { giftsNeedSecretKey: false });
-    await expect.poll(statuses, PATIENCE).toEqual([200, 200]);
+    await expect.poll(statuses, POLL).toEqual([200, 200]);
   });
 
   it.each([

@@ -5,7 +5,6 @@ import type { ServerAddress } from './server.ts';
 
 export type Headers = Record<string, string>;
 
-/** A call as the interface takes it. */
 export interface ContractCall {
   readonly contractAddress: string;
   readonly entrypoint: string;
@@ -112,7 +111,6 @@ export class App {
     return field<object>(reply, 'typedData');
   }
 
-  /** A valid body. */
   async creation(owner: Owner, externalUserId: string, walletType = 'SVC'): Promise<Record<string, unknown>> {
     const message = await this.prepareCreation(owner, walletType);
     return {
@@ -165,7 +163,6 @@ export class App {
   }
 }
 
-/** An organisation's client, with a pair of its keys. */
 export class Organization extends App {
   readonly id: string;
   readonly keys: Keys;

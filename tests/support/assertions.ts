@@ -11,7 +11,7 @@ addFormatsModule.default(ajv, ['date-time', 'email']);
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A success that the endpoint declares, with a body that has every field of its schema in the right type and no other. */
+/** A declared success whose body has every field of its schema and no other. */
 export function expectAnswer(reply: Reply, endpoint: Endpoint): void {
   const schema = endpoint.answers[reply.status];
   if (!schema) throw new Error(`${endpoint.operationId} answered ${reply.status}: ${reply.text}`);
@@ -22,7 +22,6 @@ export function expectAnswer(reply: Reply, endpoint: Endpoint): void {
   expect(reply.headers.get('content-type')).toBe(JSON_TYPE);
 }
 
-/** The Error body and nothing else, with a code of the catalogue. */
 export function expectError(reply: Reply, status: number, code: ErrorCode): void {
   expect({ status: reply.status, fault: faultOfError(reply), body: reply.body }).toMatchObject({
     status,
@@ -31,7 +30,7 @@ export function expectError(reply: Reply, status: number, code: ErrorCode): void
   });
 }
 
-/** What keeps a reply from being an Error and nothing else, or undefined. */
+/** Why a reply is not an Error body; undefined where it is. */
 export function faultOfError(reply: Pick<Reply, 'body' | 'headers'>): string | undefined {
   const { body } = reply;
   if (body === null || typeof body !== 'object') return 'the body is not a JSON object';
@@ -43,7 +42,7 @@ export function faultOfError(reply: Pick<Reply, 'body' | 'headers'>): string | u
   return type === JSON_TYPE ? undefined : `the content type is ${type}`;
 }
 
-/** The same schema, refusing fields that it does not name. */
+/** The schema without additional fields. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -56,7 +55,7 @@ interface RpcFailure {
   isType(type: string): boolean;
 }
 
-/** The error of a call that must fail, as the library gives it, and of the expected type. */
+/** The error of a call that must fail. */
 export async function failure(attempt: Promise<unknown>, type: string): Promise<RpcFailure['baseError']> {
   const error = await attempt.then(
     (answer) =>
@@ -74,7 +73,7 @@ export function expectSucceeded(receipt: Receipt): void {
   expect(receipt.revert_reason ?? receipt.execution_status).toBe('SUCCEEDED');
 }
 
-/** As nodes write a panic: the felt, and the words that it spells. */
+/** A node writes a panic as its felt and its text. */
 export function expectReverted({ execution_status, revert_reason }: Receipt, reason: string): void {
   expect(execution_status).toBe('REVERTED');
   expect(revert_reason).toContain(`('${reason}')`);

@@ -13,7 +13,7 @@ export interface RedeemRow {
   readonly gift: string;
   readonly organization: string;
   readonly chain: RedeemChain;
-  /** In its normal form. */
+  /** Normalised. */
   readonly address: string;
   readonly status: string;
   readonly reason: string | null;
@@ -21,13 +21,12 @@ export interface RedeemRow {
   readonly share: bigint;
   readonly hold: string;
   readonly hash: string | null;
-  /** What the payout or burn has come to; null where there is none. */
+  /** The state of the payout or burn. */
   readonly relay: string | null;
-  /** What a burn takes: the amount and the ceiling of the bridge's fee. */
+  /** The amount and the ceiling of the bridge's fee. */
   readonly burns: bigint;
-  /** Whether its burn stands on the chain. */
   readonly burned: boolean;
-  /** Burned after it had failed, and still on its way. */
+  /** Burned after it had failed, and not yet paid. */
   readonly late: boolean;
 }
 
@@ -44,10 +43,10 @@ export function redeemRows(db: Db): Promise<RedeemRow[]> {
 export const hasEnded = ({ status, late }: RedeemRow): boolean =>
   status === 'SUCCESS' || (status === 'FAILED' && !late);
 
-/** It failed after its burn: its money is with the bridge, and the operator sends it on. */
+/** Failed after its burn: the operator resumes it. */
 export const isStuck = (row: RedeemRow): boolean => row.status === 'FAILED' && row.burned && !row.late;
 
-/** As many as a page may have. */
+/** The largest page of a node. */
 const PAGE = 1_024;
 
 export interface Paid {
@@ -61,7 +60,7 @@ interface EventPage {
   readonly continuation_token?: string;
 }
 
-/** Every USDC transfer of the manager that the chain has, burns included. */
+/** Burns included. */
 export async function paidByManager(sandbox: Sandbox): Promise<Paid[]> {
   const { address } = await sandbox.account('manager');
   const filter = {
@@ -89,7 +88,6 @@ export interface Minted {
   readonly amount: bigint;
 }
 
-/** Every mint on the sandbox's Solana. */
 export function mintedOnSolana(db: Db): Promise<Minted[]> {
   return db.rows<Minted>(sql`
     select owner, amount::bigint as amount
@@ -98,14 +96,14 @@ export function mintedOnSolana(db: Db): Promise<Minted[]> {
 
 const SETTLE_MS = 60_000;
 
-/** Waits until nothing is under way any more. */
-export async function settled(db: Db, patienceMs = SETTLE_MS): Promise<void> {
+/** Waits until no relay and no transaction is open. */
+export async function settled(db: Db, limitMs = SETTLE_MS): Promise<void> {
   const open = () =>
     db.rows<object>(sql`
       select id, account, nonce, state, hash from relays where state in ('STORED', 'SENT')
       union all
       select id, null, null, status, transaction_hash from transactions where status in ('PENDING', 'PROCESSING')`);
-  expect(await eventually(open, (rows) => rows.length === 0, patienceMs)).toEqual([]);
+  expect(await eventually(open, (rows) => rows.length === 0, limitMs)).toEqual([]);
 }
 
 interface NonceRow {
@@ -114,7 +112,7 @@ interface NonceRow {
   readonly next_nonce: bigint;
 }
 
-/** Every nonce was used once, without a gap, and what is stored of each relay is what the chain says of its transaction. */
+/** Every nonce was used once, without a gap, and every relay is stored as the chain shows it. */
 export async function auditRelays(db: Db, sandbox: Sandbox): Promise<void> {
   const accounts = await db.rows<NonceRow>(sql`
     select account, array_agg(nonce order by nonce) as nonces, next_nonce
@@ -134,16 +132,13 @@ export async function auditRelays(db: Db, sandbox: Sandbox): Promise<void> {
 
 interface Compared {
   readonly id: string;
-  /** What is stored of it. */
+  /** As stored. */
   readonly state: string;
-  /** What the chain says, in the same words. */
+  /** As the chain shows it. */
   readonly chain: string | undefined;
 }
 
-/**
- * A voided relay keeps the hash that its caller knows; what has its place on the chain is what used up its nonce, whether that
- * reverted or not.
- */
+/** A voided relay keeps its hash; on the chain its nonce is used by a filler. */
 export async function compareRelays(db: Db, sandbox: Sandbox): Promise<Compared[]> {
   const relays = await db.rows<{ id: string; state: string; hashes: string[] }>(sql`
     select id, state, case when state = 'VOIDED'
@@ -164,10 +159,7 @@ async function executionOf(sandbox: Sandbox, hash: string): Promise<string | und
   return ((result ?? {}) as { execution_status?: string }).execution_status;
 }
 
-/**
- * Once everything has ended: every redeem that succeeded was paid exactly once and in full, every other one not at all, nobody else
- * got anything, and places, shares, holds, balances and nonces say the same.
- */
+/** Every successful redeem was paid once and in full, nothing else was paid, and places, shares, holds and nonces agree. */
 export async function auditGifts(gifts: GiftFixture, managerBefore: bigint): Promise<void> {
   const { db } = gifts.service.database;
   const rows = await redeemRows(db);
@@ -187,7 +179,7 @@ export const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum
 
 const isPaid = ({ status }: RedeemRow) => status === 'SUCCESS';
 
-/** By wallet, so that one who has two redeems and is paid for one of them twice is seen. */
+/** By wallet: finds one of two redeems paid twice. */
 function expectPaidOnStarknet(rows: readonly RedeemRow[], paid: readonly Paid[]): void {
   const redeems = rows.filter(({ chain }) => chain === 'starknet');
   for (const address of new Set(redeems.map((row) => row.address))) {
@@ -197,7 +189,7 @@ function expectPaidOnStarknet(rows: readonly RedeemRow[], paid: readonly Paid[])
   }
 }
 
-/** One that was attested is minted whatever becomes of its burn, so what burned is told by its transaction's own end. */
+/** An attested redeem is minted even if its burn is lost, so the burn's own relay says what burned. */
 function expectBurned(rows: readonly RedeemRow[], paid: readonly Paid[]): void {
   const redeems = rows.filter(({ chain }) => chain === 'solana');
   let burns = 0;
@@ -211,7 +203,7 @@ function expectBurned(rows: readonly RedeemRow[], paid: readonly Paid[]): void {
   expect(paid.filter(({ to }) => !wallets.has(to))).toHaveLength(burns);
 }
 
-/** The whole amount arrives, and what the bridge leaves of its ceiling, never more. */
+/** At least the amount, at most what burned. */
 async function expectMinted(db: Db, rows: readonly RedeemRow[]): Promise<void> {
   const redeems = rows.filter(({ chain }) => chain === 'solana');
   const minted = await mintedOnSolana(db);
@@ -223,7 +215,6 @@ async function expectMinted(db: Db, rows: readonly RedeemRow[]): Promise<void> {
   expect(minted).toHaveLength(redeems.filter(isPaid).length);
 }
 
-/** A place for each that was paid, in its gift and for its wallet. */
 async function expectPlaces(db: Db, rows: readonly RedeemRow[]): Promise<void> {
   const gifts = await db.rows<{ id: string; total: number; redeemed: bigint }>(sql`
     select id, total_redeems as total, redeemed_micros as redeemed from gifts`);
@@ -239,7 +230,7 @@ async function expectPlaces(db: Db, rows: readonly RedeemRow[]): Promise<void> {
   }
 }
 
-/** A share was spent for each that was paid, out of its hold, and nothing else; a hold that no gift draws on is closed. */
+/** One share is spent for each paid redeem, and unused holds are closed. */
 async function expectShares(db: Db, rows: readonly RedeemRow[]): Promise<void> {
   const settled = await db.rows<{ id: string; hold: string; share: bigint }>(sql`
     select reference as id, hold_id as hold, amount_micros as share from ledger_entries where type = 'SETTLE'`);
@@ -268,8 +259,7 @@ interface Told {
   readonly data: { readonly id?: string; readonly status?: string };
 }
 
-/** The types of events that a receiver has heard of a purchase. */
-export function toldOf({ received }: Pick<Receiver, 'received'>, id: string): ReadonlySet<string> {
+export function eventTypesOf({ received }: Pick<Receiver, 'received'>, id: string): ReadonlySet<string> {
   const told = received.map(({ body }) => JSON.parse(body) as Told);
   return new Set(told.filter(({ data }) => data.id === id).map(({ type }) => type));
 }
@@ -280,7 +270,7 @@ interface Audited {
   readonly reference: string;
   readonly refund: string | null;
   readonly file: string | null;
-  /** Of the provider's own ledger: null where it has never seen the order. */
+  /** Of the provider's ledger; null where it has no such order. */
   readonly state: string | null;
   readonly delivered: number | null;
   readonly delivered_file: string | null;
@@ -288,11 +278,8 @@ interface Audited {
   readonly uses: number;
 }
 
-/**
- * Once everything has ended: the provider has one order for each purchase, delivered as often as the purchase says, and none besides;
- * every payment was used once; the app was told of everything, at least once.
- */
-export async function expectOnceEach(db: Db, receiver: Receiver, patienceMs: number): Promise<void> {
+/** The provider has one order for each purchase, every payment was used once, and every event was delivered. */
+export async function expectOnceEach(db: Db, receiver: Receiver, limitMs: number): Promise<void> {
   const purchases = await db.rows<Audited>(sql`
     select t.id, t.status, t.sku_reference as reference, t.refund_status as refund, t.sku_file_number as file, o.state,
            o.delivered, o.file_number as delivered_file,
@@ -300,18 +287,18 @@ export async function expectOnceEach(db: Db, receiver: Receiver, patienceMs: num
            (select count(*)::integer from used_payments u where u.reference = t.id and purpose = 'purchase') as uses
       from transactions t left join sandbox.provider_orders o on o.order_id = t.id
      where t.type = 'SKU_PURCHASE' order by t.id`);
-  for (const purchase of purchases) expect(purchase).toEqual(truthOf(purchase));
+  for (const purchase of purchases) expect(purchase).toEqual(expectedEnd(purchase));
   const strangers = await db.rows(sql`
     select order_id from sandbox.provider_orders
      where not exists (select from transactions where id = order_id and type = 'SKU_PURCHASE')`);
   expect(strangers).toEqual([]);
   const untold = async () =>
-    purchases.filter(({ id, events }) => !events.every((type) => toldOf(receiver, id).has(type)));
-  expect(await eventually(untold, (left) => left.length === 0, patienceMs)).toEqual([]);
+    purchases.filter(({ id, events }) => !events.every((type) => eventTypesOf(receiver, id).has(type)));
+  expect(await eventually(untold, (left) => left.length === 0, limitMs)).toEqual([]);
 }
 
-/** What a purchase must look like, by its reference. */
-function truthOf(purchase: Audited): Audited {
+/** The expected end, by the reference. */
+function expectedEnd(purchase: Audited): Audited {
   const isRefused = purchase.reference.endsWith('0000');
   const end = isRefused
     ? { status: 'FAILED', refund: 'DUE', file: null, state: 'failed', delivered: 0, delivered_file: null }
@@ -320,12 +307,12 @@ function truthOf(purchase: Audited): Audited {
   return { ...purchase, ...end, events: [told, 'sku-purchase.processing'], uses: 1 };
 }
 
-/** Renewals of attestations come after five and thirty seconds, sweeps every fifteen and sixty, and the machine may be busy. */
+/** Attestations are renewed after 5 and 30 seconds, sweeps run every 15 and 60; the machine may be busy. */
 const GIFTS_SETTLE_MS = 240_000;
 
-/** Waits until every redeem has ended and the chain says of every transaction what is stored of it. */
+/** Waits until every redeem has ended and every relay is stored as the chain shows it. */
 export async function giftsSettled(gifts: GiftFixture): Promise<RedeemRow[]> {
-  // What reverted is paid again once that stands on L1; nothing is reorganised any more, so it may stand there soon.
+  // A reverted payout is repeated once its block is accepted on L1.
   await gifts.sandbox.ask('/starknet/block-time', { seconds: 0, l1AfterBlocks: 1 });
   const open = async () => {
     await gifts.sandbox.ask('/starknet/mine', { blocks: 1 });
@@ -343,13 +330,13 @@ async function openRedeems(gifts: GiftFixture): Promise<RedeemRow[]> {
   return rows.filter((row) => !hasEnded(row) || isUnpaid(row));
 }
 
-/** Under way, or ended otherwise than the chain says: a reorganisation that nobody has noticed yet. */
+/** Open, or stored otherwise than the chain shows it. */
 async function openRelays({ service, sandbox }: GiftFixture): Promise<object[]> {
   const compared = await compareRelays(service.database.db, sandbox);
   return compared.filter(({ state, chain }) => state !== chain);
 }
 
-/** What the operator does about redeems that failed after their burn, once the bridge is well again. Answers how many there were. */
+/** Resumes redeems that failed after their burn; answers how many. */
 export async function resumeStuck(gifts: GiftFixture): Promise<number> {
   const stuck = (await redeemRows(gifts.service.database.db)).filter(isStuck);
   for (const { id } of stuck) await gifts.resume(id);

@@ -13,12 +13,11 @@ export interface Reply {
 export interface Send {
   readonly method?: string;
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent verbatim, in place of `body`. */
   readonly raw?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** One request, with the given headers and nothing else. */
 export async function send(url: string, options: Send = {}): Promise<Reply> {
   const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const response = await fetch(url, {
@@ -31,18 +30,15 @@ export async function send(url: string, options: Send = {}): Promise<Reply> {
   return { status: response.status, headers: response.headers, body: parse(text), text };
 }
 
-/** Both headers with the server's own development keys. */
 export function keyHeaders({ credentials }: ServerAddress): Record<string, string> {
   return { 'x-api-key': credentials.publicKey, authorization: `Bearer ${credentials.secretKey}` };
 }
 
-/** A caller with the development keys: `call('/skus')`. */
 export function caller(server: ServerAddress): (path: string, options?: Send) => Promise<Reply> {
   return (path, options = {}) =>
     send(server.credentials.baseUrl + path, { ...options, headers: { ...keyHeaders(server), ...options.headers } });
 }
 
-/** A token of the development identity provider. */
 export async function userToken(server: ServerAddress, sub: string, expiresInSeconds?: number): Promise<string> {
   const reply = await send(`${server.origin}/sandbox/identity/token`, {
     method: 'POST',
@@ -60,18 +56,18 @@ function parse(text: string): unknown {
   }
 }
 
-/** A server that has not answered by then will not; the slowest answer here takes milliseconds. */
+/** The slowest answer takes milliseconds. */
 const WAIT_LIMIT_MS = 60_000;
 
 export interface RawRequest {
   readonly method: string;
-  /** Sent as it is, where `fetch` would tidy it up. */
+  /** Sent verbatim, where `fetch` would normalise it. */
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
 }
 
-/** One request through Node's own client, which leaves paths and most headers alone. */
+/** Through Node's client, which does not change paths and most headers. */
 export function sendAsIs(origin: string, { method, path, headers, body }: RawRequest, agent: Agent): Promise<Reply> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -92,7 +88,7 @@ export function sendAsIs(origin: string, { method, path, headers, body }: RawReq
   });
 }
 
-/** Bytes into a socket, and the answers that came back before it was closed. */
+/** Writes to a socket; answers the replies until it closes. */
 export async function sendBytes(origin: string, bytes: string | Buffer): Promise<Reply[]> {
   const { hostname, port } = new URL(origin);
   const text = await new Promise<string>((resolve, reject) => {
@@ -105,7 +101,7 @@ export async function sendBytes(origin: string, bytes: string | Buffer): Promise
       received += chunk.toString('latin1');
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // The server may hang up while we are still talking; what it said before counts.
+      // The server may close first; what it sent before counts.
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(received);
       else reject(error);
     });
@@ -143,21 +139,21 @@ function replyOf(status: number, headers: Headers, text: string): Reply {
   }
 }
 
-/** Announces a body, sends the beginning of it and goes away, as everybody can who reaches the address. */
+/** Announces a body, sends its first byte and resets the connection. */
 export async function abortRequest(url: string): Promise<void> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   const head = `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n`;
   socket.write(head);
-  // By now it is reading.
+  // 100 Continue: the server reads the body.
   await once(socket, 'data');
   socket.write('{');
   socket.resetAndDestroy();
   await once(socket, 'close');
 }
 
-/** How many bytes of an endless body are taken until the other side has enough. */
+/** How many bytes of a body are sent until the server stops reading. */
 export async function floodRequest(url: string, chunkBytes: number, maxChunks: number): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -178,7 +174,6 @@ export async function floodRequest(url: string, chunkBytes: number, maxChunks: n
   return sent * chunkBytes;
 }
 
-/** Whether a running server lets these headers in. */
 export async function isAdmitted(baseUrl: string, headers: Record<string, string>): Promise<boolean> {
   return (await send(`${baseUrl}/skus?limit=1`, { headers })).status === 200;
 }

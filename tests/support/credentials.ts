@@ -16,7 +16,7 @@ const KID = 'key-1';
 
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
-/** An organisation's identity provider: a key set on this machine, and tokens signed with its key. */
+/** An identity provider on this machine. */
 export async function startKeySet(): Promise<KeySet> {
   const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const publicJwk = { ...(await exportJWK(publicKey)), alg: ALGORITHM, kid: KID };
@@ -35,17 +35,17 @@ export async function startKeySet(): Promise<KeySet> {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token with any header and any signature, for what no honest library would sign. */
+/** A token with any header and signature, which a library would refuse to make. */
 export function assembleToken(header: unknown, claims: unknown, signature = ''): string {
   return `${encode(header)}.${encode(claims)}.${signature}`;
 }
 
-/** Who is who in the suite: us, and those whose credentials must not work with ours. */
-export interface Cast {
+/** Our credentials, and those that must not work with ours. */
+export interface CredentialSet {
   readonly ours: Keys;
   readonly ourProduction: Keys;
   readonly theirs: Keys;
-  /** A pair of ours whose public key, and one whose secret key, was revoked. */
+  /** Pairs of ours with one revoked key. */
   readonly revokedPublic: Keys;
   readonly revokedSecret: Keys;
   readonly ourKeySet: KeySet;
@@ -57,18 +57,18 @@ export interface Cast {
 export interface WrongCredential {
   readonly name: string;
   readonly headers: Record<string, string>;
-  /** The accesses for which it is wrong; all that need credentials unless said otherwise. */
+  /** Default: every access that needs credentials. */
   readonly wrongFor?: readonly Access[];
 }
 
 const LONG = 8_192;
 const HOUR = 3_600;
 
-export async function wrongCredentials(cast: Cast): Promise<WrongCredential[]> {
-  return [...absent(cast), ...malformed(cast), ...misplaced(cast), ...(await tokens(cast))];
+export async function wrongCredentials(credentials: CredentialSet): Promise<WrongCredential[]> {
+  return [...absent(credentials), ...malformed(credentials), ...misplaced(credentials), ...(await tokens(credentials))];
 }
 
-function absent({ ours }: Cast): WrongCredential[] {
+function absent({ ours }: CredentialSet): WrongCredential[] {
   const { 'x-api-key': publicKey, authorization } = ours.headers;
   return [
     { name: 'no header at all', headers: {} },
@@ -81,7 +81,7 @@ function absent({ ours }: Cast): WrongCredential[] {
   ];
 }
 
-function malformed({ ours }: Cast): WrongCredential[] {
+function malformed({ ours }: CredentialSet): WrongCredential[] {
   const { publicKey, secretKey } = ours;
   const bearers = {
     'the scheme alone': 'Bearer',
@@ -125,8 +125,8 @@ function malformed({ ours }: Cast): WrongCredential[] {
   ];
 }
 
-function misplaced(cast: Cast): WrongCredential[] {
-  const { ours, ourProduction, theirs, revokedPublic, revokedSecret } = cast;
+function misplaced(credentials: CredentialSet): WrongCredential[] {
+  const { ours, ourProduction, theirs, revokedPublic, revokedSecret } = credentials;
   const pair = (publicKey: string, secretKey: string) => ({
     'x-api-key': publicKey,
     authorization: `Bearer ${secretKey}`,
@@ -149,8 +149,8 @@ function misplaced(cast: Cast): WrongCredential[] {
   ];
 }
 
-/** Signed with what everybody can read: the ways in which libraries have taken a public key for a shared secret. */
-async function hmacTokens({ ourKeySet, ours, claims }: Cast): Promise<Record<string, string>> {
+/** Signed with public values, which faulty libraries take for a shared secret. */
+async function hmacTokens({ ourKeySet, ours, claims }: CredentialSet): Promise<Record<string, string>> {
   const secrets = {
     JWK: JSON.stringify(ourKeySet.publicJwk),
     coordinate: ourKeySet.publicJwk.x ?? '',
@@ -168,8 +168,8 @@ async function hmacTokens({ ourKeySet, ours, claims }: Cast): Promise<Record<str
   return Object.fromEntries(signed);
 }
 
-async function tokens(cast: Cast): Promise<WrongCredential[]> {
-  const { ours, ourProduction, ourKeySet, theirKeySet, claims } = cast;
+async function tokens(credentials: CredentialSet): Promise<WrongCredential[]> {
+  const { ours, ourProduction, ourKeySet, theirKeySet, claims } = credentials;
   const now = nowSeconds();
   const { sign } = ourKeySet;
   const good = await sign(claims());
@@ -179,7 +179,7 @@ async function tokens(cast: Cast): Promise<WrongCredential[]> {
     'without signature and alg none': assembleToken({ alg: 'none' }, claims()),
     'with alg none and an old signature': assembleToken({ alg: 'none' }, claims(), signature),
     'with alg None': assembleToken({ alg: 'None', kid: 'key-1' }, claims()),
-    ...(await hmacTokens(cast)),
+    ...(await hmacTokens(credentials)),
     'of another issuer': await sign({ ...claims(), iss: 'https://evil.example' }),
     'without issuer': await sign(without('iss')),
     'for another audience': await sign({ ...claims(), aud: 'another' }),
@@ -206,7 +206,7 @@ async function tokens(cast: Cast): Promise<WrongCredential[]> {
   return [
     ...Object.entries(wrong).map(([name, token]) => ({ name: `a token ${name}`, headers: bearer(token) })),
     { name: "a token with the other environment's key", headers: bearer(good, ourProduction.publicKey) },
-    { name: "a token with another organisation's key", headers: bearer(good, cast.theirs.publicKey) },
+    { name: "a token with another organisation's key", headers: bearer(good, credentials.theirs.publicKey) },
     { name: 'a token alone', headers: { authorization: `Bearer ${good}` } },
     { name: 'a good token where only keys count', headers: bearer(good), wrongFor: ['secret', 'either'] },
   ];

@@ -24,16 +24,16 @@ export interface ExampleData {
   readonly app: App;
   readonly sandbox: Sandbox;
   readonly user: string;
-  /** Of a wallet with money. */
+  /** Of a wallet with USDC. */
   readonly owner: Owner;
-  /** Of a wallet of an earlier class, which the examples leave as it is. */
+  /** Of a wallet of an earlier class, which no example upgrades. */
   readonly upgradeable: Owner;
-  /** The hash of a transfer of `owner`, of `transferred` to `recipient`. */
+  /** The hash of a transfer of `transferred` to `recipient`. */
   readonly transfer: string;
   readonly gifts: ExampleGifts;
   readonly purchases: ExamplePurchases;
   readonly settings: ExampleSettings;
-  /** Each can be sent again and answers the same. */
+  /** Idempotent. */
   readonly signed: Readonly<Record<'creation' | 'execution' | 'upgrade', Signed>>;
 }
 
@@ -55,7 +55,7 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
     new Owner(classes.svcSessions),
     new Owner(classes.svcSessions),
   ] as const;
-  // One after the other: of two at once, one may wait at the chain for the nonce of the other.
+  // In sequence: concurrent creations wait for each other's nonce.
   for (const one of [owner, upgradeable, upgraded]) await app.createWallet(one, user);
   await sandbox.faucet(owner.address, 'USDC', '100');
   const transfer = hashOf(await app.execute(owner, [transferOf(USDC, recipient, TRANSFERRED_RAW)]));
@@ -90,9 +90,8 @@ export function upgradeBody(owner: Owner, typedData: TypedData): Signed {
 export interface ExampleGifts {
   /** The hash of a USDC transfer of a wallet to the deposit address, credited to the organisation. */
   readonly deposit: string;
-  /** One that can be redeemed as often as the examples do. */
+  /** With enough redeems for every example. */
   readonly gift: CreatedGift;
-  /** A redeem of it. */
   readonly redeem: { readonly id: string };
   /** Gifts to delete: each is taken out of the list. */
   readonly disposable: CreatedGift[];
@@ -124,12 +123,11 @@ async function makeDeposit(app: App, sandbox: Sandbox, owner: Owner): Promise<st
 }
 
 export interface ExamplePurchases {
-  /** A body of `createSkuPurchase` that was recorded. */
+  /** A recorded body of `createSkuPurchase`. */
   readonly body: PurchaseBody;
   readonly id: string;
-  /** Purchases whose payment the chain does not know, so that they stay PENDING. */
+  /** The chain does not know their payments, so they stay PENDING. */
   readonly pending: string[];
-  /** Failed purchases whose payment is due for refund. */
   readonly refundable: string[];
 }
 
@@ -146,7 +144,6 @@ export interface PurchaseBody {
 /** 500 pesos are 27.027027 dollars in development. */
 export const SERVICE = { skuId: 'pase-recarga', skuReference: 'IMDM28417936', currencyAmount: 500 };
 const PRICE_RAW = 27_027_027n;
-/** The price, and somewhat more. */
 const FUNDS = '28';
 /** More than a suite cancels and refunds. Each pending one is looked up on the chain again and again. */
 const PENDING = 8;
@@ -154,7 +151,6 @@ const REFUNDABLE = 40;
 /** A cent, so that many can be given back. */
 export const PAID_RAW = 10_000n;
 
-/** The buyer's wallet must be of the app. */
 async function preparePurchases(service: AnyService, app: App, buyer: Owner): Promise<ExamplePurchases> {
   await service.sandbox.faucet(buyer.address, 'USDC', FUNDS);
   const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress');
@@ -184,7 +180,7 @@ async function preparePurchases(service: AnyService, app: App, buyer: Owner): Pr
 
 export interface ExampleSettings {
   readonly webhook: string;
-  /** The test event that was sent to it, and its delivery. */
+  /** Of a test. */
   readonly event: string;
   readonly delivery: string;
   readonly ownSku: string;
@@ -218,7 +214,6 @@ const several = (make: () => Promise<string>): Promise<string[]> => Promise.all(
 const idOf = (reply: Reply): string => bodyOf<{ id: string }>(reply, 201).id;
 
 export interface Example {
-  /** Values of the path's parameters. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: unknown;
@@ -319,10 +314,8 @@ export const exampleOf = (endpoint: Endpoint, data: ExampleData): Example =>
 export const builtEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => !endpoint.planned);
 export const plannedEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => endpoint.planned);
 
-/** The status of a success. */
 export const successOf = ({ answers }: Endpoint): number => Number(Object.keys(answers)[0]);
 
-/** Sends an example to its endpoint, with these headers and nothing else. */
 export function sendExample(
   baseUrl: string,
   endpoint: Endpoint,
@@ -333,7 +326,6 @@ export function sendExample(
   return send(baseUrl + pathOf(endpoint, example), request);
 }
 
-/** The path of an example, with its parameters encoded. */
 function pathOf(endpoint: Endpoint, { params = {}, query }: Example): string {
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   return query === undefined ? path : `${path}?${query}`;

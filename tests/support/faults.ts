@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { chains, type RedeemChain } from './gifts.ts';
 
-/** A small generator of numbers that are the same for the same seed, everywhere. */
+/** A seeded generator (mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -18,10 +18,10 @@ export const pick = <T>(next: () => number, items: readonly T[]): T => {
   return item;
 };
 
-/** How many seeds a suite runs: a few as a rule, as many as wanted by `SVC_SEEDS`. */
+/** The number of seeds of a suite; `SVC_SEEDS` overrides it. */
 export const seedCount = (usual: number): number => Number(process.env.SVC_SEEDS ?? usual);
 
-/** One of all the cases for a seed: each seed has a stretch of its own, so that enough seeds take every case. */
+/** Each seed takes a case of its own range, so that enough seeds take every case. */
 export function spread<T>(seed: number, seeds: number, cases: readonly T[]): T {
   const from = Math.floor((seed * cases.length) / seeds);
   const to = Math.max(from + 1, Math.floor(((seed + 1) * cases.length) / seeds));
@@ -30,18 +30,18 @@ export function spread<T>(seed: number, seeds: number, cases: readonly T[]): T {
   return chosen;
 }
 
-export interface Wire {
-  /** The database's address by way of the wire. */
+export interface DatabaseProxy {
+  /** The database's address through the proxy. */
   readonly url: string;
-  /** How many times something was sent to the database so far. */
+  /** The number of chunks that were sent to the database. */
   sent(): number;
-  /** Calls `cut` once, when so much more was sent: in place of the last thing, or right after it went on. */
+  /** Calls `cut` at the chunk `count` from now, before or after it is passed on. */
   cutAfter(count: number, when: 'before' | 'after', cut: () => void): void;
   close(): void;
 }
 
-/** Stands between a process and its PostgreSQL and passes everything on, until it is told to cut. */
-export async function openWire(databaseUrl: string): Promise<Wire> {
+/** A proxy between a process and its PostgreSQL. */
+export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let sent = 0;
@@ -89,10 +89,10 @@ export async function openWire(databaseUrl: string): Promise<Wire> {
   };
 }
 
-/** Before the request; once its payout or burn is stored; once the redeem has ended. */
+/** Before the request; once the payout or burn is stored; once the redeem has ended. */
 export type Moment = 'before' | 'under way' | 'ended';
 
-/** Something that goes wrong on the way of a redeem, and when. */
+/** A fault of a redeem, and when it happens. */
 export interface FaultCase {
   readonly chain: RedeemChain;
   readonly moment: Moment;
@@ -104,7 +104,7 @@ const NODE = '/starknet/faults';
 const REORG = '/starknet/reorg';
 const BRIDGE = '/bridge/faults';
 
-/** Everything that paying out, burning and looking after both asks of a node. */
+/** Every method that payouts and burns call. */
 const METHODS = [
   'starknet_addInvokeTransaction',
   'starknet_estimateFee',
@@ -114,7 +114,7 @@ const METHODS = [
   'starknet_getTransactionStatus',
   'starknet_blockHashAndNumber',
 ];
-/** An error that says nothing, one of the node's own, and the chain's no for a used nonce. */
+/** An internal error, an unexpected one, and an invalid nonce. */
 const ERROR_CODES = [-32603, 63, 52];
 
 const one = (chain: RedeemChain, moment: Moment, path: string, order: object): FaultCase => ({
@@ -123,7 +123,7 @@ const one = (chain: RedeemChain, moment: Moment, path: string, order: object): F
   orders: [[path, order]],
 });
 
-/** Families of a kind, the worst first: of each a few are always tried. */
+/** By kind, the worst first: a few of each are always tried. */
 function nodeFamilies(chain: RedeemChain): FaultCase[][] {
   const answers = METHODS.flatMap((method, place) => [
     { kind: 'unavailable', method, count: 2 },
@@ -146,7 +146,7 @@ function nodeFamilies(chain: RedeemChain): FaultCase[][] {
   ];
 }
 
-/** Not among them: too many requests, after which a process leaves the bridge alone for five minutes. */
+/** Without 429: after it a process does not call the bridge for five minutes. */
 function bridgeFamilies(): FaultCase[][] {
   const burns = [
     { kind: 'tampered-message', field: 'amount' },
@@ -165,7 +165,7 @@ function bridgeFamilies(): FaultCase[][] {
   return [burns.map((order) => one('solana', 'before', BRIDGE, order)), requests];
 }
 
-/** An attestation that has expired, and whose renewal fails at first. */
+/** An expired attestation whose renewal fails at first. */
 const unrenewed = (kind: string): FaultCase => ({
   chain: 'solana',
   moment: 'before',
@@ -175,7 +175,7 @@ const unrenewed = (kind: string): FaultCase => ({
   ],
 });
 
-/** One of each family after the other, so that a few seeds have met something of all of them. */
+/** Alternates between the families, so that a few seeds meet all of them. */
 function taken(families: readonly FaultCase[][]): FaultCase[] {
   const longest = Math.max(...families.map((family) => family.length));
   return Array.from({ length: longest }, (_, place) =>

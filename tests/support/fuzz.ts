@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { RawRequest } from './client.ts';
 import type { Example } from './examples.ts';
 
-/** JSON text that no value prints as: numbers beyond the range, names that reach into prototypes, depth. */
+/** JSON text that `JSON.stringify` never prints. */
 class RawJson {
   readonly text: string;
   constructor(text: string) {
@@ -68,7 +68,7 @@ function toJson(value: unknown): string {
     .join(',')}}`;
 }
 
-/** Where something stands in an example: names and indexes from the outside in. */
+/** A path in an example: names and indexes. */
 type Place = readonly string[];
 
 function placesIn(value: unknown, place: Place): Place[] {
@@ -76,7 +76,7 @@ function placesIn(value: unknown, place: Place): Place[] {
   return [place, ...Object.entries(value).flatMap(([name, item]) => placesIn(item, [...place, name]))];
 }
 
-/** A copy with something else at the place; what is undefined is left out when it is printed. */
+/** A copy with a change at the path; undefined removes it. */
 function withChange(value: unknown, [name, ...rest]: Place, change: unknown): unknown {
   if (name === undefined) return change;
   const inner = value as Record<string, unknown>;
@@ -84,9 +84,9 @@ function withChange(value: unknown, [name, ...rest]: Place, change: unknown): un
   return Array.isArray(value) ? Object.values(changed) : changed;
 }
 
-/** The example with something in it replaced, removed or added, and now and then as it is. */
+/** The example with a value replaced, removed or added; sometimes unchanged. */
 function mutated(example: object): fc.Arbitrary<string> {
-  // A field first, then a place in it: otherwise one large field would get nearly all of the changes.
+  // A field first, then a path in it: otherwise one large field would get nearly all changes.
   const place = fc
     .constantFrom(...Object.entries(example))
     .chain(([name, value]) => fc.oneof(fc.constant([name]), fc.constantFrom(...placesIn(value, [name]))));
@@ -106,19 +106,19 @@ const brokenText = fc.constantFrom(
 
 const anyBody = fc.oneof(oddJson.map(toJson), brokenText);
 
-/** Bodies for whatever takes the example: mostly near it, some far from it. */
+/** Bodies, mostly similar to the example. */
 export const bodiesLike = (example: object): fc.Arbitrary<string> =>
   fc.oneof({ weight: 2, arbitrary: mutated(example) }, { weight: 1, arbitrary: anyBody });
 
 function bodyOf(endpoint: Endpoint, { body }: Example): fc.Arbitrary<string | undefined> {
   if (!endpoint.body) return fc.option(anyBody, { nil: undefined });
-  // What the example leaves out can be given all the same.
+  // Also fields that the example leaves out.
   const { properties = {} } = endpoint.body as { properties?: object };
   const leftOut = Object.fromEntries(Object.keys(properties).map((name) => [name, undefined]));
   return bodiesLike({ ...leftOut, ...(body as object) });
 }
 
-/** `encodeURIComponent` refuses half a surrogate pair, and so would any client. */
+/** `encodeURIComponent` refuses half a surrogate pair. */
 const encoded = oddText.map((text) => encodeURIComponent(text.toWellFormed()));
 const oddSegment = fc.oneof(
   encoded,
@@ -173,7 +173,7 @@ function queryOf(endpoint: Endpoint, { query }: Example): fc.Arbitrary<string> {
     },
   );
   const pair = fc.tuple(name, oddValue).map(([key, value]) => `${key}=${value}`);
-  // Some keep what the endpoint needs, so that the odd one is reached at all; some say it twice.
+  // Half keep the required parameters, so that the odd ones are reached.
   return fc.tuple(fc.boolean(), fc.array(pair, { maxLength: 4 })).map(([keep, pairs]) => {
     const all = keep ? [...pairs, ...(known.size > 0 ? [known.toString()] : [])] : pairs;
     return all.length > 0 ? `?${all.join('&')}` : '';
@@ -199,7 +199,7 @@ const oddHeaders = fc
   )
   .map(([key, headers]) => ({ ...headers, ...(key !== null && { 'idempotency-key': key }) }));
 
-/** Requests to an endpoint that are wrong in any way that a client can get wrong. `base` is the path of the interface. */
+/** Malformed requests to an endpoint. `base` is the path of the interface. */
 export function requestsTo(
   endpoint: Endpoint,
   example: Example,

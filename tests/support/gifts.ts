@@ -23,7 +23,7 @@ export interface Claim {
   readonly key?: string;
 }
 
-/** A felt has 252 bits; these always fit. */
+/** Below the 252 bits of a felt. */
 const ADDRESS_BYTES = 31;
 
 export const newWallet = (chain: RedeemChain): string =>
@@ -64,7 +64,6 @@ export function newSolanaWallet(): string {
   return '1'.repeat(Math.max(zeros, 0)) + text;
 }
 
-/** Gifts to Solana on a running service. */
 export class GiftFixture {
   readonly service: AnyService;
   readonly sandbox: Sandbox;
@@ -100,7 +99,7 @@ export class GiftFixture {
     return send(`${server.credentials.baseUrl}/gifts/claim/${code}/redeem`, { method: 'POST', body });
   }
 
-  /** Reserved and burned; answers the redeem. */
+  /** Answers the id of the redeem. */
   async started(code: string, wallet = newSolanaWallet()): Promise<string> {
     const reply = await this.redeem(code, wallet);
     if (reply.status !== 202) throw new Error(reply.text);
@@ -122,7 +121,6 @@ export class GiftFixture {
     return BigInt((await this.sandbox.ask<{ balance: string }>(`/bridge/solana/accounts/${wallet}`)).balance);
   }
 
-  /** All redeems of a gift, once they have ended. */
   allEnded(giftId: string): Promise<RedeemEnd[]> {
     const rows = () =>
       this.service.database.db.rows<RedeemEnd>(sql`
@@ -139,7 +137,6 @@ export class GiftFixture {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  /** The USDC of the account that burns. */
   async managerBalance(): Promise<bigint> {
     const { address } = await this.sandbox.account('manager');
     const calldata = {

@@ -20,7 +20,6 @@ const END_LIMIT_MS = 60_000;
 /** References, by what the sandbox's provider does with them. */
 export const references = { quick: '5512345678', failing: '5512340000', slow: '5512341111' } as const;
 
-/** An order as the sandbox's provider shows it. */
 export interface ProviderOrder {
   readonly orderId: string;
   readonly status: string;
@@ -37,7 +36,7 @@ export interface Mail {
 
 const ENDS: readonly string[] = ['SUCCESS', 'FAILED', 'CANCELLED'];
 
-/** Purchases by HTTP: the wallet of a user that buys, and the steps of a purchase. */
+/** A wallet that buys, and the steps of a purchase by HTTP. */
 export class PurchaseFixture {
   readonly service: AnyService;
   readonly app: App;
@@ -67,7 +66,6 @@ export class PurchaseFixture {
     return { ...SKU, transactionHash, skuReference, walletAddress: this.buyer.address };
   }
 
-  /** Pays and records. */
   async buy(skuReference: string): Promise<Transaction> {
     const reply = await this.app.post('/sku-purchases', this.body(await this.pay(), skuReference));
     if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
@@ -107,7 +105,7 @@ export class PurchaseFixture {
     return this.app.balance(this.buyer.address, 'USDC');
   }
 
-  /** The mails to an address that name a purchase, once there are so many. */
+  /** The mails that name a purchase, once there are `count`. */
   async mails(to: string, purchaseId: string, count: number): Promise<(Mail & { text: string })[]> {
     const read = async () => {
       const { mails } = await this.sandbox.ask<{ mails: Mail[] }>(`/mailbox?to=${encodeURIComponent(to)}`);
@@ -118,7 +116,7 @@ export class PurchaseFixture {
   }
 }
 
-/** A purchase whose payment was just confirmed: its provider is called next. Answers its id. */
+/** A purchase whose provider is called next; answers its id. */
 export async function placeOrder(db: Db, given: Omit<StoredPurchase, 'status' | 'isOrdered'>): Promise<string> {
   const id = await storePurchase(db, { ...given, status: 'PROCESSING', isOrdered: false });
   const purchase = await findPurchase(db, id);

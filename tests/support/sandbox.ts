@@ -33,12 +33,11 @@ export interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** The clock may tick between reading and setting it, hardly twice in a row. */
+/** The clock may tick between reading and setting it. */
 const CLOCK_TRIES = 5;
-/** No block ends by itself while a test runs. */
+/** Longer than any test. */
 const FROZEN_SECONDS = 3_600;
 
-/** One process's sandbox as its users see it. */
 export class Sandbox {
   readonly url: string;
   readonly rpcUrl: string;
@@ -81,24 +80,23 @@ export class Sandbox {
     return (await (await fetch(this.rpcUrl, { method: 'POST', body })).json()) as RpcAnswer;
   }
 
-  /** Stops the chain's clock: from now on every transaction sees the same second, until `setClock`. */
+  /** Stops the chain's clock until `setClock` or `thaw`. */
   async freeze(): Promise<number> {
     await this.ask('/starknet/block-time', { seconds: FROZEN_SECONDS });
     return this.clock();
   }
 
-  /** Lets the clock run again: every transaction gets a block of its own at once. */
+  /** Every transaction gets a block of its own at once. */
   async thaw(): Promise<void> {
     await this.ask('/starknet/block-time', { seconds: 0 });
   }
 
-  /** The second that the open block's transactions see. */
+  /** The timestamp of the open block. */
   async clock(): Promise<number> {
     const { result } = await this.rpc('getBlockWithTxHashes', ['pre_confirmed']);
     return (result as { timestamp: number }).timestamp;
   }
 
-  /** Moves a stopped clock to exactly this second. */
   async setClock(timestamp: number): Promise<void> {
     for (let tries = 0; tries < CLOCK_TRIES; tries++) {
       const offsetSeconds = timestamp - Math.floor(Date.now() / 1_000);
@@ -130,11 +128,11 @@ export interface Payment {
   readonly fields: InvokeFields;
   readonly publicKey: bigint;
   readonly signature: StarkSignature;
-  /** The body of the JSON-RPC call that sends it. */
+  /** Of the JSON-RPC request. */
   readonly body: string;
 }
 
-/** A signed transfer of STRK as it goes over the wire, made without the library because a thousand are needed. */
+/** A signed transfer of STRK, made without starknet.js because a thousand are needed. */
 export function payment(from: Sender, nonce: number, to: bigint, amount = 1n): Payment {
   return invocation(from, nonce, [{ to: BigInt(STRK), selector: selector('transfer'), calldata: [to, amount, 0n] }]);
 }
@@ -175,7 +173,7 @@ export function invocation(from: Sender, nonce: number, calls: readonly Call[]):
   return { hash: toHex(hash), fields, publicKey, signature, body: JSON.stringify(request) };
 }
 
-/** Whether it was acknowledged; a connection that breaks is no acknowledgement. */
+/** Whether the node acknowledged it. */
 export async function pay(rpcUrl: string, { hash, body }: Payment): Promise<boolean> {
   const response = await fetch(rpcUrl, { method: 'POST', body }).catch(() => undefined);
   const answer = (await response?.json().catch(() => undefined)) as { result?: { transaction_hash: string } };

@@ -8,11 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
-/** A start takes about a second; on a machine that is busy with other work it took 25. */
+/** A start takes about a second; on a busy machine it took 25. */
 const START_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 90_000;
 const POLL_MS = 20;
-/** Code that the servers of a run share: a start with it takes two thirds of the time. */
+/** Compiled code, shared by all servers: a start with it takes two thirds of the time. */
 const COMPILE_CACHE = path.join(tmpdir(), 'svc-test-compile-cache');
 
 export interface Credentials {
@@ -23,9 +23,8 @@ export interface Credentials {
   readonly rpcUrl: string;
 }
 
-/** What a test needs of a server to use it. */
 export interface ServerAddress {
-  /** The address without a path. */
+  /** Without a path. */
   readonly origin: string;
   readonly credentials: Credentials;
 }
@@ -34,11 +33,11 @@ export interface RunningServer extends ServerAddress {
   readonly dataDir: string;
   readonly outputFile: string;
   readonly process: ChildProcess;
-  /** Everything it has printed so far. */
+  /** Everything printed so far. */
   output(): string;
-  /** Sends a signal and waits for the end; answers the exit code. */
+  /** Answers the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Ends it and removes its folder. */
+  /** Ends the process and removes its folder. */
   stop(): Promise<void>;
 }
 
@@ -61,7 +60,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const output = () => readFileSync(outputFile, 'utf8');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   await ready(child, output).catch((error: unknown) => {
-    // No caller has a handle to end it with.
+    // The caller has no handle to end it with.
     child.kill('SIGKILL');
     throw error;
   });
@@ -86,7 +85,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   };
 }
 
-/** The environment of a process of ours: nothing of the caller's, but for the path to programs. */
+/** Nothing of the caller's environment, but for the path. */
 export const processEnv = (): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   NODE_COMPILE_CACHE: COMPILE_CACHE,
@@ -127,7 +126,6 @@ async function within<T>(promise: Promise<T>, limitMs: number, message: () => st
 
 const ERROR_LEVEL = 50;
 
-/** The lines of the log among everything that a process printed. */
 export function logLines(output: string): Record<string, unknown>[] {
   return output.split('\n').flatMap((line) => {
     try {
@@ -145,7 +143,7 @@ export function errorLines(output: string): Record<string, unknown>[] {
 
 const run = promisify(execFile);
 
-/** The memory that a process has, in megabytes. */
+/** In megabytes. */
 export async function rssOf(pid: number | undefined): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
   return Number(stdout.trim()) / 1_024;

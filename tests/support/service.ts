@@ -24,10 +24,8 @@ const UNLIMITED = {
 /** 10,000 USD, what the development organisation starts with. */
 const STARTING_CREDITS = 10_000_000_000n;
 
-/** Settings of the shared service. */
 export const SHARED_SETTINGS = { ALLOW_LOOPBACK_URLS: 'on' };
 
-/** Either kind: with a process of its own, or shared. */
 export type AnyService = TestService<ServerAddress>;
 
 /** The service in processes of its own. The builders act for the development organisation. */
@@ -62,10 +60,7 @@ export class TestService<S extends ServerAddress = RunningServer> {
     }
   }
 
-  /**
-   * The service that all test files of a run share, with an organisation of its own for each file. For tests without settings,
-   * faults or a clock of their own, that look at nothing but their organisation.
-   */
+  /** One service for all test files, an organisation for each: for tests without settings, faults or a clock of their own. */
   static async shared(): Promise<AnyService> {
     const response = await fetch(inject('sharedServiceUrl'));
     if (!response.ok) throw new Error(await response.text());
@@ -118,7 +113,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return lines.filter(({ msg }) => !expected?.test(String(msg)));
   }
 
-  /** Ends its processes and drops its database. */
   async stop(): Promise<void> {
     await Promise.all(this.#started.map((server) => server.stop()));
     await this.#release();
@@ -131,7 +125,7 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return new Organization(this.server, id, await newKeys(this.db, id, environment));
   }
 
-  /** A pair of the development organisation's keys. */
+  /** Another pair of keys of the development organisation. */
   keys(environment: Environment = 'development'): Promise<Organization> {
     return this.organization({ id: this.server.credentials.organizationId, environment });
   }
@@ -147,7 +141,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     await store.updateEnvironment(this.db, { ...settings, ...changes });
   }
 
-  /** A deployed wallet with USDC. */
   async wallet({ user = `user ${this.#users++}`, classHash, usdc = '100' }: NewWallet = {}): Promise<Owner> {
     const owner = new Owner(classHash);
     await this.app.createWallet(owner, user, owner.walletType);
@@ -213,7 +206,6 @@ async function likeDevelopment(
   return { organizationId, publicKey, secretKey };
 }
 
-/** What the global set-up tells of the shared service. */
 export interface SharedService extends ServerAddress {
   readonly databaseUrl: string;
   readonly outputFile: string;
@@ -226,7 +218,6 @@ declare module 'vitest' {
   }
 }
 
-/** The service on a database of its own, and its sandbox. */
 export async function startSandbox(): Promise<{ service: TestService; sandbox: Sandbox; stop(): Promise<void> }> {
   const service = await TestService.start();
   return { service, sandbox: service.sandbox, stop: () => service.stop() };
@@ -234,5 +225,4 @@ export async function startSandbox(): Promise<{ service: TestService; sandbox: S
 
 const file = path.resolve(import.meta.dirname, '../../packages/server/catalogue/mexico.json');
 
-/** The services of the shipped catalogue, in its order. */
 export const shippedSkus = (JSON.parse(readFileSync(file, 'utf8')) as Catalogue).skus;

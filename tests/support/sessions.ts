@@ -16,7 +16,6 @@ import { USDC } from './starknet-client.ts';
 /** A passkey's secret: opens keys at once, where a PIN is stretched. */
 export const encryptKey = passkeyEncryptKey(new Uint8Array(32).fill(7));
 
-/** How long typed data is good for when it is made. */
 const WINDOW_AHEAD_SECONDS = 3_600;
 /** Less than any test moves the time by, more than the service's margin for clocks. */
 const CLOCK_TOLERANCE_SECONDS = 90;
@@ -40,7 +39,7 @@ export class SessionFixture {
   readonly app: App;
   readonly client: Client;
   readonly bearerToken: string;
-  /** How many signed transactions reached the service through `client`. */
+  /** Sent through `client`. */
   signedRequests = 0;
   #users = 0;
   #moved = false;
@@ -69,7 +68,6 @@ export class SessionFixture {
     await this.#noticed();
   }
 
-  /** Back to the present, if it was left. */
   async returnToPresent(): Promise<void> {
     if (!this.#moved) return;
     await this.sandbox.ask('/starknet/time', { offsetSeconds: 0 });
@@ -132,7 +130,7 @@ export class SessionFixture {
     return executeTransactionWithSession(client, { encryptKey, wallet, session, calls });
   }
 
-  /** Waits until a transaction that was sent is accepted, and expects that it succeeded. */
+  /** Waits until a transaction is accepted; throws where it reverted. */
   async settle(sent: Promise<string>): Promise<string> {
     const hash = await sent;
     const { success, revertReason } = await waitForTransactionOf(this.client, hash, { retryIntervalMs: 50 });

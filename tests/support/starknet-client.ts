@@ -8,23 +8,23 @@ export type Library = typeof ten;
 export type Account = InstanceType<Library['Account']>;
 export type RpcProvider = InstanceType<Library['RpcProvider']>;
 
-// What the suites use of both is the same; only their declared types differ.
+// The parts that the tests use differ in their declared types alone.
 export const libraries: readonly (readonly [string, Library])[] = [
   ['starknet.js 9.4', nine as unknown as Library],
   ['starknet.js 10.8', ten],
 ];
 
-// A young chain has too few transactions to estimate a tip from, and the libraries say so at every call.
+// The libraries warn at every call that a young chain has too few transactions to estimate a tip.
 for (const [, library] of libraries) library.logger.setLogLevel('ERROR');
 
 export const USDC = '0x33068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb';
 export const UDC = '0x2ceed65a4bd731034c01113685c831b01c15d7d432f71afb1cf1634b53a2125';
 export const STRK = '0x4718f5a0fc34cc1af16a1cdee98ffb20c31f5cd61d6ab07201858f4287c938d';
 
-/** Blocks are instant here: far below the library's five seconds. */
+/** Blocks are instant; the library polls every five seconds. */
 export const WAIT = { retryInterval: 10 };
 
-/** More than any transaction of the suites uses, so that one that reverts gets past the library's own estimate. */
+/** Ample bounds replace the library's estimate, which refuses what reverts. */
 export const AMPLE = {
   tip: 0n,
   resourceBounds: {
@@ -34,7 +34,7 @@ export const AMPLE = {
   },
 };
 
-/** What a new wallet starts with, in whole tokens. */
+/** In whole tokens. */
 const STARTING_STRK = '1000';
 const STARTING_USDC = '1000';
 
@@ -63,7 +63,7 @@ export interface Wallet {
   readonly deployment: Deployment;
 }
 
-/** The parts of a receipt that the suites look at; the library's own type is a union of all there are. */
+/** The fields that the tests read; the library's own type is a union. */
 export interface Receipt {
   readonly type: string;
   readonly transaction_hash: string;
@@ -77,13 +77,12 @@ export interface Receipt {
   readonly events: readonly { readonly from_address: string; readonly keys: string[]; readonly data: string[] }[];
 }
 
-/** One version of the library, pointed at a sandbox. */
 export class Client {
   readonly library: Library;
   readonly sandbox: Sandbox;
   readonly provider: RpcProvider;
 
-  /** What is read, unless a block is named: the chain with or without the block that is still open. */
+  /** The default block of reads. */
   constructor(library: Library, sandbox: Sandbox, blockIdentifier: 'latest' | 'pre_confirmed' = 'latest') {
     this.library = library;
     this.sandbox = sandbox;
@@ -94,7 +93,6 @@ export class Client {
     return new this.library.Account({ provider: this.provider, address, signer });
   }
 
-  /** One of the accounts that exist from the start. */
   async funded(label: string): Promise<Account> {
     const { address, privateKey } = await this.sandbox.account(label);
     return this.account(address, privateKey);
@@ -105,7 +103,7 @@ export class Client {
     return this.provider.getClassHashAt((await this.sandbox.account('relayer 1')).address);
   }
 
-  /** A key pair and the place that its account will have. Nothing is sent. */
+  /** Keys and the address of an account; nothing is sent. */
   async newWallet(kind: Kind): Promise<Wallet> {
     const { ec, hash, num, stark } = this.library;
     const privateKey = stark.randomAddress();
@@ -122,7 +120,7 @@ export class Client {
     await this.sandbox.faucet(address, 'USDC', STARTING_USDC);
   }
 
-  /** A wallet with tokens that has deployed itself. */
+  /** A funded wallet that has deployed itself. */
   async openWallet(kind: Kind): Promise<Wallet> {
     const wallet = await this.newWallet(kind);
     await this.fund(wallet);
@@ -139,13 +137,12 @@ export class Client {
     return (await this.provider.getTransactionReceipt(transactionHash)).value as unknown as Receipt;
   }
 
-  /** Sends without an estimate, also what will revert, from the open block's nonce. */
+  /** Without an estimate, so that it may revert. */
   async send(account: Account, calls: Call | Call[]): Promise<Receipt> {
     const nonce = await this.provider.getNonceForAddress(account.address, 'pre_confirmed');
     return this.receipt((await account.execute(calls, { ...AMPLE, nonce })).transaction_hash);
   }
 
-  /** Lets another account send what this one signed. */
   async sendFor(
     sender: Account,
     signer: Account,
@@ -157,7 +154,6 @@ export class Client {
     return this.receipt((await sender.executeFromOutside(signed, { ...AMPLE, nonce })).transaction_hash);
   }
 
-  /** Open now, for anyone. */
   async window(): Promise<OutsideExecutionOptions> {
     const now = await this.sandbox.clock();
     return { caller: 'ANY_CALLER', execute_after: now - 3_600, execute_before: now + 3_600 };
@@ -172,7 +168,7 @@ export function transfer(token: string, to: string, amount: number | bigint): Ca
   return call(token, 'transfer', [to, amount, 0]);
 }
 
-/** Through the universal deployer, at the address that does not depend on who asks. */
+/** Through the universal deployer, at an address that does not depend on the sender. */
 export function deploy({ classHash, addressSalt, constructorCalldata }: Deployment): Call {
   return call(UDC, 'deploy_contract', [classHash, addressSalt, 0, constructorCalldata.length, ...constructorCalldata]);
 }
@@ -190,10 +186,10 @@ export interface PolicyChanges {
   readonly windowSeconds?: number;
 }
 
-/** Within the clock's reach of any test, far beyond any window. */
+/** Beyond any window of the tests. */
 const SESSION_SECONDS = 1_000_000;
 
-/** Signs as a session does, with four felts; transactions and outside executions alike. */
+/** A session signature has four felts. */
 function sessionSigner(library: Library, privateKey: string, validUntil: number) {
   class SessionSigner extends library.Signer {
     protected override async signRaw(hash: string): Promise<string[]> {
@@ -204,7 +200,7 @@ function sessionSigner(library: Library, privateKey: string, validUntil: number)
   return new SessionSigner(privateKey);
 }
 
-/** A wallet, a session key of it, and a relayer who sends what either of them signs. The clock stands still. */
+/** A wallet, a session key and a relayer. The clock stands still. */
 export class SessionWallet {
   readonly client: Client;
   readonly wallet: Wallet;
@@ -230,12 +226,12 @@ export class SessionWallet {
     return this.wallet.address;
   }
 
-  /** The account as the session's key signs for it. */
+  /** The account with the session's signer. */
   as(validUntil: number, privateKey = this.sessionPrivateKey): Account {
     return this.client.account(this.address, sessionSigner(this.client.library, privateKey, validUntil));
   }
 
-  /** The owner's word to the account itself. */
+  /** A call of the owner to the account. */
   own(entrypoint: string, calldata: (string | number | bigint)[]): Promise<Receipt> {
     return this.client.send(this.wallet.account, call(this.address, entrypoint, calldata));
   }
@@ -261,12 +257,11 @@ export class SessionWallet {
     if (revert_reason) throw new Error(revert_reason);
   }
 
-  /** Signed by the session, sent and paid by the relayer. */
   relayed(calls: Call | Call[], validUntil: number, privateKey?: string): Promise<Receipt> {
     return this.client.sendFor(this.relayer, this.as(validUntil, privateKey), calls);
   }
 
-  /** Signed by the session as a transaction of the account, which pays. */
+  /** As a transaction of the account, which pays. */
   direct(calls: Call | Call[], validUntil: number, privateKey?: string): Promise<Receipt> {
     return this.client.send(this.as(validUntil, privateKey), calls);
   }

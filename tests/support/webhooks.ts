@@ -125,7 +125,6 @@ export class WebhookFixture {
     for (const { id } of data) await this.call(`/${id}`, 'DELETE');
   }
 
-  /** Sends a test; answers its delivery. */
   async test({ id }: Webhook): Promise<Delivery> {
     const reply = await this.call(`/${id}/test`, 'POST');
     if (reply.status !== 200) throw new Error(reply.text);
@@ -165,7 +164,7 @@ export class WebhookFixture {
     );
   }
 
-  /** How many deliveries of a webhook are in each state. */
+  /** Number of deliveries by state. */
   async states({ id }: Webhook): Promise<Record<string, number>> {
     const rows = await this.db.rows<{ state: string; count: number }>(sql`
       select state, count(*)::integer as count from webhook_deliveries where webhook_id = ${id} group by state`);

@@ -97,7 +97,7 @@ describe('creating a wallet', () => {
 type Body = Record<string, unknown> & { deploymentData: Record<string, unknown>; typedData: Message };
 type Message = { domain: Record<string, unknown>; message: Record<string, unknown> };
 
-/** Each has one thing wrong, and everything else right, the signature included. */
+/** Each has one fault; the rest is valid, the signature included. */
 const wrong: Record<string, [code: Parameters<typeof expectError>[2], spoil: (body: Body, owner: Owner) => object]> = {
   'the address': ['address_mismatch', () => ({ publicKey: new Owner().address })],
   'the class': ['class_not_allowed', () => otherClass(classes.ready)],

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Someone with coins and tokens on ARBITRUM. */
+/** An account with ETH and USDC on ARBITRUM. */
 async function holder() {
   const account = privateKeyToAccount(generatePrivateKey());
   for (const [token, amount] of [

@@ -28,7 +28,7 @@ interface Registered {
   readonly session: SessionKey;
 }
 
-/** A wallet with money, and a session key that may call the given functions, all of them by default. */
+/** A wallet with USDC, and a session key for the given functions; default: all. */
 async function registered(
   user: string,
   { classHash = classes.svc, allowed = [] as string[], maxCalls = 100n, validFor = HOUR } = {},

@@ -145,7 +145,7 @@ describe('a transfer without gas', () => {
 describe('a signature', () => {
   const path = '/transactions/execute-sponsored-transaction';
 
-  it('of somebody else is refused', async () => {
+  it('of another signer is refused', async () => {
     const owner = await funded('robbed');
     const message = await app.prepare(owner.address, [transferOf(USDC, '0xbad', 1n)]);
     const body = {
@@ -235,7 +235,7 @@ describe('a send that is recorded', () => {
     expect((reply.body as { message: string }).message).toMatch(named);
   });
 
-  it('is refused when it was reverted, and when nobody has heard of it', async () => {
+  it('is refused when it was reverted, and when it is unknown', async () => {
     const owner = await funded('reverted');
     await sandbox.ask('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const hash = hashOf(await app.execute(owner, [transferOf(USDC, '0xb0b', 1_500_000n)]));
@@ -261,7 +261,7 @@ describe('the history', () => {
     }
     const call = { contractAddress: USDC, entrypoint: 'approve', calldata: ['0xb0b', '5', '0'] };
     await final(hashOf(await app.execute(owner, [call])));
-    // Two gifts of the faucet are found by following the chain.
+    // The indexer finds two transfers of the faucet.
     const all = await eventually(
       () => list(`walletAddress=${owner.address}&limit=100`),
       ({ total }) => total === 8,

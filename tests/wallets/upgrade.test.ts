@@ -67,12 +67,12 @@ describe('an upgrade', () => {
       );
       expect(wallet.body).toMatchObject({ walletType: 'SVC', publicKey: owner.address });
       expect(await app.balance(owner.address, 'USDC')).toBe(3_000_000n);
-      // It still obeys its owner.
+      // Its owner still controls it.
       hashOf(await app.execute(owner, [transferOf(USDC, '0xb0b', 1n)]));
     },
   );
 
-  it('is refused when somebody else signs, when it is none, and when there is nothing to upgrade', async () => {
+  it('is refused when another key signs, when it is none, and when there is nothing to upgrade', async () => {
     const owner = new Owner(classes.svcSessions);
     await app.createWallet(owner, 'guarded');
     const { typedData } = await prepared(owner);

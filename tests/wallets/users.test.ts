@@ -54,7 +54,7 @@ describe("a user's token", () => {
       ]);
       return one;
     };
-    const nobody = new Owner().address;
+    const unknown = new Owner().address;
     expectError(
       await same('/svc-wallets/by-user?externalUserId=luis', '/svc-wallets/by-user?externalUserId=nobody'),
       404,
@@ -62,14 +62,14 @@ describe("a user's token", () => {
     );
     const balance = (address: string) =>
       `/svc-wallets/token-balance?chain=STARKNET&chainToken=USDC&walletPublicKey=${address}`;
-    expectError(await same(balance(owner.address), balance(nobody)), 404, 'wallet_not_found');
+    expectError(await same(balance(owner.address), balance(unknown)), 404, 'wallet_not_found');
     const list = (address: string) => `/transactions/transaction-list?walletAddress=${address}`;
-    expectError(await same(list(owner.address), list(nobody)), 404, 'wallet_not_found');
+    expectError(await same(list(owner.address), list(unknown)), 404, 'wallet_not_found');
     expectError(await same(`/transactions/${hash}`, '/transactions/0x1234'), 404, 'transaction_not_found');
     const calls = [transferOf(USDC, '0xbad', 1n)];
     const prepare = (publicKey: string) => eve.post('/transactions/prepare-typed-data', { publicKey, calls });
     expectError(await prepare(owner.address), 404, 'wallet_not_found');
-    expectError(await prepare(nobody), 404, 'wallet_not_found');
+    expectError(await prepare(unknown), 404, 'wallet_not_found');
   });
 
   it('cannot create or change for another user', async () => {

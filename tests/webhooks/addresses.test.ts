@@ -8,7 +8,7 @@ import { expectError } from '../support/assertions.ts';
 import { TestService } from '../support/service.ts';
 import { WebhookFixture } from '../support/webhooks.ts';
 
-/** One that lets webhooks lead to this machine, and one that does not, each on a database of its own. */
+/** One service allows loopback addresses, the other does not. */
 let open: TestService | undefined;
 let closed: TestService | undefined;
 let inside: WebhookFixture;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await closed?.stop();
 });
 
-/** Stands where nothing may arrive. */
+/** A server that no request may reach. */
 let secret: Server;
 let port = 0;
 const visits: Socket[] = [];
@@ -77,7 +77,7 @@ const literals = [
   ],
 ];
 
-/** A webhook whose address is changed behind the back of the checks, as a name or a setting changes. */
+/** A webhook whose address changes after the check. */
 async function movedTo(webhooks: WebhookFixture, url: string): Promise<Webhook> {
   const webhook = await webhooks.create('https://hooks.example/');
   await webhooks.db.run(sql`update webhooks set url = ${url} where id = ${webhook.id}`);

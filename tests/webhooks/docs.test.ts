@@ -31,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** One that was free a moment ago. */
 async function freePort(): Promise<number> {
   const receiver = await openReceiver();
   receiver.close();

@@ -1,7 +1,7 @@
 import { field } from '../../support/app.ts';
 import { send } from '../../support/client.ts';
 import { type MakeRefusal, type RefusalsOf, UNAVAILABLE, WOULD_REVERT, withBody, withParams } from './refusal.ts';
-import { NOBODY } from './wallet-refusals.ts';
+import { UNKNOWN_HASH } from './wallet-refusals.ts';
 
 const THE_MOST = 10_000;
 const MANY = 500;
@@ -10,7 +10,7 @@ const FAR_AHEAD = '2126-01-02';
 
 const unknownGift = withParams({ id: 'gift_nothing' });
 
-/** An expired gift whose credits have gone into another one: more than half of all there are. */
+/** An expired gift whose credits another gift holds. */
 const withoutCreditsForExpired: MakeRefusal = async ({ data: { app } }) => {
   const { availableUsd } = field<{ availableUsd: number }>(await app.get('/organization'), 'balance');
   const amount = Math.min(THE_MOST, Math.floor(availableUsd * 0.6));
@@ -49,22 +49,22 @@ export const giftRefusals: RefusalsOf = {
   createDeposit: {
     transaction_mismatch: (context) => withBody({ transactionHash: context.data.transfer })(context),
     transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
-    transaction_not_found: withBody({ transactionHash: NOBODY }),
+    transaction_not_found: withBody({ transactionHash: UNKNOWN_HASH }),
     unsupported_chain: withBody({ chain: 'BASE' }),
     chain_unavailable: async (context) => {
       await context.data.sandbox.orderFault(UNAVAILABLE);
-      return withBody({ transactionHash: NOBODY })(context);
+      return withBody({ transactionHash: UNKNOWN_HASH })(context);
     },
   },
 };
 
-/** Whoever comes second in this process is one too many. */
+/** The second request in this process is refused. */
 const rateLimited: MakeRefusal = async ({ exhaustedUrl, send }) => {
   await send({ baseUrl: exhaustedUrl });
   return { baseUrl: exhaustedUrl };
 };
 
-/** A new gift, changed after it was made where that is the only way. */
+/** A new gift, with changes that creation does not allow. */
 const giftWith =
   (changes: object, patch?: object): MakeRefusal =>
   async ({ data: { app } }) => {
@@ -85,7 +85,7 @@ const redeemedWith =
 export const claimRefusals: RefusalsOf = {
   claimGift: { rate_limited: rateLimited },
   redeemGift: {
-    gift_not_found: withParams({ code: 'NOBODY-HAS-THIS' }),
+    gift_not_found: withParams({ code: 'NO-SUCH-CODE' }),
     gift_expired: giftWith({}, { expiresAt: LONG_AGO }),
     gift_limit_reached: redeemedWith({ maxRedeems: 1 }),
     gift_user_limit_reached: redeemedWith({ maxRedeems: 2 }),

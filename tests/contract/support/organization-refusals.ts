@@ -10,16 +10,16 @@ import {
   withBody,
   withParams,
 } from './refusal.ts';
-import { NOBODY } from './wallet-refusals.ts';
+import { UNKNOWN_HASH } from './wallet-refusals.ts';
 
-/** What the purchases that are due for refund were paid with, in the smallest unit. */
+/** What the refundable purchases were paid with. */
 const PAID_RAW = 10_000n;
 const unknownPurchase = withParams({ id: 'txn_nothing' });
 
-/** A purchase of which the service has heard nothing yet: one that it knows is answered without further questions. */
-const unheard = (change: object): MakeRefusal => withBody({ transactionHash: NOBODY, ...change });
+/** With an unknown payment: one that is known is answered without further checks. */
+const withUnknownPayment = (change: object): MakeRefusal => withBody({ transactionHash: UNKNOWN_HASH, ...change });
 
-/** A payment of the wallet with money, too small for anything. */
+/** A payment below every price. */
 const smallPayment: MakeRefusal = async (context) => {
   const { app, owner } = context.data;
   const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress');
@@ -46,8 +46,8 @@ const withFault =
 
 export const purchaseRefusals: RefusalsOf = {
   createSkuPurchase: {
-    invalid_reference: unheard({ skuReference: 'nonsense' }),
-    invalid_amount: unheard({ currencyAmount: 1 }),
+    invalid_reference: withUnknownPayment({ skuReference: 'nonsense' }),
+    invalid_amount: withUnknownPayment({ currencyAmount: 1 }),
     payment_too_small: smallPayment,
     token_not_supported: withBody({ token: 'STRK' }),
     transaction_already_used: withBody({ skuReference: 'IMDM28417937' }),
@@ -56,10 +56,10 @@ export const purchaseRefusals: RefusalsOf = {
       return withBody({ transactionHash: transfer, walletAddress: owner.address })(context);
     },
     transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
-    transaction_not_found: unheard({}),
+    transaction_not_found: withUnknownPayment({}),
     unsupported_chain: withBody({ chain: 'BASE' }),
-    sku_not_found: unheard({ skuId: 'nothing' }),
-    chain_unavailable: withFault(UNAVAILABLE, unheard({})),
+    sku_not_found: withUnknownPayment({ skuId: 'nothing' }),
+    chain_unavailable: withFault(UNAVAILABLE, withUnknownPayment({})),
   },
   getSkuPurchase: { purchase_not_found: unknownPurchase },
   cancelSkuPurchase: {
@@ -73,7 +73,7 @@ export const purchaseRefusals: RefusalsOf = {
     transaction_already_used: refundOfAnother,
     transaction_mismatch: ({ data }) => ({ body: { transactionHash: data.transfer } }),
     transaction_reverted: ({ failed }) => ({ body: { transactionHash: failed.hash } }),
-    transaction_not_found: () => ({ body: { transactionHash: NOBODY } }),
+    transaction_not_found: () => ({ body: { transactionHash: UNKNOWN_HASH } }),
     chain_not_configured: ({ callers, strandedPurchase }) => ({
       headers: callers.production,
       params: { id: strandedPurchase },
@@ -100,7 +100,6 @@ const withManySkus: MakeRefusal = async ({ send, callers: { others: headers } })
   return { headers, body: ownSkuBody() };
 };
 
-/** The public key that the request itself is made with. */
 const ownKey: MakeRefusal = async ({ data: { app } }) => {
   const { body } = await app.get('/organization/keys?limit=100');
   const keys = (body as { data: { id: string; key: string }[] }).data;

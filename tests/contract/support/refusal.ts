@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { badExampleOf, type Example, exampleOf, sendExample } from '../../support/examples.ts';
 import type { RefusalSetup } from './setup.ts';
 
-/** A request that is refused: what it has in place of the example's parts, or of the keys. */
+/** Replaces parts of the example, its keys or its process. */
 export interface RefusedRequest extends Example {
   readonly headers?: Headers;
   readonly baseUrl?: string;
@@ -17,7 +17,7 @@ export interface RefusalContext extends RefusalSetup {
   send(attempt: RefusedRequest): Promise<Reply>;
 }
 
-/** Brings about what the refusal needs, and answers the request that meets it. Faults that it orders are cleared afterwards. */
+/** Prepares a refusal and answers the request that meets it. Faults are cleared afterwards. */
 export type MakeRefusal = (context: RefusalContext) => RefusedRequest | Promise<RefusedRequest>;
 export type Refusals = Readonly<Partial<Record<ErrorCode, MakeRefusal>>>;
 export type RefusalsOf = Readonly<Partial<Record<keyof typeof endpoints, Refusals>>>;
@@ -37,12 +37,10 @@ export async function requestRefusal(context: RefusalContext, how: MakeRefusal):
   }
 }
 
-/** The example with some fields of its body replaced. */
 export const withBody =
   (change: object): MakeRefusal =>
   ({ example }) => ({ body: { ...(example.body as object), ...change } });
 
-/** The example with some parameters of its query replaced. */
 export const withQuery =
   (change: Record<string, string>): MakeRefusal =>
   ({ example }) => ({
@@ -53,10 +51,9 @@ export const withParams =
   (params: Record<string, string>): MakeRefusal =>
   () => ({ params });
 
-/** For as long as a test can take; what ordered it clears it. */
+/** Longer than any test. */
 const MEANWHILE = { seconds: 60 };
 export const UNAVAILABLE = { kind: 'unavailable', ...MEANWHILE };
-/** What a node says of a transaction that would fail. */
 export const WOULD_REVERT = {
   kind: 'error',
   method: 'starknet_estimateFee',
@@ -66,7 +63,7 @@ export const WOULD_REVERT = {
 };
 export const FORGETFUL = { kind: 'forget', ...MEANWHILE };
 
-/** Refusals that are brought about in the same way wherever they are promised. */
+/** Refusals that every endpoint makes in the same way. */
 export const sharedRefusals: Refusals = {
   invalid_request: ({ endpoint, example }) => badExampleOf(endpoint, example),
   missing_credentials: () => ({ headers: {} }),
@@ -85,7 +82,7 @@ export const sharedRefusals: Refusals = {
   chain_not_configured: ({ callers }) => ({ headers: callers.production }),
   chain_unavailable: async ({ data, send }) => {
     await data.sandbox.orderFault(UNAVAILABLE);
-    // The chain's time is known for a second without asking again, and some ask for nothing else.
+    // The chain's time is cached for a second, and some endpoints read nothing else.
     await eventually(
       () => send({}),
       ({ status }) => status >= 500,

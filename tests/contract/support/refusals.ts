@@ -23,17 +23,13 @@ const refusals: RefusalsOf = {
   ...webhookRefusals,
 };
 
-/** How to get a refusal out of an endpoint that promises it: in its own way, or as everywhere. */
 export function refusalOf({ operationId }: Endpoint, code: ErrorCode): MakeRefusal {
   const how = refusals[operationId as keyof typeof endpoints]?.[code] ?? sharedRefusals[code];
   if (!how) throw new Error(`Nothing here makes ${operationId} answer ${code}.`);
   return how;
 }
 
-/**
- * Refusals that no request brings about by itself: a fault of ours, a rate source that is down, a request that hangs, gas that costs
- * more than a deployment pays, a live chain for which nobody delivers.
- */
+/** Refusals that no request causes by itself: internal faults, limits of a deployment, missing configuration. */
 const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
   'internal_error',
   'rate_unavailable',
@@ -41,12 +37,12 @@ const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
   'fee_too_high',
   'provider_not_configured',
 ];
-/** A paymaster may say already when it prepares that calls would revert; none serves here. */
+/** A paymaster may refuse while it prepares; none is configured. */
 const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
   prepareTypedData: ['transaction_reverted'],
   prepareWalletUpgrade: ['transaction_reverted'],
 };
-/** What a planned endpoint refuses already; its other refusals come with its building. */
+/** The refusals of an endpoint that is not built yet. */
 const BEFORE_BUILDING: readonly ErrorCode[] = [
   'missing_credentials',
   'invalid_api_key',
@@ -58,7 +54,7 @@ const BEFORE_BUILDING: readonly ErrorCode[] = [
   'invalid_request',
 ];
 
-/** Every refusal that an endpoint promises and that can be seen from outside, once. */
+/** Every declared refusal that a request can meet, once. */
 export function refusalsOf(endpoint: Endpoint): { code: ErrorCode; status: number }[] {
   const all = errorsOf(endpoint).map(withStatus);
   return all.filter(({ code }, index) => {

@@ -5,15 +5,15 @@ import { keyHeaders, send, userToken } from '../../support/client.ts';
 import { type ExampleData, prepareExampleData } from '../../support/examples.ts';
 import { TestService } from '../../support/service.ts';
 
-/** Everything that has to be there for every endpoint to succeed, and to refuse in every way that it knows. */
+/** The data of every success and every refusal. */
 export interface RefusalSetup {
   readonly data: ExampleData;
   readonly callers: Callers;
-  /** A process where the key has no request left. */
+  /** A process where the key has reached its limit. */
   readonly exhaustedUrl: string;
-  /** The code of a gift for a live chain, of which there is none any more. */
+  /** The code of a gift of a live chain that is not configured any more. */
   readonly strandedCode: string;
-  /** The same of a purchase that is due for refund: its id. */
+  /** The id of a refundable purchase of such a chain. */
   readonly strandedPurchase: string;
   /** A wallet whose deployment was reverted. */
   readonly failed: { readonly owner: Owner; readonly hash: string };
@@ -22,19 +22,18 @@ export interface RefusalSetup {
 
 interface Callers {
   readonly keys: Headers;
-  /** Keys that nobody has. */
+  /** Well-formed, but unknown. */
   readonly forged: Headers;
-  /** The user's token, for whom everything of the data is. */
+  /** The token of the user of the example data. */
   readonly user: Headers;
-  /** The same with a signature that is not right. */
+  /** With a wrong signature. */
   readonly badToken: Headers;
   /** Another user of the organisation. */
   readonly stranger: Headers;
-  /** The user's token, in an organisation whose key set cannot be read. */
+  /** In an organisation whose key set cannot be read. */
   readonly unreadable: Headers;
-  /** Keys for the live chains, of which there are none. */
+  /** For live chains, which are not configured. */
   readonly production: Headers;
-  /** Keys of another organisation. */
   readonly others: Headers;
 }
 
@@ -96,7 +95,7 @@ async function failedWallet({ app, sandbox, user }: ExampleData): Promise<Refusa
 
 const DOLLAR = 1_000_000n;
 
-/** A gift of production, as one finds it after the live chain was taken out of the configuration. Answers its code. */
+/** A gift of production without a live chain; answers its code. */
 export async function strandedGift(service: TestService): Promise<string> {
   const { db } = service;
   const { id: organizationId } = await service.organization({ name: 'Stranded' });

@@ -19,7 +19,7 @@ import {
   withQuery,
 } from './refusal.ts';
 
-export const NOBODY = '0x1234';
+export const UNKNOWN_HASH = '0x1234';
 export const NONSENSE = { types: {}, primaryType: 'Mail', domain: {}, message: {} };
 
 /** Typed data whose window has passed. */
@@ -30,7 +30,7 @@ export const expired = ({ message, ...data }: TypedData): TypedData => ({
 
 type Spoil = (creation: Signed, owner: Owner) => object;
 
-/** A creation of a wallet that nobody has yet: one that exists is answered without further questions. */
+/** Of a new wallet: one that exists is answered without further checks. */
 const creationWith =
   (spoil: Spoil, fault?: object): MakeRefusal =>
   async ({ data: { app, sandbox, user } }) => {
@@ -49,7 +49,7 @@ const late: Spoil = ({ typedData }, owner) => {
   return { typedData: over, userSignature: owner.sign(over) };
 };
 
-/** An upgrade that nobody has sent yet. */
+/** An upgrade that was not sent yet. */
 const upgradeWith =
   (spoil: (upgrade: Signed, data: ExampleData) => object | Promise<object>, fault?: object): MakeRefusal =>
   async ({ data }) => {
@@ -89,7 +89,7 @@ export const walletRefusals: RefusalsOf = {
     wallet_ambiguous: ({ data: { user } }) => ({
       body: { externalUserId: user, newEncryptedPrivateKey: 'ciphertext' },
     }),
-    wallet_not_found: withBody({ publicKey: NOBODY }),
+    wallet_not_found: withBody({ publicKey: UNKNOWN_HASH }),
   },
   getTokenBalance: {
     unsupported_chain: withQuery({ chain: 'BASE' }),
@@ -98,7 +98,7 @@ export const walletRefusals: RefusalsOf = {
   prepareWalletUpgrade: {
     class_not_allowed: withBody({ targetClassHash: toHex(classes.ready) }),
     wallet_not_deployed: ofFailedWallet,
-    wallet_not_found: withBody({ walletAddress: NOBODY }),
+    wallet_not_found: withBody({ walletAddress: UNKNOWN_HASH }),
   },
   executeWalletUpgrade: {
     class_not_allowed: upgradeWith(toReady),
@@ -107,7 +107,7 @@ export const walletRefusals: RefusalsOf = {
     typed_data_expired: upgradeWith(({ typedData }, { upgradeable }) => upgradeBody(upgradeable, expired(typedData))),
     invalid_signature: upgradeWith(() => ({ signature: ['0x1', '0x2'] })),
     transaction_reverted: upgradeWith(() => ({}), WOULD_REVERT),
-    wallet_not_found: withBody({ walletAddress: NOBODY }),
+    wallet_not_found: withBody({ walletAddress: UNKNOWN_HASH }),
   },
 };
 
@@ -123,7 +123,7 @@ const lateExecution = ({ typedData }: Signed, owner: Owner) => {
   return { typedData: over, userSignature: owner.sign(over) };
 };
 
-/** Whoever creates the wallet has been told of its transaction, and the node has lost it. */
+/** The node loses the transaction that creates the wallet. */
 async function ofComingWallet({ app, sandbox, user }: ExampleData): Promise<Signed> {
   const owner = new Owner();
   await sandbox.orderFault(FORGETFUL);
@@ -131,13 +131,12 @@ async function ofComingWallet({ app, sandbox, user }: ExampleData): Promise<Sign
   return signedTransfer(app, owner, 1n);
 }
 
-/** More than there is. */
 const TOO_MUCH = 10n ** 12n;
 
 export const transactionRefusals: RefusalsOf = {
   recordSend: {
     token_not_supported: withBody({ expectedToken: 'OTHER' }),
-    transaction_not_found: withBody({ transactionHash: NOBODY }),
+    transaction_not_found: withBody({ transactionHash: UNKNOWN_HASH }),
     transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
     transaction_mismatch: withBody({ expectedAmount: '2' }),
     secret_key_required: async (context) => ({
@@ -153,6 +152,6 @@ export const transactionRefusals: RefusalsOf = {
     transaction_reverted: async ({ data: { app, owner } }) => ({ body: await signedTransfer(app, owner, TOO_MUCH) }),
   },
   getTransaction: {
-    transaction_not_found: withParams({ hashOrId: NOBODY }),
+    transaction_not_found: withParams({ hashOrId: UNKNOWN_HASH }),
   },
 };
