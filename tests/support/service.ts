@@ -103,7 +103,9 @@ export class TestService<S extends ServerAddress = RunningServer> {
   async another(env: Env = {}): Promise<RunningServer> {
     const server = await startServer({ env: { ...this.#env, ...env } });
     this.#started.push(server);
-    return server;
+    // On a shared service the process itself knows the keys of the deployment's own organisation.
+    const { publicKey, secretKey, organizationId } = this.server.credentials;
+    return { ...server, credentials: { ...server.credentials, publicKey, secretKey, organizationId } };
   }
 
   /** What its processes logged as errors, but for expected messages. */
