@@ -77,17 +77,17 @@ describe('one payment', () => {
     expect(await uses(hash)).toHaveLength(1);
   });
 
-  it('that is offered at once as a purchase and as a deposit is one of them', async () => {
+  it('that is offered at once as a purchase and as a deposit is a purchase', async () => {
     const hash = await fixture.pay();
     const replies = await offer(hash, (app, spelling, index) =>
       index < OFFERS / 2
         ? ours[app].post('/sku-purchases', fixture.body(spelling, references.quick))
         : ours[app].post('/organization/deposits', { transactionHash: spelling, chain: 'STARKNET' }),
     );
-    // Every request of the winning kind has the same answer.
+    // The payment address takes no deposits.
     expect(codes(replies)).toEqual([
       ...Array(OFFERS / 2).fill('recorded'),
-      ...Array(OFFERS / 2).fill('transaction_already_used'),
+      ...Array(OFFERS / 2).fill('transaction_mismatch'),
     ]);
     const ids = new Set(replies.filter(({ status }) => status === 200).map((reply) => field<string>(reply, 'id')));
     expect(await uses(hash)).toMatchObject([{ reference: [...ids][0] }]);
@@ -118,8 +118,8 @@ describe('one payment', () => {
       const other = { ...body, skuReference: references.slow };
       expectError(await ours[0].post('/sku-purchases', other), 400, 'transaction_already_used');
       const deposit = { transactionHash: spelling, chain: 'STARKNET' };
-      expectError(await ours[1].post('/organization/deposits', deposit), 400, 'transaction_already_used');
-      expectError(await theirs[0].post('/organization/deposits', deposit), 400, 'transaction_already_used');
+      expectError(await ours[1].post('/organization/deposits', deposit), 400, 'transaction_mismatch');
+      expectError(await theirs[0].post('/organization/deposits', deposit), 400, 'transaction_mismatch');
       const stolen = { ...body, walletAddress: theirWallet.address };
       expectError(await theirs[1].post('/sku-purchases', stolen), 400, 'transaction_already_used');
     }
