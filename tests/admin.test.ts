@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from './support/client.ts';
-import { type RunningServer, startServer } from './support/server.ts';
+import { processEnv, type RunningServer, startServer } from './support/server.ts';
 
 const run = promisify(execFile);
 const ADMIN = path.resolve(import.meta.dirname, '../packages/server/src/admin.ts');
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function admin<T>(...args: string[]): Promise<T> {
-  const env = { PATH: process.env.PATH ?? '', SVC_DATA_DIR: server.dataDir };
+  const env = { ...processEnv(), SVC_DATA_DIR: server.dataDir };
   const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
   return JSON.parse(stdout) as T;
 }

@@ -7,7 +7,7 @@ import { TestService } from '../support/service.ts';
 
 const WALLETS = 150;
 const MAX_REDEEMS = 100;
-/** A prime-like amount, so that a lost or doubled unit shows. */
+/** An odd amount, so that a lost or doubled unit shows. */
 const AMOUNT_USD = 0.700001;
 const AMOUNT = 700_001n;
 /** The default gas of one redeem. */

@@ -8,6 +8,7 @@ import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { PurchaseFixture, references } from '../support/purchases.ts';
+import { processEnv } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { WebhookFixture } from '../support/webhooks.ts';
 
@@ -48,7 +49,7 @@ const byType = (one: Told, other: Told) => one.type.localeCompare(other.type);
 
 async function admin<T>(...args: string[]): Promise<T> {
   const env = {
-    PATH: process.env.PATH ?? '',
+    ...processEnv(),
     DATABASE_URL: service.database.url,
     SVC_DATA_DIR: service.server.dataDir,
   };

@@ -3,7 +3,7 @@ import { readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../support/server.ts';
+import { processEnv, type RunningServer, startServer } from '../support/server.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -58,7 +58,7 @@ describe('the guide to settings', () => {
 
 describe("the operator's commands", () => {
   const admin = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH ?? '', SVC_DATA_DIR: server.dataDir };
+    const env = { ...processEnv(), SVC_DATA_DIR: server.dataDir };
     const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
     return JSON.parse(stdout);
   };

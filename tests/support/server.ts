@@ -12,8 +12,6 @@ const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.t
 const START_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 90_000;
 const POLL_MS = 20;
-/** Compiled code, shared by all servers: a start with it takes two thirds of the time. */
-const COMPILE_CACHE = path.join(tmpdir(), 'svc-test-compile-cache');
 
 export interface Credentials {
   readonly baseUrl: string;
@@ -85,11 +83,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   };
 }
 
-/** Nothing of the caller's environment, but for the path. */
-export const processEnv = (): Record<string, string> => ({
-  PATH: process.env.PATH ?? '',
-  NODE_COMPILE_CACHE: COMPILE_CACHE,
-});
+/** Nothing of the caller's environment, but for the path and the cache of compiled code. */
+export function processEnv(): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+}
 
 /** Without the sandbox there is no credentials file; the address stands in the banner. */
 async function readCredentials(dataDir: string, output: string): Promise<Credentials> {

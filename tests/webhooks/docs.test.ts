@@ -13,6 +13,7 @@ import { readBlocks } from '../sdk/support/read-examples.ts';
 import { runExample } from '../sdk/support/run-example.ts';
 import { abortRequest, floodRequest } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { processEnv } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { WebhookFixture } from '../support/webhooks.ts';
 
@@ -44,7 +45,7 @@ async function shell(commands: string, port: number, env: Record<string, string>
     .replaceAll('http://127.0.0.1:3000', `http://127.0.0.1:${port}`)
     .replaceAll('curl ', 'curl --silent --show-error --fail ')
     .concat('\necho\necho "$PUBLIC_KEY $SECRET_KEY $WEBHOOK_ID $WEBHOOK_SECRET"\n');
-  const options = { cwd: service.server.dataDir, env: { PATH: process.env.PATH ?? '', ...env } };
+  const options = { cwd: service.server.dataDir, env: { ...processEnv(), ...env } };
   const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], options);
   const shown = stdout.trim().split('\n').at(-1)?.split(' ') ?? [];
   const [PUBLIC_KEY = '', SECRET_KEY = '', WEBHOOK_ID = '', WEBHOOK_SECRET = ''] = shown;
@@ -55,7 +56,7 @@ async function shell(commands: string, port: number, env: Record<string, string>
 function start(code: string, env: Record<string, string>): () => string {
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { ...processEnv(), ...env },
   });
   onTestFinished(() => void child.kill());
   let output = '';
