@@ -37,8 +37,10 @@ describe('the threads of cryptography', () => {
     expect(await crypto.checkExecution({ ...check, keys: [] })).toEqual({ hash, signer: undefined });
   });
 
-  it('hash an execution', async () => {
+  it('hash and sign an execution', async () => {
     expect(await crypto.executionHash(execution, account, chainId)).toBe(hash);
+    const { r, s } = sign(hash, key);
+    expect(await crypto.signExecution(execution, account, chainId, key)).toEqual({ hash, signature: [r, s] });
   });
 
   it('tell where contracts and accounts come to stand', async () => {
