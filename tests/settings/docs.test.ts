@@ -32,7 +32,7 @@ describe('the guide to settings', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [changed, settings, revoked, hidden, made, renamed, removed, log] = answers;
+    const [changed, settings, revoked, hidden, made, renamed, removed, credited, log] = answers;
     expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
     expect(settings).toEqual(changed);
     expect(revoked).toEqual({ success: true });
@@ -40,6 +40,7 @@ describe('the guide to settings', () => {
     expect(made).toMatchObject({ id: 'agua-recibo', isOwn: true, isOffered: true });
     expect(renamed.name).toBe('Agua del Centro: pago de recibo');
     expect(removed).toEqual({ success: true });
+    expect(credited).toMatchObject({ type: 'DEPOSIT', amountUsd: 25 });
     expect(log.data.map(({ action }: { action: string }) => action)).toEqual([
       'sku.deleted',
       'sku.updated',

@@ -87,6 +87,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   expectedRecipient: [RECIPIENT],
   expectedSender: [ADDRESS],
   expiresAt: ['2027-01-06T00:00:00.000Z'],
+  depositAddress: [ADDRESS],
   externalUserId: ['user-123'],
   giftId: [GIFT_ID],
   hash: [HASH],
