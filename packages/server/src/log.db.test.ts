@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { pino } from 'pino';
@@ -37,6 +38,6 @@ describe('an error in the log', () => {
   it('keeps its message, its stack and its causes', () => {
     const line = logged({ err: new Error('outer', { cause: new Error('inner') }) });
     expect(line).toContain('outer: inner');
-    expect(line).toContain('log.test.ts');
+    expect(line).toContain(path.basename(import.meta.filename));
   });
 });
