@@ -4,7 +4,7 @@ import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { type App, field } from '../support/app.ts';
 import { auditRelays } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
-import { openWire, random, seedCount, spread } from '../support/faults.ts';
+import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
 import type { RunningServer } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
@@ -55,9 +55,9 @@ async function deposit({ app, address }: Depositor, reportAt: RunningServer | un
 
 /** How often something is sent to the database from the deposit until it is with the manager. */
 async function countSteps(depositor: Depositor): Promise<number> {
-  const wire = await openWire(service.database.url);
-  const whole = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
-  const before = wire.sent();
+  const proxy = await openDatabaseProxy(service.database.url);
+  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const before = proxy.sent();
   await deposit(depositor, whole);
   expect(
     await eventually(
@@ -66,23 +66,23 @@ async function countSteps(depositor: Depositor): Promise<number> {
       PATIENCE_MS,
     ),
   ).toBe(0n);
-  const steps = wire.sent() - before;
+  const steps = proxy.sent() - before;
   await whole.end();
-  wire.close();
+  proxy.close();
   return steps;
 }
 
 async function killOne(seed: number, steps: number): Promise<Depositor> {
   const depositor = await newDepositor();
-  const wire = await openWire(service.database.url);
-  const victim = await service.another({ DATABASE_URL: wire.url, SVC_ROLE: 'all' });
+  const proxy = await openDatabaseProxy(service.database.url);
+  const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
   const places = Array.from({ length: steps }, (_, step) => step + 1);
   const when = random(seed + KILLS)() < 0.5 ? 'before' : 'after';
-  wire.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
+  proxy.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
   await deposit(depositor, random(seed)() < 0.5 ? victim : undefined);
   await died;
-  wire.close();
+  proxy.close();
   return depositor;
 }
 

@@ -103,7 +103,7 @@ export class TestService<S extends ServerAddress = RunningServer> {
   async another(env: Env = {}): Promise<RunningServer> {
     const server = await startServer({ env: { ...this.#env, ...env } });
     this.#started.push(server);
-    // On a shared service the process itself knows the keys of the deployment's own organisation.
+    // On the shared service the process has the keys of the real development organisation.
     const { publicKey, secretKey, organizationId } = this.server.credentials;
     return { ...server, credentials: { ...server.credentials, publicKey, secretKey, organizationId } };
   }
