@@ -12,7 +12,7 @@ const KILLS = seedCount(4);
 const EACH_MS = 60_000;
 const SETTLE_MS = 180_000;
 /** A sweep starts within 15 seconds; an idle victim still polls for jobs, and is killed by that. */
-const PATIENCE_MS = 60_000;
+const WAIT_LIMIT_MS = 60_000;
 const DEPOSITED = '2.5';
 const DEPOSITED_RAW = 2_500_000n;
 
@@ -63,7 +63,7 @@ async function countSteps(depositor: Depositor): Promise<number> {
     await eventually(
       () => left(depositor),
       (rest) => rest === 0n,
-      PATIENCE_MS,
+      WAIT_LIMIT_MS,
     ),
   ).toBe(0n);
   const steps = proxy.sent() - before;
@@ -76,7 +76,7 @@ async function killOne(seed: number, steps: number): Promise<Depositor> {
   const depositor = await newDepositor();
   const proxy = await openDatabaseProxy(service.database.url);
   const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
-  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   const places = Array.from({ length: steps }, (_, step) => step + 1);
   const when = random(seed + KILLS)() < 0.5 ? 'before' : 'after';
   proxy.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
