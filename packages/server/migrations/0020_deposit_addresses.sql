@@ -9,6 +9,8 @@ create table deposit_addresses (
   salt text not null,
   -- When its balance is to be read; null while nothing has arrived since it was read last.
   sweep_at timestamptz,
+  -- When the oldest money arrived that is not swept, as far as is known.
+  unswept_since timestamptz,
   -- The sweep under way.
   relay_id text references relays (id) deferrable initially deferred,
   created_at timestamptz not null default now(),

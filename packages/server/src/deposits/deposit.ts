@@ -30,7 +30,6 @@ const MAX_SETTLED = 100;
 /** Credits that were spent return when holds are released or a deposit arrives. */
 const REVERSAL_RETRY_SECONDS = 15;
 
-/** What one transaction brought to an address. */
 export interface DepositKey {
   readonly chainId: string;
   readonly hash: string;
@@ -72,7 +71,6 @@ export function findEntry(reads: Reads, id: string): Promise<Entry | undefined> 
   return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${id}`);
 }
 
-/** Of a chain's transfer what a deposit needs. */
 export interface DepositTransfer {
   readonly token: bigint | undefined;
   readonly from: bigint;
@@ -160,7 +158,6 @@ async function readOwners(
   return publicKey === undefined ? new Map() : ownersOf(reads, environment, publicKey, addresses);
 }
 
-/** One for each transaction and address. */
 async function depositsIn(
   deps: DepositDeps,
   tx: Db,

@@ -26,11 +26,11 @@ function depositGauges(reads: Reads): GaugeSource[] {
     queryGauge(
       reads,
       {
-        name: 'svc_deposit_sweeps_oldest_due_seconds',
+        name: 'svc_deposits_oldest_unswept_seconds',
         help: 'Age of the oldest deposit that is not with the manager yet',
         labelNames,
       },
-      sql`select environment, greatest(0, extract(epoch from now() - min(sweep_at)))::float8 as value
+      sql`select environment, extract(epoch from now() - min(unswept_since))::float8 as value
             from deposit_addresses where sweep_at is not null group by environment`,
     ),
     queryGauge(

@@ -8,6 +8,7 @@ import { availableFunds, readManagerFunds } from '../relayer/manager-funds.ts';
 import { createPayer } from '../relayer/payer.ts';
 import type { Sponsor } from '../relayer/relay.ts';
 import { requireUsdc } from './deposit.ts';
+import { create } from './module.ts';
 import { MIN_SWEEP } from './sweep.ts';
 
 let fixture: DepositFixture;
@@ -183,6 +184,25 @@ describe('a sweep', () => {
     await settle();
     expect(await held()).toBe(0n);
   });
+});
+
+it('the age of the oldest deposit that is not swept grows while sweeps fail', async () => {
+  const { gauges = [] } = create({ ...fixture.depsWith(), environments: [] });
+  const ages = async () => {
+    const gauge = gauges.find(({ name }) => name === 'svc_deposits_oldest_unswept_seconds');
+    return (await gauge?.read())?.map(({ value }) => Math.floor(value / 60));
+  };
+  await deposit();
+  await fixture.db.run(
+    sql`update deposit_addresses set unswept_since = now() - interval '5 minutes' where sweep_at is not null`,
+  );
+  await deposit();
+  await fixture.sweep({
+    networks: fixture.relayers.networksWith({ balanceOf: () => Promise.reject(new Error('no')) }),
+  });
+  expect(await ages()).toEqual([5]);
+  await settle();
+  expect(await ages()).toEqual([]);
 });
 
 it('the manager signs for other accounts only', async () => {

@@ -89,7 +89,7 @@ export function sweepOutcomes(): Pick<OutcomeHandlers, 'sweep'> {
 /** Has the balance read soon. */
 export async function requestSweep(tx: Db, environment: Environment, addresses: readonly string[]): Promise<void> {
   await tx.run(sql`
-    update deposit_addresses set sweep_at = clock_timestamp()
+    update deposit_addresses set sweep_at = clock_timestamp(), unswept_since = coalesce(unswept_since, now())
      where environment = ${environment} and address = any(${addresses})`);
 }
 
@@ -124,7 +124,7 @@ async function beginSweep(tx: Db, { environment, address, relayId }: DueSweep, i
 /** Unless something has arrived since `sweepAt` was read. */
 async function clearSweep(db: Db, { environment, address, sweepAt }: DueSweep): Promise<void> {
   await db.run(sql`
-    update deposit_addresses set sweep_at = null
+    update deposit_addresses set sweep_at = null, unswept_since = null
      where environment = ${environment} and address = ${address} and sweep_at = ${sweepAt}::timestamptz`);
 }
 
@@ -143,6 +143,7 @@ interface EndedSweep {
 async function endSweep(tx: Db, { environment, address, relayId }: EndedSweep, seconds: number): Promise<void> {
   await tx.run(sql`
     update deposit_addresses
-       set relay_id = nullif(relay_id, ${relayId}), sweep_at = clock_timestamp() + make_interval(secs => ${seconds})
+       set relay_id = nullif(relay_id, ${relayId}), sweep_at = clock_timestamp() + make_interval(secs => ${seconds}),
+           unswept_since = coalesce(unswept_since, now())
      where environment = ${environment} and address = ${address}`);
 }

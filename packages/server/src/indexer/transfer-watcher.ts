@@ -15,7 +15,6 @@ export interface BlockRange {
   readonly chainId: string;
   /** The blocks after this one. */
   readonly after: number;
-  /** The last one; without it all. */
   readonly upTo?: number;
   readonly at: Date;
 }
@@ -34,6 +33,5 @@ export interface TransferWatcher {
   storeTransfers(tx: Db, range: BlockRange, transfers: readonly WatchedTransfer[]): Promise<void>;
   /** The blocks of the range are gone. Runs in the transaction that moves the cursor back. */
   rewind(tx: Db, range: BlockRange): Promise<void>;
-  /** Comes after every run. */
   settle(environment: Environment): Promise<void>;
 }
