@@ -70,7 +70,7 @@ describe('a chain whose process is killed during 1,000 transfers', () => {
     expect(received).toEqual(recipients.map(() => BigInt(TRANSFERS / SENDERS)));
     const everyone = [...others, sequencer, ...recipients.map((recipient) => `0x${recipient.toString(16)}`)];
     expect(await sum(after, everyone)).toBe(supply);
-  }, 90_000);
+  }, 300_000);
 });
 
 describe('two processes on one PostgreSQL', () => {
