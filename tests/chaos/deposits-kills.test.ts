@@ -22,7 +22,7 @@ beforeAll(async () => {
   // Without jobs of its own: victims run all of them.
   service = await TestService.start({ SVC_ROLE: 'api' });
   manager = (await service.sandbox.account('manager')).address;
-}, 120_000);
+}, 300_000);
 afterAll(() => service.stop());
 
 interface Depositor {

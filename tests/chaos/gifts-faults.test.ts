@@ -20,7 +20,7 @@ beforeAll(async () => {
   await gifts.removeFaults();
   // Reorganisations reach back to here at most.
   await gifts.sandbox.ask('/starknet/mine', { blocks: 10 });
-}, 120_000);
+}, 300_000);
 afterAll(() => service.stop());
 
 interface Asked {

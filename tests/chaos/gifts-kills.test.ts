@@ -21,7 +21,7 @@ beforeAll(async () => {
   service = await TestService.start({ SVC_ROLE: 'api' });
   gifts = new GiftFixture(service);
   await gifts.removeFaults();
-}, 120_000);
+}, 300_000);
 afterAll(() => service.stop());
 
 interface Place {

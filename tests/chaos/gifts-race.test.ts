@@ -18,7 +18,7 @@ let gifts: GiftFixture;
 beforeAll(async () => {
   service = await TestService.start();
   gifts = new GiftFixture(service);
-}, 120_000);
+}, 300_000);
 afterAll(() => service.stop());
 
 /** Two spellings of one address: in capitals without leading zeros, and in full. */

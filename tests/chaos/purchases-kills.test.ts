@@ -30,7 +30,7 @@ beforeAll(async () => {
   receiver = await openReceiver();
   await new WebhookFixture(service).create(receiver.url);
   await fixture.sandbox.ask('/provider/settings', { slowSeconds: 0 });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   receiver.close();
   await service.stop();

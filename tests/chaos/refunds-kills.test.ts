@@ -24,7 +24,7 @@ beforeAll(async () => {
   service = await TestService.start({ SVC_ROLE: 'api' });
   fixture = await PurchaseFixture.start(service);
   payment = await fixture.pay();
-}, 120_000);
+}, 300_000);
 afterAll(() => service.stop());
 
 interface Row {

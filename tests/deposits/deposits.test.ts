@@ -97,7 +97,7 @@ describe('USDC at a deposit address', () => {
     expect(swept).toBe(0n);
     expect((await app.balance(manager, 'USDC')) - before).toBeGreaterThanOrEqual(40_000_000n);
     expect(await totalOf(app)).toBe(40);
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('the payment address', () => {

@@ -163,4 +163,4 @@ it('an expired gift gives its credits back by itself', async () => {
   await expect
     .poll(async () => (await call(`/gifts/${id}`)).body, { timeout: 40_000, interval: 250 })
     .toMatchObject({ holdLedgerEntryId: null, totalHeldUsd: null });
-}, 60_000);
+}, 180_000);

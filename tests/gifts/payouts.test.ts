@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await TestService.start();
   sandbox = new Sandbox(service.server);
   await sandbox.ask('/starknet/mine', { blocks: 10 });
-}, 60_000);
+}, 180_000);
 beforeEach(() => sandbox.ask('/starknet/faults', undefined, 'DELETE'));
 afterAll(() => service.stop());
 

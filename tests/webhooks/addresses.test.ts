@@ -18,7 +18,7 @@ beforeAll(async () => {
   closed = await TestService.start();
   inside = new WebhookFixture(open);
   outside = new WebhookFixture(closed);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await open?.stop();
   await closed?.stop();
