@@ -73,6 +73,7 @@ describe('the configuration for clients', () => {
 
   it('names the live chain with a production key, and none of the operator’s own nodes', async () => {
     const live = await service.another({
+      SANDBOX: 'on',
       STARKNET_NETWORK: 'mainnet',
       // Nothing listens there, which is no reason not to start.
       STARKNET_RPC_URLS: 'http://127.0.0.1:2/private-key',

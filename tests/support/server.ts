@@ -55,7 +55,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     stdio: ['ignore', file, file],
   });
   closeSync(file);
-  const output = () => readFileSync(outputFile, 'utf8');
+  let lastOutput: string | undefined;
+  const output = () => lastOutput ?? readFileSync(outputFile, 'utf8');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   await ready(child, output).catch((error: unknown) => {
     // The caller has no handle to end it with.
@@ -77,6 +78,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     end,
     stop: async () => {
       await end();
+      lastOutput ??= output();
       await rm(dataDir, { recursive: true, force: true });
       await rm(outputFile, { force: true });
     },
