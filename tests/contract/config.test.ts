@@ -75,7 +75,6 @@ describe('the configuration for clients', () => {
     const live = await service.another({
       SANDBOX: 'on',
       STARKNET_NETWORK: 'mainnet',
-      SANDBOX: 'on',
       // Nothing listens there, which is no reason not to start.
       STARKNET_RPC_URLS: 'http://127.0.0.1:2/private-key',
       STARKNET_PUBLIC_RPC_URL: 'https://node.example/rpc',
