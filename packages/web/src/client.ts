@@ -14,6 +14,8 @@ export function claimClient(pageUrl: string): Client {
     secretKey: undefined,
     bearerToken: undefined,
     nodeUrls: [],
+    // Claiming signs nothing.
+    trust: { classHashes: [], tokens: [], paymentAddress: undefined },
     fetch: (input, init) => fetch(input, init),
     // The page shows errors and retries itself.
     maxRetries: 0,
