@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Keys } from './support/app.ts';
 import { expectError } from './support/assertions.ts';
-import { type Reply, send } from './support/client.ts';
+import { type Reply, send, userToken } from './support/client.ts';
 import { TestService } from './support/service.ts';
 
 /** The default of the service: the environment says nothing of it. */
@@ -15,7 +15,7 @@ let service: TestService;
 let urls: [string, string];
 
 beforeAll(async () => {
-  service = await TestService.start({ RATE_LIMIT_PER_MINUTE: '' });
+  service = await TestService.start({ RATE_LIMIT_PER_MINUTE: '', TRUST_PROXY: '1' });
   const second = await service.another();
   urls = [service.server.credentials.baseUrl, second.credentials.baseUrl];
 });
@@ -79,7 +79,7 @@ describe('the window', () => {
     const caller = await keys();
     await service.database.db.run(sql`
       insert into rate_windows (key_id, started_at, used, granted)
-      values (${caller.publicKeyId}, now() - make_interval(secs => ${secondsAgo}), ${LIMIT}, 0)`);
+      values (${caller.secretKeyId}, now() - make_interval(secs => ${secondsAgo}), ${LIMIT}, 0)`);
     return caller;
   };
 
@@ -93,14 +93,6 @@ describe('the window', () => {
   it('starts anew after a minute', async () => {
     const reply = await get(urls[0], await spent(61));
     expect([reply.status, number(reply, 'ratelimit-remaining')]).toEqual([200, LIMIT - 1]);
-  });
-
-  it('is shared by all callers with the same public key', async () => {
-    const [first, second] = [await keys(), await keys()];
-    await Promise.all(Array.from({ length: LIMIT }, () => get(urls[0], first)));
-    const mixed = { headers: { ...first.headers, authorization: second.headers.authorization } };
-    expectRefusal(await get(urls[0], mixed));
-    expect((await get(urls[0], second)).status).toBe(200);
   });
 
   it('counts refusals of the endpoint, but not of the credentials', async () => {
@@ -129,5 +121,82 @@ describe('the window', () => {
     ]);
     const empty = await spent(10);
     for (const path of paths) expectRefusal(await send(urls[0] + path, { headers: empty.headers }));
+  });
+});
+
+describe('a caller at the limit', () => {
+  let users = 0;
+  const asUser = async ({ publicKey }: Keys) => {
+    const token = await userToken(service.server, `limited ${users++}`);
+    return { headers: { 'x-api-key': publicKey, authorization: `Bearer ${token}` } };
+  };
+  /** `GET /config` needs the public key alone. */
+  const from = (client: string, headers: Record<string, string>, url = urls[0]) =>
+    send(`${url}/config`, { headers: { ...headers, 'x-forwarded-for': client } });
+  const repeat = (times: number, request: () => Promise<Reply>) => Promise.all(Array.from({ length: times }, request));
+
+  it('with a secret key is refused with every public key, and other secret keys of the public key go on', async () => {
+    const [first, second] = [await keys(), await keys()];
+    await repeat(LIMIT, () => get(urls[0], first));
+    const mixed = (one: Keys, other: Keys) => ({
+      headers: { ...one.headers, authorization: other.headers.authorization },
+    });
+    expectRefusal(await get(urls[0], first));
+    expectRefusal(await get(urls[0], mixed(second, first)));
+    expect((await get(urls[0], mixed(first, second))).status).toBe(200);
+  });
+
+  it("with a user's token is refused alone: other users, the secret key and the public key go on", async () => {
+    const caller = await keys();
+    const [ana, luis] = [await asUser(caller), await asUser(caller)];
+    expect(passed(await repeat(REQUESTS, () => get(urls[0], ana)))).toHaveLength(LIMIT);
+    expectRefusal(await get(urls[1], ana));
+    expectRefusal(await from('198.51.100.9', ana.headers));
+    const others = [await get(urls[0], luis), await get(urls[0], caller)];
+    for (const reply of others) expect([reply.status, number(reply, 'ratelimit-remaining')]).toEqual([200, LIMIT - 1]);
+    expect((await from('198.51.100.9', { 'x-api-key': caller.publicKey })).status).toBe(200);
+  });
+
+  it('with the public key alone is refused at that address alone: other addresses, users and the secret key go on', async () => {
+    const caller = await keys();
+    const headers = { 'x-api-key': caller.publicKey };
+    const [here, there] = ['198.51.100.1', '198.51.100.2'];
+    expect(passed(await repeat(REQUESTS, () => from(here, headers)))).toHaveLength(LIMIT);
+    expectRefusal(await from(here, headers));
+    expectRefusal(await send(`${urls[0]}/nothing`, { headers: { ...headers, 'x-forwarded-for': here } }));
+    const others = [
+      await from(there, headers),
+      await from(here, (await asUser(caller)).headers),
+      await from(here, caller.headers),
+      await from(here, { 'x-api-key': (await keys()).publicKey }),
+    ];
+    for (const reply of others) expect([reply.status, number(reply, 'ratelimit-remaining')]).toEqual([200, LIMIT - 1]);
+  });
+
+  describe('where the operator sets a ceiling of 120 for the users of a public key', () => {
+    const CEILING = 120;
+    let url: string;
+    beforeAll(async () => {
+      url = (await service.another({ PUBLIC_KEY_LIMIT_PER_MINUTE: String(CEILING) })).credentials.baseUrl;
+    });
+
+    it('all users together end there, and the answers name the limit that was met', async () => {
+      const caller = await keys();
+      const three = [await asUser(caller), await asUser(caller), await asUser(caller)];
+      const replies = (await Promise.all(three.map((user) => repeat(CEILING / 2, () => get(url, user))))).flat();
+      expect(passed(replies)).toHaveLength(CEILING);
+      const refused = replies.filter(({ status }) => status !== 200);
+      for (const reply of refused) expectRefusal(reply);
+      expect(new Set(refused.map((reply) => number(reply, 'ratelimit-limit')))).toEqual(new Set([CEILING]));
+      expect((await get(url, caller)).status).toBe(200);
+      expect((await from('198.51.100.3', { 'x-api-key': caller.publicKey }, url)).status).toBe(200);
+    });
+
+    it('refusals of one user use up nothing of it', async () => {
+      const caller = await keys();
+      const [ana, luis] = [await asUser(caller), await asUser(caller)];
+      expect(passed(await repeat(2 * CEILING, () => get(url, ana)))).toHaveLength(LIMIT);
+      expect(passed(await repeat(CEILING, () => get(url, luis)))).toHaveLength(CEILING - LIMIT);
+    });
   });
 });

@@ -17,7 +17,7 @@ import { admitUnrouted, registerEndpoints, type UnroutedDeps } from './http/endp
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
 import type { KeyWaiters } from './http/idempotency.ts';
 import { createMetrics, type Health, registerOperations } from './http/monitoring.ts';
-import { RateLimiter } from './http/rate-limit.ts';
+import { RateLimiter, type RequestLimits } from './http/rate-limit.ts';
 import {
   addSecurityHeaders,
   allowBrowsers,
@@ -50,7 +50,12 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { config, db, publicUrl } = deps;
-  const keyed = { authenticate: deps.authenticate, rateLimiter: new RateLimiter(db, config.requestsPerMinute) };
+  const limits: RequestLimits = {
+    requests: new RateLimiter(db, config.requestsPerMinute),
+    usersOfKey: new RateLimiter(db, config.publicKeyPerMinute),
+    clients: new RateLimiter(db, config.claimsPerMinute),
+  };
+  const keyed = { authenticate: deps.authenticate, limits };
   const app: FastifyInstance = Fastify({
     serverFactory: () => deps.server,
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -95,12 +100,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 }
 
 function registerInterface(v1: FastifyInstance, deps: AppDeps, keyed: UnroutedDeps): void {
-  const { config, db, publicUrl } = deps;
+  const { db, publicUrl } = deps;
   v1.get('/openapi.json', async () => openApiDocument(`${publicUrl}/v1`));
   registerEndpoints(v1, {
     db,
     ...keyed,
-    clientLimiter: new RateLimiter(db, config.claimsPerMinute),
     admission: deps.admission,
     keyWaiters: deps.keyWaiters,
     handlers: deps.handlers,

@@ -50,6 +50,12 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(name);
   });
 
+  it('has room for a hundred busy users of a public key, or as many requests as it is told', () => {
+    expect(readConfig({}).publicKeyPerMinute).toBe(10_000);
+    expect(readConfig({ RATE_LIMIT_PER_MINUTE: '1000000000' }).publicKeyPerMinute).toBe(1_000_000_000);
+    expect(readConfig({ PUBLIC_KEY_LIMIT_PER_MINUTE: '500' }).publicKeyPerMinute).toBe(500);
+  });
+
   it('begins more sponsored work in a second the more cores there are, or as many as it is told', () => {
     expect(readConfig({}).sponsoredPerSecond % availableParallelism()).toBe(0);
     expect(readConfig({ SPONSORED_PER_SECOND: '3' }).sponsoredPerSecond).toBe(3);

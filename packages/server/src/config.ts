@@ -23,7 +23,10 @@ export interface Config {
   readonly workerConcurrency: number;
   readonly sandbox: boolean;
   readonly logLevel: string;
+  /** Of a secret key, of a user, and of a client address with a public key alone. */
   readonly requestsPerMinute: number;
+  /** Of all users of a public key together. */
+  readonly publicKeyPerMinute: number;
   /** Per client address. */
   readonly claimsPerMinute: number;
   readonly unknownCodesPerMinute: number;
@@ -62,6 +65,10 @@ export interface Config {
 
 /** Measured on two cores with the sandbox: at ten a second, reads keep just over half of their rate. */
 const SPONSORED_PER_SECOND_AND_CORE = 4;
+/** Counters are 32-bit integers. */
+const MAX_PER_MINUTE = 1_000_000_000;
+/** Users at their own limit that a public key's ceiling has room for. */
+const BUSY_USERS_OF_KEY = 100;
 const proxies = { off: 0, on: 1, '1': 1, '2': 2, '3': 3, '4': 4, '5': 5 } as const;
 const FRI_PER_STRK = 10n ** 18n;
 /** A cent, many times what a transfer costs. */
@@ -79,6 +86,7 @@ const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico
 export function readConfig(env: Record<string, string | undefined>): Config {
   const read = new VariableReader(env);
   const starknet = readStarknet(read);
+  const requestsPerMinute = read.integer('RATE_LIMIT_PER_MINUTE', 100, 1, MAX_PER_MINUTE);
   const config: Config = {
     host: read.text('HOST') ?? '127.0.0.1',
     port: read.integer('PORT', 8080, 0, 65_535),
@@ -91,9 +99,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     // Beside live money, play money has to be asked for.
     sandbox: read.choice('SANDBOX', ['on', 'off'], starknet ? 'off' : 'on') === 'on',
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
-    requestsPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 100, 1, 1_000_000_000),
-    claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, 1_000_000_000),
-    unknownCodesPerMinute: read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, 1_000_000_000),
+    requestsPerMinute,
+    publicKeyPerMinute: read.integer(
+      'PUBLIC_KEY_LIMIT_PER_MINUTE',
+      Math.min(requestsPerMinute * BUSY_USERS_OF_KEY, MAX_PER_MINUTE),
+      1,
+      MAX_PER_MINUTE,
+    ),
+    claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, MAX_PER_MINUTE),
+    unknownCodesPerMinute: read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, MAX_PER_MINUTE),
     sponsoredPerSecond: read.integer(
       'SPONSORED_PER_SECOND',
       SPONSORED_PER_SECOND_AND_CORE * availableParallelism(),

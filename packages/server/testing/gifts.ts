@@ -23,7 +23,7 @@ import type { Call, Caller, Handlers } from '../src/http/call.ts';
 import { registerEndpoints } from '../src/http/endpoints.ts';
 import { replyWithError } from '../src/http/error-reply.ts';
 import { KeyWaiters } from '../src/http/idempotency.ts';
-import { RateLimiter } from '../src/http/rate-limit.ts';
+import { RateLimiter, type RequestLimits } from '../src/http/rate-limit.ts';
 import { balance, type CreditBalance, type LedgerOwner, release, settle } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
 import { newOwner, useDatabase } from './database.ts';
@@ -243,8 +243,7 @@ export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits
   registerEndpoints(app, {
     db: deps.db,
     authenticate: createAuthenticate({} as Authenticator),
-    rateLimiter: {} as RateLimiter,
-    clientLimiter: new RateLimiter(deps.db, requests),
+    limits: { clients: new RateLimiter(deps.db, requests) } as RequestLimits,
     admission: new AdmissionControl({ perSecond: PLENTY }),
     keyWaiters: new KeyWaiters(),
     handlers: { ...(unused as unknown as Handlers), ...claimHandlers(deps) },

@@ -42,8 +42,7 @@ function admissionApp() {
     authenticate: createAuthenticate({
       credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
     } as unknown as Authenticator),
-    rateLimiter: unlimited,
-    clientLimiter: unlimited,
+    limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited },
     admission,
     keyWaiters: new KeyWaiters(),
     handlers: Object.fromEntries(handlers) as unknown as Handlers,

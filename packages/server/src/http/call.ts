@@ -38,7 +38,7 @@ export type Handlers = { [K in keyof BuiltEndpoints]: Handler<BuiltEndpoints[K]>
 export interface Caller {
   readonly organizationId: string;
   readonly environment: Environment;
-  /** Counted by the rate limit: the public key where it was sent, else the secret key. */
+  /** The public key where it was sent, else the secret key. */
   readonly keyId: string;
   readonly secretKeyId?: string | undefined;
   readonly apiPublicKey: string | undefined;

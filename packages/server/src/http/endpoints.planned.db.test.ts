@@ -9,7 +9,7 @@ import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import { replyWithError } from './error-reply.ts';
 import { KeyWaiters } from './idempotency.ts';
-import { RateLimiter } from './rate-limit.ts';
+import { RateLimiter, type RequestLimits } from './rate-limit.ts';
 
 let database: TestDatabase;
 let app: FastifyInstance;
@@ -36,8 +36,7 @@ function started(list: readonly Endpoint[]): FastifyInstance {
   registerEndpoints(fresh, {
     db: database.db,
     authenticate: createAuthenticate({} as Authenticator),
-    rateLimiter: {} as RateLimiter,
-    clientLimiter: new RateLimiter(database.db, 1_000),
+    limits: { clients: new RateLimiter(database.db, 1_000) } as RequestLimits,
     admission: new AdmissionControl({ perSecond: 1 }),
     keyWaiters: new KeyWaiters(),
     handlers: {} as Handlers,

@@ -39,8 +39,7 @@ beforeAll(async () => {
     authenticate: createAuthenticate({
       credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
     } as unknown as Authenticator),
-    rateLimiter: unlimited,
-    clientLimiter: unlimited,
+    limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited },
     admission: new AdmissionControl({ perSecond: 1 }),
     keyWaiters: new KeyWaiters(),
     handlers: Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, handler])) as unknown as Handlers,

@@ -5,7 +5,7 @@ import { type AdmissionControl, isExpensive } from './admission.ts';
 import { type Authenticate, type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
 import { errorBody } from './error-reply.ts';
 import { claimKey, fingerprintOf, type KeyClaim, type KeyWaiters, type StoredAnswer } from './idempotency.ts';
-import { clientOf, type RateLimiter } from './rate-limit.ts';
+import { clientOf, type RequestLimits, takeRequest } from './rate-limit.ts';
 import { findFault, readQuery } from './validation.ts';
 
 declare module 'fastify' {
@@ -17,9 +17,7 @@ declare module 'fastify' {
 export interface EndpointDeps {
   readonly db: Db;
   readonly authenticate: Authenticate;
-  readonly rateLimiter: RateLimiter;
-  /** By client address, for endpoints without credentials. */
-  readonly clientLimiter: RateLimiter;
+  readonly limits: RequestLimits;
   readonly admission: AdmissionControl;
   readonly keyWaiters: KeyWaiters;
   readonly handlers: Handlers;
@@ -55,15 +53,14 @@ async function admit(
 ): Promise<void> {
   const caller = await deps.authenticate(endpoint.access, request.headers);
   request.caller = caller;
-  if (caller) await takeRequest(deps.rateLimiter, caller.keyId, reply);
-  else await takeRequest(deps.clientLimiter, `client ${clientOf(request.ip)}`, reply);
+  await countRequest(deps.limits, caller, request, reply);
 }
 
-export type UnroutedDeps = Pick<EndpointDeps, 'authenticate' | 'rateLimiter'>;
+export type UnroutedDeps = Pick<EndpointDeps, 'authenticate' | 'limits'>;
 
-/** Counts a request that reaches no endpoint (unknown path, unreadable URL) for its key, where it has a valid one. */
+/** Counts a request that reaches no endpoint (unknown path, unreadable URL) for its caller, where the key is valid. */
 export async function admitUnrouted(
-  { authenticate, rateLimiter }: UnroutedDeps,
+  { authenticate, limits }: UnroutedDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -72,11 +69,16 @@ export async function admitUnrouted(
     if (error instanceof ApiError) return undefined;
     throw error;
   });
-  if (caller) await takeRequest(rateLimiter, caller.keyId, reply);
+  if (caller) await countRequest(limits, caller, request, reply);
 }
 
-async function takeRequest(limiter: RateLimiter, id: string, reply: FastifyReply): Promise<void> {
-  const decision = await limiter.take(id);
+async function countRequest(
+  limits: RequestLimits,
+  caller: Caller | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const decision = await takeRequest(limits, caller, request.ip);
   reply.header('ratelimit-limit', decision.limit);
   reply.header('ratelimit-remaining', decision.remaining);
   reply.header('ratelimit-reset', decision.resetSeconds);

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { ApiError } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
+import type { Caller } from './call.ts';
 
 const WINDOW_SECONDS = 60;
 /** A replica reserves a twentieth of the limit at a time; unused reservations are lost to the others. */
@@ -24,7 +25,7 @@ interface Lease {
   readonly endsAt: number;
 }
 
-/** A limit per key and minute, shared by all replicas. Each reserves blocks in the database and counts them in memory. */
+/** A limit per counter and minute, shared by all replicas. Each reserves blocks in the database and counts them in memory. */
 export class RateLimiter {
   readonly #db: Db;
   readonly #limit: number;
@@ -100,6 +101,32 @@ export class RateLimiter {
     for (const [keyId, lease] of this.#leases) if (lease.endsAt <= now) this.#leases.delete(keyId);
     if (this.#leases.size >= MAX_LEASES) this.#leases.clear();
   }
+}
+
+export interface RequestLimits {
+  /** Of a secret key, of a user, and of a client address with a public key alone. */
+  readonly requests: RateLimiter;
+  /** Of all users of a public key together. */
+  readonly usersOfKey: RateLimiter;
+  /** Of a client address at endpoints without credentials. */
+  readonly clients: RateLimiter;
+}
+
+/** Counts a request where it slows down its own caller only. */
+export function takeRequest(limits: RequestLimits, caller: Caller | undefined, ip: string): Promise<Decision> {
+  if (!caller) return limits.clients.take(`client ${clientOf(ip)}`);
+  const { organizationId, environment, keyId, secretKeyId, externalUserId } = caller;
+  if (secretKeyId !== undefined) return limits.requests.take(secretKeyId);
+  if (externalUserId === undefined) return limits.requests.take(`${keyId} client ${clientOf(ip)}`);
+  return takeUserRequest(limits, `user ${organizationId} ${environment} ${externalUserId}`, `users of ${keyId}`);
+}
+
+/** A user over the own limit uses nothing of the ceiling, which belongs to the others too. */
+async function takeUserRequest(limits: RequestLimits, user: string, ceiling: string): Promise<Decision> {
+  const own = await limits.requests.take(user);
+  if (!own.allowed) return own;
+  const shared = await limits.usersOfKey.take(ceiling);
+  return shared.allowed && shared.remaining >= own.remaining ? own : shared;
 }
 
 export function deleteEndedWindows(db: Db): Promise<number> {
