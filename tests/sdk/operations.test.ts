@@ -31,6 +31,9 @@ const operations = [
 const additions = [
   'sessions.setupSession',
   'changeEncryptKey',
+  'getEncryptionHistory',
+  'restoreEncryption',
+  'purgeEncryptionHistory',
   'recoverCredential',
   'upgradeWallet',
   'signWalletUpgrade',

@@ -28,6 +28,8 @@ export interface ExampleData {
   readonly owner: Owner;
   /** Of a wallet of an earlier class, which no example upgrades. */
   readonly upgradeable: Owner;
+  /** The id of a replaced encryption of `upgradeable`. */
+  readonly replaced: string;
   /** The hash of a transfer of `transferred` to `recipient`. */
   readonly transfer: string;
   readonly gifts: ExampleGifts;
@@ -67,7 +69,16 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
     execution: await signedTransfer(app, owner, 1n),
     upgrade: await signedUpgrade(app, upgraded),
   };
-  return { app, sandbox, user, owner, upgradeable, transfer, gifts, purchases, settings, signed };
+  const replaced = await replaceEncryption(app, user, upgradeable);
+  return { app, sandbox, user, owner, upgradeable, replaced, transfer, gifts, purchases, settings, signed };
+}
+
+/** The id of the replaced one. */
+async function replaceEncryption(app: App, user: string, { address }: Owner): Promise<string> {
+  const body = { externalUserId: user, publicKey: address, newEncryptedPrivateKey: 'replaced by this' };
+  await app.patch('/svc-wallets/update-encryption-details', body);
+  const reply = await app.get(`/svc-wallets/encryption-history?externalUserId=${user}&publicKey=${address}`);
+  return field<{ id: string }[]>(reply, 'data')[0]?.id ?? '';
 }
 
 /** A body of `executeSponsoredTransaction`. */
@@ -231,6 +242,13 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
   updateEncryptionDetails: ({ user, owner }) => ({
     body: { externalUserId: user, newEncryptedPrivateKey: 'ciphertext', publicKey: owner.address },
   }),
+  listEncryptionHistory: ({ user, upgradeable }) => ({
+    query: `externalUserId=${user}&publicKey=${upgradeable.address}`,
+  }),
+  restoreEncryption: ({ user, upgradeable, replaced }) => ({
+    body: { externalUserId: user, publicKey: upgradeable.address, id: replaced },
+  }),
+  purgeEncryptionHistory: ({ user, owner }) => ({ query: `externalUserId=${user}&publicKey=${owner.address}` }),
   getTokenBalance: ({ user }) => ({ query: `chainToken=USDC&chain=STARKNET&externalUserId=${user}` }),
   recoverCredential: ({ user }) => ({ query: `externalUserId=${user}` }),
   prepareWalletUpgrade: ({ upgradeable }) => ({ body: { walletAddress: upgradeable.address } }),

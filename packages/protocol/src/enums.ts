@@ -14,6 +14,10 @@ export type Currency = (typeof currencies)[number];
 export const walletTypes = ['SVC', 'READY'] as const;
 export type WalletType = (typeof walletTypes)[number];
 
+/** Credentials that can replace a wallet's encrypted private key. */
+export const encryptionReplacers = ['user token', 'secret key'] as const;
+export type EncryptionReplacer = (typeof encryptionReplacers)[number];
+
 // biome-ignore format: a table reads better than fourteen lines
 export const skuCategories = [
   'TELEPEAJE', 'TELEFONICA', 'GENERAL', 'TESORERIA', 'LUZ', 'INTERNET', 'TV', 'MOVILIDAD', 'RECARGAS', 'GIFT_CARDS',

@@ -44,6 +44,12 @@ export const catalogue = {
   wallet_already_exists: { status: 400, message: 'This wallet exists already for another user.' },
   wallet_ambiguous: { status: 400, message: 'The user has several wallets. Say which one with publicKey.' },
   wallet_not_deployed: { status: 400, message: 'The wallet is not deployed yet. Wait until isDeployed is true.' },
+  encryption_history_full: {
+    status: 400,
+    message:
+      "The wallet's encryption was replaced too often in 7 days. Purge its history with the secret key, or wait until it is deleted.",
+  },
+  encryption_not_found: { status: 404, message: 'The wallet has no replaced encryption with this id.' },
   address_mismatch: { status: 400, message: 'publicKey is not the address that deploymentData leads to.' },
   class_not_allowed: { status: 400, message: 'This account class does not belong to the wallet type.' },
   invalid_typed_data: { status: 400, message: 'The typed data is not what this service issued for this account.' },

@@ -12,7 +12,7 @@ export { LedgerEntry, Organization } from './schemas/organization.ts';
 export { ApiKey, AuditEntry, OfferedSku, Settings } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
 export { Transaction } from './schemas/transaction.ts';
-export { CreatedWallet, Wallet } from './schemas/wallet.ts';
+export { CreatedWallet, ReplacedEncryption, Wallet } from './schemas/wallet.ts';
 export { Delivery, Event, Webhook } from './schemas/webhook.ts';
 export * from './values/addresses.ts';
 export * from './values/amounts.ts';

@@ -17,6 +17,7 @@ import * as settings from './settings.ts';
 import * as skus from './skus.ts';
 import * as transactions from './transactions.ts';
 import * as transfers from './transfers.ts';
+import * as encryption from './wallet-encryption.ts';
 import * as passkeys from './wallet-passkeys.ts';
 import * as upgrades from './wallet-upgrades.ts';
 import * as wallets from './wallets.ts';
@@ -53,6 +54,9 @@ const walletOperations = (on: Bind) => ({
   getWallet: on(wallets.getWallet),
   getTokenBalance: on(wallets.getTokenBalance),
   changeEncryptKey: on(changeEncryptKey),
+  getEncryptionHistory: on(encryption.getEncryptionHistory),
+  restoreEncryption: on(encryption.restoreEncryption),
+  purgeEncryptionHistory: on(encryption.purgeEncryptionHistory),
   recoverCredential: on(wallets.recoverCredential),
   upgradeWallet: on(upgrades.upgradeWallet),
   signWalletUpgrade: on(upgrades.signWalletUpgrade),

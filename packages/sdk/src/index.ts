@@ -16,6 +16,7 @@ export type {
   Organization,
   RedeemStatus,
   RefundStatus,
+  ReplacedEncryption,
   Settings,
   Sku,
   SkuCategory,
@@ -220,6 +221,16 @@ export {
 } from './transactions.ts';
 export { type CallAnyContractParams, callAnyContract, type TransferParams, transfer } from './transfers.ts';
 export { type VerifyWebhookOptions, verifyWebhook, type WebhookEvent, type WebhookHeaders } from './verify-webhook.ts';
+export {
+  type EncryptionHistory,
+  type EncryptionHistoryParams,
+  type EncryptionHistoryPurged,
+  type EncryptionRestored,
+  getEncryptionHistory,
+  purgeEncryptionHistory,
+  type RestoreEncryptionParams,
+  restoreEncryption,
+} from './wallet-encryption.ts';
 export {
   type ChangedToPasskey,
   type ChangeToPasskeyParams,

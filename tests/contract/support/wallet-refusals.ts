@@ -69,6 +69,24 @@ const ofFailedWallet: MakeRefusal = ({ example, failed }) => ({
   body: { ...(example.body as object), walletAddress: failed.owner.address },
 });
 
+const ofSeveralWallets: MakeRefusal = ({ data: { user } }) => ({ query: `externalUserId=${user}` });
+
+/** Above the number of replaced ciphertexts that a wallet keeps. */
+const REPLACEMENTS = 12;
+const ofFullHistory: MakeRefusal = async ({ data: { app, user } }) => {
+  const owner = new Owner();
+  await app.createWallet(owner, user);
+  const body = (newEncryptedPrivateKey: string) => ({
+    externalUserId: user,
+    publicKey: owner.address,
+    newEncryptedPrivateKey,
+  });
+  for (let count = 0; count < REPLACEMENTS; count++) {
+    await app.patch('/svc-wallets/update-encryption-details', body(`ciphertext ${count}`));
+  }
+  return { body: body('one more') };
+};
+
 export const walletRefusals: RefusalsOf = {
   prepareWalletCreation: {
     unsupported_chain: withBody({ chain: 'BASE' }),
@@ -89,7 +107,21 @@ export const walletRefusals: RefusalsOf = {
     wallet_ambiguous: ({ data: { user } }) => ({
       body: { externalUserId: user, newEncryptedPrivateKey: 'ciphertext' },
     }),
+    encryption_history_full: ofFullHistory,
     wallet_not_found: withBody({ publicKey: UNKNOWN_HASH }),
+  },
+  listEncryptionHistory: {
+    wallet_ambiguous: ofSeveralWallets,
+    wallet_not_found: withQuery({ publicKey: UNKNOWN_HASH }),
+  },
+  restoreEncryption: {
+    wallet_ambiguous: ({ data: { user, replaced } }) => ({ body: { externalUserId: user, id: replaced } }),
+    wallet_not_found: withBody({ publicKey: UNKNOWN_HASH }),
+    encryption_not_found: withBody({ id: 'enc_unknown' }),
+  },
+  purgeEncryptionHistory: {
+    wallet_ambiguous: ofSeveralWallets,
+    wallet_not_found: withQuery({ publicKey: UNKNOWN_HASH }),
   },
   getTokenBalance: {
     unsupported_chain: withQuery({ chain: 'BASE' }),

@@ -63,7 +63,44 @@ export const updateEncryptionDetails = endpoint({
   access: 'both',
   body: schema.UpdateEncryption,
   answers: { 200: Success },
-  errors: ['invalid_request', 'wallet_ambiguous', 'other_user', 'wallet_not_found'],
+  errors: ['invalid_request', 'wallet_ambiguous', 'encryption_history_full', 'other_user', 'wallet_not_found'],
+});
+
+export const listEncryptionHistory = endpoint({
+  operationId: 'listEncryptionHistory',
+  method: 'GET',
+  path: '/svc-wallets/encryption-history',
+  tag,
+  summary: 'Read the encrypted private keys of a wallet that were replaced in the last 7 days',
+  access: 'secret',
+  query: schema.EncryptionHistoryQuery,
+  answers: { 200: schema.EncryptionHistory },
+  errors: ['invalid_request', 'wallet_ambiguous', 'wallet_not_found'],
+});
+
+export const restoreEncryption = endpoint({
+  operationId: 'restoreEncryption',
+  method: 'POST',
+  path: '/svc-wallets/restore-encryption',
+  tag,
+  summary: 'Restore a replaced encrypted private key',
+  description: 'The one that it replaces is kept for 7 days, too.',
+  access: 'secret',
+  body: schema.RestoreEncryption,
+  answers: { 200: Success },
+  errors: ['invalid_request', 'wallet_ambiguous', 'wallet_not_found', 'encryption_not_found'],
+});
+
+export const purgeEncryptionHistory = endpoint({
+  operationId: 'purgeEncryptionHistory',
+  method: 'DELETE',
+  path: '/svc-wallets/encryption-history',
+  tag,
+  summary: 'Delete the replaced encrypted private keys of a wallet now',
+  access: 'secret',
+  query: schema.EncryptionHistoryQuery,
+  answers: { 200: schema.EncryptionHistoryPurged },
+  errors: ['invalid_request', 'wallet_ambiguous', 'wallet_not_found'],
 });
 
 export const getTokenBalance = endpoint({

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { chains, chainTokens, walletTypes } from '../enums.ts';
-import { AddressText, ExternalUserId, Felt, Nullable, OneOf, Timestamp } from './common.ts';
+import { chains, chainTokens, encryptionReplacers, walletTypes } from '../enums.ts';
+import { AddressText, ExternalUserId, Felt, Identifier, Nullable, OneOf, Timestamp } from './common.ts';
 
 export const ChainName = OneOf(chains);
 export const ChainTokenName = OneOf(chainTokens);
@@ -132,6 +132,64 @@ export const UpdateEncryption = Type.Object(
     deviceType: Type.Optional(Nullable(DeviceType)),
   },
   { examples: [{ externalUserId: 'user-123', newEncryptedPrivateKey: 'svc1.argon2id.…' }] },
+);
+
+const walletOfUser = {
+  externalUserId: ExternalUserId("Your own user's identifier"),
+  publicKey: Type.Optional(AddressText('Required when the user has several wallets')),
+};
+
+export const EncryptionHistoryQuery = Type.Object(walletOfUser);
+
+export const ReplacedEncryption = Type.Object(
+  {
+    id: Type.String({ description: 'For restore-encryption' }),
+    encryptedPrivateKey: Type.String(),
+    encryptedPrivateKeyBackup: Nullable(Type.String()),
+    authMethod: Nullable(Type.String()),
+    credentialId: Nullable(Type.String()),
+    prfSupported: Nullable(Type.Boolean()),
+    deviceType: Nullable(Type.String()),
+    replacedAt: Timestamp(),
+    replacedBy: OneOf(encryptionReplacers, { description: 'The credential of the request that replaced it' }),
+    deletedAt: Timestamp(),
+  },
+  {
+    title: 'ReplacedEncryption',
+    examples: [
+      {
+        id: 'enc_01kxw8z4f3v5t9q2m7n6p8r0sd',
+        encryptedPrivateKey: 'svc1.argon2id.…',
+        encryptedPrivateKeyBackup: null,
+        authMethod: 'PIN',
+        credentialId: null,
+        prfSupported: null,
+        deviceType: null,
+        replacedAt: '2026-11-02T18:20:11.000Z',
+        replacedBy: 'user token',
+        deletedAt: '2026-11-09T18:20:11.000Z',
+      },
+    ],
+  },
+);
+export type ReplacedEncryption = Static<typeof ReplacedEncryption>;
+
+export const EncryptionHistory = Type.Object(
+  {
+    publicKey: Type.String({ description: "The wallet's address" }),
+    data: Type.Array(ReplacedEncryption, { description: 'Newest first' }),
+  },
+  { title: 'EncryptionHistory' },
+);
+
+export const RestoreEncryption = Type.Object(
+  { ...walletOfUser, id: Identifier('Of the replaced encryption') },
+  { examples: [{ externalUserId: 'user-123', id: 'enc_01kxw8z4f3v5t9q2m7n6p8r0sd' }] },
+);
+
+export const EncryptionHistoryPurged = Type.Object(
+  { success: Type.Boolean(), deleted: Type.Integer() },
+  { title: 'EncryptionHistoryPurged' },
 );
 
 export const TokenBalanceQuery = Type.Object({

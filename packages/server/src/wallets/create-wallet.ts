@@ -15,6 +15,7 @@ import type { Caller } from '../http/call.ts';
 import { readAddress, readClassHash, readFelt, refuse } from '../http/validation.ts';
 import type { AccountDeployment, StoreWithRelay } from '../relayer/relay.ts';
 import { newId } from '../util/ids.ts';
+import { keepFailedEncryption } from './encryption.ts';
 import { readIssuedExecution, readSignature, type SignatureDeps, type WalletDeps } from './signed-execution.ts';
 import * as store from './wallet.ts';
 import { mayActFor, toWallet } from './wallet.ts';
@@ -27,6 +28,12 @@ interface Signed {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
   readonly messageHash: bigint;
+}
+
+interface Order {
+  readonly wallet: NewWallet;
+  readonly signed: Signed;
+  readonly proof: Caller['proof'];
 }
 
 /** One transaction deploys the account and runs the signed execution. A repetition answers the same wallet, also after expiry. */
@@ -42,7 +49,8 @@ export async function createWallet(deps: WalletDeps, caller: Caller, body: Body)
   if (existing && !store.isOwnedBy(user, existing)) throw new ApiError('wallet_already_exists');
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
-  return send(deps, network, wallet, { execution, signature: creation.signature, messageHash });
+  const signed = { execution, signature: creation.signature, messageHash };
+  return send(deps, network, { wallet, signed, proof: caller.proof });
 }
 
 function newWallet(
@@ -73,20 +81,20 @@ function newWallet(
 }
 
 /** The account may exist already: any caller can deploy it. Then it is adopted. */
-async function relayNew(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
+async function relayNew(deps: WalletDeps, network: StarknetNetwork, order: Order) {
   try {
-    return await relayOrFind(deps, wallet, signed, 'deploy');
+    return await relayOrFind(deps, order, 'deploy');
   } catch (refusal) {
-    const adopted = isRevert(refusal) ? await findDeployed(network, wallet) : undefined;
+    const adopted = isRevert(refusal) ? await findDeployed(network, order.wallet) : undefined;
     if (!adopted) throw refusal;
-    return relayOrFind(deps, adopted, signed, 'adopt');
+    return relayOrFind(deps, { ...order, wallet: adopted }, 'adopt');
   }
 }
 
 /** A paymaster reports a failed deployment late, so a repetition looks for the account first. */
-async function relayAgain(deps: WalletDeps, network: StarknetNetwork, wallet: NewWallet, signed: Signed) {
-  const adopted = await findDeployed(network, wallet);
-  return adopted ? relayOrFind(deps, adopted, signed, 'adopt') : relayNew(deps, network, wallet, signed);
+async function relayAgain(deps: WalletDeps, network: StarknetNetwork, order: Order) {
+  const adopted = await findDeployed(network, order.wallet);
+  return adopted ? relayOrFind(deps, { ...order, wallet: adopted }, 'adopt') : relayNew(deps, network, order);
 }
 
 async function findDeployed(network: StarknetNetwork, wallet: NewWallet): Promise<NewWallet | undefined> {
@@ -96,9 +104,10 @@ async function findDeployed(network: StarknetNetwork, wallet: NewWallet): Promis
 }
 
 /** Of two concurrent requests one creates the wallet, the other finds it. */
-async function relayOrFind(deps: WalletDeps, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
+async function relayOrFind(deps: WalletDeps, order: Order, way: 'deploy' | 'adopt') {
+  const { wallet } = order;
   try {
-    return await relay(deps, wallet, signed, way);
+    return await relay(deps, order, way);
   } catch (refusal) {
     if (!isRevert(refusal) && !(refusal instanceof WalletTakenError)) throw refusal;
     const found = await store.walletAt(deps.db.reads, wallet.environment, wallet.address);
@@ -115,11 +124,12 @@ class WalletTakenError extends ApiError {
   }
 }
 
-async function relay({ db, sponsor }: WalletDeps, wallet: NewWallet, signed: Signed, way: 'deploy' | 'adopt') {
+async function relay({ db, sponsor }: WalletDeps, { wallet, signed, proof }: Order, way: 'deploy' | 'adopt') {
   const { environment, address, classHash, salt, constructorCalldata } = wallet;
   const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
   const save: StoreWithRelay = async (tx, { id, hash }) => {
     const transactionHash = hash === undefined ? undefined : toHex(hash);
+    await keepFailedEncryption(tx, wallet, proof);
     if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTakenError();
   };
   const { id, hash } = await sponsor.sponsor(

@@ -1,10 +1,16 @@
 import type { Handlers } from '../http/call.ts';
-import type { Module } from '../http/module.ts';
+import type { Jobs, Module } from '../http/module.ts';
 import { createWallet, prepareCreation } from './create-wallet.ts';
+import {
+  deleteExpiredEncryptions,
+  encryptionHistory,
+  purgeEncryptionHistory,
+  restoreEncryption,
+  updateEncryption,
+} from './encryption.ts';
 import { type ConfirmUpgradeDeps, walletJobs } from './relay-outcome.ts';
 import type { WalletDeps } from './signed-execution.ts';
 import { tokenBalance } from './token-balance.ts';
-import { updateEncryption } from './update-encryption.ts';
 import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
 import { newestWallet, recoverCredential, toWallet } from './wallet.ts';
 
@@ -13,13 +19,25 @@ type WalletOperation =
   | 'prepareWalletCreation'
   | 'createWallet'
   | 'updateEncryptionDetails'
+  | 'listEncryptionHistory'
+  | 'restoreEncryption'
+  | 'purgeEncryptionHistory'
   | 'getTokenBalance'
   | 'recoverCredential'
   | 'prepareWalletUpgrade'
   | 'executeWalletUpgrade';
 
 export function create(deps: WalletDeps & ConfirmUpgradeDeps): Module<WalletOperation> {
-  return { handlers: handlers(deps), jobs: [{ handlers: walletJobs(deps), recurring: [] }] };
+  return { handlers: handlers(deps), jobs: [{ handlers: walletJobs(deps), recurring: [] }, encryptionJobs(deps)] };
+}
+
+const DELETE_ENCRYPTIONS_TASK = 'delete-replaced-encryptions';
+
+function encryptionJobs({ db }: Pick<WalletDeps, 'db'>): Jobs {
+  return {
+    handlers: { [DELETE_ENCRYPTIONS_TASK]: (_: unknown, { signal }) => deleteExpiredEncryptions(db, signal) },
+    recurring: [{ task: DELETE_ENCRYPTIONS_TASK, everySeconds: 3_600 }],
+  };
 }
 
 function handlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
@@ -29,6 +47,9 @@ function handlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
     prepareWalletCreation: ({ caller, body }) => prepareCreation(deps, caller, body),
     createWallet: ({ caller, body }) => createWallet(deps, caller, body),
     updateEncryptionDetails: ({ caller, body }) => updateEncryption(deps.db, caller, body),
+    listEncryptionHistory: ({ caller, query }) => encryptionHistory(reads, caller, query),
+    restoreEncryption: ({ caller, body, transact }) => transact((tx) => restoreEncryption(deps.db, tx, caller, body)),
+    purgeEncryptionHistory: ({ caller, query }) => purgeEncryptionHistory(deps.db, caller, query),
     getTokenBalance: ({ caller, query }) => tokenBalance(deps, caller, query),
     recoverCredential: ({ caller, query }) => recoverCredential(reads, caller, query.externalUserId),
     prepareWalletUpgrade: ({ caller, body }) => prepareUpgrade(deps, caller, body),
