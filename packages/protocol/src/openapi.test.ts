@@ -27,6 +27,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const INTERFACE = `
   GET /svc-wallets/by-user, POST /svc-wallets/prepare-creation, POST /svc-wallets,
   PATCH /svc-wallets/update-encryption-details, GET /svc-wallets/token-balance, GET /svc-wallets/credential-recovery,
+  GET /svc-wallets/encryption-history, DELETE /svc-wallets/encryption-history, POST /svc-wallets/restore-encryption,
   POST /svc-wallets/prepare-upgrade, POST /svc-wallets/upgrade, POST /transactions/record-send,
   GET /transactions/transaction-list, POST /transactions/prepare-typed-data,
   POST /transactions/execute-sponsored-transaction, GET /transactions/{hashOrId}, GET /transactions/{hash}/status,
