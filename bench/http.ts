@@ -42,7 +42,7 @@ async function compare(name: string, path: string, barePath: string, headers: Re
   ];
   for (const side of sides) await load(side.url, side.headers, CONNECTIONS, WARM_UP_MS);
   for (let round = 0; round < ROUNDS; round++) {
-    // Whoever goes first changes from round to round.
+    // The order changes from round to round.
     for (const side of round % 2 ? [...sides].reverse() : sides) {
       const result = await load(side.url, side.headers, CONNECTIONS, ROUND_MS);
       if (result.failures > 0) throw new Error(`${side.label}: ${result.failures} answers were not 200`);

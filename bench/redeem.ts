@@ -1,4 +1,4 @@
-// How many gift codes a second are redeemed through HTTP, with many codes and with one that everybody has: paid out on the chain
+// How many gift codes a second are redeemed through HTTP, with many codes and with one code for all: paid out on the chain
 // inside, and reserved only. Beside pgbench, which runs the statements of the same redeems on the same PostgreSQL, in turns, with
 // as many clients and with as many connections as the service has. Then how long one redeem takes while nothing else happens, and
 // each of 500 at once; and how long 500 gifts take that are made at once beside one. pgbench has to be on the path.
@@ -110,7 +110,7 @@ async function compare(
   };
   const order = ['svc', 'clients', 'connections'] as const;
   for (let round = -1; round < ROUNDS; round++) {
-    // Whoever goes first changes from round to round; the first round warms up.
+    // The order changes from round to round; the first round warms up.
     for (const side of round % 2 ? order : order.toReversed()) {
       const rate = await measure[side]();
       if (round >= 0) rates[side].push(rate);

@@ -31,7 +31,7 @@ try {
   await service.stop();
 }
 
-/** What a passkey gives: 32 bytes that nobody guesses, and that are not stretched. */
+/** What a passkey gives: 32 random bytes, which need no stretching. */
 function newSecret(): string {
   return `prf1.${randomBytes(32).toString('base64url')}`;
 }

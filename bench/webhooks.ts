@@ -49,7 +49,7 @@ async function compare(count: number): Promise<void> {
     bare: () => timed(EVENTS * count, () => Promise.all(receivers.map(({ url }) => post(url)))),
   };
   for (let round = -1; round < ROUNDS; round++) {
-    // Whoever goes first changes from round to round; the first round warms up.
+    // The order changes from round to round; the first round warms up.
     for (const side of round % 2 ? (['svc', 'bare'] as const) : (['bare', 'svc'] as const)) {
       const rate = await measure[side]();
       if (round >= 0) rates[side].push(rate);
@@ -63,7 +63,7 @@ async function compare(count: number): Promise<void> {
   await close(receivers);
 }
 
-/** Over so many events that the heap is collected several times: between two collections it grows whatever is kept. */
+/** Over so many events that the heap is collected several times: between two collections it grows in any case. */
 async function memory(): Promise<void> {
   const receivers = await open(1, failingAThird());
   const seen: string[] = [];

@@ -12,7 +12,7 @@ export function recording(db: Db, into: Sql[]): Db {
     rows: <T>(query: Sql) => kept((one) => db.rows<T>(one))(query),
     one: <T>(query: Sql) => kept((one) => db.one<T>(one))(query),
     run: kept((query) => db.run(query)),
-    tx: () => Promise.reject(new Error('A transaction is begun by whoever records it.')),
+    tx: () => Promise.reject(new Error('The recorder begins the transaction.')),
   };
 }
 

@@ -8,7 +8,7 @@ const NO_LIMIT = 1_000_000_000;
 const CLIENT = '198.51.100.1';
 const ADDRESS = `0x${'b0b'.padStart(64, '0')}`;
 
-/** Nobody is paid here, so nothing is asked of a chain. */
+/** Nothing is paid here, so no chain is needed. */
 const chains = {
   networks: { tokens: () => [], starknet: () => ({ paymentAddress: '0x1' }) } as unknown as ClaimDeps['networks'],
   manager: () => 2n,

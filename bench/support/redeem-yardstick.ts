@@ -16,7 +16,7 @@ const FIRST_CODE = 1_000_000_000;
 export type Codes = 'many' | 'one';
 export type Extent = keyof RedeemScripts;
 
-/** What pgbench redeems from: the service's own tables in a database where nobody pays anything out. */
+/** What pgbench redeems from: the service's own tables in a database without payouts. */
 export class RedeemYardstick {
   readonly db: Database;
   readonly #owner: LedgerOwner;

@@ -50,7 +50,7 @@ const typedData = (calls: readonly Call[]) =>
     chainIds.SN_MAIN,
   );
 
-/** Prepares whatever is requested, as a service that goes along with its own lie does. */
+/** Prepares every request, as a lying service would. */
 const answers: Readonly<Record<string, (body: RequestBody, stated: Config) => unknown>> = {
   '/config': () => config,
   '/skus/luz': () => ({ ...sku, currency: 'USD' }),

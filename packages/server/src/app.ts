@@ -112,13 +112,13 @@ function registerInterface(v1: FastifyInstance, deps: AppDeps, keyed: UnroutedDe
   for (const register of deps.routes) v1.register(register);
 }
 
-/** HTTP/1.1 asks for it, and whoever leaves it out is not a client that we know. */
+/** HTTP/1.1 requires it. */
 function requireHost(request: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void {
   const missing = request.headers.host === undefined && request.raw.httpVersion === '1.1';
   done(missing ? new ApiError('invalid_request', 'The Host header is missing.') : undefined);
 }
 
-/** JSON or nothing. An empty body is no body, whatever its content type says: many clients send one with DELETE. */
+/** JSON or nothing. An empty body counts as none with any content type: many clients send one with DELETE. */
 function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

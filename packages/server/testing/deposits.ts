@@ -15,7 +15,7 @@ import { createPayer } from '../src/relayer/payer.ts';
 import { type ChainChanges, manager, relayer, testCrypto, transferCall, wrapChain } from './chain.ts';
 import { RelayerFixture } from './relayer.ts';
 
-/** An account with money that is nobody's wallet. */
+/** A funded account that is not a wallet. */
 export const outsider = relayer(3);
 
 /** Deposits on a sandbox: an indexer, a relay worker and sweeps that run when a test says so. */

@@ -65,7 +65,7 @@ describe('a reorganisation', () => {
     expect(await test.balance('STRK', 0xb0bn, 'pre_confirmed')).toBe(0n);
   });
 
-  it('is seen by other processes, whatever they cached', async () => {
+  it('is seen by other processes in spite of their caches', async () => {
     const other = await startTestNode({ database: test.database });
     await sendThree();
     expect(await other.balance('STRK', 0xb0bn)).toBe(3n);

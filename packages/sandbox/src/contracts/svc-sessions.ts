@@ -51,7 +51,7 @@ export async function requireSession(frame: Frame, signature: SessionSignature, 
   }
 }
 
-/** One signed execution counts as one call, whatever it bundles. */
+/** One signed execution counts as one call, with any number of calls inside. */
 export async function useSession(frame: Frame, sessionKey: bigint): Promise<void> {
   const current = await sessions.read(frame, sessionKey);
   require(current.calls_used < current.max_calls, 'Session: no calls left');

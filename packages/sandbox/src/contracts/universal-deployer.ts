@@ -18,7 +18,7 @@ const deployContract = external(
   async (frame, { class_hash, salt, unique, calldata }) => {
     const deployed = await frame.deploy({
       classHash: class_hash,
-      // Bound to the caller, so that nobody else can take the address.
+      // Bound to the caller: no other account can take the address.
       salt: unique ? pedersen(frame.caller, salt) : salt,
       calldata,
       fromZero: !unique,

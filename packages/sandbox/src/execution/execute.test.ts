@@ -86,7 +86,7 @@ describe('executeTransaction', () => {
     expect(await chain.nonceAt(relayer.address)).toBe(1n);
   });
 
-  it('refuses a signature of somebody else and takes neither nonce nor fee', async () => {
+  it('refuses the signature of another key and takes neither nonce nor fee', async () => {
     const tx = await chain.invocation(relayer, [transfer(STRK, ALICE, 1n)]);
     const forged = { ...tx, signature: signature(tx.hash, other.privateKey) };
     const outcome = await chain.run(forged);

@@ -26,7 +26,7 @@ describe('what a transaction deposits', () => {
   const NOTHING = `it brings no USDC to your deposit address 0x${'0'.repeat(61)}abc`;
   it.each([
     ['without transfers', [], NOTHING],
-    ['to somebody else', [transfer(ANA, EVA, 5n)], NOTHING],
+    ['to another account', [transfer(ANA, EVA, 5n)], NOTHING],
     ['of another token', [transfer(ANA, OWN, 5n, OTHER_TOKEN)], NOTHING],
     ['from the deposit address to itself', [transfer(OWN, OWN, 5n)], NOTHING],
     ['of nothing', [transfer(ANA, OWN, 0n)], NOTHING],

@@ -38,7 +38,7 @@ describe('where a gift goes', () => {
     ['starknet', PAYMENT_ADDRESS, 'must be a wallet of yours, not one of this service'],
     ['starknet', USDC.replace('0x0', '0x'), 'must be a wallet, not a token'],
     ['solana', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'must be a wallet, not a program or a token'],
-  ] as const)('must be the wallet of somebody else, on %s: %s', (chain, address, reason) => {
+  ] as const)('cannot be an account of the service or a token, on %s: %s', (chain, address, reason) => {
     expect(() => reach(chain, address)).toThrow(refusal(reason));
   });
 

@@ -93,7 +93,7 @@ it('after any redeems, ends, late payments and changes the counts and the ledger
       await perform(step, model, real);
       await expectSame(model, caller, gift.id);
     }
-    // Whatever came before: once all have ended and the gift is gone, nothing is held any more.
+    // Once all have ended and the gift is gone, nothing is held any more.
     for (const place of real.redeems.keys()) await perform({ step: 'end', redeem: place, end: 'FAILED' }, model, real);
     await perform({ step: 'delete' }, model, real);
     await expectSame(model, caller, gift.id);

@@ -91,7 +91,7 @@ describe('gifts for many', () => {
 
 describe('gifts for many of which one cannot be made are not made at all', () => {
   it.each([
-    ['a code is there twice, whatever its case', ['one-code', 'ONE-CODE']],
+    ['a code is there twice, in any case', ['one-code', 'ONE-CODE']],
     ['a code exists', ['new-code', 'existing']],
   ])('because %s', async (_, codes) => {
     const other = await fixture.caller();

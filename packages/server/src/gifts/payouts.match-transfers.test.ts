@@ -13,7 +13,7 @@ describe('a redeem is paid', () => {
   });
 
   it.each([
-    ['to somebody else', transfer(0xacn, 5n)],
+    ['to another account', transfer(0xacn, 5n)],
     ['of less', transfer(0xabn, 4n)],
     ['of more', transfer(0xabn, 6n)],
   ])('not by one %s', (_, other) => {

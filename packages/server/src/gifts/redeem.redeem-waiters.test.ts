@@ -2,10 +2,10 @@ import type { Reads } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { type Redeem, RedeemWaiters } from './redeem.ts';
 
-/** Longer than any test may take: whoever waits for it has waited in vain. */
+/** Longer than any test may take. */
 const LONG_MS = 3_600_000;
 
-/** A redeem that stays as it is until it is told otherwise; counts how often somebody looked. */
+/** A redeem that changes only when the test says so; counts its reads. */
 function fakeRedeem() {
   const state = { status: 'PENDING', looks: 0 };
   const looked: (() => void)[] = [];

@@ -118,7 +118,7 @@ describe('the outcome is unknown', () => {
   const answers: [string, (response: ServerResponse) => void][] = [
     ['a 500', says(500, { status: 'completed', fileNumber: '1' })],
     ['a 400', says(400, { error: 'no' })],
-    ['a 404 of whoever stands before it', says(404, 'Not Found')],
+    ['a 404 of a proxy before it', says(404, 'Not Found')],
     ['a 404 with another word', says(404, { status: 'failed', reason: 'no' })],
     ['an unknown with 200', says(200, { status: 'unknown' })],
     ['a result with 201', says(201, { status: 'completed', fileNumber: '1' })],

@@ -53,7 +53,7 @@ describe('a transfer that the organisation made itself', () => {
   });
 
   it.each<[string, () => Promise<string>]>([
-    ['to somebody else', () => give(PAID, 0xb0bn)],
+    ['to another account', () => give(PAID, 0xb0bn)],
     ['of less', () => give(PAID - 1n)],
     ['of another token', () => fixture.send([transfer('STRK', payer.address, PAID)], treasurer)],
     ['of the payer to itself', () => fixture.send([transfer('USDC', payer.address, PAID)])],

@@ -122,7 +122,7 @@ describe('an EVM chain through a node', () => {
     ['is broken', behave.status(502)],
     ['talks nonsense', behave.text('<p>')],
   ])(
-    'names the host of a node that %s, and nothing else of its address, in whatever the log would write',
+    'names the host of a node that %s, and nothing else of its address, in the log',
     async (_, behaviour) => {
       const node = await startFaultyNode(behaviour);
       const faulty = chainAt([`${node.url}/v2/s3cret-key?apikey=an0ther`]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { transfersOf } from './viem-chain.ts';
 
 const [ana, luis, token] = (['a1', 'b2', 'c3'] as const).map((pair): Hex => `0x${pair.repeat(20)}`);
-if (!ana || !luis || !token) throw new Error('Somebody has no address.');
+if (!ana || !luis || !token) throw new Error('An account has no address.');
 
 const log = (eventName: 'Transfer' | 'Approval', logIndex: number) => ({
   address: token,
