@@ -43,7 +43,7 @@ describe('a thread that dies', () => {
       const jobs = [1, 2, 3].map(() => outcomeOf(crypto.contractAddress(deployment)));
       for (const error of await Promise.all(jobs)) {
         expect(error).toBeInstanceOf(CryptoUnavailableError);
-        expect(error).toMatchObject({ cause: { message: 'Never born' } });
+        expect(error).toMatchObject({ cause: { message: 'Fails to start' } });
       }
     }
     await crypto.stop();
