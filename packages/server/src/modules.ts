@@ -113,7 +113,7 @@ export function createModules(platform: Platform): Modules {
       db,
       allowLoopback,
       credentials: platform.credentials,
-      depositAddress: async (owner) => (await deposits.depositAddress(crediting, owner))?.address ?? null,
+      depositAddress: deposits.depositAddressReader(crediting),
     }),
     mail: mail.create({ db, log, mailers: platform.mailers }),
     events: events.create({ db, allowLoopback }),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { manager, testCrypto } from '../../testing/chain.ts';
 import { DepositFixture } from '../../testing/deposits.ts';
 import { Networks } from '../chains/networks.ts';
-import { depositAddress, deriveAddress } from './deposit-address.ts';
+import { depositAddress, depositAddressReader, deriveAddress } from './deposit-address.ts';
 
 let fixture: DepositFixture;
 beforeAll(async () => {
@@ -43,6 +43,22 @@ describe('a deposit address', () => {
     const shown = await Promise.all(Array.from({ length: 8 }, () => fixture.addressOf(caller)));
     expect(new Set(shown).size).toBe(1);
     expect(await rows(caller.organizationId)).toHaveLength(1);
+  });
+
+  it('is read from the database once', async () => {
+    const caller = await fixture.newCaller();
+    let reads = 0;
+    const db = new Proxy(fixture.db, {
+      get: (target, name, receiver) => {
+        if (name === 'reads') reads += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const read = depositAddressReader({ ...fixture.depsWith(), db });
+    const [first, second] = [await read(caller), await read(caller)];
+    expect(second).toBe(first);
+    expect(reads).toBe(1);
+    expect(await read(await fixture.newCaller())).not.toBe(first);
   });
 
   it('needs no row to be found again', async () => {

@@ -37,6 +37,25 @@ export async function depositAddress(
   return findAddress(db, owner, publicKey);
 }
 
+/** Bounds the memory: an entry has about 300 bytes. */
+const MAX_REMEMBERED = 10_000;
+
+/** Reads an address once: it never changes while the process and its manager's key live. */
+export function depositAddressReader(deps: DepositAddressDeps): (owner: LedgerOwner) => Promise<string | null> {
+  const remembered = new Map<string, string>();
+  return async (owner) => {
+    const key = `${owner.organizationId} ${owner.environment}`;
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const address = (await depositAddress(deps, owner))?.address;
+    if (address === undefined) return null;
+    const [oldest] = remembered.keys();
+    if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    remembered.set(key, address);
+    return address;
+  };
+}
+
 /** Follows from class, organisation, environment and the manager's key alone. */
 export async function deriveAddress(
   { networks, crypto }: Pick<DepositAddressDeps, 'networks' | 'crypto'>,

@@ -5,7 +5,7 @@ import { type CreateDepositDeps, createDeposit } from './create-deposit.ts';
 import { type SweepJobDeps, sweepJobs, sweepOutcomes } from './sweep.ts';
 
 export { depositWatcher } from './deposit.ts';
-export { depositAddress } from './deposit-address.ts';
+export { depositAddressReader } from './deposit-address.ts';
 
 export type DepositModuleDeps = CreateDepositDeps & SweepJobDeps;
 
