@@ -200,3 +200,40 @@ describe('a caller at the limit', () => {
     });
   });
 });
+
+describe('failed authentications', () => {
+  const LIMIT_OF_FAILURES = 20;
+  let url: string;
+  let guesses = 0;
+  beforeAll(async () => {
+    url = (await service.another({ FAILED_AUTH_PER_MINUTE: String(LIMIT_OF_FAILURES) })).credentials.baseUrl;
+  });
+  const guess = (client: string, path = '/skus?limit=1') => {
+    const secret = `sk_dev_${String(guesses++).padStart(36, 'a')}`;
+    const headers = { 'x-api-key': service.server.credentials.publicKey, authorization: `Bearer ${secret}` };
+    return send(url + path, { headers: { ...headers, 'x-forwarded-for': client } });
+  };
+  const known = (client: string, headers: Record<string, string>) =>
+    send(`${url}/skus?limit=1`, { headers: { ...headers, 'x-forwarded-for': client } });
+
+  it('end at their limit for that address, known callers and other addresses go on', async () => {
+    const caller = await keys();
+    const [here, there] = ['198.51.100.20', '198.51.100.21'];
+    expect((await known(here, caller.headers)).status).toBe(200);
+    for (let i = 0; i < LIMIT_OF_FAILURES; i++) expectError(await guess(here), 401, 'invalid_api_key');
+    for (const path of ['/skus?limit=1', '/nothing']) {
+      const reply = await guess(here, path);
+      expectError(reply, 429, 'rate_limited');
+      expect(number(reply, 'retry-after')).toBeGreaterThanOrEqual(1);
+    }
+    expect((await known(here, caller.headers)).status).toBe(200);
+    expectError(await guess(there), 401, 'invalid_api_key');
+    expect((await known(there, (await keys()).headers)).status).toBe(200);
+  });
+
+  it('at unknown paths count too: they tell a right key from a wrong one', async () => {
+    const client = '198.51.100.22';
+    for (let i = 0; i < LIMIT_OF_FAILURES; i++) expectError(await guess(client, '/nothing'), 404, 'not_found');
+    expectError(await guess(client, '/nothing'), 429, 'rate_limited');
+  });
+});

@@ -25,12 +25,51 @@ afterAll(() => service.stop());
 const strictOrigin = () => /listening at (http:\S+?)"/.exec(strict.output())?.[1] ?? '';
 
 describe('the health of a process', () => {
+  const checks = {
+    database: 'ok',
+    stopping: false,
+    proxy: 'ok',
+    node: 'ok',
+    class: 'ok',
+    relayers: 'ok',
+    manager: 'ok',
+    disk: expect.stringMatching(/^(ok|low)$/),
+  };
+
   it('is told without credentials', async () => {
     expect(await send(`${origin}/healthz`)).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await send(`${origin}/readyz`)).toMatchObject({
       status: 200,
-      body: { status: 'ok', checks: { database: 'ok', stopping: false, relayers: 'ok', manager: 'ok' } },
+      body: { status: 'ok', checks },
     });
+  });
+
+  it('is not ready while the node cannot be reached', async () => {
+    await service.sandbox.orderFault({ kind: 'unavailable', seconds: 60 });
+    expect(await send(`${origin}/readyz`)).toMatchObject({
+      status: 503,
+      body: { status: 'unavailable', checks: { node: 'unreachable' } },
+    });
+    await service.sandbox.ask('/starknet/faults', undefined, 'DELETE');
+    await expect
+      .poll(() => send(`${origin}/readyz`), { timeout: 60_000 })
+      .toMatchObject({ status: 200, body: { checks } });
+  });
+
+  it('is not ready while the accounts of a chain have no money', async () => {
+    const { db } = service;
+    await db.run(sql`
+      insert into relayer_accounts (chain_id, address, balance, balance_read_at) values ('0x1', '0x1', 0, now())`);
+    expect(await send(`${origin}/readyz`)).toMatchObject({ status: 503, body: { checks: { relayers: 'empty' } } });
+    await db.run(sql`delete from relayer_accounts where chain_id = '0x1'`);
+    expect((await send(`${origin}/readyz`)).status).toBe(200);
+  });
+
+  it('names a proxy in front that TRUST_PROXY does not name, and the log does so once', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    for (let i = 0; i < 3; i++) await send(`${strictOrigin()}/healthz`, { headers });
+    expect((await send(`${strictOrigin()}/readyz`)).body).toMatchObject({ checks: { proxy: 'untrusted' } });
+    expect(strict.output().match(/TRUST_PROXY is off/g)).toHaveLength(1);
   });
 });
 
@@ -54,6 +93,14 @@ describe('the metrics', () => {
     expect(byLabels.get('method="GET",route="unknown",status="404"')).toBe(1);
     expect(text).toMatch(/^svc_database_connections\{state="idle"\} \d+$/m);
     expect(text).not.toContain(CODE);
+  });
+
+  it('are for this machine only where there is no token', async () => {
+    expectError(
+      await send(`${origin}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.7' } }),
+      401,
+      'missing_credentials',
+    );
   });
 
   it('want the token where the operator set one', async () => {

@@ -9,6 +9,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
+import { limitFailures } from './auth/failed-attempts.ts';
 import { type ClaimPage, registerClaimPage } from './claim-page.ts';
 import type { Config } from './config.ts';
 import type { AdmissionControl } from './http/admission.ts';
@@ -16,7 +17,7 @@ import type { Authenticate } from './http/call.ts';
 import { admitUnrouted, registerEndpoints, type UnroutedDeps } from './http/endpoints.ts';
 import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
 import type { KeyWaiters } from './http/idempotency.ts';
-import { createMetrics, type Health, registerOperations } from './http/monitoring.ts';
+import { createMetrics, type Health, registerOperations, watchForwarding } from './http/monitoring.ts';
 import { RateLimiter, type RequestLimits } from './http/rate-limit.ts';
 import {
   addSecurityHeaders,
@@ -55,7 +56,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     usersOfKey: new RateLimiter(db, config.publicKeyPerMinute),
     clients: new RateLimiter(db, config.claimsPerMinute),
   };
-  const keyed = { authenticate: deps.authenticate, limits };
+  const failures = new RateLimiter(db, config.failedAuthPerMinute);
+  const keyed = { authenticate: limitFailures(deps.authenticate, failures, deps.log), limits };
   const app: FastifyInstance = Fastify({
     serverFactory: () => deps.server,
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -90,7 +92,15 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   allowBrowsers(app);
 
   const metrics = createMetrics(app, db, deps.gauges);
-  registerOperations(app, { db, health: deps.health, checks: deps.checks, metrics, metricsToken: config.metricsToken });
+  if (config.trustProxy === 0) watchForwarding(app, deps.health);
+  registerOperations(app, {
+    db,
+    health: deps.health,
+    checks: deps.checks,
+    metrics,
+    metricsToken: config.metricsToken,
+    isBehindProxy: config.trustProxy > 0 || config.publicUrl !== undefined,
+  });
   if (deps.claimPage) {
     registerReference(app, publicUrl);
     registerClaimPage(app, deps.claimPage);

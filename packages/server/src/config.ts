@@ -30,6 +30,8 @@ export interface Config {
   /** Per client address. */
   readonly claimsPerMinute: number;
   readonly unknownCodesPerMinute: number;
+  /** Per client address. */
+  readonly failedAuthPerMinute: number;
   readonly sponsoredPerSecond: number;
   /** Number of proxies in front; only their entries of X-Forwarded-For are believed. */
   readonly trustProxy: number;
@@ -108,6 +110,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ),
     claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, MAX_PER_MINUTE),
     unknownCodesPerMinute: read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, MAX_PER_MINUTE),
+    failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 300, 1, MAX_PER_MINUTE),
     sponsoredPerSecond: read.integer(
       'SPONSORED_PER_SECOND',
       SPONSORED_PER_SECOND_AND_CORE * availableParallelism(),

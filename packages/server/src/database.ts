@@ -1,5 +1,13 @@
 import path from 'node:path';
-import { connect, type Database, findEmbedded, type MigrationSet, migrate, startEmbedded } from '@svc/store';
+import {
+  connect,
+  type Database,
+  embeddedFolder,
+  findEmbedded,
+  type MigrationSet,
+  migrate,
+  startEmbedded,
+} from '@svc/store';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 
@@ -46,6 +54,11 @@ export async function openStore(config: Config, log: (line: string) => void): Pr
   }
   const embedded = await startEmbedded({ dataDir: config.dataDir, log });
   return { url: embedded.url, description: 'embedded PostgreSQL in the data folder', close: embedded.stop };
+}
+
+/** Where this process writes, the embedded database included. */
+export function foldersOf({ dataDir, databaseUrl }: Config): readonly string[] {
+  return databaseUrl === undefined ? [dataDir, embeddedFolder(dataDir)] : [dataDir];
 }
 
 const shown = ({ host, pathname }: URL) => `${host}${pathname}`;

@@ -12,12 +12,12 @@ import { ChainUnavailableError } from './chains/node-fetch.ts';
 import { loadClaimPage } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
-import { openDatabase } from './database.ts';
+import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { AdmissionControl } from './http/admission.ts';
 import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
-import type { Health } from './http/monitoring.ts';
+import { diskCheck, type Health } from './http/monitoring.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
@@ -111,7 +111,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       managers: { production: config.manager, development: sandbox?.manager },
       fulfilment: fulfilmentOf(config, addresses, sandbox, providerSecret),
     });
-    const health: Health = { stopping: false };
+    const health: Health = { stopping: false, hasUntrustedProxy: false };
     const admission = new AdmissionControl({ perSecond: config.sponsoredPerSecond });
     const userTokens = new UserTokens({
       guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
@@ -119,6 +119,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     });
     const app = await createApp({
       ...modules,
+      checks: { ...modules.checks, disk: diskCheck(foldersOf(config)) },
       config,
       db,
       log,

@@ -79,4 +79,4 @@ export function publicKeyOf({ apiPublicKey }: Caller): string {
   return apiPublicKey;
 }
 
-export type Authenticate = (access: Access, headers: IncomingHttpHeaders) => Promise<Caller | undefined>;
+export type Authenticate = (access: Access, headers: IncomingHttpHeaders, ip: string) => Promise<Caller | undefined>;

@@ -51,7 +51,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await deps.authenticate(endpoint.access, request.headers);
+  const caller = await deps.authenticate(endpoint.access, request.headers, request.ip);
   request.caller = caller;
   await countRequest(deps.limits, caller, request, reply);
 }
@@ -65,8 +65,8 @@ export async function admitUnrouted(
   reply: FastifyReply,
 ): Promise<void> {
   const access = request.headers['x-api-key'] === undefined ? 'either' : 'public';
-  const caller = await authenticate(access, request.headers).catch((error: unknown) => {
-    if (error instanceof ApiError) return undefined;
+  const caller = await authenticate(access, request.headers, request.ip).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code !== 'rate_limited') return undefined;
     throw error;
   });
   if (caller) await countRequest(limits, caller, request, reply);

@@ -1,11 +1,21 @@
 import type { Database } from '@svc/store';
 import Fastify from 'fastify';
 import { describe, expect, it, vi } from 'vitest';
-import { createMetrics, type GaugeSource, shareRead } from './monitoring.ts';
+import {
+  type Checks,
+  createMetrics,
+  diskCheck,
+  type GaugeSource,
+  type Health,
+  registerOperations,
+  shareRead,
+  watchForwarding,
+} from './monitoring.ts';
 
 const database = {
   pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
   lists: { rows: async () => [] },
+  run: async () => 1,
 } as unknown as Database;
 
 function startMetrics(read: GaugeSource['read']) {
@@ -64,5 +74,95 @@ describe('a shared read', () => {
     expect(await Promise.all([shared(), shared()])).toEqual([1, 1]);
     await expect(shared()).rejects.toThrow('gone');
     expect(await shared()).toBe(3);
+  });
+});
+
+interface Operations {
+  readonly checks?: Checks;
+  readonly metricsToken?: string;
+  readonly isBehindProxy?: boolean;
+}
+
+function startOperations({ checks = {}, metricsToken, isBehindProxy = false }: Operations = {}) {
+  const app = Fastify();
+  const health: Health = { stopping: false, hasUntrustedProxy: false };
+  watchForwarding(app, health);
+  const metrics = createMetrics(app, database, []);
+  registerOperations(app, { db: database, health, metrics, metricsToken, isBehindProxy, checks });
+  return app;
+}
+
+describe('readiness', () => {
+  const ready = async (checks: Checks) => {
+    const reply = await startOperations({ checks }).inject('/readyz');
+    return [reply.statusCode, reply.json().status, reply.json().checks.any];
+  };
+
+  it.each(['unreachable', 'undeclared', 'empty', 'full'])('ends with a check that says %s', async (word) => {
+    expect(await ready({ fine: async () => 'ok', any: async () => word })).toEqual([503, 'unavailable', word]);
+  });
+
+  it.each(['ok', 'low'])('remains with a check that says %s', async (word) => {
+    expect(await ready({ any: async () => word })).toEqual([200, 'ok', word]);
+  });
+
+  it('remains when a check cannot be read', async () => {
+    const failing = () => Promise.reject(new Error('gone'));
+    expect(await ready({ any: failing })).toEqual([200, 'ok', 'unknown']);
+  });
+
+  it.each([
+    ['full', [10_000_000_000, 100_000_000]],
+    ['low', [10_000_000_000, 1_000_000_000]],
+    ['ok', [10_000_000_000, undefined]],
+  ])('says that a disk is %s where folders have %j bytes left', async (word, free) => {
+    const byFolder = new Map(free.map((bytes, index) => [`folder ${index}`, bytes]));
+    expect(await diskCheck([...byFolder.keys()], async (folder) => byFolder.get(folder))()).toBe(word);
+  });
+
+  it('reads the free space of the folders that exist', async () => {
+    expect(await diskCheck([import.meta.dirname, '/no/such/folder'])()).toMatch(/^(ok|low)$/);
+  });
+});
+
+describe('a proxy that the operator did not name', () => {
+  it('is reported in /readyz and once in the log', async () => {
+    const app = startOperations();
+    const warn = vi.spyOn(app.log, 'warn');
+    const read = async () => (await app.inject('/readyz')).json().checks.proxy;
+    expect(await read()).toBe('ok');
+    for (let i = 0; i < 3; i++) await app.inject({ url: '/healthz', headers: { 'x-forwarded-for': '203.0.113.7' } });
+    expect(await read()).toBe('untrusted');
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('TRUST_PROXY is off'));
+  });
+});
+
+describe('the metrics', () => {
+  const REMOTE = '203.0.113.7';
+  const scrape = async (
+    operations: Operations,
+    remoteAddress: string,
+    headers: Record<string, string> = {},
+  ): Promise<number> =>
+    (await startOperations(operations).inject({ url: '/metrics', remoteAddress, headers })).statusCode;
+
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])('are open to this machine: %s', async (address) => {
+    expect(await scrape({}, address)).toBe(200);
+  });
+
+  it.each([
+    ['another machine', {}, REMOTE, {}],
+    ['another machine that looks similar', {}, '::ffff:203.0.113.7', {}],
+    ['a proxy on this machine', {}, '127.0.0.1', { 'x-forwarded-for': REMOTE }],
+    ['a proxy on this machine that uses the standard header', {}, '127.0.0.1', { forwarded: `for=${REMOTE}` }],
+    ['anything on this machine behind a proxy', { isBehindProxy: true }, '127.0.0.1', {}],
+    ['this machine without the token', { metricsToken: 'secret' }, '127.0.0.1', {}],
+  ])('are closed to %s', async (_, operations, address, headers) => {
+    expect(await scrape(operations, address, headers as Record<string, string>)).toBe(401);
+  });
+
+  it('are open with the token from anywhere', async () => {
+    const headers = { authorization: 'Bearer secret' };
+    expect(await scrape({ metricsToken: 'secret', isBehindProxy: true }, REMOTE, headers)).toBe(200);
   });
 });

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
 import { ApiError } from '@svc/protocol';
 import { type Database, type Reads, sql } from '@svc/store';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { queueStats } from '../jobs/job-store.ts';
 
@@ -123,35 +124,99 @@ function registerGauge(
 
 const READY_TIMEOUT_MS = 2_000;
 
-/** Reported by /readyz; they do not make the process unready. */
+/** One word each, reported by /readyz. */
 export type Checks = Readonly<Record<string, () => Promise<string>>>;
+
+/** Words that make the process unready: it cannot do what it is asked. */
+const notReady: ReadonlySet<string> = new Set(['unreachable', 'undeclared', 'empty', 'full']);
 
 export interface Health {
   stopping: boolean;
+  /** A request had X-Forwarded-For although TRUST_PROXY is off: all clients behind that proxy count as one. */
+  hasUntrustedProxy: boolean;
 }
 
-export function registerOperations(
-  app: FastifyInstance,
-  deps: { db: Database; health: Health; metrics: Metrics; metricsToken: string | undefined; checks: Checks },
-): void {
+export interface OperationsDeps {
+  readonly db: Database;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly metricsToken: string | undefined;
+  /** Requests may come from elsewhere through a proxy on this machine. */
+  readonly isBehindProxy: boolean;
+  readonly checks: Checks;
+}
+
+export function registerOperations(app: FastifyInstance, deps: OperationsDeps): void {
+  const { health } = deps;
   app.get('/healthz', async () => ({ status: 'ok' }));
 
   app.get('/readyz', async (_, reply) => {
     const [database, others] = await Promise.all([answersInTime(deps.db), readChecks(deps.checks)]);
-    const ready = database && !deps.health.stopping;
-    reply.code(ready ? 200 : 503);
+    const isReady = database && !health.stopping && !Object.values(others).some((word) => notReady.has(word));
+    const proxy = health.hasUntrustedProxy ? 'untrusted' : 'ok';
+    reply.code(isReady ? 200 : 503);
     return {
-      status: ready ? 'ok' : 'unavailable',
-      checks: { database: database ? 'ok' : 'unreachable', stopping: deps.health.stopping, ...others },
+      status: isReady ? 'ok' : 'unavailable',
+      checks: { database: database ? 'ok' : 'unreachable', stopping: health.stopping, proxy, ...others },
     };
   });
 
   app.get('/metrics', async (request, reply) => {
-    if (deps.metricsToken !== undefined && !isBearer(request.headers.authorization, deps.metricsToken)) {
-      throw new ApiError('missing_credentials', 'Send METRICS_TOKEN as Authorization: Bearer.');
-    }
+    requireMetricsAccess(deps, request);
     return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics());
   });
+}
+
+function requireMetricsAccess({ metricsToken, isBehindProxy }: OperationsDeps, request: FastifyRequest): void {
+  const { headers, raw } = request;
+  if (metricsToken !== undefined) {
+    if (isBearer(headers.authorization, metricsToken)) return;
+    throw new ApiError('missing_credentials', 'Send METRICS_TOKEN as Authorization: Bearer.');
+  }
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  if (isBehindProxy || isForwarded || !isLoopback(raw.socket.remoteAddress)) {
+    throw new ApiError('missing_credentials', 'Metrics are for this machine only, until METRICS_TOKEN is set.');
+  }
+}
+
+const isLoopback = (address = '') => /^(::ffff:)?127\.|^::1$/.test(address);
+
+/** Reports once that a proxy is in front and TRUST_PROXY does not say so. */
+export function watchForwarding(app: FastifyInstance, health: Health): void {
+  app.addHook('onRequest', (request, _, done) => {
+    if (!health.hasUntrustedProxy && request.headers['x-forwarded-for'] !== undefined) {
+      health.hasUntrustedProxy = true;
+      app.log.warn('X-Forwarded-For ignored because TRUST_PROXY is off: clients behind a proxy count as one');
+    }
+    done();
+  });
+}
+
+/** PostgreSQL needs room for several files of 16 MB to go on. */
+const FULL_BYTES = 128 * 1024 * 1024;
+const LOW_BYTES = 1024 * 1024 * 1024;
+
+/** Free space of the folders that this process, or its database, writes to. */
+export function diskCheck(
+  folders: readonly string[],
+  freeBytesOf: (folder: string) => Promise<number | undefined> = readFreeBytes,
+): () => Promise<string> {
+  return async () => {
+    const free = (await Promise.all(folders.map(freeBytesOf))).filter((bytes) => bytes !== undefined);
+    if (free.some((bytes) => bytes < FULL_BYTES)) return 'full';
+    return free.some((bytes) => bytes < LOW_BYTES) ? 'low' : 'ok';
+  };
+}
+
+/** Undefined where the folder does not exist: nothing is written there. */
+async function readFreeBytes(folder: string): Promise<number | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** On the pool that requests use: a slow list does not make the process unready. */

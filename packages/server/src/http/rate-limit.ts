@@ -54,6 +54,13 @@ export class RateLimiter {
     throw new Error('The rate limit found neither a token nor the end of the window.');
   }
 
+  /** The refusal that the next request gets, as far as this process knows without asking. */
+  refusal(keyId: string): Decision | undefined {
+    const lease = this.#leases.get(keyId);
+    if (!lease || lease.endsAt <= this.#now() || lease.tokens > 0 || lease.left > 0) return undefined;
+    return this.#decision(false, lease);
+  }
+
   #decision(allowed: boolean, lease: Lease): Decision {
     return {
       allowed,

@@ -4,11 +4,11 @@ import { relayerChecks, relayerGauges } from './module.ts';
 
 const row = { chain_id: '0x1', address: '0xa', balance: '0', usdc: null, open: 3n, oldest: 7.5 };
 
-function countingReads(): { reads: Reads; queries: () => number } {
+function countingReads(accounts: readonly object[] = [row]): { reads: Reads; queries: () => number } {
   let count = 0;
   const rows = async () => {
     count += 1;
-    return [row];
+    return accounts;
   };
   return { reads: { rows, one: async () => undefined } as unknown as Reads, queries: () => count };
 }
@@ -31,4 +31,13 @@ it('reads the accounts once for all checks of a readiness probe', async () => {
   const { relayers, manager } = relayerChecks(reads);
   expect(await Promise.all([relayers?.(), manager?.()])).toEqual(['empty', 'ok']);
   expect(queries()).toBe(1);
+});
+
+it('says that accounts are empty where one of the chains has none that can pay', async () => {
+  const strk = String(60n * 10n ** 18n);
+  const full = { ...row, balance: strk };
+  const words = async (...accounts: object[]) => relayerChecks(countingReads(accounts).reads).relayers?.();
+  expect(await words(full, { ...full, chain_id: '0x2' })).toBe('ok');
+  expect(await words(full, { ...row, address: '0xb' })).toBe('low');
+  expect(await words(full, { ...row, chain_id: '0x2' })).toBe('empty');
 });

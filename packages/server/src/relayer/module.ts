@@ -101,13 +101,14 @@ export function relayerGauges(reads: Reads): GaugeSource[] {
   ];
 }
 
-/** Not a reason for another replica: all replicas share these accounts. */
+/** `empty`: on one of the chains nothing can be paid. All replicas share these accounts. */
 export function relayerChecks(reads: Reads): Checks {
   const readStatus = shareRead(() => relayerStatus(reads));
   return {
     relayers: async () => {
       const accounts = (await readStatus()).filter(({ usdc }) => usdc === undefined);
-      if (accounts.length > 0 && accounts.every(({ empty }) => empty)) return 'empty';
+      const chains = Map.groupBy(accounts, ({ chainId }) => chainId);
+      if ([...chains.values()].some((own) => own.every(({ empty }) => empty))) return 'empty';
       return accounts.some(({ low }) => low) ? 'low' : 'ok';
     },
     manager: async () => {

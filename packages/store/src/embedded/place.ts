@@ -39,6 +39,11 @@ export function choosePlace(dataDir: string, log: (line: string) => void, shared
   return placeIn(shared, account);
 }
 
+/** Where the embedded database of a data folder is kept. */
+export function embeddedFolder(dataDir: string): string {
+  return choosePlace(dataDir, () => {}).folder;
+}
+
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true });
   if (first === undefined || !isRoot()) return;
