@@ -2,6 +2,7 @@ import { classes, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { SvcApiError, SvcInputError, SvcKeyError, SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
+import { openWalletKey } from '../../packages/sdk/src/keys/seal.ts';
 import { callContract, classHashAt } from '../../packages/sdk/src/node/reads.ts';
 import { sendSignedCalls, signCalls } from '../../packages/sdk/src/signing/calls.ts';
 import { callAnyContract, transfer } from '../../packages/sdk/src/transfers.ts';
@@ -92,10 +93,32 @@ describe('a new wallet', () => {
     expect(await balanceOf(wallet.publicKey)).toBe(9_000_000n);
   });
 
-  it('is another one each time, for the same user too', async () => {
-    const [one, other] = [await newWallet('twice'), await newWallet('twice')];
-    expect(one.publicKey).not.toBe(other.publicKey);
+  it('of two simultaneous calls for one user is one wallet, and both get it', async () => {
+    const answers = await Promise.all([newWallet('at once'), newWallet('at once'), newWallet('at once')]);
+    const { publicKey, encryptedPrivateKey } = await getWallet(client, { externalUserId: 'at once' });
+    const stored = { publicKey, encryptedPrivateKey, walletType: 'SVC', classHash: toHex(classes.svc) };
+    for (const answer of answers) expect(answer).toMatchObject(stored);
+    expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(new Set(answers.map(({ transactionHash }) => transactionHash)).size).toBe(1);
+    for (const wallet of answers) expect(await openWalletKey({ encryptKey, wallet })).toBeTypeOf('bigint');
+  });
+
+  it('is the one that the user has, unless an additional one is asked for', async () => {
+    const first = await newWallet('twice');
+    expect(await newWallet('twice')).toEqual({ ...first, isNew: false });
+    const other = await newWallet('twice', { additional: true });
+    expect(other).toMatchObject({ isNew: true });
+    expect(other.publicKey).not.toBe(first.publicKey);
     expect(await getWallet(client, { externalUserId: 'twice' })).toMatchObject({ publicKey: other.publicKey });
+  });
+
+  it('is not answered where another encryptKey opens the one that the user has', async () => {
+    const { publicKey, encryptedPrivateKey } = await newWallet('other secret');
+    const another = `prf1.${Buffer.alloc(32, 8).toString('base64url')}`;
+    const again = newWallet('other secret', { encryptKey: another });
+    await expect(again).rejects.toMatchObject({ constructor: SvcKeyError, code: 'decryption_failed' });
+    const kept = await getWallet(client, { externalUserId: 'other secret' });
+    expect(kept).toMatchObject({ publicKey, encryptedPrivateKey });
   });
 
   it('is refused before any request on another chain, without an encryptKey, or with an invalid class', async () => {

@@ -10,13 +10,13 @@ import {
 import { ADDRESS_BOUND, constructorCalldata, contractAddress, parseFelt, starkKey, toHex } from '@svc/starknet';
 import type { BearerToken, Client, Runtime } from './client/client.ts';
 import { type Config, getConfig } from './client/config.ts';
-import { SvcConnectionError, SvcInputError, SvcTypedDataError } from './client/errors.ts';
+import { SvcConnectionError, SvcInputError, SvcKeyError, SvcTypedDataError } from './client/errors.ts';
 import type { SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
 import { requireTrustedClass } from './client/trust.ts';
 import { isObject } from './client/values.ts';
 import { newPrivateKey } from './keys/cipher.ts';
-import { sealProven } from './keys/seal.ts';
+import { openWalletKey, sealProven } from './keys/seal.ts';
 import { newWalletSecrets, type PasskeyOptions } from './passkeys/create-passkey.ts';
 import { signExecution } from './signing/calls.ts';
 import { chainIdOf, checkForSigning } from './signing/check.ts';
@@ -32,6 +32,8 @@ export interface CreateWalletParams {
   readonly classHash?: string | undefined;
   /** Makes a passkey open the wallet; `encryptKey` stays as the backup. */
   readonly usePasskey?: boolean | undefined;
+  /** Creates a further wallet where the user has one of this type already. */
+  readonly additional?: boolean | undefined;
   /** With `usePasskey`. */
   readonly passkey?: PasskeyOptions | undefined;
 }
@@ -41,15 +43,20 @@ export interface CreatedWallet extends SvcWallet {
   readonly classHash: string;
   /** Of the deployment; pass it to `waitForTransaction`. */
   readonly transactionHash: string;
+  /** False: the user had this wallet already. */
+  readonly isNew: boolean;
 }
 
 /**
  * Creates a wallet for the user. The service pays the gas. The key is generated and encrypted here; the service gets
  * only the ciphertext.
  *
- * Every call creates another wallet, also for the same user: call `getWallet` first. After a crash or a
- * `SvcConnectionError` the service either has the wallet with its ciphertext, or there is no wallet and nothing is
- * lost.
+ * A user who has a wallet of this type gets that one, also from two calls at the same moment. It must open with
+ * `encryptKey`, otherwise the call fails with `decryption_failed` and changes nothing. `additional` creates a further
+ * wallet instead. With `usePasskey` call `getWallet` first: the passkey is created before the service is asked.
+ *
+ * After a crash or a `SvcConnectionError`, call again: the service either has the wallet with its ciphertext, or
+ * there is no wallet and nothing is lost.
  *
  * @example
  * const wallet = await svc.createWallet({ encryptKey: '481516', externalUserId: 'ana', chain: 'STARKNET' });
@@ -72,13 +79,38 @@ export async function createWallet(
   const { privateKey, address } = account;
   const encryptedPrivateKey = await sealProven({ privateKey, boundTo: address, encryptKeys }, client.runtime);
   const wallet = { publicKey: padAddress(address), encryptedPrivateKey, walletType };
-  const { txHash } = await request<typeof endpoints.createWallet>(client, {
+  const ifNone = params.additional !== true;
+  const stored = await request<typeof endpoints.createWallet>(client, {
     route: 'POST /svc-wallets',
     access: 'both',
-    body: { externalUserId, chain, ...wallet, ...signed, ...details, deploymentData: deployment(account) },
+    body: { externalUserId, chain, ...wallet, ...signed, ...details, ifNone, deploymentData: deployment(account) },
     bearerToken,
   });
-  return { ...wallet, classHash: toHex(classHash), transactionHash: txHash };
+  if (!isAddress(stored.publicKey, address)) return existingWallet(stored, params.encryptKey);
+  return { ...wallet, classHash: toHex(classHash), transactionHash: stored.txHash, isNew: true };
+}
+
+const isAddress = (text: unknown, address: bigint) => {
+  const value = parseFelt(String(text));
+  return value.ok && value.value === address;
+};
+
+/**
+ * The key that was generated here is not this wallet's. Opening the wallet proves that it is the user's, not one that
+ * the service invented, and that the secret the user typed is the one to remember.
+ */
+async function existingWallet(
+  stored: AnswerOf<typeof endpoints.createWallet>,
+  encryptKey: string,
+): Promise<CreatedWallet> {
+  const { publicKey, encryptedPrivateKey, walletType, classHash, txHash } = stored;
+  try {
+    await openWalletKey({ encryptKey, wallet: { publicKey, encryptedPrivateKey } });
+  } catch (cause) {
+    const message = 'The user has a wallet already, and this encryptKey does not open it. Read it with getWallet.';
+    throw new SvcKeyError('decryption_failed', message, { cause });
+  }
+  return { publicKey, encryptedPrivateKey, walletType, classHash, transactionHash: txHash, isNew: false };
 }
 
 export interface GetWalletParams {

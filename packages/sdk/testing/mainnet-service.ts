@@ -32,6 +32,7 @@ interface WireCall {
 
 /** Of all requests; each has its own fields. */
 interface RequestBody {
+  readonly publicKey: string;
   readonly calls: readonly WireCall[];
   readonly classHash?: string;
   readonly walletAddress: string;
@@ -79,7 +80,7 @@ const answers: Readonly<Record<string, (body: RequestBody, stated: Config) => un
     currentWalletType: 'SVC',
   }),
   '/transactions/execute-sponsored-transaction': () => ({ transactionHash: '0xabc' }),
-  '/svc-wallets': () => ({ txHash: '0xabc' }),
+  '/svc-wallets': ({ publicKey }) => ({ publicKey, txHash: '0xabc' }),
   '/svc-wallets/upgrade': () => ({ transactionHash: '0xabc' }),
 };
 

@@ -91,6 +91,7 @@ async function newEarlierWallet({ svc }: ExampleFixture) {
     externalUserId: 'marta',
     chain: 'STARKNET',
     classHash: toHex(classes.svcSessions),
+    additional: true,
   });
   await svc.waitForTransaction(earlierWallet.transactionHash, { retryIntervalMs: 50 });
   return { earlierWallet };

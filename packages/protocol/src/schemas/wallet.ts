@@ -46,10 +46,24 @@ export const Wallet = Type.Object(walletFields, { title: 'Wallet', examples: [wa
 export type Wallet = Static<typeof Wallet>;
 
 export const CreatedWallet = Type.Object(
-  { ...walletFields, success: Type.Boolean(), txHash: Type.String(), walletPublicKey: Type.String() },
+  {
+    ...walletFields,
+    classHash: Type.String({ description: 'As last seen on the chain' }),
+    success: Type.Boolean(),
+    txHash: Type.String(),
+    walletPublicKey: Type.String(),
+  },
   {
     title: 'CreatedWallet',
-    examples: [{ ...walletExample, success: true, txHash: '0x5c1f…', walletPublicKey: ADDRESS }],
+    examples: [
+      {
+        ...walletExample,
+        classHash: '0x047d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88',
+        success: true,
+        txHash: '0x5c1f…',
+        walletPublicKey: ADDRESS,
+      },
+    ],
   },
 );
 export type CreatedWallet = Static<typeof CreatedWallet>;
@@ -108,6 +122,13 @@ export const CreateWallet = Type.Object({
       description: 'Of the constructor: [public key] for SVC, [0, public key, 1] for READY',
     }),
   }),
+  ifNone: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Create it only if the user has no wallet of this type. Otherwise that one is the answer: compare publicKey',
+    }),
+  ),
   userId: Type.Optional(Type.String({ maxLength: 256, description: 'A secondary identifier' })),
   encryptedPrivateKeyBackup: Type.Optional(Ciphertext('The same key under a backup secret')),
   authMethod: Type.Optional(AuthMethod),

@@ -95,6 +95,45 @@ describe('creating a wallet', () => {
     }
   });
 
+  it('with ifNone creates one wallet for simultaneous requests of one user, and answers it to all', async () => {
+    const owners = [new Owner(), new Owner(), new Owner(), new Owner()];
+    const bodies = await Promise.all(owners.map((owner) => fixture.request(owner, 'pau', { ifNone: true })));
+    const before = fixture.sponsor.stored.size;
+    const answers = await Promise.all(bodies.map((body) => create(body)));
+    expect(new Set(answers.map(({ id, txHash }) => `${id} ${txHash}`)).size).toBe(1);
+    expect(fixture.sponsor.stored.size).toBe(before + 1);
+    expect(await create(await fixture.request(new Owner(), 'pau', { ifNone: true }))).toEqual(answers[0]);
+  });
+
+  it('with ifNone answers no wallet of another type, user or organisation, and none that failed', async () => {
+    const first = await create(await fixture.request(new Owner(), 'rut', { ifNone: true }));
+    const others = [
+      await create(await fixture.request(new Owner(classes.ready), 'rut', { ifNone: true })),
+      await create(await fixture.request(new Owner(), 'ben', { ifNone: true })),
+      await create(
+        await fixture.request(new Owner(), 'rut', { ifNone: true }),
+        fixture.caller(undefined, await fixture.newOrganization()),
+      ),
+    ];
+    await fixture.settle(first.txHash, 'REVERTED');
+    const anew = await create(await fixture.request(new Owner(), 'rut', { ifNone: true }));
+    expect(new Set([first, ...others, anew].map(({ id }) => id)).size).toBe(5);
+  });
+
+  it('without ifNone creates as many wallets as requested', async () => {
+    const bodies = await Promise.all([1, 2, 3].map(() => fixture.request(new Owner(), 'sol')));
+    const ids = (await Promise.all(bodies.map((body) => create(body)))).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('with ifNone waits for a request of the same user that is being stored, in another transaction', async () => {
+    const body = await fixture.request(new Owner(), 'max', { ifNone: true });
+    const other = await fixture.request(new Owner(), 'max', { ifNone: true });
+    const found = await createWallet(overtakenBy(other), fixture.caller(), body);
+    expect(found.normalizedPublicKey).toBe(other.publicKey);
+    expect(found).toEqual(await create(other));
+  });
+
   /** A sponsor that is overtaken: before it relays anything, the other request is stored, but not sent. */
   function overtakenBy(other: CreateBody, then = async () => {}): WalletDeps {
     const sponsor: WalletDeps['sponsor'] = {

@@ -34,6 +34,7 @@ interface Order {
   readonly wallet: NewWallet;
   readonly signed: Signed;
   readonly proof: Caller['proof'];
+  readonly ifNone: boolean;
 }
 
 /** One transaction deploys the account and runs the signed execution. A repetition answers the same wallet, also after expiry. */
@@ -45,12 +46,14 @@ export async function createWallet(deps: WalletDeps, caller: Caller, body: Body)
   const user = { ...caller, externalUserId: body.externalUserId };
   const existing = await store.walletAt(deps.db.reads, caller.environment, creation.address);
   if (existing && store.isOwnedBy(user, existing) && existing.deployment !== 'FAILED') return toCreated(existing);
+  const own = body.ifNone && (await store.walletOfType(deps.db.reads, user, creation.walletType));
+  if (own) return toCreated(own);
   const { execution, ownerKey, messageHash } = await checkCreation(deps, network, creation);
   if (existing && !store.isOwnedBy(user, existing)) throw new ApiError('wallet_already_exists');
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
   const signed = { execution, signature: creation.signature, messageHash };
-  return send(deps, network, { wallet, signed, proof: caller.proof });
+  return send(deps, network, { wallet, signed, proof: caller.proof, ifNone: body.ifNone ?? false });
 }
 
 function newWallet(
@@ -103,13 +106,15 @@ async function findDeployed(network: StarknetNetwork, wallet: NewWallet): Promis
   return { ...wallet, classHash, walletType: knownClass(network, classHash)?.walletType ?? wallet.walletType };
 }
 
-/** Of two concurrent requests one creates the wallet, the other finds it. */
+/** Of two concurrent requests one creates the wallet, the other finds it: the same address or, with `ifNone`, the same user. */
 async function relayOrFind(deps: WalletDeps, order: Order, way: 'deploy' | 'adopt') {
   const { wallet } = order;
   try {
     return await relay(deps, order, way);
   } catch (refusal) {
     if (!isRevert(refusal) && !(refusal instanceof WalletTakenError)) throw refusal;
+    const own = order.ifNone && (await store.walletOfType(deps.db.reads, wallet, wallet.walletType));
+    if (own) return toCreated(own);
     const found = await store.walletAt(deps.db.reads, wallet.environment, wallet.address);
     if (found && !store.isOwnedBy(wallet, found)) throw new ApiError('wallet_already_exists');
     if (found && found.deployment !== 'FAILED') return toCreated(found);
@@ -124,11 +129,13 @@ class WalletTakenError extends ApiError {
   }
 }
 
-async function relay({ db, sponsor }: WalletDeps, { wallet, signed, proof }: Order, way: 'deploy' | 'adopt') {
+async function relay({ db, sponsor }: WalletDeps, { wallet, signed, proof, ifNone }: Order, way: 'deploy' | 'adopt') {
   const { environment, address, classHash, salt, constructorCalldata } = wallet;
   const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
   const save: StoreWithRelay = async (tx, { id, hash }) => {
     const transactionHash = hash === undefined ? undefined : toHex(hash);
+    await store.lockUser(tx, wallet);
+    if (ifNone && (await store.walletOfType(tx, wallet, wallet.walletType))) throw new WalletTakenError();
     await keepFailedEncryption(tx, wallet, proof);
     if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTakenError();
   };
@@ -151,7 +158,8 @@ function toCreated(wallet: store.StoredWallet): CreatedWallet {
   if (wallet.transactionHash === undefined) {
     throw new ApiError('chain_unavailable', 'The wallet is stored, but its transaction is not sent yet. Ask again.');
   }
-  return { ...toWallet(wallet), success: true, txHash: wallet.transactionHash, walletPublicKey: wallet.publicKey };
+  const { transactionHash: txHash, publicKey: walletPublicKey, classHash } = wallet;
+  return { ...toWallet(wallet), classHash: toHex(classHash), success: true, txHash, walletPublicKey };
 }
 
 const isRevert = (error: unknown) => error instanceof ApiError && error.code === 'transaction_reverted';

@@ -103,6 +103,25 @@ export async function walletsOfUser(reads: Reads, user: User, limit: number): Pr
   return rows.map(fromRow);
 }
 
+/** The newest whose deployment did not fail. */
+export async function walletOfType(
+  reads: Reads,
+  user: User,
+  walletType: WalletType,
+): Promise<StoredWallet | undefined> {
+  const row = await reads.one<WalletRow>(sql`
+    select ${columns} from wallets
+     where ${ofUser(user)} and wallet_type = ${walletType} and deployment <> 'FAILED'
+     order by created_at desc, id desc limit 1`);
+  return row && fromRow(row);
+}
+
+/** Until the transaction ends. Creations of one user take turns, so that each sees the wallets of the others. */
+export async function lockUser(tx: Db, { organizationId, environment, externalUserId }: User): Promise<void> {
+  const name = JSON.stringify(['wallets of user', organizationId, environment, externalUserId]);
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+}
+
 export interface CredentialRow {
   readonly credential_id: string | null;
   readonly auth_method: string | null;
