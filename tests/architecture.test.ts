@@ -50,12 +50,15 @@ const composition = [
 ];
 /** The files of a capability that other capabilities may import. */
 const publicFiles: Record<string, readonly string[]> = {
-  relayer: ['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
+  relayer: [
+    ...['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
+    ...['payment-marker', 'reconcile-accounts', 'unknown-nonces'],
+  ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome'],
   transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],
   organizations: ['organization-store', 'api-keys'],
   mail: ['mail', 'templates/'],
-  bridge: ['bridge', 'solana-address'],
+  bridge: ['bridge', 'cctp-message', 'solana-address'],
   skus: ['skus'],
   exchanges: ['exchange'],
   events: ['events'],

@@ -1,12 +1,21 @@
 import { type Environment, environments } from '@svc/protocol';
 import { connect, type Db, migrate } from '@svc/store';
+import { Networks } from './chains/networks.ts';
 import { type Config, readConfig } from './config.ts';
 import { openStoreBesideService, serverMigrations } from './database.ts';
+import { credentialsFileOf, readCredentials } from './dev-credentials.ts';
+import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
+import * as gifts from './gifts/module.ts';
 import { resumeRedeem } from './gifts/operator.ts';
+import { mergeUnique } from './http/module.ts';
 import { createOrganization } from './organizations/api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
+import { namedRefund, refundImporter } from './purchases/import-refunds.ts';
+import * as purchases from './purchases/module.ts';
 import { cancelByOperator, endByOperator, type OperatorResult, stuckPurchases } from './purchases/operator.ts';
+import type { OutcomeHandlers } from './relayer/outcome.ts';
+import { acceptByOperator, matchByOperator, type ReconcileDeps, reconcile } from './relayer/reconcile-accounts.ts';
 
 const USAGE = `The operator's commands, on the same database as the service (running or not):
 
@@ -22,10 +31,16 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- purchases complete <purchase id> "<file number>"
   npm run admin -- purchases fail <purchase id> "<reason>"
   npm run admin -- purchases cancel <purchase id>
+  npm run admin -- reconcile
+  npm run admin -- reconcile match <transaction hash> <redeem, gift or purchase id> ...
+  npm run admin -- reconcile accept <transaction hash or nonce> "<reason>"
 
 A redeem to Solana that failed after its USDC was burned is sent on by resume-redeem.
 A purchase whose provider cannot be reached is ended by your word. Ask the provider first: what it has delivered must not
 fail, because the payment of a failed purchase is given back.
+
+After a restore, reconcile looks up the transactions of the accounts that the database does not know, imports the payments that
+it recognises and lists the others. Match them, or accept those that are no payments of this service: then payments go on.
 
 Settings: jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey, notificationEmail. An empty value clears one.
 `;
@@ -62,6 +77,16 @@ const commands: Record<string, Command> = {
   'purchases fail': (db, [id, reason]) =>
     endPurchase(id, (known) => endByOperator(db, known, { state: 'failed', reason: required(reason, 'a reason') })),
   'purchases cancel': (db, [id]) => endPurchase(id, (known) => cancelByOperator(db, known)),
+  'reconcile match': async (db, [hash, ...ids], config) => {
+    if (!/^0x[0-9a-fA-F]{1,64}$/.test(required(hash, 'a transaction hash'))) throw new UsageError('This is no hash.');
+    required(ids[0], 'the id of a redeem, gift or purchase');
+    return reconciled(await matchByOperator(await reconcileDeps(db, config), BigInt(hash ?? 0), ids));
+  },
+  'reconcile accept': async (db, [which, reason], config) => {
+    const deps = await reconcileDeps(db, config);
+    const [known, note] = [required(which, 'a transaction hash or nonce'), required(reason, 'a reason')];
+    return reconciled(await acceptByOperator(deps, known, note));
+  },
 };
 
 /** Commands of one word. */
@@ -71,7 +96,45 @@ const shortCommands: Record<string, Command> = {
     if (ok) return { resumed: redeemId, ...resumed };
     throw new UsageError('reason' in resumed ? resumed.reason : 'This redeem cannot be resumed.');
   },
+  reconcile: async (db, _, config) => {
+    const transactions = await reconcile(await reconcileDeps(db, config));
+    return { open: transactions.filter(({ state }) => state === 'OPEN').length, transactions };
+  },
 };
+
+function reconciled(result: object): object {
+  if ('reason' in result && !('state' in result)) throw new UsageError(String(result.reason));
+  return result;
+}
+
+/** The sandbox's node runs inside the service, which has to run for it. */
+async function reconcileDeps(db: Db, config: Config): Promise<ReconcileDeps> {
+  const { baseUrl = `http://${config.host}:${config.port}` } = await readCredentials(credentialsFileOf(config));
+  const url = `${new URL(baseUrl).origin}/sandbox`;
+  const networks = new Networks(
+    config.chains,
+    config.sandbox ? { url, publicUrl: url, paymentAddress: NO_PAYMENTS } : undefined,
+  );
+  const log = { info: quiet, warn: quiet, error: report };
+  return {
+    db,
+    networks,
+    outcomes: mergeUnique('relay outcome', [
+      gifts.relayOutcomes({ networks, log }),
+      purchases.relayOutcomes({ networks, log }),
+    ]) as OutcomeHandlers,
+    importers: { ...giftImporters, refund: refundImporter },
+    named: [namedGiftPayment, namedRefund],
+  };
+}
+
+/** Nothing here asks for the address that payments of purchases go to. */
+const NO_PAYMENTS = 1n;
+const quiet = () => {};
+const report = (fields: object, message: string) =>
+  void process.stderr.write(
+    `${message} ${JSON.stringify(fields, (_, value) => (typeof value === 'bigint' ? String(value) : value))}\n`,
+  );
 
 async function endPurchase(id: string | undefined, end: (id: string) => Promise<OperatorResult>): Promise<object> {
   const ended = await end(required(id, 'a purchase id'));

@@ -71,6 +71,7 @@ export interface Modules {
   readonly gauges: readonly GaugeSource[];
   readonly checks: Checks;
   readonly routes: readonly NonNullable<Module['routes']>[];
+  readonly checkNonces: () => Promise<void>;
 }
 
 /** In the order of the layers: every dependency is a value that exists already. */
@@ -171,6 +172,7 @@ export function createModules(platform: Platform): Modules {
       all.map(({ checks = {} }) => checks),
     ),
     routes: all.flatMap(({ routes }) => (routes ? [routes] : [])),
+    checkNonces: relays.checkNonces,
   };
 }
 

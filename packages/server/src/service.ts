@@ -111,6 +111,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       managers: { production: config.manager, development: sandbox?.manager },
       fulfilment: fulfilmentOf(config, addresses, sandbox, providerSecret),
     });
+    await modules.checkNonces();
     const health: Health = { stopping: false, hasUntrustedProxy: false };
     const admission = new AdmissionControl({ perSecond: config.sponsoredPerSecond });
     const userTokens = new UserTokens({

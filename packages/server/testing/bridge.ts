@@ -92,6 +92,8 @@ export class FakePayer implements Payer {
     return Promise.reject(new Error('It has no key.'));
   }
 
+  async requireReconciled(): Promise<void> {}
+
   async isFailureFinal(): Promise<boolean> {
     return false;
   }

@@ -84,7 +84,7 @@ export class PayoutFixture {
   async gift(maxRedeems = 100, amount = AMOUNT): Promise<TestGift> {
     const share = amount + GAS;
     const owner = await newOwner(this.db, { credits: share * BigInt(maxRedeems) });
-    const id = newId('gft');
+    const id = newId('gift');
     const { id: holdId } = await hold(this.db, { ...owner, amount: share * BigInt(maxRedeems), reference: id });
     await this.db.run(sql`
       insert into gifts (id, organization_id, environment, code, name, type, amount_micros, gas_micros, bridge_micros,

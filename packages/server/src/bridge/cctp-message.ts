@@ -1,7 +1,8 @@
 import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+import { type Call, selector } from '@svc/starknet';
 import type { StarknetNetworkName } from '../chains/tokens.ts';
 import type { Burn } from './bridge.ts';
-import { tokenAccountOf } from './solana-address.ts';
+import { solanaAddressOf, tokenAccountOf } from './solana-address.ts';
 
 const BODY_START = 148;
 const HOOK_START = BODY_START + 228;
@@ -122,6 +123,18 @@ export function forwardHook(owner: SolanaAddress): Uint8Array {
   return Uint8Array.from(hook);
 }
 
+const BURN = selector('deposit_for_burn_with_hook');
+/** Felts before the hook: amount, domain, recipient, token, caller, fee and threshold. */
+const HOOK_AT = 11;
+
+/** Who gets on Solana what a transaction of ours burns. */
+export function ownerOfBurn(calls: readonly Call[]): SolanaAddress | undefined {
+  const calldata = calls.find((call) => call.selector === BURN)?.calldata.slice(HOOK_AT);
+  const hook = calldata && decodeByteArray(calldata);
+  const owner = hook && solanaAddressOf(hook.subarray(MAGIC_BYTES + 9));
+  return owner && Buffer.compare(forwardHook(owner), hook) === 0 ? owner : undefined;
+}
+
 const WORD_BYTES = 31;
 
 export function toInteger(bytes: Uint8Array): bigint {
@@ -145,4 +158,13 @@ export function encodeByteArray(bytes: Uint8Array): bigint[] {
   }
   const rest = bytes.subarray(wholeBytes);
   return [BigInt(words.length), ...words, toInteger(rest), BigInt(rest.length)];
+}
+
+function decodeByteArray([count = 0n, ...rest]: readonly bigint[]): Uint8Array | undefined {
+  const words = rest.slice(0, Number(count));
+  const [last, length, ...more] = rest.slice(Number(count));
+  if (last === undefined || length === undefined || length >= BigInt(WORD_BYTES) || more.length > 0) return undefined;
+  const bytesOf = (felt: bigint, bytes: number) => Buffer.from(felt.toString(16).padStart(2 * bytes, '0'), 'hex');
+  const tail = length === 0n ? Buffer.alloc(0) : bytesOf(last, Number(length));
+  return Uint8Array.from(Buffer.concat([...words.map((word) => bytesOf(word, WORD_BYTES)), tail]));
 }

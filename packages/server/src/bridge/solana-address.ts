@@ -23,6 +23,19 @@ export function isSolanaWallet(address: SolanaAddress): boolean {
   return hasKey(solanaAddressBytes(address));
 }
 
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** Undefined unless it has 32 bytes. */
+export function solanaAddressOf(bytes: Uint8Array): SolanaAddress | undefined {
+  let text = '';
+  for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`); rest > 0n; rest /= 58n) {
+    text = ALPHABET.charAt(Number(rest % 58n)) + text;
+  }
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  const address = parseSolanaAddress('1'.repeat(zeros < 0 ? bytes.length : zeros) + text);
+  return address.ok ? address.value : undefined;
+}
+
 function hasKey(bytes: Uint8Array): boolean {
   try {
     ed25519.ExtendedPoint.fromHex(bytes);

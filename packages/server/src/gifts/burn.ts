@@ -8,6 +8,7 @@ import { enqueue, type JobLog } from '../jobs/job.ts';
 import { availableFunds, payFromFunds, readManagerFunds } from '../relayer/manager-funds.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { Payer } from '../relayer/payer.ts';
+import { markerCalls } from '../relayer/payment-marker.ts';
 import type { StoredRelay } from '../relayer/relay.ts';
 import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
 import { addFacts, type BridgedRedeem, type BridgeFacts, lockBridged, ownerOf } from './bridge-store.ts';
@@ -25,24 +26,30 @@ export interface BurnDeps {
 const BURN_TIMEOUT_MS = 3_600_000;
 
 /** One purpose per redeem: it is burned by one transaction at most. */
-const burnPurpose = (redeemId: string): string => `burn ${redeemId}`;
+export const burnPurpose = (redeemId: string): string => `burn ${redeemId}`;
 
 type BurnResult = 'BURNED' | 'GIVEN_BACK' | 'WAITING';
 
 /** Burns the amount and the reserved bridge fee, so that at least the amount arrives. A reason against it gives the share back. */
 export async function burn(deps: BurnDeps, redeem: BridgedRedeem, at: Date): Promise<BurnResult> {
   const { bridge, payer, networks } = deps;
-  const { id, environment, amount, bridge: maxFee, fast } = redeem;
+  const { id, giftId, environment, amount, bridge: maxFee, fast } = redeem;
+  // Before any reason to give it back: it may be burned by a transaction that is not known yet.
+  await payer.requireReconciled(environment);
   const against = await reasonAgainst(deps, redeem, at);
   if (against !== undefined) return failBeforeBurn(deps, id, against);
   const burned = amount + maxFee;
-  const funds = await readManagerFunds(deps, environment, usdcOf(networks, environment));
+  const usdc = usdcOf(networks, environment);
+  const funds = await readManagerFunds(deps, environment, usdc);
   if (funds.balance < burned) {
     const reason = `The burn would be reverted: the manager holds ${funds.balance} of ${burned} units.`;
     return failBeforeBurn(deps, id, reason);
   }
   if (availableFunds(funds) < burned) return waitForFunds(deps, redeem);
-  const calls = bridge.burnCalls(environment, { amount: burned, maxFee, owner: ownerOf(redeem), fast });
+  const calls = [
+    ...bridge.burnCalls(environment, { amount: burned, maxFee, owner: ownerOf(redeem), fast }),
+    ...markerCalls(usdc, { kind: 'burn', id, giftId }),
+  ];
   const facts: BridgeFacts = { sender: toHex(payer.manager(environment)), maxFee: String(maxFee), fast };
   const order = { environment, kind: 'burn', purpose: burnPurpose(id), calls } as const;
   const answer = await payFromFunds(deps, funds, order, (tx, relay) => storeBurn(tx, id, relay, facts));

@@ -5,6 +5,7 @@ import type { StoredRelay } from '../relayer/relay.ts';
 
 export interface DueRedeem {
   readonly id: string;
+  readonly giftId: string;
   readonly address: string;
   readonly amount: UsdMicros;
   readonly status: RedeemStatus;
@@ -17,7 +18,7 @@ export interface DueRedeem {
 const OVERTAKEN_FOR_HOURS = 24;
 
 const overdue = sql`created_at < now() - make_interval(hours => ${OVERTAKEN_FOR_HOURS})`;
-const dueColumns = sql`id, address, amount_micros as amount, status, alone, ${overdue} as overdue`;
+const dueColumns = sql`id, gift_id as "giftId", address, amount_micros as amount, status, alone, ${overdue} as overdue`;
 
 /** The last condition is implied by the others; the partial index needs it. SUCCESS: a reorganisation removed the payout. */
 const waiting: Sql = sql`

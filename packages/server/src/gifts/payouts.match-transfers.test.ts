@@ -3,7 +3,7 @@ import type { DueRedeem } from './payout-store.ts';
 import { matchRedeems } from './payouts.ts';
 
 const redeem = (id: string, address: string, amount: bigint): DueRedeem => {
-  return { id, address, amount, status: 'PENDING', alone: false, overdue: false };
+  return { id, giftId: 'gift', address, amount, status: 'PENDING', alone: false, overdue: false };
 };
 const transfer = (to: bigint, amount: bigint) => ({ token: 1n, from: 2n, to, amount });
 

@@ -13,7 +13,9 @@ import {
 } from '../relayer/manager-funds.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { Payer } from '../relayer/payer.ts';
+import { markerCalls } from '../relayer/payment-marker.ts';
 import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
+import { UnreconciledError } from '../relayer/unknown-nonces.ts';
 import { newId } from '../util/ids.ts';
 import { usdcOf } from './gift.ts';
 import {
@@ -35,7 +37,7 @@ export interface PayoutDeps {
   readonly log: JobLog;
 }
 
-/** A transfer is seven felts of calldata: far below a sequencer's limits on calldata and gas. */
+/** A transfer and its marker are ten felts of calldata: far below a sequencer's limits on calldata and gas. */
 export const MAX_IN_PAYOUT = 60;
 const OWED_RETRY_SECONDS = 3_600;
 
@@ -51,6 +53,7 @@ export async function runPayouts(
   while (!signal?.aborted) {
     const oldest = await waitingRedeems(deps.db, environment, MAX_IN_PAYOUT);
     if (oldest.length === 0) return 'DONE';
+    await deps.payer.requireReconciled(environment);
     const funds = await readManagerFunds(deps, environment, usdcOf(deps.networks, environment));
     const redeems = await selectAffordable(deps, environment, oldest, availableFunds(funds));
     if (redeems.length === 0) return insufficient(deps, funds);
@@ -116,7 +119,10 @@ function payTogether(
   batch: readonly DueRedeem[],
 ): Promise<FundedPayAnswer> {
   const { environment, token } = funds;
-  const calls = batch.map((redeem) => transferOf(token, redeem));
+  const calls = batch.flatMap((redeem) => [
+    transferOf(token, redeem),
+    ...markerCalls(token, { kind: 'payout', id: redeem.id, giftId: redeem.giftId }),
+  ]);
   // `putIntoPayout` prevents a second payment, so the purpose only has to be unique.
   const purpose = `payout ${first.id} ${newId('pay')}`;
   const order = { environment, kind: 'payout', purpose, calls } as const;
@@ -228,6 +234,7 @@ export async function requeueFailedPayouts(
 
 const RETRY_MS = 1_000;
 const FUNDS_RETRY_MS = 15_000;
+const STOPPED_RETRY_MS = 15_000;
 const SWEEP_SECONDS = 15;
 
 export interface PayoutJobDeps extends PayoutDeps {
@@ -253,8 +260,10 @@ function payoutHandler(deps: PayoutJobDeps, environment: Environment): JobHandle
       if ((await runPayouts(deps, environment, signal)) === 'INSUFFICIENT_FUNDS') await retryIn(FUNDS_RETRY_MS);
     } catch (error) {
       if (!isTransient(error)) throw error;
-      deps.log.warn({ environment, err: error }, 'payouts wait for the chain');
-      await retryIn(RETRY_MS);
+      const isStopped = error instanceof UnreconciledError;
+      if (isStopped) deps.log.error({ environment, err: error }, 'payouts stopped until the manager is reconciled');
+      else deps.log.warn({ environment, err: error }, 'payouts wait for the chain');
+      await retryIn(isStopped ? STOPPED_RETRY_MS : RETRY_MS);
     }
   };
 }

@@ -8,6 +8,7 @@ import { refuse } from '../http/validation.ts';
 import type { JobLog } from '../jobs/job.ts';
 import { payFromFunds, readManagerFunds } from '../relayer/manager-funds.ts';
 import type { Payer } from '../relayer/payer.ts';
+import { markerCalls } from '../relayer/payment-marker.ts';
 import { executesForOthers, type StoredRelay } from '../relayer/relay.ts';
 import { findRelayByHash } from '../relayer/relay-store.ts';
 import { awaitExecuted, type ChainTransaction, parseStarknetHash } from '../transactions/chain-transaction.ts';
@@ -64,8 +65,10 @@ async function sendRefund(deps: RefundDeps, caller: Caller, purchase: Purchase):
   const { id, environment } = purchase.record;
   const funds = await readManagerFunds(deps, environment, purchase.payment.token);
   const number = purchase.refund.begun + 1;
-  const purpose = `refund ${id} ${number}`;
-  const order = { environment, kind: 'refund', purpose, calls: [transferBack(purchase.payment)] } as const;
+  const purpose = refundPurpose(id, number);
+  const { token } = purchase.payment;
+  const calls = [transferBack(purchase.payment), ...markerCalls(token, { kind: 'refund', id })];
+  const order = { environment, kind: 'refund', purpose, calls } as const;
   try {
     const store = (tx: Db, relay: StoredRelay) => startRefund(tx, caller, { id, number, relayId: relay.id });
     const answer = await payFromFunds(deps, funds, order, store);
@@ -76,6 +79,8 @@ async function sendRefund(deps: RefundDeps, caller: Caller, purchase: Purchase):
     throw error;
   }
 }
+
+export const refundPurpose = (id: string, number: number): string => `refund ${id} ${number}`;
 
 const refundFailed = (id: string, reason: string): ApiError =>
   new ApiError('refund_failed', undefined, { cause: new Error(`The refund of ${id}: ${reason}`) });
@@ -208,7 +213,7 @@ export async function changeRefundHash(tx: Db, id: string, hash: bigint): Promis
     update transactions set refund_transaction_hash = ${toHex(hash)} where id = ${id} and refund_status = 'REFUNDED'`);
 }
 
-async function storeRefundRelay(tx: Db, id: string, relayId: string): Promise<void> {
+export async function storeRefundRelay(tx: Db, id: string, relayId: string): Promise<void> {
   await tx.run(sql`
     update sku_purchases set refund_relay_id = ${relayId}, refunds_begun = refunds_begun + 1 where id = ${id}`);
 }

@@ -2,7 +2,8 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { EMPTY_BALANCE, MAX_OPEN_RELAYS, nextNonces, raiseNextNonce, storeBalance, takeNonce } from './accounts.ts';
+import { EMPTY_BALANCE, MAX_OPEN_RELAYS, nextNonces, storeBalance, takeNonce } from './accounts.ts';
+import { syncNextNonce } from './unknown-nonces.ts';
 
 const CHAIN = 0x1n;
 const [A, B] = ['0xa', '0xb'] as const;
@@ -35,8 +36,8 @@ const take = () => db.tx((tx) => takeNonce(tx, CHAIN, [A, B], 1n));
 
 describe('nonces', () => {
   it('are given out one after the other, from the account with the least under way', async () => {
-    await raiseNextNonce(db, CHAIN, A, 5n);
-    await raiseNextNonce(db, CHAIN, B, 9n);
+    await syncNextNonce(db, CHAIN, A, 5n);
+    await syncNextNonce(db, CHAIN, B, 9n);
     await open(A, 4n);
     expect(await take()).toEqual({ account: B, nonce: 9n });
     await open(B, 9n);
@@ -51,8 +52,8 @@ describe('nonces', () => {
   });
 
   it('of two accounts are given out at the same time, and a third taker waits for the first who is done', async () => {
-    await raiseNextNonce(db, CHAIN, A, 0n);
-    await raiseNextNonce(db, CHAIN, B, 100n);
+    await syncNextNonce(db, CHAIN, A, 0n);
+    await syncNextNonce(db, CHAIN, B, 100n);
     const first = Promise.withResolvers<void>();
     const taken: string[] = [];
     const hold = (until: Promise<void>, done: () => void) =>
@@ -76,8 +77,8 @@ describe('nonces', () => {
   });
 
   it('are each given out once, without a gap, to many who ask at the same time', async () => {
-    await raiseNextNonce(db, CHAIN, A, 0n);
-    await raiseNextNonce(db, CHAIN, B, 0n);
+    await syncNextNonce(db, CHAIN, A, 0n);
+    await syncNextNonce(db, CHAIN, B, 0n);
     const taken = await Promise.all(Array.from({ length: TAKERS }, take));
     for (const account of [A, B]) {
       const nonces = taken.filter((one) => one?.account === account).map((one) => Number(one?.nonce));
@@ -87,7 +88,7 @@ describe('nonces', () => {
   });
 
   it('come back when the transaction that took them does not succeed', async () => {
-    await raiseNextNonce(db, CHAIN, A, 5n);
+    await syncNextNonce(db, CHAIN, A, 5n);
     await expect(
       db.tx(async (tx) => {
         await takeNonce(tx, CHAIN, [A], 1n);
@@ -99,11 +100,11 @@ describe('nonces', () => {
 
   it('are not given out by an account that has too much under way, or no money', async () => {
     expect(await take()).toBeUndefined();
-    await raiseNextNonce(db, CHAIN, A, BigInt(MAX_OPEN_RELAYS));
+    await syncNextNonce(db, CHAIN, A, BigInt(MAX_OPEN_RELAYS));
     await open(A, 1n);
     expect(await take()).toEqual({ account: A, nonce: BigInt(MAX_OPEN_RELAYS) });
     expect(await take()).toBeUndefined();
-    await raiseNextNonce(db, CHAIN, B, 3n);
+    await syncNextNonce(db, CHAIN, B, 3n);
     await storeBalance(db, CHAIN, B, EMPTY_BALANCE - 1n);
     expect(await take()).toBeUndefined();
     await storeBalance(db, CHAIN, B, EMPTY_BALANCE);
@@ -111,14 +112,14 @@ describe('nonces', () => {
   });
 
   it('follow the chain forward and never go back, nor below what was given out', async () => {
-    await raiseNextNonce(db, CHAIN, A, 5n);
-    await raiseNextNonce(db, CHAIN, A, 3n);
+    await syncNextNonce(db, CHAIN, A, 5n);
+    await syncNextNonce(db, CHAIN, A, 3n);
     expect((await nextNonces(db.reads, CHAIN, [A])).get(A)).toBe(5n);
-    await raiseNextNonce(db, CHAIN, A, 7n);
+    await syncNextNonce(db, CHAIN, A, 7n);
     expect((await nextNonces(db.reads, CHAIN, [A])).get(A)).toBe(7n);
     await db.run(sql`delete from relayer_accounts`);
     await open(A, 11n);
-    await raiseNextNonce(db, CHAIN, A, 7n);
+    await syncNextNonce(db, CHAIN, A, 7n);
     expect((await nextNonces(db.reads, CHAIN, [A])).get(A)).toBe(12n);
   });
 });

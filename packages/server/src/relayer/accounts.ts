@@ -5,6 +5,7 @@ import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import type { JobLog } from '../jobs/job.ts';
+import { syncNextNonce } from './unknown-nonces.ts';
 
 const STRK = 10n ** 18n;
 export const LOW_BALANCE = 50n * STRK;
@@ -27,16 +28,6 @@ export async function nextNonces(
     select address, next_nonce from relayer_accounts
      where chain_id = ${toHex(chainId)} and address = any (${accounts}) and next_nonce is not null`);
   return new Map(rows.map(({ address, next_nonce }) => [address, next_nonce]));
-}
-
-/** Never moves back: an assigned nonce is not assigned again. */
-export async function raiseNextNonce(db: Db, chainId: bigint, account: string, chainNonce: bigint): Promise<void> {
-  await db.run(sql`
-    insert into relayer_accounts as known (chain_id, address, next_nonce)
-    values (${toHex(chainId)}, ${account}, greatest(${chainNonce}::bigint, (
-      select max(nonce) + 1 from relays where chain_id = ${toHex(chainId)} and account = ${account})))
-    on conflict (chain_id, address) do update set next_nonce = excluded.next_nonce
-     where known.next_nonce is null or known.next_nonce < excluded.next_nonce`);
 }
 
 const enoughFor = (maxFee: bigint): bigint => (maxFee > EMPTY_BALANCE ? maxFee : EMPTY_BALANCE);
@@ -92,14 +83,14 @@ export interface AccountPool {
   ready(db: Database, chain: StarknetChain, keys: readonly RelayerKey[]): Promise<{ sender: bigint; nonce: bigint }>;
 }
 
-/** Reads each account's nonce from the chain at its first use: the database may be an old backup. */
+/** Compares each account's nonce with the chain's at its first use: the database may be an old backup. */
 export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): AccountPool {
   const synced = new Set<string>();
   const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
   const sync = async (db: Database, chain: StarknetChain, account: string) => {
     const nonce = await chain.nonceAt(BigInt(account));
     if (nonce === undefined) return;
-    await raiseNextNonce(db, chain.chainId, account, nonce);
+    await syncNextNonce(db, chain.chainId, account, nonce);
     synced.add(nameOf(chain, account));
   };
   return {
@@ -155,6 +146,34 @@ export async function readBalances(deps: Deps, environment: Environment): Promis
   );
 }
 
+/** Logs what is unknown once, when it is found. */
+export async function checkNonce(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  { chainId }: StarknetChain,
+  account: string,
+  nonce: bigint,
+): Promise<void> {
+  const unknown = await syncNextNonce(db, chainId, account, nonce);
+  if (unknown === 0) return;
+  log.error({ account, nonce: String(nonce), unknown }, 'account has transactions that the database does not know');
+}
+
+/** One read for each account. An account that cannot be read now is compared before its first use. */
+export async function checkNonces(deps: Deps, environment: Environment): Promise<void> {
+  const { chain } = deps.networks.starknet(environment);
+  const check = async ({ address }: RelayerKey) => {
+    const [account, nonce] = [padAddress(address), await chain.nonceAt(address)];
+    if (nonce !== undefined) await checkNonce(deps, chain, account, nonce);
+  };
+  await Promise.all(
+    allKeys(deps, environment).map((key) =>
+      check(key).catch((error: unknown) =>
+        deps.log.warn({ environment, account: padAddress(key.address), err: error }, 'account nonce not readable'),
+      ),
+    ),
+  );
+}
+
 async function readManagerBalance({ db, networks, managerKey }: Deps, environment: Environment): Promise<void> {
   const manager = managerKey?.(environment);
   const usdc = networks.token(environment, 'STARKNET', 'USDC');
@@ -175,7 +194,7 @@ async function readBalance(
   const [balance, nonce] = await Promise.all([chain.balanceOf(strk, address), chain.nonceAt(address)]);
   await storeBalance(db, chain.chainId, account, balance);
   // Detects a key used elsewhere before a relay gets a spent nonce.
-  if (nonce !== undefined) await raiseNextNonce(db, chain.chainId, account, nonce);
+  if (nonce !== undefined) await checkNonce({ db, log }, chain, account, nonce);
   const about = { environment, account, balanceFri: String(balance) };
   if (balance < EMPTY_BALANCE) log.error(about, 'relayer account out of STRK, it gets no new relays');
   else if (balance < LOW_BALANCE) log.warn(about, 'relayer account low on STRK');

@@ -6,7 +6,7 @@ import type { Crypto } from '../crypto/crypto.ts';
 import type { Module } from '../http/module.ts';
 import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { EMPTY_BALANCE, LOW_BALANCE, type RelayerKey } from './accounts.ts';
+import { checkNonces, EMPTY_BALANCE, LOW_BALANCE, type RelayerKey } from './accounts.ts';
 import type { OutcomeHandlers } from './outcome.ts';
 import { createPayer, type Payer } from './payer.ts';
 import { createPaymasterClient } from './paymaster/client.ts';
@@ -14,6 +14,7 @@ import { paymasterJobs } from './paymaster/follow.ts';
 import { createPaymasterSponsor } from './paymaster/sponsor.ts';
 import type { Sponsor } from './relay.ts';
 import { createRelayerSponsor } from './relayer-sponsor.ts';
+import { unreconciledCheck, unreconciledGauge } from './unknown-nonces.ts';
 import { relayerJobs } from './worker/worker.ts';
 
 export interface RelayerModuleDeps {
@@ -33,6 +34,8 @@ export interface RelayerModuleDeps {
 export interface RelayerModule extends Module {
   readonly sponsor: Sponsor;
   readonly payer: Payer;
+  /** At start: compares the nonces of all accounts with the chain. */
+  checkNonces(): Promise<void>;
 }
 
 export function create(deps: RelayerModuleDeps): RelayerModule {
@@ -41,8 +44,18 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
   const keys = (environment: Environment) => deps.relayers[environment];
   const own = { db, networks, crypto, outcomes, log, maxFeeFri, managerKey, keys };
   const environments = networks.environments();
-  const monitoring = { gauges: relayerGauges(db.lists), checks: relayerChecks(db.lists) };
-  const module = { handlers: {}, payer: createPayer(own), ...monitoring };
+  const monitoring = {
+    gauges: [...relayerGauges(db.lists), unreconciledGauge(db.lists)],
+    checks: { ...relayerChecks(db.lists), ...unreconciledCheck(db.lists) },
+  };
+  const module = {
+    handlers: {},
+    payer: createPayer(own),
+    ...monitoring,
+    checkNonces: async () => {
+      await Promise.all(environments.map((environment) => checkNonces(own, environment)));
+    },
+  };
   const sponsor = createRelayerSponsor(own);
   const jobs = relayerJobs({ ...own, environments });
   if (!deps.paymaster) return { ...module, sponsor, jobs: [jobs] };

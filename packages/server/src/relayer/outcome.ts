@@ -34,8 +34,17 @@ const MAX_REASON_LENGTH = 2_000;
 type EndedRelay = Pick<Relay, 'id' | 'environment' | 'kind' | 'wallet'>;
 
 /** Without `included` another transaction consumed the relay's nonce. False when the relay has ended already. */
-export async function recordOutcome(
+export function recordOutcome(
   db: Db,
+  outcomes: OutcomeHandlers,
+  relay: EndedRelay,
+  included: Included | undefined,
+): Promise<boolean> {
+  return db.tx((tx) => storeOutcome(tx, outcomes, relay, included));
+}
+
+export async function storeOutcome(
+  tx: Db,
   outcomes: OutcomeHandlers,
   relay: EndedRelay,
   included: Included | undefined,
@@ -45,17 +54,15 @@ export async function recordOutcome(
     number: included.block.number,
     hash: toHex(included.block.hash),
   };
-  return db.tx(async (tx) => {
-    const from = await lockState(tx, relay.id);
-    if (!isOpen(from)) return false;
-    const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
-      block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
-      revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null,
-      refused_since = null, looked_at = null, outcome_failures = 0`;
-    await changeState(tx, relay.id, { from, to: outcome.result, set });
-    if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
-    return true;
-  });
+  const from = await lockState(tx, relay.id);
+  if (!isOpen(from)) return false;
+  const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
+    block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
+    revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null,
+    refused_since = null, looked_at = null, outcome_failures = 0`;
+  await changeState(tx, relay.id, { from, to: outcome.result, set });
+  if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
+  return true;
 }
 
 function outcomeOf(relay: EndedRelay, included: Included | undefined): Omit<RelayOutcome, 'kind'> {

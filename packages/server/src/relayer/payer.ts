@@ -1,7 +1,7 @@
 import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, type OutsideExecution, starkKey, toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
-import type { Receipt, StarknetChain } from '../chains/starknet/chain.ts';
+import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
 import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
 import {
@@ -14,7 +14,15 @@ import {
   requireFeeLimit,
 } from './invoke.ts';
 import type { StoreWithRelay } from './relay.ts';
-import { type AttemptKind, findRelayByPurpose, NO_DEADLINE, relayWorkerJob, sendAttempt } from './relay-store.ts';
+import {
+  type AttemptKind,
+  findRelayByPurpose,
+  markMissing,
+  NO_DEADLINE,
+  relayWorkerJob,
+  sendAttempt,
+} from './relay-store.ts';
+import { requireReconciled } from './unknown-nonces.ts';
 
 export interface PayOrder {
   readonly environment: Environment;
@@ -36,9 +44,11 @@ export interface Payer {
   /**
    * Signs, stores with `store` in one transaction, and sends; the relay worker continues. A payment that would revert is refused
    * without being stored, as with an `ApiError` (`chain_unavailable`, `fee_too_high`, `invalid_request`). A known purpose answers
-   * the first payment.
+   * the first payment. An `UnreconciledError` while the chain has transactions of the manager that the database does not know.
    */
   pay(order: PayOrder, store: StoreWithRelay): Promise<PayAnswer>;
+  /** Throws an `UnreconciledError` while payments are stopped. */
+  requireReconciled(environment: Environment): Promise<void>;
   isFailureFinal(environment: Environment, relayId: string): Promise<boolean>;
 }
 
@@ -77,11 +87,22 @@ export function createPayer(deps: PayerDeps): Payer {
       const key = keyOf(order.environment);
       const priced = await priceOf(deps, accounts, chain, key, order.calls);
       if (!priced.ok) return priced;
-      const stored = await storeOrder(deps, chain, key, { ...order, fee: priced.fee }, store);
+      const storeChecked: StoreWithRelay = async (tx, relay) => {
+        // Again under the lock on the nonce, which is held where an unknown transaction is recorded.
+        await requireReconciled(tx, chain.chainId, padAddress(key.address));
+        await store(tx, relay);
+      };
+      const stored = await storeOrder(deps, chain, key, { ...order, fee: priced.fee }, storeChecked);
       if (stored) return send(deps, order.environment, stored);
       const duplicate = await findPayment(deps, chain, order.purpose);
       if (!duplicate) throw new Error(`The payment ${order.purpose} could not be stored.`);
       return duplicate;
+    },
+    async requireReconciled(environment) {
+      const { chain } = deps.networks.starknet(environment);
+      const key = keyOf(environment);
+      await accounts.ready(deps.db, chain, [key]);
+      await requireReconciled(deps.db.reads, chain.chainId, padAddress(key.address));
     },
     isFailureFinal: (environment, relayId) =>
       isFailureFinal(deps.db, deps.networks.starknet(environment).chain, relayId),
@@ -107,6 +128,7 @@ async function priceOf(
 ): Promise<{ readonly ok: true; readonly fee: Fee } | { readonly ok: false; readonly reason: string }> {
   requireCalldataLimit(calls);
   const { sender, nonce } = await accounts.ready(db, chain, [key]);
+  await requireReconciled(db.reads, chain.chainId, padAddress(sender));
   const estimate = await estimateFee(chain, { chainId: chain.chainId, sender, nonce, calls });
   if (!estimate.ok) return { ok: false, reason: estimate.reason };
   requireFeeLimit(estimate, maxFeeFri);
@@ -124,6 +146,8 @@ function storeOrder(
   return createRelay(deps, { ...order, ...about }, store);
 }
 
+const INVALID_NONCE = 52;
+
 /** It is stored: where sending fails, the relay worker sends it again. */
 async function send(
   { db, networks }: PayerDeps,
@@ -131,7 +155,9 @@ async function send(
   { id, account, signed }: CreatedRelay,
 ): Promise<PayAnswer> {
   const { chain } = networks.starknet(environment);
-  await sendAttempt(db, chain, id, signed);
+  const sent = await sendAttempt(db, chain, id, signed);
+  // The nonce may be used by an unknown transaction: no other payment is made until the relay worker has seen.
+  if (sent.outcome === 'refused' && sent.code === INVALID_NONCE) await markMissing(db, id);
   await enqueue(db, relayWorkerJob(environment, chain.chainId, account));
   return { ok: true, relayId: id, hash: signed.hash };
 }

@@ -166,6 +166,11 @@ export async function sendAttempt(
   return outcome;
 }
 
+export async function markMissing(db: Db, relayId: string): Promise<void> {
+  await db.run(sql`
+    update relays set missing_since = now() where id = ${relayId} and state in ('STORED', 'SENT') and missing_since is null`);
+}
+
 export async function lockState(tx: Db, id: string): Promise<RelayState> {
   const row = await tx.one<{ state: RelayState }>(sql`select state from relays where id = ${id} for update`);
   if (!row) throw new Error(`There is no relay ${id}.`);

@@ -23,6 +23,9 @@ export const isOpen = (state: RelayState): boolean => state === 'STORED' || stat
 export const executesForOthers = (kind: Relay['kind']): boolean =>
   kind === 'wallet' || kind === 'upgrade' || kind === 'calls' || kind === 'sweep';
 
+/** These move the manager's own money. */
+export const isPayment = (kind: Relay['kind']): boolean => kind === 'payout' || kind === 'burn' || kind === 'refund';
+
 export interface Relay {
   readonly id: string;
   readonly environment: Environment;

@@ -26,4 +26,26 @@ function encode(value: bigint, length: number): string {
   return text;
 }
 
+const RANDOM_BITS = 80n;
+/** 44 bits of time reach the year 2527. */
+export const ID_BITS = 124n;
+
+/** Without its prefix, as a number of `ID_BITS`; undefined for a text of another form. */
+export function idToBits(id: string): bigint | undefined {
+  const text = id.slice(id.indexOf('_') + 1);
+  if (text.length !== TIME_CHARACTERS + RANDOM_CHARACTERS) return undefined;
+  let bits = 0n;
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit < 0) return undefined;
+    bits = (bits << 5n) | BigInt(digit);
+  }
+  return bits >> ID_BITS === 0n ? bits : undefined;
+}
+
+export function idFromBits(prefix: string, bits: bigint): string {
+  const random = BigInt.asUintN(Number(RANDOM_BITS), bits);
+  return `${prefix}_${encode(bits >> RANDOM_BITS, TIME_CHARACTERS)}${encode(random, RANDOM_CHARACTERS)}`;
+}
+
 export const laneOf = (id: string, lanes: number): number => (id.charCodeAt(id.length - 1) || 0) % lanes;

@@ -119,6 +119,8 @@ export interface StarknetChain {
   classEntrypoints(classHash: bigint): Promise<ReadonlySet<bigint> | undefined>;
   balanceOf(token: bigint, owner: bigint, at?: BlockId): Promise<bigint>;
   receipt(hash: bigint): Promise<Receipt | undefined>;
+  /** Transactions of one account in a sealed block, as they were sent. Only those of version 3. */
+  invokesIn(block: number, sender: bigint): Promise<readonly SignedInvoke[]>;
   transactionStatus(hash: bigint): Promise<TransactionStatus>;
   /** Skips validation, so the signature may be missing. */
   estimate(transaction: RawInvoke, at?: BlockId): Promise<Estimate | Refusal>;

@@ -1,7 +1,17 @@
 import type { OnChainTxStatus } from '@svc/protocol';
 import { spellPanic } from '@svc/starknet';
 import { RpcError } from 'starknet';
-import type { Block, ChainEvent, EmittedEvent, Estimate, Receipt, Refusal, TransactionStatus } from './chain.ts';
+import type {
+  Block,
+  ChainEvent,
+  EmittedEvent,
+  Estimate,
+  RawInvoke,
+  Receipt,
+  Refusal,
+  SignedInvoke,
+  TransactionStatus,
+} from './chain.ts';
 
 /** The fields that we read; the library's types are unions over all versions. */
 export interface RpcEvent {
@@ -35,6 +45,13 @@ export interface RpcBlock {
   readonly timestamp: number;
   readonly sequencer_address?: string;
 }
+
+/** Of other types and versions some fields are missing. */
+export type RpcTransaction = Omit<RawInvoke, 'type' | 'version'> & {
+  readonly type: string;
+  readonly version: string;
+  readonly transaction_hash: string;
+};
 
 export interface RpcClass {
   readonly entry_points_by_type: { readonly EXTERNAL: readonly { readonly selector: string }[] };
@@ -98,6 +115,27 @@ export function readEstimate(estimate: RpcEstimate): Estimate {
     l1DataGas: { amount: BigInt(estimate.l1_data_gas_consumed), price: BigInt(estimate.l1_data_gas_price) },
     l2Gas: { amount: BigInt(estimate.l2_gas_consumed), price: BigInt(estimate.l2_gas_price) },
   };
+}
+
+export function readInvokes(transactions: readonly RpcTransaction[], sender: bigint): SignedInvoke[] {
+  return transactions.flatMap((given) => {
+    if (given.type !== 'INVOKE' || BigInt(given.version) !== 3n || BigInt(given.sender_address) !== sender) return [];
+    const transaction: RawInvoke = {
+      type: 'INVOKE',
+      version: '0x3',
+      sender_address: given.sender_address,
+      calldata: given.calldata,
+      signature: given.signature,
+      nonce: given.nonce,
+      resource_bounds: given.resource_bounds,
+      tip: given.tip,
+      paymaster_data: given.paymaster_data,
+      account_deployment_data: given.account_deployment_data,
+      nonce_data_availability_mode: given.nonce_data_availability_mode,
+      fee_data_availability_mode: given.fee_data_availability_mode,
+    };
+    return [{ hash: BigInt(given.transaction_hash), transaction }];
+  });
 }
 
 const optional = (felt: string | undefined) => (felt === undefined ? undefined : BigInt(felt));

@@ -29,10 +29,12 @@ import {
   type RpcEmittedEvent,
   type RpcEstimate,
   type RpcReceipt,
+  type RpcTransaction,
   readBlock,
   readEmittedEvent,
   readEntrypoints,
   readEstimate,
+  readInvokes,
   readReceipt,
   toRefusal,
   toStatus,
@@ -124,6 +126,11 @@ export class RpcStarknetChain implements StarknetChain {
     return this.#find(code.transactionNotFound, async (provider) => {
       return readReceipt((await provider.channel.getTransactionReceipt(toHex(hash))) as unknown as RpcReceipt);
     });
+  }
+
+  async invokesIn(block: number, sender: bigint): Promise<readonly SignedInvoke[]> {
+    const { transactions } = await this.#read((provider) => provider.getBlockWithTxs(block));
+    return readInvokes(transactions as unknown as readonly RpcTransaction[], sender);
   }
 
   async transactionStatus(hash: bigint): Promise<TransactionStatus> {

@@ -11,8 +11,9 @@ import {
   NonceUnreadableError,
 } from '../execution-proof.ts';
 import { type Included, recordOutcome } from '../outcome.ts';
-import type { Relay } from '../relay.ts';
+import { isPayment, type Relay } from '../relay.ts';
 import { insertForeignAttempt, reopen } from '../relay-store.ts';
+import { isAccepted, recordUnknownNonce } from '../unknown-nonces.ts';
 import {
   type AccountContext,
   ageMs,
@@ -87,8 +88,8 @@ const isExecution = (own: Included | undefined): boolean =>
   own !== undefined && !own.filler && own.receipt.status !== 'REVERTED';
 
 async function isDisplaced(context: AccountContext, relay: OpenRelay): Promise<boolean> {
-  const { chain, account, log } = context;
-  const { id, nonce, missingSince, attempts } = relay;
+  const { db, chain, account, log } = context;
+  const { id, kind, nonce, missingSince, attempts } = relay;
   if (!missingSince) await markSince(context, id, 'missing');
   if (!missingSince || ageMs(context, missingSince) < DISPLACED_AFTER_MS) return false;
   const used = (await chain.nonceAt(BigInt(account))) ?? 0n;
@@ -96,7 +97,11 @@ async function isDisplaced(context: AccountContext, relay: OpenRelay): Promise<b
   if (used <= nonce || known.some(({ status }) => status !== 'NOT_RECEIVED')) return false;
   const hashes = attempts.map(({ hash }) => toHex(hash));
   log.error({ account, relayId: id, nonce: String(nonce), hashes }, 'relay nonce consumed by a foreign transaction');
-  return true;
+  await recordUnknownNonce(db, chain.chainId, account, nonce);
+  // It may be this very payment, signed again after the backup that is running here: the operator's `reconcile` tells.
+  if (!isPayment(kind) || (await isAccepted(db, chain.chainId, account, nonce))) return true;
+  await markSince(context, id, 'looked');
+  return false;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { enqueue, enqueueMany, type JobHandler, type JobHandlers, type RecurringJob } from '../../jobs/job.ts';
-import { nextNonces, raiseNextNonce, readBalances } from '../accounts.ts';
+import { checkNonce, nextNonces, readBalances } from '../accounts.ts';
 import { type RelayWorkerPayload, relayWorkerJob, relayWorkerTask } from '../relay-store.ts';
 import {
   type AccountContext,
@@ -42,7 +42,7 @@ export async function processAccount(
 
 async function runPass(context: AccountContext): Promise<boolean> {
   const { sealed, pending } = await readNonces(context);
-  await syncNextNonce(context, sealed);
+  await compareNonce(context, sealed);
   const included = await openRelays(context, { below: sealed, limit: MAX_RECORDED });
   const waiting = await openRelays(context, { from: pending, limit: MAX_PENDING });
   const [submitted, recorded] = await Promise.all([
@@ -65,11 +65,9 @@ async function readNonces({ chain, account }: AccountContext): Promise<{ sealed:
   return { sealed, pending: pending > sealed ? pending : sealed };
 }
 
-async function syncNextNonce({ db, chain, account, log }: AccountContext, sealed: bigint): Promise<void> {
+async function compareNonce({ db, chain, account, log }: AccountContext, sealed: bigint): Promise<void> {
   const next = (await nextNonces(db.reads, chain.chainId, [account])).get(account);
-  if (next !== undefined && next >= sealed) return;
-  log.error({ account, next: String(next), chain: String(sealed) }, 'relayer key used by another process');
-  await raiseNextNonce(db, chain.chainId, account, sealed);
+  if (next === undefined || next < sealed) await checkNonce({ db, log }, chain, account, sealed);
 }
 
 const SWEEP_SECONDS = 15;

@@ -1,0 +1,107 @@
+import { ApiError } from '@svc/protocol';
+import { toHex } from '@svc/starknet';
+import { type Db, type Reads, sql } from '@svc/store';
+import { queryGauge } from '../http/module.ts';
+import type { Checks, GaugeSource } from '../http/monitoring.ts';
+
+/** The account has transactions on the chain that the database does not know: one of them may be the payment that is to be made. */
+export class UnreconciledError extends ApiError {
+  constructor(account: string) {
+    super(
+      'chain_unavailable',
+      `Payments of ${account} are stopped: the chain has transactions of it that the database does not know. Nothing was stored or sent. The operator runs: npm run admin -- reconcile`,
+    );
+  }
+}
+
+/** More at once is taken for a wrong answer of a node. */
+const MAX_UNKNOWN = 100_000n;
+
+/**
+ * Compares the next nonce with the chain's, raises it, and records every nonce in between: it was used by a transaction that the
+ * database does not know. Never moves back: an assigned nonce is not assigned again. An account that is new here starts with the
+ * chain's nonce. Answers how many nonces were found.
+ */
+export async function syncNextNonce(db: Db, chainId: bigint, account: string, chainNonce: bigint): Promise<number> {
+  const chain = toHex(chainId);
+  const before = await db.one<{ next: bigint | null }>(sql`
+    select next_nonce as next from relayer_accounts where chain_id = ${chain} and address = ${account}`);
+  if (chainNonce - (before?.next ?? chainNonce) > MAX_UNKNOWN) {
+    throw new Error(`A node answers nonce ${chainNonce} for ${account}; the next one is ${before?.next}.`);
+  }
+  const row = await db.one<{ found: bigint }>(sql`
+    with known as materialized (
+      select next_nonce from relayer_accounts where chain_id = ${chain} and address = ${account} for update
+    ), found as (
+      insert into unknown_nonces (chain_id, account, nonce)
+      select ${chain}, ${account}, nonce
+        from known, generate_series(known.next_nonce, ${chainNonce}::bigint - 1) as nonce
+      on conflict do nothing
+      returning nonce
+    ), raised as (
+      insert into relayer_accounts as own (chain_id, address, next_nonce)
+      values (${chain}, ${account}, greatest(${chainNonce}::bigint, (
+        select max(nonce) + 1 from relays where chain_id = ${chain} and account = ${account})))
+      on conflict (chain_id, address) do update set next_nonce = excluded.next_nonce
+       where own.next_nonce is null or own.next_nonce < excluded.next_nonce
+    )
+    select count(*) as found from found`);
+  return Number(row?.found ?? 0n);
+}
+
+/** The nonce of a relay was used by another transaction. */
+export async function recordUnknownNonce(db: Db, chainId: bigint, account: string, nonce: bigint): Promise<void> {
+  await db.run(sql`
+    insert into unknown_nonces (chain_id, account, nonce) values (${toHex(chainId)}, ${account}, ${nonce})
+    on conflict do nothing`);
+}
+
+/** The operator has said that the transaction which used the nonce is none of the service's payments. */
+export async function isAccepted(reads: Reads, chainId: bigint, account: string, nonce: bigint): Promise<boolean> {
+  const row = await reads.one(sql`
+    select from unknown_nonces
+     where chain_id = ${toHex(chainId)} and account = ${account} and nonce = ${nonce} and resolution = 'ACCEPTED'`);
+  return row !== undefined;
+}
+
+/**
+ * For payments only: what is relayed for wallets happens once by their own nonces. A payment whose nonce seems to be used by an
+ * unknown transaction stops the others, too, until it is clear.
+ */
+export async function requireReconciled(reads: Reads, chainId: bigint, account: string): Promise<void> {
+  const chain = toHex(chainId);
+  const row = await reads.one(sql`
+    select from unknown_nonces where chain_id = ${chain} and account = ${account} and resolution is null
+    union all
+    select from relays
+     where chain_id = ${chain} and account = ${account} and state in ('STORED', 'SENT') and missing_since is not null
+    limit 1`);
+  if (row !== undefined) throw new UnreconciledError(account);
+}
+
+export function unreconciledGauge(reads: Reads): GaugeSource {
+  const about = {
+    name: 'svc_nonces_unreconciled',
+    help: 'Nonces of an account that were used by transactions which the database does not know',
+    labelNames: ['account'],
+  };
+  return queryGauge(
+    reads,
+    about,
+    sql`
+      select own.address as account, count(unknown.nonce)::integer as value
+        from relayer_accounts as own
+        left join unknown_nonces as unknown
+          on unknown.chain_id = own.chain_id and unknown.account = own.address and unknown.resolution is null
+       group by own.address`,
+  );
+}
+
+export function unreconciledCheck(reads: Reads): Checks {
+  return {
+    accounts: async () => {
+      const open = await reads.one(sql`select from unknown_nonces where resolution is null limit 1`);
+      return open === undefined ? 'ok' : 'unreconciled';
+    },
+  };
+}
