@@ -1,6 +1,7 @@
 import type { RedeemStatus } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { padAddress } from '../src/chains/starknet/chain.ts';
+import { releaseRemainder } from '../src/gifts/gift.ts';
 import {
   type PayoutDeps,
   type PayoutResult,
@@ -92,6 +93,11 @@ export class PayoutFixture {
       values (${id}, ${owner.organizationId}, 'development', ${id}, 'Test', 'GIFT_CARD', ${amount}, ${GAS}, 0,
         ${maxRedeems}, ${maxRedeems}, now(), true, false, ${holdId})`);
     return { id, organizationId: owner.organizationId, holdId };
+  }
+
+  /** As when it expires. */
+  async release({ id, holdId }: TestGift): Promise<void> {
+    await this.db.tx((tx) => releaseRemainder(tx, { id, holdId }));
   }
 
   /** A pending redeem; answers its id. */

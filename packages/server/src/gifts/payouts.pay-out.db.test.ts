@@ -119,7 +119,7 @@ describe('when not everything can be paid', () => {
     payouts.maxFeeFri = 10n ** 18n;
     const estimate: typeof chain.estimate = async (transaction, at) => {
       const answer = await chain.estimate(transaction, at);
-      const isLarge = transaction.calldata.length > 2 * 7 + 1;
+      const isLarge = transaction.calldata.length > 2 * 10 + 1;
       return answer.ok && isLarge ? { ...answer, fee: 2n * 10n ** 18n } : answer;
     };
     await payouts.runPayouts({ estimate });
