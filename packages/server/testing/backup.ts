@@ -1,6 +1,8 @@
 import type { Database } from '@svc/store';
 
-type Client = Awaited<ReturnType<Database['pool']['connect']>>;
+interface Client {
+  query<T extends object>(text: string, values?: unknown[]): Promise<{ rows: T[] }>;
+}
 type Schema = 'public' | 'sandbox';
 /** The rows of each table, as JSON. */
 export type Backup = ReadonlyMap<string, string>;
@@ -15,10 +17,10 @@ export function readSchema(db: Database, schema: Schema): Promise<Backup> {
     await client.query('set transaction isolation level repeatable read');
     const backup = new Map<string, string>();
     for (const { name } of await tablesOf(client, schema)) {
-      const { rows } = await client.query(
+      const { rows } = await client.query<{ rows: string }>(
         `select coalesce(json_agg(t), '[]')::text as rows from ${place(schema, name)} t`,
       );
-      backup.set(name, rows[0].rows);
+      backup.set(name, rows[0]?.rows ?? '[]');
     }
     return backup;
   });
