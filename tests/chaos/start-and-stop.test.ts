@@ -1,9 +1,12 @@
-import { readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../packages/server/testing/database.ts';
+import { readPidFile } from '../../packages/store/src/embedded/pid-file.ts';
+import { App } from '../support/app.ts';
 import { caller, send } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { newDataDir, type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
 
 const running: RunningServer[] = [];
@@ -55,6 +58,39 @@ describe('the embedded default', () => {
     const dataDir = await newFolder();
     await start({ dataDir });
     await expect(startServer({ dataDir })).rejects.toThrow(/in use by another svc[\s\S]*SVC_DATA_DIR/);
+  });
+});
+
+describe('the end of the embedded database', () => {
+  it('is answered with 503 and Retry-After until it runs again, and nothing is lost', async () => {
+    const server = await start();
+    const app = new App(server);
+    const gift = await app.gift();
+    const data = path.join(server.dataDir, 'postgres', 'data');
+    await chmod(data, 0o000);
+    process.kill(readPidFile(data)?.pid ?? 0, 'SIGKILL');
+    const refused = await eventually(
+      () => app.get('/organization'),
+      ({ status }) => status !== 200,
+    );
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatchObject({ error: 'service_unavailable' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await send(`${server.origin}/readyz`)).status).toBe(503);
+    expect((await send(`${server.origin}/healthz`)).status).toBe(200);
+
+    await chmod(data, 0o700);
+    await eventually(
+      () => app.get('/organization'),
+      ({ status }) => status === 200,
+    );
+    const body = { walletAddress: '0xb0b1', chain: 'starknet' };
+    const paid = await app.post(`/gifts/claim/${gift.code}/redeem`, body);
+    expect(paid.body).toMatchObject({ giftRedeem: { status: 'SUCCESS' } });
+    await eventually(
+      () => send(`${server.origin}/readyz`),
+      ({ status }) => status === 200,
+    );
   });
 });
 

@@ -26,7 +26,7 @@ function operationsOf(value: object, prefix = ''): string[] {
   );
 }
 
-/** Update the list with `vitest run -u tests/sdk/public-surface.test.ts`; its diff belongs in the changelog. */
+/** Update the list with `vitest run tests/sdk/public-surface.test.ts --update`; its diff belongs in the changelog. */
 describe('the public surface of the client library', () => {
   const entries = Object.entries(manifest.exports).map(([name, target]) => ({ name, file: path.join(sdk, target) }));
 

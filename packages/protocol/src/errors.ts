@@ -30,6 +30,7 @@ export const catalogue = {
     status: 500,
     message: "The organisation's key set could not be read, so the token could not be checked. Try again.",
   },
+  service_unavailable: { status: 503, message: 'The database cannot be reached. Retry-After says when to try again.' },
   not_implemented: { status: 501, message: 'This endpoint is part of the interface but not built yet.' },
 
   chain_unavailable: {

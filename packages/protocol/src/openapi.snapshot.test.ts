@@ -6,7 +6,7 @@ const TEST = 'packages/protocol/src/openapi.snapshot.test.ts';
 
 const changed = `The HTTP interface differs from openapi.snapshot.txt.
 If that is intended, rewrite the file, check its diff and note the change in the changelog:
-  node scripts/run.mjs vitest run -u ${TEST}`;
+  node scripts/run.mjs vitest run ${TEST} --update`;
 
 /** Everything that fits is on one line, so a changed field is one changed line. */
 function print(value: unknown, indent = ''): string {

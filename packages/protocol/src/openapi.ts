@@ -140,7 +140,7 @@ export function errorsOf(endpoint: Endpoint): readonly ErrorUse[] {
   if (endpoint.access !== 'none') errors.push('missing_credentials', 'invalid_api_key', 'rate_limited');
   if (endpoint.access === 'both' || endpoint.access === 'public') errors.push('invalid_token', 'identity_unavailable');
   if (endpoint.access === 'secret' || endpoint.access === 'either') errors.push('secret_key_required');
-  errors.push('internal_error');
+  errors.push('internal_error', 'service_unavailable');
   if (endpoint.planned) errors.push('not_implemented');
   return errors;
 }

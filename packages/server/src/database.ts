@@ -2,6 +2,7 @@ import path from 'node:path';
 import {
   connect,
   type Database,
+  type EmbeddedOptions,
   embeddedFolder,
   findEmbedded,
   type MigrationSet,
@@ -30,7 +31,7 @@ export async function openDatabase(
   sandbox: MigrationSet | undefined,
   log: Logger,
 ): Promise<OpenDatabase> {
-  const store = await openStore(config, (line) => log.info(line));
+  const store = await openStore(config, { log: (line) => log.info(line), report: (line) => log.error(line) });
   try {
     await migrate(store.url, [serverMigrations, ...(sandbox ? [sandbox] : [])]);
   } catch (error) {
@@ -46,13 +47,16 @@ export async function openDatabase(
 }
 
 /** The configured PostgreSQL, or the embedded one in the data folder. */
-export async function openStore(config: Config, log: (line: string) => void): Promise<OpenStore> {
+export async function openStore(
+  config: Config,
+  lines: Pick<EmbeddedOptions, 'log' | 'report'> = {},
+): Promise<OpenStore> {
   if (config.databaseUrl !== undefined) {
     const known = URL.canParse(config.databaseUrl) ? ` at ${shown(new URL(config.databaseUrl))}` : '';
     const description = `PostgreSQL${known}`;
     return { url: config.databaseUrl, description, close: async () => {} };
   }
-  const embedded = await startEmbedded({ dataDir: config.dataDir, log });
+  const embedded = await startEmbedded({ dataDir: config.dataDir, ...lines });
   return { url: embedded.url, description: 'embedded PostgreSQL in the data folder', close: embedded.stop };
 }
 
@@ -66,7 +70,7 @@ const shown = ({ host, pathname }: URL) => `${host}${pathname}`;
 /** For a command that runs beside the service: uses the embedded database where it runs already. */
 export async function openStoreBesideService(config: Config): Promise<OpenStore> {
   const running = config.databaseUrl === undefined ? await findEmbedded(config.dataDir) : undefined;
-  if (running === undefined) return openStore(config, () => {});
+  if (running === undefined) return openStore(config);
   return { url: running, description: 'embedded PostgreSQL in the data folder', close: async () => {} };
 }
 

@@ -75,3 +75,25 @@ export async function tryLock(client: pg.Client, name: LockName): Promise<boolea
   const answer = await client.query('select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', [name]);
   return answer.rows[0]?.locked === true;
 }
+
+const CONNECTION_CODES: readonly string[] = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+];
+/** Connection errors, no space or memory, the server stops or starts, a standby that takes no writes. */
+const SERVER_STATES = /^(08|53|57P0)|^25006$/;
+/** The driver has no codes for these. */
+const DRIVER_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/;
+
+/** The request was good; the database could not take it. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (error instanceof pg.DatabaseError ? SERVER_STATES.test(code) : CONNECTION_CODES.includes(code)) return true;
+  return DRIVER_MESSAGES.test(error.message);
+}

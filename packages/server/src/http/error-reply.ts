@@ -1,7 +1,11 @@
 import type { Socket } from 'node:net';
 import { ApiError, type ErrorBody } from '@svc/protocol';
+import { isDatabaseUnavailable } from '@svc/store';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { TooManyRequests } from './rate-limit.ts';
+
+/** The embedded database is back within seconds; so is a standby that takes over. */
+const UNAVAILABLE_SECONDS = 2;
 
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = error instanceof ApiError ? error : fromFramework(error as FastifyError);
@@ -11,6 +15,7 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   if (known.code === 'rate_limited' && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', known instanceof TooManyRequests ? known.retryAfterSeconds : 60);
   }
+  if (known.code === 'service_unavailable') reply.header('retry-after', UNAVAILABLE_SECONDS);
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
 }
 
@@ -24,7 +29,8 @@ function fromFramework(error: FastifyError): ApiError {
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new ApiError('invalid_request');
   }
-  return new ApiError('internal_error', undefined, { cause: error });
+  const code = isDatabaseUnavailable(error) ? 'service_unavailable' : 'internal_error';
+  return new ApiError(code, undefined, { cause: error });
 }
 
 const frameworkMessages: Record<string, string> = {

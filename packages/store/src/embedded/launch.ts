@@ -44,9 +44,10 @@ export async function launch(
   place: Place,
   binaries: Binaries,
   settings: Readonly<Record<string, string>>,
+  port?: number,
 ): Promise<{ pid: number; port: number } | undefined> {
   const log = openLog(place);
-  const args = serverArguments(place.data, await freePort(), settings);
+  const args = serverArguments(place.data, port ?? (await freePort()), settings);
   // Detached: Ctrl-C in the terminal must not reach the database.
   const server = spawn(binaries.postgres, args, {
     ...identity(place.account),

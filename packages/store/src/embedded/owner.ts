@@ -5,25 +5,28 @@ import { EmbeddedPostgresError } from './error.ts';
 
 const CLAIM_GRACE_MS = 1_000;
 const CLAIM_POLL_MS = 50;
-const RECLAIM_MS = 1_000;
+/** Doubles after each failure: a killed server is back within a second, a full disk is tried every few seconds. */
+const FIRST_RETRY_MS = 200;
+const LONGEST_RETRY_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const OWNER_NAME = 'svc owner';
 
 export class Owner {
   readonly #url: string;
   readonly #folder: string;
-  readonly #log: (line: string) => void;
   #client: pg.Client | undefined;
   #retired = false;
+  #recovery: Promise<void> = Promise.resolve();
+  #startServer: () => Promise<void> = async () => {};
+  #report: (line: string) => void = () => {};
 
-  private constructor(url: string, folder: string, log: (line: string) => void) {
+  private constructor(url: string, folder: string) {
     this.#url = url;
     this.#folder = folder;
-    this.#log = log;
   }
 
-  static async claim(url: string, folder: string, log: (line: string) => void): Promise<Owner> {
-    const owner = new Owner(url, folder, log);
+  static async claim(url: string, folder: string): Promise<Owner> {
+    const owner = new Owner(url, folder);
     await owner.#claim();
     return owner;
   }
@@ -33,13 +36,20 @@ export class Owner {
     return this.#client.query(text, values);
   }
 
+  /** From now on a lost connection starts the server again where it has ended. */
+  supervise(startServer: () => Promise<void>, report: (line: string) => void): void {
+    this.#startServer = startServer;
+    this.#report = report;
+  }
+
   /** Keeps the lock until the server ends, so that no other process takes over a stopping server. */
-  retire(): void {
+  async retire(): Promise<void> {
     this.#retired = true;
+    await this.#recovery;
   }
 
   async close(): Promise<void> {
-    this.retire();
+    await this.retire();
     if (this.#client) await endClient(this.#client);
   }
 
@@ -79,17 +89,24 @@ export class Owner {
     );
   }
 
-  // A crash of one server process drops all connections.
-  #lost(): void {
+  // A crash of one server process drops all connections; so does the end of the server.
+  #lost(attempt = 0): void {
     this.#client = undefined;
     if (this.#retired) return;
-    const again = async () => {
-      if (this.#retired) return;
-      await this.#claim().catch((error: Error) => {
-        this.#log(`The lock on the embedded PostgreSQL was lost: ${error.message}`);
-        this.#lost();
-      });
-    };
-    setTimeout(again, RECLAIM_MS).unref();
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS);
+    setTimeout(() => {
+      this.#recovery = this.#recover(attempt);
+    }, delayMs).unref();
+  }
+
+  async #recover(attempt: number): Promise<void> {
+    if (this.#retired) return;
+    try {
+      await this.#startServer();
+      await this.#claim();
+    } catch (error) {
+      this.#report(`The embedded PostgreSQL cannot be used: ${error instanceof Error ? error.message : error}`);
+      this.#lost(attempt + 1);
+    }
   }
 }

@@ -31,6 +31,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly settings?: Record<string, string>;
   readonly log?: (line: string) => void;
+  /** Told when the server has ended by itself, and when it runs again. */
+  readonly report?: (line: string) => void;
 }
 
 interface Server {
@@ -39,18 +41,27 @@ interface Server {
   readonly reused: boolean;
 }
 
-/** Runs PostgreSQL in `dataDir/postgres`: creates the cluster, or takes over a server that was left running. */
+/**
+ * Runs PostgreSQL in `dataDir/postgres`: creates the cluster, or takes over a server that was left running. A server that ends by
+ * itself is started again on the same port, so its URL stays valid.
+ */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { dataDir, settings = {}, log = () => {} } = options;
+  const { dataDir, settings = {}, log = () => {}, report = log } = options;
   const place = choosePlace(dataDir, log);
   const copyRoot = place.account ? path.join(SHARED_ROOT, 'programs') : path.resolve(dataDir);
   const binaries = await findBinaries({ account: place.account, copyRoot, log });
   await ensureCluster(place, binaries, settings.fsync !== 'off');
-  const { server, owner } = await obtain(place, binaries, settings, log);
+  const { server, owner } = await obtain(place, binaries, settings);
+  owner.supervise(async () => {
+    if (await findRunning(place)) return;
+    report('The embedded PostgreSQL has ended. Starting it again.');
+    const started = await launch(place, binaries, settings, server.port);
+    if (!started) throw new Error('its processes have not ended, or its port is taken');
+    report('The embedded PostgreSQL runs again.');
+  }, report);
   let stopping: Promise<void> | undefined;
   const stop = () => {
-    owner.retire();
-    stopping ??= stopServer(server.pid, place, binaries);
+    stopping ??= owner.retire().then(() => stopServer(readPidFile(place.data)?.pid ?? server.pid, place, binaries));
     return stopping;
   };
   return { url: urlOf(place, server.port, DATABASE), reused: server.reused, stop };
@@ -68,7 +79,6 @@ async function obtain(
   place: Place,
   binaries: Binaries,
   settings: Record<string, string>,
-  log: (line: string) => void,
 ): Promise<{ server: Server; owner: Owner }> {
   let reason: unknown = 'processes of an earlier one do not end';
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -76,7 +86,7 @@ async function obtain(
     const found = running ?? (await launch(place, binaries, settings));
     try {
       if (found) {
-        const owner = await own(found.port, place, log);
+        const owner = await own(found.port, place);
         return { server: { ...found, reused: running !== undefined }, owner };
       }
     } catch (error) {
@@ -90,8 +100,8 @@ async function obtain(
   throw new EmbeddedPostgresError('not_started', message, { cause: reason });
 }
 
-async function own(port: number, place: Place, log: (line: string) => void): Promise<Owner> {
-  const owner = await Owner.claim(urlOf(place, port, 'postgres'), place.folder, log);
+async function own(port: number, place: Place): Promise<Owner> {
+  const owner = await Owner.claim(urlOf(place, port, 'postgres'), place.folder);
   try {
     const known = await owner.query('select from pg_database where datname = $1', [DATABASE]);
     if (known.rowCount === 0) await owner.query(`create database ${DATABASE} owner ${ROLE}`);
