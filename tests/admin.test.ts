@@ -51,6 +51,26 @@ describe("the operator's commands", () => {
     });
   });
 
+  it('raise the gas of an organisation, which it cannot do itself', async () => {
+    const { id } = await admin<{ id: string }>('organizations', 'create', 'Tienda Grande');
+    const keys = await admin<{ publicKey: string; secretKey: string }>('keys', 'create', id, 'production');
+    const headers = { 'x-api-key': keys.publicKey, authorization: `Bearer ${keys.secretKey}` };
+    const change = (body: object) =>
+      send(`${server.credentials.baseUrl}/organization/sponsorship`, { method: 'PATCH', headers, body });
+    expect(await change({ dailyStrk: '501' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const set = (...changes: string[]) => admin('sponsorship', 'set', id, 'production', ...changes);
+    expect(await set('maxDailyStrk=2000')).toMatchObject({ maxDailyStrk: '2000', dailyStrk: '2000' });
+    expect(await change({ dailyStrk: '501' })).toMatchObject({ status: 200, body: { dailyStrk: '501' } });
+    await expect(set('maxDailyStrk=much')).rejects.toThrow(/dailyStrk must match/);
+    await expect(set('toString=1')).rejects.toThrow(/is not a limit/);
+    await set('maxDailyStrk=', 'userDailyWallets=7');
+    expect(await admin('sponsorship', 'show', id, 'production')).toMatchObject({
+      maxDailyStrk: '500',
+      dailyStrk: '500',
+      userDailyWallets: 7,
+    });
+  });
+
   it('explain themselves when they are not understood', async () => {
     await expect(admin('organisations')).rejects.toThrow(/There is no such command[\s\S]*npm run admin/);
     await expect(admin('keys', 'create', 'org_none', 'production')).rejects.toThrow(/No organisation has this id/);

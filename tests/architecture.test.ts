@@ -52,7 +52,7 @@ const composition = [
 const publicFiles: Record<string, readonly string[]> = {
   relayer: [
     ...['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
-    ...['payment-marker', 'reconcile-accounts', 'unknown-nonces'],
+    ...['payment-marker', 'reconcile-accounts', 'sponsorship', 'unknown-nonces'],
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome'],
   transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],

@@ -76,6 +76,8 @@ const additions = [
   'getConfig',
   'settings.getSettings',
   'settings.updateSettings',
+  'settings.getSponsorship',
+  'settings.updateSponsorship',
   'settings.listApiKeys',
   'settings.apiKeys',
   'settings.createApiKey',

@@ -304,6 +304,8 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
 
   getSettings: () => ({}),
   updateSettings: () => ({ body: { notificationEmail: 'avisos@tienda.example' } }),
+  getSponsorship: ({ user }) => ({ query: `externalUserId=${user}` }),
+  updateSponsorship: () => ({ body: { userDailyStrk: '1000000' } }),
   listApiKeys: () => ({}),
   createApiKey: () => ({ body: { kind: 'secret' } }),
   revokeApiKey: ({ settings }) => ({ params: { id: inTurn(settings.disposable.keys) } }),

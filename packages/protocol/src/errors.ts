@@ -60,6 +60,11 @@ export const catalogue = {
   transaction_not_found: { status: 404, message: 'No transaction has this hash or id.' },
   transaction_reverted: { status: 400, message: 'The transaction was reverted on the chain.' },
   fee_too_high: { status: 400, message: 'The transaction would cost more gas than this deployment pays for.' },
+  sponsorship_limit_reached: {
+    status: 400,
+    message: 'A limit of sponsored gas is reached. It resets at midnight UTC.',
+  },
+  sponsorship_not_allowed: { status: 400, message: 'Your organisation does not sponsor this call.' },
   transaction_mismatch: { status: 400, message: 'The transaction does not match what was expected.' },
   transaction_already_used: { status: 400, message: 'This payment was used already.' },
 

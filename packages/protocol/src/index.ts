@@ -9,7 +9,7 @@ export * from './schemas/common.ts';
 export { MAX_CURRENCY_AMOUNT } from './schemas/exchange.ts';
 export { Gift, GiftRedeem, MAX_BULK_RECIPIENTS } from './schemas/gift.ts';
 export { LedgerEntry, Organization } from './schemas/organization.ts';
-export { ApiKey, AuditEntry, OfferedSku, Settings } from './schemas/settings.ts';
+export { ApiKey, AuditEntry, OfferedSku, Settings, Sponsorship } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
 export { Transaction } from './schemas/transaction.ts';
 export { CreatedWallet, ReplacedEncryption, Wallet } from './schemas/wallet.ts';

@@ -137,6 +137,8 @@ const giftOperations = (on: Bind) => ({
 const settingsOperations = (on: Bind) => ({
   getSettings: on(settings.getSettings),
   updateSettings: on(settings.updateSettings),
+  getSponsorship: on(settings.getSponsorship),
+  updateSponsorship: on(settings.updateSponsorship),
   listApiKeys: on(settings.listApiKeys),
   apiKeys: on(settings.apiKeys),
   createApiKey: on(settings.createApiKey),

@@ -20,6 +20,7 @@ export type {
   Settings,
   Sku,
   SkuCategory,
+  Sponsorship,
   Transaction,
   TxStatus,
   Wallet,
@@ -179,7 +180,9 @@ export {
   type CreateApiKeyParams,
   type CreatedApiKey,
   createApiKey,
+  type GetSponsorshipParams,
   getSettings,
+  getSponsorship,
   type ListApiKeysParams,
   type ListAuditLogParams,
   listApiKeys,
@@ -187,7 +190,9 @@ export {
   type RevokeApiKeyParams,
   revokeApiKey,
   type UpdateSettingsParams,
+  type UpdateSponsorshipParams,
   updateSettings,
+  updateSponsorship,
 } from './settings.ts';
 export type { ContractCall } from './signing/calls.ts';
 export {

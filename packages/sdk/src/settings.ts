@@ -1,4 +1,4 @@
-import type { AnswerOf, ApiKey, AuditEntry, endpoints, Settings } from '@svc/protocol';
+import type { AnswerOf, ApiKey, AuditEntry, endpoints, Settings, Sponsorship } from '@svc/protocol';
 import type { Client } from './client/client.ts';
 import { SvcInputError } from './client/errors.ts';
 import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
@@ -44,6 +44,65 @@ export async function updateSettings(client: Client, params: UpdateSettingsParam
   }
   return await request<typeof endpoints.updateSettings>(client, {
     route: 'PATCH /organization/settings',
+    access: 'secret',
+    body,
+  });
+}
+
+export interface GetSponsorshipParams {
+  /** Shows the use of this user as `user`. */
+  readonly externalUserId?: string | undefined;
+}
+
+/**
+ * Reads the limits of sponsored gas and what is used of them today. Server only: needs the secret key.
+ *
+ * @example
+ * const { dailyStrk, used } = await svc.settings.getSponsorship();
+ */
+export function getSponsorship(client: Client, { externalUserId }: GetSponsorshipParams = {}): Promise<Sponsorship> {
+  return request<typeof endpoints.getSponsorship>(client, {
+    route: 'GET /organization/sponsorship',
+    access: 'secret',
+    query: { externalUserId },
+  });
+}
+
+export interface UpdateSponsorshipParams {
+  /** Gas of this environment in a day, such as `'100'`, at most `maxDailyStrk`. null: as much as that. */
+  readonly dailyStrk?: string | null | undefined;
+  /** Gas of one user in a day. null: the deployment's default. */
+  readonly userDailyStrk?: string | null | undefined;
+  /** Sponsored transactions of one user in a day, wallets included. null: the deployment's default. */
+  readonly userDailyTransactions?: number | null | undefined;
+  /** Wallets that one user may create in a day. null: the deployment's default. */
+  readonly userDailyWallets?: number | null | undefined;
+  /** Contracts that sponsored calls may go to, besides the user's own wallet. null: all. */
+  readonly allowedContracts?: readonly string[] | null | undefined;
+  /** Functions that sponsored calls may name, by name or selector. null: all. */
+  readonly allowedEntrypoints?: readonly string[] | null | undefined;
+}
+
+/**
+ * Changes limits of sponsored gas, all of them or none, and returns the result. Omitted fields stay. Server only:
+ * needs the secret key.
+ *
+ * @example
+ * await svc.settings.updateSponsorship({ userDailyTransactions: 500, userDailyStrk: '50' });
+ */
+export async function updateSponsorship(client: Client, params: UpdateSponsorshipParams): Promise<Sponsorship> {
+  const { dailyStrk, userDailyStrk, userDailyTransactions, userDailyWallets } = params;
+  const { allowedContracts, allowedEntrypoints } = params;
+  const body = {
+    ...{ dailyStrk, userDailyStrk, userDailyTransactions, userDailyWallets },
+    allowedContracts: allowedContracts && [...allowedContracts],
+    allowedEntrypoints: allowedEntrypoints && [...allowedEntrypoints],
+  };
+  if (Object.values(body).every((value) => value === undefined)) {
+    throw new SvcInputError('invalid_input', 'Pass a limit: nothing would change.');
+  }
+  return await request<typeof endpoints.updateSponsorship>(client, {
+    route: 'PATCH /organization/sponsorship',
     access: 'secret',
     body,
   });

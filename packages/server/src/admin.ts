@@ -8,6 +8,7 @@ import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
 import * as gifts from './gifts/module.ts';
 import { resumeRedeem } from './gifts/operator.ts';
 import { mergeUnique } from './http/module.ts';
+import { sponsorLimitsOf } from './modules.ts';
 import { createOrganization } from './organizations/api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
@@ -16,6 +17,7 @@ import * as purchases from './purchases/module.ts';
 import { cancelByOperator, endByOperator, type OperatorResult, stuckPurchases } from './purchases/operator.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
 import { acceptByOperator, matchByOperator, type ReconcileDeps, reconcile } from './relayer/reconcile-accounts.ts';
+import { readSponsorship, setSponsorship } from './relayer/sponsorship.ts';
 
 const USAGE = `The operator's commands, on the same database as the service (running or not):
 
@@ -26,6 +28,8 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- keys revoke <key id>
   npm run admin -- settings show <organization id> <production|development>
   npm run admin -- settings set <organization id> <production|development> <name>=<value> ...
+  npm run admin -- sponsorship show <organization id> <production|development>
+  npm run admin -- sponsorship set <organization id> <production|development> <name>=<value> ...
   npm run admin -- resume-redeem <redeem id>
   npm run admin -- purchases stuck
   npm run admin -- purchases complete <purchase id> "<file number>"
@@ -43,6 +47,8 @@ After a restore, reconcile looks up the transactions of the accounts that the da
 it recognises and lists the others. Match them, or accept those that are no payments of this service: then payments go on.
 
 Settings: jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey, notificationEmail. An empty value clears one.
+Sponsorship: maxDailyStrk (yours alone: the organisation's dailyStrk is at most this), dailyStrk, userDailyStrk, userDailyTransactions,
+userDailyWallets, allowedContracts, allowedEntrypoints (separated by commas). An empty value restores the default.
 `;
 
 const LIST_LIMIT = 1_000;
@@ -68,6 +74,13 @@ const commands: Record<string, Command> = {
     const owner = readOwner(organizationId, environment);
     required(changes[0], 'a setting and its value');
     return setSettings(db, owner, changes, { allowLoopback: allowLoopbackUrls });
+  },
+  'sponsorship show': (db, [organizationId, environment], config) =>
+    readSponsorship(db, { sponsorLimits: sponsorLimitsOf(config) }, readOwner(organizationId, environment)),
+  'sponsorship set': (db, [organizationId, environment, ...changes], config) => {
+    const owner = readOwner(organizationId, environment);
+    required(changes[0], 'a limit and its value');
+    return setSponsorship(db, sponsorLimitsOf(config), owner, changes);
   },
   'purchases stuck': (db) => stuckPurchases(db, LIST_LIMIT),
   'purchases complete': (db, [id, fileNumber]) =>

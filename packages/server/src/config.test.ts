@@ -16,6 +16,24 @@ describe('the configuration', () => {
     expect(config.dataDir.endsWith('.svc')).toBe(true);
   });
 
+  it('bounds the gas of production, in STRK with decimals', () => {
+    const STRK = 10n ** 18n;
+    expect(readConfig({}).sponsorLimits).toEqual({
+      dailyFri: 500n * STRK,
+      userDailyFri: 20n * STRK,
+      userDailyTransactions: 200,
+      userDailyWallets: 5,
+    });
+    const set = { SPONSORED_DAILY_STRK: '1000', SPONSORED_USER_DAILY_STRK: '0.5', SPONSORED_USER_DAILY_WALLETS: '0' };
+    expect(readConfig(set).sponsorLimits).toMatchObject({
+      dailyFri: 1_000n * STRK,
+      userDailyFri: STRK / 2n,
+      userDailyWallets: 0,
+    });
+    const wrong = { SPONSORED_DAILY_STRK: '-1', SPONSORED_USER_DAILY_STRK: '1e30', SPONSORED_USER_DAILY_WALLETS: 'x' };
+    expect(() => readConfig(wrong)).toThrow(/DAILY_STRK[\s\S]*USER_DAILY_STRK[\s\S]*USER_DAILY_WALLETS/);
+  });
+
   it('counts an empty variable as unset', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: ' ' })).toMatchObject({ port: 8080, databaseUrl: undefined });
   });

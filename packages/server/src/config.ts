@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import type { UsdMicros } from '@svc/protocol';
+import { parseTokenAmount, type UsdMicros, unparsed } from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import { type RelayerAccount, VariableReader } from './env-reader.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
 import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/provider.ts';
+import { type SponsorLimits, STRK_DECIMALS } from './relayer/budget.ts';
 
 export type { RelayerAccount };
 
@@ -51,8 +52,10 @@ export interface Config {
   readonly bridgeUrl: string | undefined;
   readonly manager: RelayerAccount | undefined;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
-  /** FRI, per sponsored transaction. */
+  /** FRI, for each transaction that is signed. */
   readonly maxFee: bigint;
+  /** Of an environment of production, unless its own settings differ. */
+  readonly sponsorLimits: SponsorLimits;
   readonly sandboxRelayers: number;
   readonly cryptoThreads: number;
   /** Blocks that a deposit of production needs before it counts. */
@@ -73,6 +76,11 @@ const MAX_PER_MINUTE = 1_000_000_000;
 const BUSY_USERS_OF_KEY = 100;
 const proxies = { off: 0, on: 1, '1': 1, '2': 2, '3': 3, '4': 4, '5': 5 } as const;
 const FRI_PER_STRK = 10n ** 18n;
+/** Thousands of transfers. */
+const DAILY_STRK = 500n;
+const USER_DAILY_STRK = 20n;
+/** More is taken for a typing error. */
+const MAX_DAILY_STRK = 1_000_000_000n;
 /** A cent, many times what a transfer costs. */
 const GIFT_GAS = 10_000n;
 /** 100 USD: more is taken for a typing error. */
@@ -135,6 +143,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     manager: read.account('MANAGER_ACCOUNT'),
     paymaster: readPaymaster(read),
     maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,
+    sponsorLimits: {
+      dailyFri: readStrk(read, 'SPONSORED_DAILY_STRK') ?? DAILY_STRK * FRI_PER_STRK,
+      userDailyFri: readStrk(read, 'SPONSORED_USER_DAILY_STRK') ?? USER_DAILY_STRK * FRI_PER_STRK,
+      userDailyTransactions: read.integer('SPONSORED_USER_DAILY_TRANSACTIONS', 200, 0, 1_000_000_000),
+      userDailyWallets: read.integer('SPONSORED_USER_DAILY_WALLETS', 5, 0, 1_000_000_000),
+    },
     sandboxRelayers: read.integer('SANDBOX_RELAYERS', MAX_SANDBOX_RELAYERS, 1, MAX_SANDBOX_RELAYERS),
     cryptoThreads: read.integer('CRYPTO_THREADS', Math.max(1, availableParallelism() - 1), 1, 64),
     depositConfirmations: read.integer('DEPOSIT_CONFIRMATIONS', 10, 1, 100_000),
@@ -184,6 +198,14 @@ function readBridgeUrl(read: VariableReader, starknet: LiveStarknet | undefined)
   const url = read.url('BRIDGE_URL', ['http:', 'https:']);
   const isOn = read.choice('BRIDGE', ['on', 'off'], 'on') === 'on';
   return starknet && isOn ? (url ?? attestationUrls[starknet.network]) : undefined;
+}
+
+function readStrk(read: VariableReader, name: string): bigint | undefined {
+  return read.parsed(name, (text) => {
+    const fri = parseTokenAmount(text, STRK_DECIMALS);
+    if (!fri.ok || fri.value <= MAX_DAILY_STRK * FRI_PER_STRK) return fri;
+    return unparsed(`must be STRK from 0 to ${MAX_DAILY_STRK}`);
+  });
 }
 
 function readPaymaster(read: VariableReader): Config['paymaster'] {

@@ -29,6 +29,7 @@ import * as organizations from './organizations/module.ts';
 import type { Organizations } from './organizations/organization-store.ts';
 import * as purchases from './purchases/module.ts';
 import { createProviders } from './purchases/provider.ts';
+import { type DefaultLimits, NO_LIMITS } from './relayer/budget.ts';
 import * as relayer from './relayer/module.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
 import * as skus from './skus/module.ts';
@@ -89,6 +90,7 @@ export function createModules(platform: Platform): Modules {
     ...platform,
     paymaster: config.paymaster,
     maxFeeFri: config.maxFee,
+    sponsorLimits: sponsorLimitsOf(config),
     outcomes,
     onHash,
   });
@@ -155,6 +157,7 @@ export function createModules(platform: Platform): Modules {
       ...modules.chains.handlers,
       ...modules.organizations.handlers,
       ...modules.events.handlers,
+      ...modules.relays.handlers,
       ...modules.wallets.handlers,
       ...modules.transactions.handlers,
       ...modules.indexer.handlers,
@@ -175,6 +178,12 @@ export function createModules(platform: Platform): Modules {
     checkNonces: relays.checkNonces,
   };
 }
+
+/** The sandbox's gas is worth nothing. */
+export const sponsorLimitsOf =
+  ({ sponsorLimits }: Pick<Config, 'sponsorLimits'>): DefaultLimits =>
+  (environment) =>
+    environment === 'production' ? sponsorLimits : NO_LIMITS;
 
 function openExchange(config: Config, db: Db, log: Logger): Exchange {
   const { url, token, banxicoToken, developmentMxnPerUsd } = config.rates;

@@ -244,6 +244,9 @@ export interface TestWallet {
   prepared(sponsor: Sponsor, calls?: readonly Call[], options?: { deploy?: boolean }): Promise<Sponsorship>;
 }
 
+/** On whose budget the wallets of these fixtures count. */
+export const testUser = { organizationId: 'org_test', externalUserId: 'ana' };
+
 let keys = 0x5eedn;
 
 export function newWallet(): TestWallet {
@@ -264,6 +267,7 @@ export function newWallet(): TestWallet {
       execution,
       signature: [r, s],
       kind,
+      user: testUser,
     };
   };
   const prepared: TestWallet['prepared'] = async (sponsor, calls = [], { deploy = false } = {}) => {

@@ -79,6 +79,8 @@ export class RelayerFixture extends ChainFixture {
   async #deleteRelays(): Promise<void> {
     await this.db.run(sql`delete from relay_attempts`);
     await this.db.run(sql`delete from relays`);
+    await this.db.run(sql`delete from sponsored_days`);
+    await this.db.run(sql`delete from sponsored_user_days`);
   }
 
   sponsorWith(changes: Partial<RelayerSponsorDeps>, chain: ChainChanges = {}): Sponsor {

@@ -9,6 +9,7 @@ import {
   WOULD_REVERT,
   withBody,
   withParams,
+  withQuery,
 } from './refusal.ts';
 import { UNKNOWN_HASH } from './wallet-refusals.ts';
 
@@ -107,6 +108,7 @@ const ownKey: MakeRefusal = async ({ data: { app } }) => {
 };
 
 export const settingsRefusals: RefusalsOf = {
+  getSponsorship: { invalid_request: withQuery({ externalUserId: 'x'.repeat(257) }) },
   createApiKey: { key_limit_reached: withManyKeys },
   revokeApiKey: { key_not_found: withParams({ id: 'key_nothing' }), key_in_use: ownKey },
   createOwnSku: {

@@ -1,9 +1,11 @@
+import { classes } from '@svc/starknet';
 import { storeGifts } from '../../../packages/server/src/gifts/create-gifts.ts';
 import { credit } from '../../../packages/server/src/ledger/ledger.ts';
 import { type Headers, newCode, Owner } from '../../support/app.ts';
 import { keyHeaders, send, userToken } from '../../support/client.ts';
-import { type ExampleData, prepareExampleData } from '../../support/examples.ts';
+import { type ExampleData, prepareExampleData, signedTransfer, signedUpgrade } from '../../support/examples.ts';
 import { TestService } from '../../support/service.ts';
+import { USDC } from '../../support/starknet-client.ts';
 
 /** The data of every success and every refusal. */
 export interface RefusalSetup {
@@ -15,9 +17,20 @@ export interface RefusalSetup {
   readonly strandedCode: string;
   /** The id of a refundable purchase of such a chain. */
   readonly strandedPurchase: string;
+  readonly thrifty: Thrifty;
   /** A wallet whose deployment was reverted. */
   readonly failed: { readonly owner: Owner; readonly hash: string };
   stop(): Promise<void>;
+}
+
+/** An organisation that sponsors no gas any more, and transfers alone. */
+export interface Thrifty {
+  readonly headers: Headers;
+  readonly creation: object;
+  readonly transfer: object;
+  readonly approval: object;
+  readonly approve: object;
+  readonly upgrade: object;
 }
 
 interface Callers {
@@ -48,6 +61,7 @@ export async function prepareRefusals(): Promise<RefusalSetup> {
       exhaustedUrl: await exhausted(service, callers.keys),
       strandedCode: await strandedGift(service),
       strandedPurchase: await strandedPurchase(service),
+      thrifty: await thriftyOrganization(service),
       failed: await failedWallet(data),
       stop: () => service.stop(),
     };
@@ -91,6 +105,23 @@ async function failedWallet({ app, sandbox, user }: ExampleData): Promise<Refusa
   await sandbox.orderFault({ kind: 'revert', reason: 'out of luck' });
   const { txHash } = await app.createWallet(owner, user);
   return { owner, hash: String(txHash) };
+}
+
+async function thriftyOrganization(service: TestService): Promise<Thrifty> {
+  const app = await service.organization({ name: 'Thrifty' });
+  const owner = new Owner(classes.svcSessions);
+  await app.createWallet(owner, 'ana');
+  const call = { contractAddress: USDC, entrypoint: 'approve', calldata: ['0xb0b', '0x1', '0x0'] };
+  const approve = { publicKey: owner.address, calls: [call] };
+  const typedData = await app.prepare(owner.address, [call]);
+  const signed = {
+    creation: await app.creation(new Owner(), 'ana'),
+    transfer: await signedTransfer(app, owner, 0n),
+    approval: { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) },
+    upgrade: await signedUpgrade(app, owner),
+  };
+  await app.patch('/organization/sponsorship', { dailyStrk: '0', allowedEntrypoints: ['transfer'] });
+  return { headers: app.headers, approve, ...signed };
 }
 
 const DOLLAR = 1_000_000n;

@@ -18,6 +18,7 @@ import {
   withParams,
   withQuery,
 } from './refusal.ts';
+import type { Thrifty } from './setup.ts';
 
 export const UNKNOWN_HASH = '0x1234';
 export const NONSENSE = { types: {}, primaryType: 'Mail', domain: {}, message: {} };
@@ -65,6 +66,10 @@ const toReady = ({ typedData }: Signed, { upgradeable }: ExampleData) => {
   return upgradeBody(upgradeable, changed);
 };
 
+const fromThrifty =
+  (what: Exclude<keyof Thrifty, 'headers'>): MakeRefusal =>
+  ({ thrifty }) => ({ headers: thrifty.headers, body: thrifty[what] });
+
 const ofFailedWallet: MakeRefusal = ({ example, failed }) => ({
   body: { ...(example.body as object), walletAddress: failed.owner.address },
 });
@@ -102,6 +107,7 @@ export const walletRefusals: RefusalsOf = {
     wallet_already_exists: async ({ data: { app, owner } }) => ({ body: await app.creation(owner, 'another') }),
     transaction_reverted: creationWith(() => ({}), WOULD_REVERT),
     chain_unavailable: creationWith(() => ({}), UNAVAILABLE),
+    sponsorship_limit_reached: fromThrifty('creation'),
   },
   updateEncryptionDetails: {
     wallet_ambiguous: ({ data: { user } }) => ({
@@ -139,6 +145,7 @@ export const walletRefusals: RefusalsOf = {
     typed_data_expired: upgradeWith(({ typedData }, { upgradeable }) => upgradeBody(upgradeable, expired(typedData))),
     invalid_signature: upgradeWith(() => ({ signature: ['0x1', '0x2'] })),
     transaction_reverted: upgradeWith(() => ({}), WOULD_REVERT),
+    sponsorship_limit_reached: fromThrifty('upgrade'),
     wallet_not_found: withBody({ walletAddress: UNKNOWN_HASH }),
   },
 };
@@ -176,7 +183,10 @@ export const transactionRefusals: RefusalsOf = {
       headers: context.callers.user,
     }),
   },
+  prepareTypedData: { sponsorship_not_allowed: fromThrifty('approve') },
   executeSponsoredTransaction: {
+    sponsorship_limit_reached: fromThrifty('transfer'),
+    sponsorship_not_allowed: fromThrifty('approval'),
     invalid_typed_data: executionWith(() => ({ typedData: NONSENSE })),
     typed_data_expired: executionWith(lateExecution),
     invalid_signature: executionWith(() => ({ userSignature: ['0x1', '0x2'] })),

@@ -26,6 +26,30 @@ export const updateSettings = endpoint({
   errors: ['invalid_request'],
 });
 
+export const getSponsorship = endpoint({
+  operationId: 'getSponsorship',
+  method: 'GET',
+  path: '/organization/sponsorship',
+  tag,
+  summary: 'Read the limits of sponsored gas and what is used of them today',
+  access: 'secret',
+  query: schema.SponsorshipQuery,
+  answers: { 200: schema.Sponsorship },
+  errors: ['invalid_request'],
+});
+
+export const updateSponsorship = endpoint({
+  operationId: 'updateSponsorship',
+  method: 'PATCH',
+  path: '/organization/sponsorship',
+  tag,
+  summary: "Change limits of sponsored gas; null restores the deployment's default",
+  access: 'secret',
+  body: schema.UpdateSponsorship,
+  answers: { 200: schema.Sponsorship },
+  errors: ['invalid_request'],
+});
+
 export const listApiKeys = endpoint({
   operationId: 'listApiKeys',
   method: 'GET',
@@ -120,7 +144,7 @@ export const listAuditLog = endpoint({
   tag,
   summary: 'List what was changed with your keys or by the operator, newest first',
   description:
-    'Keys, settings, services, webhooks, and purchases that were cancelled or refunded. A webhook that is switched off by itself is not in it: its disabledReason tells.',
+    'Keys, settings, sponsorship, services, webhooks, and purchases that were cancelled or refunded. A webhook that is switched off by itself is not in it: its disabledReason tells.',
   access: 'secret',
   query: schema.AuditQuery,
   answers: { 200: schema.AuditPage },

@@ -49,7 +49,14 @@ export const prepareTypedData = endpoint({
   access: 'both',
   body: schema.PrepareTypedData,
   answers: { 200: schema.PreparedTypedData },
-  errors: ['invalid_request', 'transaction_reverted', 'chain_not_configured', 'wallet_not_found', 'chain_unavailable'],
+  errors: [
+    'invalid_request',
+    'sponsorship_not_allowed',
+    'transaction_reverted',
+    'chain_not_configured',
+    'wallet_not_found',
+    'chain_unavailable',
+  ],
 });
 
 export const executeSponsoredTransaction = endpoint({
@@ -69,6 +76,8 @@ export const executeSponsoredTransaction = endpoint({
     'wallet_not_deployed',
     'transaction_reverted',
     'fee_too_high',
+    'sponsorship_limit_reached',
+    'sponsorship_not_allowed',
     'chain_not_configured',
     'wallet_not_found',
     'chain_unavailable',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { environments, keyKinds } from '../enums.ts';
-import { Identifier, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { AddressText, ExternalUserId, Identifier, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import { Sku, skuFields } from './sku.ts';
 
 const settingFields = {
@@ -53,6 +53,87 @@ export type Settings = Static<typeof Settings>;
 export const UpdateSettings = Type.Partial(Type.Object(settingFields), {
   minProperties: 1,
   examples: [{ notificationEmail: 'ventas@tienda.example' }],
+});
+
+const StrkAmount = (description: string) =>
+  Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,18})?$', maxLength: 31, description: `${description}, in STRK` });
+const MAX_COUNT = 1_000_000_000;
+const MAX_ALLOWED = 200;
+const limitFields = {
+  dailyStrk: Nullable(StrkAmount('Gas of this environment in a day, at most maxDailyStrk')),
+  userDailyStrk: Nullable(StrkAmount('Gas of one user in a day')),
+  userDailyTransactions: Nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_COUNT,
+      description: 'Sponsored transactions of one user in a day, wallets included',
+    }),
+  ),
+  userDailyWallets: Nullable(
+    Type.Integer({ minimum: 0, maximum: MAX_COUNT, description: 'Wallets that one user may create in a day' }),
+  ),
+  allowedContracts: Nullable(
+    Type.Array(AddressText('Address of a contract'), {
+      maxItems: MAX_ALLOWED,
+      description: "Contracts that sponsored calls may go to, besides the user's own wallet; null: all",
+    }),
+  ),
+  allowedEntrypoints: Nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: MAX_ALLOWED,
+      description: 'Functions that sponsored calls may name, by name or selector; null: all',
+    }),
+  ),
+};
+const useFields = {
+  strk: Type.String({ description: 'Fees that were paid, and the most that transactions under way can cost' }),
+  transactions: Type.Integer(),
+  wallets: Type.Integer(),
+};
+export const Sponsorship = Type.Object(
+  {
+    environment: OneOf(environments),
+    maxDailyStrk: Nullable(Type.String({ description: "The operator's limit for this environment; null: none" })),
+    ...limitFields,
+    used: Type.Object({ ...useFields, day: Type.String({ description: 'In UTC' }) }),
+    resetsAt: Timestamp(),
+    isNearLimit: Type.Boolean({ description: 'Whether 80 % or more of dailyStrk is used' }),
+    user: Nullable(
+      Type.Object({
+        externalUserId: Type.String(),
+        ...useFields,
+        reverts: Type.Integer({ description: 'Transactions of today that reverted after a good estimate' }),
+        slowedUntil: Nullable(Timestamp()),
+      }),
+    ),
+  },
+  {
+    title: 'Sponsorship',
+    examples: [
+      {
+        environment: 'production',
+        maxDailyStrk: '500',
+        dailyStrk: '500',
+        userDailyStrk: '20',
+        userDailyTransactions: 200,
+        userDailyWallets: 5,
+        allowedContracts: null,
+        allowedEntrypoints: ['transfer'],
+        used: { strk: '1.25', transactions: 31, wallets: 2, day: '2026-11-17' },
+        resetsAt: '2026-11-18T00:00:00.000Z',
+        isNearLimit: false,
+        user: null,
+      },
+    ],
+  },
+);
+export type Sponsorship = Static<typeof Sponsorship>;
+export const SponsorshipQuery = Type.Object({
+  externalUserId: Type.Optional(ExternalUserId('Shows the use of this user as user')),
+});
+export const UpdateSponsorship = Type.Partial(Type.Object(limitFields), {
+  minProperties: 1,
+  examples: [{ userDailyStrk: '2.5', allowedEntrypoints: ['transfer'] }],
 });
 
 const keyFields = {

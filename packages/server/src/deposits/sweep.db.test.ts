@@ -1,7 +1,7 @@
 import { classes } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { manager, relayer } from '../../testing/chain.ts';
+import { manager, relayer, testUser } from '../../testing/chain.ts';
 import { DepositFixture } from '../../testing/deposits.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { availableFunds, readManagerFunds } from '../relayer/manager-funds.ts';
@@ -131,7 +131,7 @@ describe('a sweep', () => {
     const request = { environment: 'development', account: address, deployment, calls: [] } as const;
     const execution = await sponsor.prepare(request);
     const signed = await fixture.depsWith().payer.signExecution('development', address, execution);
-    await sponsor.sponsor({ ...request, execution, ...signed, kind: 'wallet' }, async () => {});
+    await sponsor.sponsor({ ...request, execution, ...signed, kind: 'wallet', user: testUser }, async () => {});
     await fixture.finish();
     await settle();
     expect([await held(), await sweeps()]).toEqual([0n, ['SUCCEEDED']]);

@@ -71,7 +71,8 @@ async function sweep({ db, networks, payer, sponsor }: SweepDeps, due: DueSweep)
   const calls = [{ to: usdc, selector: selector('transfer'), calldata }];
   const execution = await sponsor.prepare({ environment, account, deployment, calls });
   const signed = await payer.signExecution(environment, account, execution);
-  const sponsorship = { environment, account, deployment, execution, ...signed, kind: 'sweep' } as const;
+  const user = { organizationId: due.organizationId, externalUserId: undefined };
+  const sponsorship = { environment, account, deployment, execution, ...signed, kind: 'sweep', user } as const;
   await sponsor.sponsor(sponsorship, (tx, { id }) => beginSweep(tx, due, id));
 }
 

@@ -5,6 +5,7 @@ import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import type { JobLog } from '../jobs/job.ts';
+import type { DefaultLimits } from './budget.ts';
 import { syncNextNonce } from './unknown-nonces.ts';
 
 const STRK = 10n ** 18n;
@@ -118,8 +119,9 @@ export interface RelayerDeps {
   readonly crypto: Crypto;
   readonly keys: (environment: Environment) => readonly RelayerKey[];
   readonly managerKey?: ((environment: Environment) => RelayerKey | undefined) | undefined;
-  /** Limit for the estimate and for a bumped fee, in FRI. */
+  /** The most that a transaction may be signed for, in FRI. */
   readonly maxFeeFri?: bigint | undefined;
+  readonly sponsorLimits?: DefaultLimits | undefined;
   readonly now?: () => number;
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rawInvoke } from '../chains/starknet/chain.ts';
-import { bumpedFee, type Fee, feeOf, firstFee } from './invoke.ts';
+import { bumpedFee, type Fee, feeOf, firstFee, maxFeeOf, requireFee } from './invoke.ts';
 
 const use = fc.record({ amount: fc.bigInt(0n, 2n ** 40n), price: fc.bigInt(0n, 2n ** 60n) });
 const estimates = fc.record({
@@ -42,6 +42,28 @@ describe('the fee of a transaction', () => {
     expect(tip).toBe(0n);
     expect(bounds.l1Gas).toEqual({ maxAmount: 0n, maxPricePerUnit: 11n });
     expect(bounds.l2Gas).toEqual({ maxAmount: 5n, maxPricePerUnit: 150n });
+  });
+
+  it('is never signed for more than the limit, and always covers the estimate', () => {
+    let signed = 0;
+    fc.assert(
+      fc.property(estimates, fc.bigInt(0n, 2n ** 105n), (estimate, limit) => {
+        let fee: Fee;
+        try {
+          fee = requireFee(estimate, limit);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'fee_too_high' });
+          return;
+        }
+        signed += 1;
+        expect(maxFeeOf(fee)).toBeLessThanOrEqual(limit);
+        for (const resource of resources) {
+          expect(fee.bounds[resource].maxAmount).toBe(firstFee(estimate).bounds[resource].maxAmount);
+          expect(fee.bounds[resource].maxPricePerUnit).toBeGreaterThanOrEqual(estimate[resource].price);
+        }
+      }),
+    );
+    expect(signed).toBeGreaterThan(0);
   });
 
   it('is raised in tip and every price by three tenths or more, and covers what is asked now', () => {

@@ -25,8 +25,9 @@ import {
 import type { Crypto } from '../crypto/crypto.ts';
 import { enqueue } from '../jobs/job.ts';
 import { canPay, type RelayerDeps, type RelayerKey, takeNonce } from './accounts.ts';
-import type { RelayKind, Sponsorship, StoreWithRelay } from './relay.ts';
-import { insertRelay, relayWorkerJob } from './relay-store.ts';
+import { dayOf, NO_LIMITS, reserveBudget } from './budget.ts';
+import type { RelayKind, SponsoredUser, Sponsorship, StoreWithRelay } from './relay.ts';
+import { type BudgetShare, insertRelay, relayWorkerJob } from './relay-store.ts';
 
 export interface Transaction {
   readonly chainId: bigint;
@@ -81,10 +82,21 @@ const withRoom = (value: bigint): bigint => (value * 3n + 1n) / 2n;
 const bumped = (value: bigint): bigint => (value * 13n) / 10n + 1n;
 const PRICE_PER_TIP = 10n;
 
-export function firstFee(estimate: Estimate): Fee {
-  const bound = ({ amount, price }: GasUse) => ({ maxAmount: withRoom(amount), maxPricePerUnit: withRoom(price) });
+/** Room in amounts and prices. Where it would exceed the limit, prices have less of it. */
+export function firstFee(estimate: Estimate, maxFeeFri?: bigint): Fee {
   const { l1Gas, l2Gas, l1DataGas } = estimate;
+  const needed = neededFee(estimate);
+  const priceOf = (price: bigint) => {
+    const fitting = maxFeeFri === undefined || needed === 0n ? undefined : (price * maxFeeFri) / needed;
+    return fitting === undefined ? withRoom(price) : min(withRoom(price), max(price, fitting));
+  };
+  const bound = ({ amount, price }: GasUse) => ({ maxAmount: withRoom(amount), maxPricePerUnit: priceOf(price) });
   return { tip: 0n, bounds: { l1Gas: bound(l1Gas), l2Gas: bound(l2Gas), l1DataGas: bound(l1DataGas) } };
+}
+
+/** The least that a transaction is signed for: room in amounts, none in prices. */
+function neededFee({ l1Gas, l2Gas, l1DataGas }: Estimate): bigint {
+  return [l1Gas, l2Gas, l1DataGas].reduce((sum, { amount, price }) => sum + withRoom(amount) * price, 0n);
 }
 
 /** Higher tip and prices than before, at least the current ones. Without an estimate the amounts stay. */
@@ -124,6 +136,7 @@ export function feeOf({ tip, resource_bounds }: RawInvoke): Fee {
 }
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 const FAILS: readonly number[] = [40, 41, 55];
 const INVALID_NONCE = 52;
@@ -171,9 +184,11 @@ export function requireCalldataLimit(calls: readonly Call[]): void {
   throw new ApiError('invalid_request', message);
 }
 
-export function requireFeeLimit({ fee }: Estimate, maxFeeFri: bigint | undefined): void {
-  if (maxFeeFri === undefined || fee <= maxFeeFri) return;
-  const message = `The transaction would cost ${strk(fee)} STRK of gas, and this deployment pays ${strk(maxFeeFri)} STRK at most.`;
+/** Bounds what is signed: estimated fees are lower. */
+export function requireFee(estimate: Estimate, maxFeeFri: bigint | undefined): Fee {
+  const needed = neededFee(estimate);
+  if (maxFeeFri === undefined || needed <= maxFeeFri) return firstFee(estimate, maxFeeFri);
+  const message = `The transaction may cost ${strk(needed)} STRK of gas, and this deployment pays ${strk(maxFeeFri)} STRK at most.`;
   throw new ApiError('fee_too_high', message);
 }
 
@@ -211,9 +226,10 @@ export interface RelayOrder {
   readonly notAfter: Date;
   readonly calls: readonly Call[];
   readonly fee: Fee;
+  readonly user?: SponsoredUser | undefined;
 }
 
-type StoreDeps = Pick<RelayerDeps, 'db' | 'crypto' | 'now'>;
+type StoreDeps = Pick<RelayerDeps, 'db' | 'crypto' | 'now' | 'sponsorLimits'>;
 
 export interface CreatedRelay {
   readonly id: string;
@@ -247,19 +263,35 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const now = deps.now?.() ?? Date.now();
   const accounts = keys.map(({ address }) => padAddress(address));
   const maxFee = maxFeeOf(order.fee);
+  const budget = await reserve(tx, deps, order, maxFee, new Date(now));
   const taken = await takeNonce(tx, chainId, accounts, maxFee);
   const key = taken && keys.find(({ address }) => padAddress(address) === taken.account);
   if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? accountsBusy() : insufficientStrk();
   const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
   const signed = await signTransaction(deps.crypto, key, transaction, order.fee);
   const { kind, purpose, messageHash, wallet, notAfter } = order;
-  const about = { environment, chainId, kind, purpose, messageHash, wallet, notAfter };
+  const about = { environment, chainId, kind, purpose, messageHash, wallet, notAfter, user: order.user, budget };
   const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
   const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new DuplicateRelayError();
   await store(tx, { id, hash: signed.hash });
   await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, new Date(now + SEND_AFTER_CRASH_MS)));
   return { id, account: taken.account, signed };
+}
+
+/** Before the nonce is taken, so that no account waits for a tenant's budget. */
+async function reserve(
+  tx: Db,
+  { sponsorLimits }: StoreDeps,
+  { environment, kind, user }: RelayOrder,
+  fri: bigint,
+  at: Date,
+): Promise<BudgetShare | undefined> {
+  const { organizationId, externalUserId } = user ?? {};
+  if (organizationId === undefined || externalUserId === undefined) return undefined;
+  const budget = { organizationId, externalUserId, environment, kind, fri, at };
+  await reserveBudget(tx, sponsorLimits?.(environment) ?? NO_LIMITS, budget);
+  return { day: dayOf(at), fri };
 }
 
 export function accountsBusy(): ApiError {

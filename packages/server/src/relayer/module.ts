@@ -7,6 +7,8 @@ import type { Module } from '../http/module.ts';
 import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
 import { checkNonces, EMPTY_BALANCE, LOW_BALANCE, type RelayerKey } from './accounts.ts';
+import type { DefaultLimits } from './budget.ts';
+import { budgetGauges, budgetJobs } from './budget-watch.ts';
 import type { OutcomeHandlers } from './outcome.ts';
 import { createPayer, type Payer } from './payer.ts';
 import { createPaymasterClient } from './paymaster/client.ts';
@@ -14,6 +16,7 @@ import { paymasterJobs } from './paymaster/follow.ts';
 import { createPaymasterSponsor } from './paymaster/sponsor.ts';
 import type { Sponsor } from './relay.ts';
 import { createRelayerSponsor } from './relayer-sponsor.ts';
+import { sponsorshipHandlers } from './sponsorship.ts';
 import { unreconciledCheck, unreconciledGauge } from './unknown-nonces.ts';
 import { relayerJobs } from './worker/worker.ts';
 
@@ -23,6 +26,7 @@ export interface RelayerModuleDeps {
   readonly crypto: Crypto;
   readonly log: JobLog;
   readonly maxFeeFri: bigint;
+  readonly sponsorLimits: DefaultLimits;
   readonly relayers: Readonly<Record<Environment, readonly RelayerKey[]>>;
   readonly managers: Readonly<Record<Environment, RelayerKey | undefined>>;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
@@ -31,7 +35,7 @@ export interface RelayerModuleDeps {
   readonly onHash: readonly ((tx: Db, relayId: string, hash: string) => Promise<void>)[];
 }
 
-export interface RelayerModule extends Module {
+export interface RelayerModule extends Module<'getSponsorship' | 'updateSponsorship'> {
   readonly sponsor: Sponsor;
   readonly payer: Payer;
   /** At start: compares the nonces of all accounts with the chain. */
@@ -39,17 +43,17 @@ export interface RelayerModule extends Module {
 }
 
 export function create(deps: RelayerModuleDeps): RelayerModule {
-  const { db, networks, crypto, log, maxFeeFri, outcomes } = deps;
+  const { db, networks, crypto, log, maxFeeFri, sponsorLimits, outcomes } = deps;
   const managerKey = (environment: Environment) => deps.managers[environment];
   const keys = (environment: Environment) => deps.relayers[environment];
-  const own = { db, networks, crypto, outcomes, log, maxFeeFri, managerKey, keys };
+  const own = { db, networks, crypto, outcomes, log, maxFeeFri, sponsorLimits, managerKey, keys };
   const environments = networks.environments();
   const monitoring = {
-    gauges: [...relayerGauges(db.lists), unreconciledGauge(db.lists)],
+    gauges: [...relayerGauges(db.lists), unreconciledGauge(db.lists), ...budgetGauges(own)],
     checks: { ...relayerChecks(db.lists), ...unreconciledCheck(db.lists) },
   };
   const module = {
-    handlers: {},
+    handlers: sponsorshipHandlers(own),
     payer: createPayer(own),
     ...monitoring,
     checkNonces: async () => {
@@ -57,8 +61,8 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
     },
   };
   const sponsor = createRelayerSponsor(own);
-  const jobs = relayerJobs({ ...own, environments });
-  if (!deps.paymaster) return { ...module, sponsor, jobs: [jobs] };
+  const jobs = [relayerJobs({ ...own, environments }), budgetJobs(own)];
+  if (!deps.paymaster) return { ...module, sponsor, jobs };
 
   const onHash = async (tx: Db, relayId: string, hash: bigint) => {
     for (const store of deps.onHash) await store(tx, relayId, toHex(hash));
@@ -72,7 +76,7 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
       prepare: (request) => sponsorOf(request.environment).prepare(request),
       sponsor: (sponsorship, store) => sponsorOf(sponsorship.environment).sponsor(sponsorship, store),
     },
-    jobs: [jobs, paymasterJobs(paymasterDeps)],
+    jobs: [...jobs, paymasterJobs(paymasterDeps)],
   };
 }
 

@@ -3,7 +3,8 @@ import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Block, Receipt } from '../chains/starknet/chain.ts';
 import { storableText } from '../util/text.ts';
-import { isOpen, type Relay, type RelayKind } from './relay.ts';
+import { correctBudget } from './budget.ts';
+import { executesForOthers, isOpen, type Relay, type RelayKind } from './relay.ts';
 import { changeState, lockState } from './relay-store.ts';
 
 export interface RelayOutcome {
@@ -33,14 +34,18 @@ const MAX_REASON_LENGTH = 2_000;
 
 type EndedRelay = Pick<Relay, 'id' | 'environment' | 'kind' | 'wallet'>;
 
-/** Without `included` another transaction consumed the relay's nonce. False when the relay has ended already. */
+/**
+ * Without `included` another transaction consumed the relay's nonce. `own` is what our account paid for, null for nothing: a third
+ * party may have executed the relay. False when the relay has ended already.
+ */
 export function recordOutcome(
   db: Db,
   outcomes: OutcomeHandlers,
   relay: EndedRelay,
   included: Included | undefined,
+  own: Included | null | undefined = included,
 ): Promise<boolean> {
-  return db.tx((tx) => storeOutcome(tx, outcomes, relay, included));
+  return db.tx((tx) => storeOutcome(tx, outcomes, relay, included, own));
 }
 
 export async function storeOutcome(
@@ -48,19 +53,26 @@ export async function storeOutcome(
   outcomes: OutcomeHandlers,
   relay: EndedRelay,
   included: Included | undefined,
+  own: Included | null | undefined = included,
 ): Promise<boolean> {
   const outcome = outcomeOf(relay, included);
   const block = included && {
     number: included.block.number,
     hash: toHex(included.block.hash),
   };
+  const fri = own?.receipt.fee ?? 0n;
+  const reverted = own?.filler === false && own.receipt.status === 'REVERTED';
   const from = await lockState(tx, relay.id);
   if (!isOpen(from)) return false;
   const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
     block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
-    revert_reason = ${outcome.revertReason ?? null}, first_since = null, missing_since = null,
+    revert_reason = ${outcome.revertReason ?? null}, fee = ${fri}::numeric, first_since = null, missing_since = null,
     refused_since = null, looked_at = null, outcome_failures = 0`;
   await changeState(tx, relay.id, { from, to: outcome.result, set });
+  // Before the rows of the handlers, as where a relay is stored.
+  if (executesForOthers(relay.kind)) {
+    await correctBudget(tx, relay.id, { fri, counts: outcome.result !== 'VOIDED' || fri > 0n, reverted });
+  }
   if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
   return true;
 }

@@ -4,15 +4,7 @@ import { type Db, sql } from '@svc/store';
 import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
 import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
-import {
-  type CreatedRelay,
-  createRelay,
-  estimateFee,
-  type Fee,
-  firstFee,
-  requireCalldataLimit,
-  requireFeeLimit,
-} from './invoke.ts';
+import { type CreatedRelay, createRelay, estimateFee, type Fee, requireCalldataLimit, requireFee } from './invoke.ts';
 import type { StoreWithRelay } from './relay.ts';
 import {
   type AttemptKind,
@@ -131,8 +123,7 @@ async function priceOf(
   await requireReconciled(db.reads, chain.chainId, padAddress(sender));
   const estimate = await estimateFee(chain, { chainId: chain.chainId, sender, nonce, calls });
   if (!estimate.ok) return { ok: false, reason: estimate.reason };
-  requireFeeLimit(estimate, maxFeeFri);
-  return { ok: true, fee: firstFee(estimate) };
+  return { ok: true, fee: requireFee(estimate, maxFeeFri) };
 }
 
 function storeOrder(

@@ -10,7 +10,7 @@ import {
 } from '../chains/starknet/chain.ts';
 import { enqueueMany, type NewJob } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
-import { nextStates, type Relay, type Relayed, type RelayState } from './relay.ts';
+import { nextStates, type Relay, type Relayed, type RelayState, type SponsoredUser } from './relay.ts';
 
 interface Row {
   readonly id: string;
@@ -92,17 +92,32 @@ export interface NewRelay {
   readonly calls: readonly Call[];
   readonly attempt: AttemptKind;
   readonly signed: SignedInvoke;
+  readonly user?: SponsoredUser | undefined;
+  /** What it counts on its user's budget. */
+  readonly budget?: BudgetShare | undefined;
 }
+
+export interface BudgetShare {
+  readonly day: string;
+  readonly fri: bigint;
+}
+
+/** Columns of a relay that say on whose budget it counts, and their values. */
+export const budgetColumns = sql`organization_id, external_user_id, budget_day, budget_fri, budget_transactions`;
+export const budgetValues = (user: SponsoredUser | undefined, budget: BudgetShare | undefined): Sql => sql`
+  ${user?.organizationId ?? null}, ${user?.externalUserId ?? null}, ${budget?.day ?? null}::date, ${budget?.fri ?? null}::numeric,
+  ${budget ? 1 : null}::integer`;
 
 export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | undefined> {
   const { hash, transaction } = relay.signed;
   const row = await tx.one<{ id: string }>(sql`
     with relay as (
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
-        hash)
+        hash, ${budgetColumns})
       values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
         ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
-        ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)})
+        ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)},
+        ${budgetValues(relay.user, relay.budget)})
       on conflict do nothing
       returning id, chain_id, hash
     ), attempt as (

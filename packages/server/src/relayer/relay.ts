@@ -61,11 +61,18 @@ export interface PrepareRequest {
   readonly calls: readonly Call[];
 }
 
+export interface SponsoredUser {
+  readonly organizationId: string;
+  /** Undefined where the service acts for itself: that counts on no budget. */
+  readonly externalUserId: string | undefined;
+}
+
 export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
   readonly messageHash?: bigint;
   readonly kind: SponsoredKind;
+  readonly user: SponsoredUser;
 }
 
 /** `sweep`: an account that the manager's key owns sends its money to the manager. */
@@ -89,8 +96,8 @@ export interface Sponsor {
   prepare(request: PrepareRequest): Promise<OutsideExecution>;
   /**
    * Executes it once and answers when a node has accepted the transaction; a repeated call answers the first one, without `store`.
-   * `ApiError`s: `transaction_reverted` and `fee_too_high` (nothing stored), `invalid_typed_data` (nonce used for another message),
-   * `chain_unavailable` (the message says whether it is stored).
+   * `ApiError`s: `transaction_reverted`, `fee_too_high` and `sponsorship_limit_reached` (nothing stored), `invalid_typed_data` (nonce
+   * used for another message), `chain_unavailable` (the message says whether it is stored).
    */
   sponsor(sponsorship: Sponsorship, store: StoreWithRelay): Promise<Relayed>;
 }

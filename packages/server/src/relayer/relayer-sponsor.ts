@@ -4,16 +4,16 @@ import type { OutsideExecution } from '@svc/starknet';
 import { enqueue } from '../jobs/job.ts';
 import { createSemaphore, QueueFullError, type Semaphore } from '../util/semaphore.ts';
 import { createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
+import { findReachedLimit, NO_LIMITS } from './budget.ts';
 import {
   accountsBusy,
   type CreatedRelay,
   createRelay,
-  firstFee,
   type RelayOrder,
   relayedCalls,
   requireCalldataLimit,
   requireEstimate,
-  requireFeeLimit,
+  requireFee,
 } from './invoke.ts';
 import {
   outsidePurpose,
@@ -104,17 +104,27 @@ class RelayerSponsor implements Sponsor {
     const { db, networks, maxFeeFri } = this.#deps;
     const { sponsorship, ...identity } = request;
     const { keys, chainId } = identity;
-    const { environment, kind, account: wallet, execution } = sponsorship;
+    const { environment, kind, account: wallet, execution, user } = sponsorship;
     const { chain } = networks.starknet(environment);
     const limits = this.#limitsOf(environment);
     const calls = relayedCalls(sponsorship);
     requireCalldataLimit(calls);
+    await this.#requireBudget(sponsorship);
     const ready = await this.#accounts.ready(db, chain, keys);
     const estimate = await limits.estimate(() => requireEstimate(chain, { chainId, ...ready, calls })).catch(asBusy);
-    requireFeeLimit(estimate, maxFeeFri);
+    const fee = requireFee(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
-    const order = { ...identity, environment, kind, wallet, notAfter, calls, fee: firstFee(estimate) };
+    const order = { ...identity, environment, kind, wallet, notAfter, calls, fee, user };
     return limits.store(() => createRelay(this.#deps, order, store)).catch(asBusy);
+  }
+
+  /** Spares the node what a budget refuses anyway; the reservation decides. */
+  async #requireBudget({ environment, kind, user: { organizationId, externalUserId } }: Sponsorship): Promise<void> {
+    const { db, sponsorLimits, now = Date.now } = this.#deps;
+    if (externalUserId === undefined) return;
+    const budget = { organizationId, externalUserId, environment, kind, fri: 1n, at: new Date(now()) };
+    const refusal = await findReachedLimit(db.reads, sponsorLimits?.(environment) ?? NO_LIMITS, budget);
+    if (refusal) throw refusal;
   }
 
   async #send(environment: Environment, { id, account, signed }: CreatedRelay): Promise<Relayed> {

@@ -16,6 +16,7 @@ import { type Caller, publicKeyOf } from '../http/call.ts';
 import { readAddress, readFelt, refuse } from '../http/validation.ts';
 import { type AccountDeployment, isOpen, type Sponsor, type StoredRelay } from '../relayer/relay.ts';
 import { findRelay } from '../relayer/relay-store.ts';
+import { requireAllowedCalls } from '../relayer/sponsorship.ts';
 import {
   feltsOf,
   MAX_FELTS,
@@ -48,6 +49,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
     throw new ApiError('invalid_typed_data', 'The typed data has no calls: there is nothing to execute.');
   }
   refuseUpgrade(address, signed.execution.calls);
+  await requireAllowedCalls(db.reads, caller, BigInt(address), signed.execution.calls);
   const deployment = await deploymentFor(networks, db.reads, wallet);
   const history = body.saveToDatabase === false ? undefined : await readExecutedCalls(deps, caller, wallet, signed);
 
@@ -61,6 +63,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
     execution,
     signature,
     messageHash,
+    user: wallet,
   } as const;
   let hashComesLater = false;
   const relayed = await sponsor.sponsor(request, async (tx, relay) => {
@@ -111,6 +114,7 @@ export async function prepareTypedData(
   const { chain } = networks.starknet(caller.environment);
   const wallet = await requireClaims(deps, await requireWallet(db.reads, caller, address), body);
   refuseUpgrade(address, calls);
+  await requireAllowedCalls(db.reads, caller, BigInt(address), calls);
   const state = await deploymentStateOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
     environment: caller.environment,

@@ -140,7 +140,7 @@ async function relay({ db, sponsor }: WalletDeps, { wallet, signed, proof, ifNon
     if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTakenError();
   };
   const { id, hash } = await sponsor.sponsor(
-    { kind: 'wallet', environment, account: BigInt(address), deployment, ...signed },
+    { kind: 'wallet', environment, account: BigInt(address), deployment, ...signed, user: wallet },
     save,
   );
   const saved = await store.walletAt(db.reads, environment, address);

@@ -77,7 +77,8 @@ describe('an execution that the owner signed', () => {
     const change = { to: account, selector: selector('set_public_key'), calldata: [second.key] };
     const typedData = await fixture.typedData([change]);
     const { execution, signature } = await read({ typedData, signature: first.sign(typedData) }, theirs);
-    const sponsorship = { kind: 'calls', environment: 'development', account, deployment: undefined } as const;
+    const user = { organizationId: wallet.organizationId, externalUserId: wallet.externalUserId };
+    const sponsorship = { kind: 'calls', environment: 'development', account, deployment: undefined, user } as const;
     await fixture.sponsor.sponsor({ ...sponsorship, execution, signature }, async () => {});
     const next = await fixture.typedData([call]);
     expect(await read({ typedData: next, signature: second.sign(next, first.address) }, theirs)).toBeDefined();

@@ -67,7 +67,8 @@ export async function executeUpgrade(
   if (target !== current) await requireUpgradeTarget(network, current, target);
   const { execution, signature, messageHash } = signed;
   const account = BigInt(wallet.address);
-  const sponsorship = { kind: 'upgrade', environment: caller.environment, account, deployment: undefined } as const;
+  const { environment } = caller;
+  const sponsorship = { kind: 'upgrade', environment, account, deployment: undefined, user: wallet } as const;
   const { hash } = await deps.sponsor.sponsor({ ...sponsorship, execution, signature, messageHash }, async () => {});
   return { transactionHash: toHex(hash), newClassHash: toHex(target), newWalletType: typeOfClass(network, target) };
 }

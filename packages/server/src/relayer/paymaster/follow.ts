@@ -12,6 +12,7 @@ import {
   type NewJob,
   type RecurringJob,
 } from '../../jobs/job.ts';
+import type { DefaultLimits } from '../budget.ts';
 import {
   findExecutingTransaction,
   findExecutionBlock,
@@ -200,4 +201,6 @@ export interface PaymasterDeps {
   /** Runs in the transaction that stores the hash, before any outcome; again when the hash changes. */
   readonly onHash: (tx: Db, relayId: string, hash: bigint) => Promise<void>;
   readonly log: JobLog;
+  readonly maxFeeFri?: bigint | undefined;
+  readonly sponsorLimits?: DefaultLimits | undefined;
 }

@@ -3,6 +3,7 @@ import { ApiError } from '@svc/protocol';
 import { type Call, type OutsideExecution, parseOutsideExecutionTypedData } from '@svc/starknet';
 import { enqueue } from '../../jobs/job.ts';
 import { newId } from '../../util/ids.ts';
+import { dayOf, NO_LIMITS, reserveBudget } from '../budget.ts';
 import {
   outsidePurpose,
   type PrepareRequest,
@@ -57,19 +58,28 @@ interface Identity {
 }
 
 async function storeRelay(
-  { db, networks }: PaymasterDeps,
+  { db, networks, maxFeeFri = 0n, sponsorLimits }: PaymasterDeps,
   sponsorship: Sponsorship,
   { purpose, messageHash, store }: Identity,
 ): Promise<PaymasterRelay | undefined> {
-  const { environment, kind, account: wallet, execution } = sponsorship;
+  const { environment, kind, account: wallet, execution, user } = sponsorship;
   const { chain } = networks.starknet(environment);
   const request = executeRequest(sponsorship, chain.chainId);
   const fromBlock = Math.max(0, (await chain.blockNumber()) - REORG_BLOCKS);
   const notAfter = new Date(Number(execution.executeBefore) * 1_000);
   const id = newId('rly');
   const identity = { id, environment, chainId: chain.chainId, kind, purpose, messageHash, wallet };
+  const at = new Date();
+  const { organizationId, externalUserId } = user;
+  // The paymaster says what it cost when the transaction is on the chain.
+  const budget = externalUserId === undefined ? undefined : { day: dayOf(at), fri: maxFeeFri };
   return db.tx(async (tx) => {
-    if (!(await insertPaymasterRelay(tx, { ...identity, notAfter, request, fromBlock }))) return undefined;
+    const relay = { ...identity, notAfter, request, fromBlock, user, budget };
+    if (!(await insertPaymasterRelay(tx, relay))) return undefined;
+    if (externalUserId !== undefined) {
+      const reserved = { organizationId, externalUserId, environment, kind, fri: maxFeeFri, at };
+      await reserveBudget(tx, sponsorLimits?.(environment) ?? NO_LIMITS, reserved);
+    }
     await store(tx, { id, hash: undefined });
     await enqueue(tx, followJob(id, RESEND_AFTER_MS));
     return readRelay(tx, id);

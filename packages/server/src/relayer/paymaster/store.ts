@@ -2,7 +2,8 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import { padAddress } from '../../chains/starknet/chain.ts';
-import type { RelayKind, RelayState } from '../relay.ts';
+import type { RelayKind, RelayState, SponsoredUser } from '../relay.ts';
+import { type BudgetShare, budgetColumns, budgetValues } from '../relay-store.ts';
 import type { ExecuteRequest } from './client.ts';
 
 export interface PaymasterRelay {
@@ -53,14 +54,17 @@ export interface NewRelay {
   readonly notAfter: Date;
   readonly request: ExecuteRequest;
   readonly fromBlock: number;
+  readonly user: SponsoredUser;
+  readonly budget: BudgetShare | undefined;
 }
 
 export async function insertPaymasterRelay(tx: Db, relay: NewRelay): Promise<boolean> {
   const content: PaymasterContent = { request: relay.request, fromBlock: relay.fromBlock, sends: 0 };
   const added = await tx.run(sql`
-    insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content)
+    insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content, ${budgetColumns})
     values (${relay.id}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
-            ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${JSON.stringify(content)}::jsonb)
+            ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${JSON.stringify(content)}::jsonb,
+            ${budgetValues(relay.user, relay.budget)})
     on conflict (chain_id, purpose) do nothing`);
   return added === 1;
 }

@@ -76,7 +76,7 @@ async function endRelay(context: AccountContext, relay: OpenRelay, found: Inclus
     const own = found === 'UNKNOWN' ? undefined : found;
     const other = isExecution(own) ? 'NONE' : await findForeignExecution(context, relay);
     if (other === 'UNIDENTIFIED') return false;
-    return await recordOutcome(db, outcomes, relay, other === 'NONE' ? own : other);
+    return await recordOutcome(db, outcomes, relay, other === 'NONE' ? own : other, own ?? null);
   } catch (error) {
     log.error({ relayId: relay.id, err: error }, 'relay outcome not recorded, retrying');
     await countFailure(context, relay.id);

@@ -1,6 +1,7 @@
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Estimate } from '../../chains/starknet/chain.ts';
+import { raiseBudget } from '../budget.ts';
 import {
   bumpedFee,
   covers,
@@ -12,7 +13,7 @@ import {
   signTransaction,
   unsigned,
 } from '../invoke.ts';
-import { isOpen } from '../relay.ts';
+import { executesForOthers, isOpen } from '../relay.ts';
 import {
   type AttemptKind,
   callsOf,
@@ -154,6 +155,7 @@ async function replace(context: AccountContext, relay: OpenRelay, kind: AttemptK
   const signed = await signTransaction(context.crypto, key, transaction, fee);
   const stored = await db.tx(async (tx) => {
     if (!isOpen(await lockState(tx, relay.id))) return false;
+    if (kind === 'BUMP' && executesForOthers(relay.kind)) await raiseBudget(tx, relay.id, maxFeeOf(fee));
     await insertAttempt(tx, chain.chainId, relay.id, kind, signed, context.at);
     // Callers see the hash of their execution, never a filler's.
     if (kind === 'BUMP') await tx.run(sql`update relays set hash = ${toHex(signed.hash)} where id = ${relay.id}`);
