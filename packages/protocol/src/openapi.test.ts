@@ -37,6 +37,7 @@ const INTERFACE = `
   GET /gifts/claim/{code}, POST /gifts/claim/{code}/redeem, GET /gifts/claim/{code}/status/{redeemId},
   GET /organization, GET /organization/ledger, POST /organization/deposits, GET /config,
   GET /sku-purchases, POST /sku-purchases/{id}/cancel, POST /sku-purchases/{id}/refund, GET /organization/settings,
+  GET /organization/sponsorship, PATCH /organization/sponsorship,
   PATCH /organization/settings, GET /organization/keys, POST /organization/keys, DELETE /organization/keys/{id},
   GET /organization/skus, POST /organization/skus, PATCH /organization/skus/{id}, DELETE /organization/skus/{id},
   GET /organization/audit-log, POST /organization/webhooks, GET /organization/webhooks,

@@ -60,6 +60,7 @@ describe('a refusal of a request with an Idempotency-Key', () => {
 
   it.each([
     ['wallet_not_deployed', undefined],
+    ['sponsorship_limit_reached', undefined],
     ['transaction_not_found', 400],
     ['chain_unavailable', undefined],
     ['rate_limited', undefined],

@@ -157,6 +157,7 @@ async function runHandler(
 /** Refusals that a retry can resolve are not stored: they would be replayed for a day. */
 const transientRefusals: ReadonlySet<ErrorCode> = new Set([
   'wallet_not_deployed',
+  'sponsorship_limit_reached',
   'transaction_not_found',
   'rate_limited',
 ]);
