@@ -32,9 +32,12 @@ describe('the guide to settings', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [changed, settings, revoked, hidden, made, renamed, removed, credited, log] = answers;
+    const [changed, settings, limited, sponsorship, unlimited, revoked, hidden, made, renamed, removed, credited, log] = answers;
     expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
     expect(settings).toEqual(changed);
+    expect(limited).toMatchObject({ userDailyTransactions: 500, allowedEntrypoints: ['transfer', 'approve'] });
+    expect(sponsorship).toMatchObject({ ...limited, user: { externalUserId: 'ana' } });
+    expect(unlimited).toMatchObject({ userDailyTransactions: null, allowedEntrypoints: null });
     expect(revoked).toEqual({ success: true });
     expect(hidden).toMatchObject({ id: 'pase-recarga', isOffered: false });
     expect(made).toMatchObject({ id: 'agua-recibo', isOwn: true, isOffered: true });

@@ -120,7 +120,7 @@ describe('when not everything can be paid', () => {
     const estimate: typeof chain.estimate = async (transaction, at) => {
       const answer = await chain.estimate(transaction, at);
       const isLarge = transaction.calldata.length > 2 * 10 + 1;
-      return answer.ok && isLarge ? { ...answer, fee: 2n * 10n ** 18n } : answer;
+      return answer.ok && isLarge ? { ...answer, l2Gas: { amount: 1n, price: 10n ** 18n } } : answer;
     };
     await payouts.runPayouts({ estimate });
     payouts.maxFeeFri = undefined;
