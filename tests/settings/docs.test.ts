@@ -32,7 +32,8 @@ describe('the guide to settings', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [changed, settings, limited, sponsorship, unlimited, revoked, hidden, made, renamed, removed, credited, log] = answers;
+    const [changed, settings, limited, sponsorship, unlimited, revoked, hidden, made, renamed, removed, credited, log] =
+      answers;
     expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
     expect(settings).toEqual(changed);
     expect(limited).toMatchObject({ userDailyTransactions: 500, allowedEntrypoints: ['transfer', 'approve'] });
