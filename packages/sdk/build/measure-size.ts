@@ -5,10 +5,12 @@ import { build } from 'vite';
 import { packages, root } from './paths.ts';
 
 export interface Size {
-  /** Bytes. */
+  /** Bytes of what is loaded at the start. */
   readonly minified: number;
   readonly gzip: number;
   readonly brotli: number;
+  /** Gzip bytes of what is loaded when it is needed. */
+  readonly lazyGzip: number;
   /** Bytes before minification, by package or folder, largest first. */
   readonly shares: readonly (readonly [name: string, bytes: number])[];
   /** Paths in the repository. */
@@ -17,7 +19,7 @@ export interface Size {
 
 /** Bundles an entry of this folder with all its dependencies. */
 export async function measureSize(entry: 'first-wallet.ts' | 'everything.ts'): Promise<Size> {
-  const chunks = await bundle(path.join(import.meta.dirname, entry));
+  const { chunks, lazy } = await bundle(path.join(import.meta.dirname, entry));
   const code = Buffer.from(chunks.map((chunk) => chunk.code).join('\n'));
   const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules)).filter(([, bytes]) => bytes > 0);
   const shares = new Map<string, number>();
@@ -26,12 +28,18 @@ export async function measureSize(entry: 'first-wallet.ts' | 'everything.ts'): P
     minified: code.length,
     gzip: (await promisify(gzip)(code)).length,
     brotli: (await promisify(brotliCompress)(code)).length,
+    lazyGzip: (await promisify(gzip)(Buffer.from(lazy.map((chunk) => chunk.code).join('\n')))).length,
     shares: [...shares].sort(([, a], [, b]) => b - a),
     modules: modules.map(([id]) => path.relative(root, id)),
   };
 }
 
-async function bundle(entry: string): Promise<{ code: string; modules: Record<string, number> }[]> {
+interface Chunk {
+  readonly code: string;
+  readonly modules: Readonly<Record<string, number>>;
+}
+
+async function bundle(entry: string): Promise<{ chunks: Chunk[]; lazy: Chunk[] }> {
   const result = await build({
     configFile: false,
     logLevel: 'warn',
@@ -42,15 +50,26 @@ async function bundle(entry: string): Promise<{ code: string; modules: Record<st
       rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' },
     },
   });
-  return [result].flat().flatMap((built) => {
+  const output = [result].flat().flatMap((built) => {
     if (!('output' in built)) throw new Error('Vite watches instead of building.');
-    return built.output
-      .filter((one) => one.type === 'chunk')
-      .map(({ code, modules }) => ({
-        code,
-        modules: Object.fromEntries(Object.entries(modules).map(([id, { renderedLength }]) => [id, renderedLength])),
-      }));
+    return built.output.filter((one) => one.type === 'chunk');
   });
+  const atStart = new Set<string>();
+  const add = (fileName: string) => {
+    if (atStart.has(fileName)) return;
+    atStart.add(fileName);
+    for (const imported of output.find((one) => one.fileName === fileName)?.imports ?? []) add(imported);
+  };
+  for (const { fileName, isEntry } of output) if (isEntry) add(fileName);
+  const toChunk = ({ code, modules }: (typeof output)[number]): Chunk => ({
+    code,
+    modules: Object.fromEntries(Object.entries(modules).map(([id, { renderedLength }]) => [id, renderedLength])),
+  });
+  const isAtStart = ({ fileName }: { fileName: string }) => atStart.has(fileName);
+  return {
+    chunks: output.filter(isAtStart).map(toChunk),
+    lazy: output.filter((one) => !isAtStart(one)).map(toChunk),
+  };
 }
 
 /** `packages/sdk/src/keys/…` is `sdk/keys`; installed modules count for their package. */

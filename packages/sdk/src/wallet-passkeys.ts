@@ -4,6 +4,7 @@ import { readAddress, type SvcWallet } from './client/input.ts';
 import { storeResealedKey } from './keys/change-encrypt-key.ts';
 import { readEncryptKey } from './keys/cipher.ts';
 import { openWalletKey, sealKey } from './keys/seal.ts';
+import { requireStrongEncryptKey } from './keys/strength.ts';
 import {
   createProvenPasskey,
   type PasskeyOptions,
@@ -73,7 +74,10 @@ export async function changeToPasskey<W extends SvcWallet>(
   bearerToken?: BearerToken,
 ): Promise<ChangedToPasskey<W>> {
   if (wallet.walletType === 'READY') throw new SvcInputError('invalid_input', 'READY wallets have no passkeys.');
-  if (backupEncryptKey !== undefined) readEncryptKey(backupEncryptKey);
+  if (backupEncryptKey !== undefined) {
+    readEncryptKey(backupEncryptKey);
+    await requireStrongEncryptKey(client, backupEncryptKey);
+  }
   // First: a wrong encryptKey must not leave a passkey behind.
   const privateKey = await openWalletKey({ wallet, encryptKey });
   const made = await createProvenPasskey(withDefaults(passkey, externalUserId), client.runtime);

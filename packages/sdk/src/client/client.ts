@@ -20,6 +20,8 @@ export interface SvcOptions {
   readonly fetch?: Fetch | undefined;
   /** Account classes, tokens and the payment address that your app accepts beside the library's own lists. */
   readonly trust?: TrustOptions | undefined;
+  /** Lets users of production choose PINs and passphrases that are easy to guess. Default: false. */
+  readonly allowWeakEncryptKeys?: boolean | undefined;
   /** Retries after a connection error or a transient status. Default: 2. */
   readonly maxRetries?: number | undefined;
   /** Per attempt. Default: 60000. */
@@ -37,6 +39,7 @@ export interface Client {
   readonly maxRetries: number;
   readonly timeoutMs: number;
   readonly trust: Trust;
+  readonly allowWeakEncryptKeys: boolean;
   readonly runtime: Runtime;
 }
 
@@ -68,6 +71,7 @@ export function createClient(options: SvcOptions, runtime: Runtime = defaultRunt
     maxRetries: readWhole('maxRetries', options.maxRetries ?? MAX_RETRIES, 0, MOST_RETRIES),
     timeoutMs: readWhole('timeoutMs', options.timeoutMs ?? TIMEOUT_MS, 1, LONGEST_TIMEOUT_MS),
     trust: readTrust(options.trust),
+    allowWeakEncryptKeys: options.allowWeakEncryptKeys === true,
     runtime,
   };
 }

@@ -6,6 +6,7 @@ import { request } from '../client/request.ts';
 import { DEFAULT_STRETCHING, isPasskeyKey, parseEncryptKey, readEncryptKey, type Stretching } from './cipher.ts';
 import { isEnvelope, type Slot, unwrap, wrap } from './envelope.ts';
 import { type OpenedEnvelope, openEnvelope, openWalletKey, proveSealed, sealKey, sealWith } from './seal.ts';
+import { requireStrongEncryptKey } from './strength.ts';
 
 export interface ChangeEncryptKeyParams<W extends SvcWallet = SvcWallet> {
   readonly externalUserId: string;
@@ -36,6 +37,8 @@ export async function changeEncryptKey<W extends SvcWallet>(
   if (isPasskeyKey(newEncryptKey)) {
     throw new SvcInputError('invalid_input', 'Use changeToPasskey, which also stores how the passkey is found again.');
   }
+  readEncryptKey(newEncryptKey);
+  await requireStrongEncryptKey(client, newEncryptKey);
   const resealed = await resealKey({ wallet, encryptKey, newEncryptKey }, client.runtime);
   const details = isPasskeyKey(encryptKey) ? NO_PASSKEY : {};
   return storeResealedKey(

@@ -56,7 +56,7 @@ export interface Stretching {
 
 /**
  * Second recommendation of RFC 9106, with one lane since browsers run one: under a second for the owner. An attacker
- * who has the ciphertext can still guess a six-digit PIN in days, but not a long passphrase or a passkey.
+ * who has the ciphertext can still guess a six-digit PIN in minutes to days, but not a long passphrase or a passkey.
  */
 export const DEFAULT_STRETCHING: Stretching = { memoryKib: 65_536, passes: 3, lanes: 1 };
 

@@ -2,6 +2,7 @@ import { type Client, defaultRuntime, type Runtime } from '../client/client.ts';
 import { SvcInputError } from '../client/errors.ts';
 import { fromBase64url, toBase64url } from '../client/values.ts';
 import { isPasskeyKey, readEncryptKey } from '../keys/cipher.ts';
+import { requireStrongEncryptKey } from '../keys/strength.ts';
 import { ask, type Credentials, findCredentials, prfEncryptKey, prfExtension, prfUnsupported } from './web-authn.ts';
 
 export interface CreatePasskeyParams {
@@ -170,7 +171,7 @@ export interface NewWalletSecrets {
 
 /** The encryptKeys of a new wallet. `usePasskey` creates a passkey; `encryptKey` is then the backup. */
 export async function newWalletSecrets(
-  { runtime }: Client,
+  client: Client,
   { encryptKey, usePasskey = false, externalUserId, passkey = {} }: NewWalletSecretsParams,
 ): Promise<NewWalletSecrets> {
   // Before the user is prompted.
@@ -179,7 +180,8 @@ export async function newWalletSecrets(
     const message = 'encryptKey is the secret of a passkey, which could not be found again: use usePasskey.';
     throw new SvcInputError('invalid_input', message);
   }
+  await requireStrongEncryptKey(client, encryptKey);
   if (!usePasskey) return { encryptKeys: [encryptKey], details: { authMethod: 'PIN' } };
-  const created = await createPasskey(withDefaults(passkey, externalUserId), runtime);
+  const created = await createPasskey(withDefaults(passkey, externalUserId), client.runtime);
   return { encryptKeys: [created.encryptKey, encryptKey], details: passkeyDetails(created) };
 }
