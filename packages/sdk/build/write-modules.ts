@@ -3,7 +3,7 @@ import { build } from 'vite';
 import { packages, publishedName } from './paths.ts';
 
 /** External: an app that already has them gets no second copy. */
-const installed = [/^hash-wasm$/, /^@scure\//, /^@noble\//];
+const installed = [/^hash-wasm$/, /^@zxcvbn-ts\//, /^@scure\//, /^@noble\//];
 
 /**
  * One module per source file used at run time, so that bundlers drop unused ones. Sources used only as types (the

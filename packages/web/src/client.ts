@@ -16,6 +16,7 @@ export function claimClient(pageUrl: string): Client {
     nodeUrls: [],
     // Claiming signs nothing.
     trust: { classHashes: [], tokens: [], paymentAddress: undefined },
+    allowWeakEncryptKeys: false,
     fetch: (input, init) => fetch(input, init),
     // The page shows errors and retries itself.
     maxRetries: 0,

@@ -31,7 +31,12 @@ function setUp(script: Scripted[], nowMs = 0) {
   const slept: number[] = [];
   const client: Client = {
     ...{ baseUrl: 'https://svc.test/v1', publicKey: '', secretKey: undefined, bearerToken: undefined, nodeUrls: [] },
-    ...{ maxRetries: 0, timeoutMs: 1_000, trust: { classHashes: [], tokens: [], paymentAddress: undefined } },
+    ...{
+      maxRetries: 0,
+      timeoutMs: 1_000,
+      trust: { classHashes: [], tokens: [], paymentAddress: undefined },
+      allowWeakEncryptKeys: false,
+    },
     fetch: async (_, init) => {
       requests.push({ method: init?.method ?? 'GET', key: new Headers(init?.headers).get('idempotency-key') });
       const answer = script.shift();
