@@ -41,9 +41,10 @@ export class TestService<S extends ServerAddress = RunningServer> {
   readonly #output: () => string;
   #users = 0;
 
-  /** On a database of its own. */
-  static async start(env: Env = {}): Promise<TestService> {
-    const database = await serverDatabase();
+  /** On a database of its own, which is dropped at the end unless it was given. */
+  static async start(env: Env = {}, given?: TestDatabase): Promise<TestService> {
+    const database = given ?? (await serverDatabase());
+    const release = () => (given ? given.db.close() : database.drop());
     const common = {
       DATABASE_URL: database.url,
       DATABASE_POOL_SIZE: '5',
@@ -54,9 +55,9 @@ export class TestService<S extends ServerAddress = RunningServer> {
     };
     try {
       const server = await startServer({ env: common });
-      return new TestService({ database, server, env: common, started: [server], release: () => database.drop() });
+      return new TestService({ database, server, env: common, started: [server], release });
     } catch (error) {
-      await database.drop();
+      await release();
       throw error;
     }
   }

@@ -5,6 +5,7 @@ import {
   type EmbeddedOptions,
   embeddedFolder,
   findEmbedded,
+  hostUrls,
   type MigrationSet,
   migrate,
   startEmbedded,
@@ -52,7 +53,8 @@ export async function openStore(
   lines: Pick<EmbeddedOptions, 'log' | 'report'> = {},
 ): Promise<OpenStore> {
   if (config.databaseUrl !== undefined) {
-    const known = URL.canParse(config.databaseUrl) ? ` at ${shown(new URL(config.databaseUrl))}` : '';
+    const hosts = (hostUrls(config.databaseUrl) ?? []).filter((url) => URL.canParse(url));
+    const known = hosts.length > 0 ? ` at ${hosts.map((url) => shown(new URL(url))).join(', ')}` : '';
     const description = `PostgreSQL${known}`;
     return { url: config.databaseUrl, description, close: async () => {} };
   }

@@ -7,6 +7,7 @@ import {
   type UsdMicros,
 } from '@svc/protocol';
 import { ADDRESS_BOUND, parseFelt } from '@svc/starknet';
+import { hostUrls } from '@svc/store';
 
 export interface RelayerAccount {
   readonly address: bigint;
@@ -78,6 +79,7 @@ export class VariableReader {
     if (text === undefined) return undefined;
     if (!/^postgres(ql)?:\/\//.test(text)) return this.#refuse(name, 'must start with postgres:// or postgresql://');
     if (/%(?![0-9A-Fa-f]{2})/.test(text)) return this.#refuse(name, 'must spell a % of its password as %25');
+    if (!hostUrls(text)) return this.#refuse(name, 'must name its hosts like host1:5432,host2:5432, eight at most');
     return text;
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { connectionTo } from './hosts.ts';
 
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /** Covers reaching the server and waiting for a free connection of a pool. */
@@ -33,8 +34,9 @@ export const types: pg.CustomTypesConfig = {
 
 /** A connection outside the pool: session locks and notifications live as long as it does. */
 export async function connectClient(url: string, settings: pg.ClientConfig = {}): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
+  const { Client, connectionString } = connectionTo(url);
+  const client = new Client({
+    connectionString,
     application_name: 'svc',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,

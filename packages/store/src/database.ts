@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { answerTimeoutMs, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, types } from './client.ts';
+import { connectionTo } from './hosts.ts';
 import { openReads, type Reads, type RunQuery, readsOf } from './reads.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -65,7 +66,7 @@ function openPool(
 ): pg.Pool {
   const pool = new pg.Pool({
     ...settings,
-    connectionString: url,
+    ...connectionTo(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: answerTimeoutMs(settings.statement_timeout),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
