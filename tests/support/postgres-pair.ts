@@ -59,6 +59,12 @@ export class PostgresPair {
     await exited;
   }
 
+  /** It knows nothing of the promotion and takes writes again. */
+  async restartPrimary(): Promise<void> {
+    this.#launch(0, {});
+    await this.#ready(0);
+  }
+
   async promoteStandby(): Promise<void> {
     await this.#ask(1, 'select pg_promote(true, 60)');
   }

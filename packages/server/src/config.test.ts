@@ -61,6 +61,7 @@ describe('the configuration', () => {
 
   it.each([
     ['DATABASE_URL', 'postgres://svc:50%off@127.0.0.1/svc'],
+    ['DATABASE_URL', 'postgres://svc@db1:5432,/svc'],
     ['DEV_MXN_PER_USD', '0'],
     ['DEV_MXN_PER_USD', '0.00'],
     ['SPONSORED_PER_SECOND', '0'],
