@@ -5,7 +5,7 @@ import { newId } from './util/ids.ts';
 export interface Actor {
   readonly organizationId: string;
   readonly environment: Environment;
-  /** A key id, or `operator`. */
+  /** A key id, `operator`, or `service` for what happens without a request. */
   readonly keyId: string;
   /** Preferred over the public key, which is no proof. */
   readonly secretKeyId?: string | undefined;
@@ -15,11 +15,15 @@ export function operatorOf(organizationId: string, environment: Environment): Ac
   return { organizationId, environment, keyId: 'operator' };
 }
 
+export function serviceOf(organizationId: string, environment: Environment): Actor {
+  return { organizationId, environment, keyId: 'service' };
+}
+
 export interface Change {
   /** Such as `webhook.created`. */
   readonly action: string;
   readonly target?: string | undefined;
-  /** New values. Never a secret. */
+  /** New values. Never a secret, such as a gift's code, and never a recipient. */
   readonly changes: Readonly<Record<string, unknown>>;
 }
 

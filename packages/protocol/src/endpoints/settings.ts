@@ -144,7 +144,7 @@ export const listAuditLog = endpoint({
   tag,
   summary: 'List what was changed with your keys or by the operator, newest first',
   description:
-    'Keys, settings, sponsorship, services, webhooks, and purchases that were cancelled or refunded. A webhook that is switched off by itself is not in it: its disabledReason tells.',
+    'Keys, settings, sponsorship, services, webhooks, gifts, deposits, and purchases that were cancelled or refunded. A webhook that is switched off by itself is not in it: its disabledReason tells.',
   access: 'secret',
   query: schema.AuditQuery,
   answers: { 200: schema.AuditPage },

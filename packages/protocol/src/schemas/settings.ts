@@ -209,9 +209,12 @@ export const AuditEntry = Type.Object(
     id: Type.String(),
     action: Type.String({ description: 'Such as settings.updated, key.created or webhook.deleted' }),
     target: Nullable(Type.String({ description: 'What was changed' })),
-    actor: Type.String({ description: 'The key that it was done with, or operator' }),
+    actor: Type.String({
+      description: 'The key that it was done with, operator, or service for what happens without a request',
+    }),
     changes: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What holds now; never a secret, and of an address of a webhook the host alone',
+      description:
+        'What holds now; never a secret such as the code of a gift, and of an address of a webhook the host alone',
     }),
     createdAt: Timestamp(),
   },

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { transferCall } from '../../testing/chain.ts';
 import { DepositFixture, outsider } from '../../testing/deposits.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
+import { listChanges } from '../audit-log.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 import type { Caller } from '../http/call.ts';
 import { hold, release } from '../ledger/ledger.ts';
 import { MAX_DEPOSIT, RETURN_MS } from './deposit.ts';
@@ -30,6 +32,28 @@ const types = async () => (await fixture.entries(caller)).map(({ type, amount })
 const total = () => fixture.total(caller);
 /** Long enough for a removed deposit to be taken back. */
 const wait = () => fixture.relayers.clock.advance(RETURN_MS);
+
+describe('the audit log', () => {
+  it('has every credit and reversal of a deposit, by the service', async () => {
+    const hash = await fixture.pay(address, 7n);
+    await fixture.index();
+    await fixture.index();
+    await fixture.sandbox.reorganise(1, 'drop');
+    await fixture.sandbox.mine(1);
+    await fixture.index();
+    wait();
+    await fixture.index();
+    await fixture.index();
+    const [credited, reversed] = await fixture.entries(caller);
+    const { entries } = await listChanges(fixture.db, caller, { limit: 10, offset: 0 });
+    const ofDeposit = { actor: 'service', target: hash };
+    const changes = { amountUsd: '0.000007', address: padAddress(address) };
+    expect(entries).toMatchObject([
+      { ...ofDeposit, action: 'deposit.reversed', changes: { ...changes, ledgerEntryId: reversed?.id } },
+      { ...ofDeposit, action: 'deposit.credited', changes: { ...changes, ledgerEntryId: credited?.id } },
+    ]);
+  });
+});
 
 describe('USDC that arrives at a deposit address', () => {
   it('is credited without a call, and once however often the chain is read', async () => {

@@ -1,6 +1,7 @@
-import { ApiError, type Environment, type UsdMicros } from '@svc/protocol';
+import { ApiError, type Environment, formatUsd, type UsdMicros } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
+import { recordChange, serviceOf } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain, transfersIn } from '../chains/starknet/chain.ts';
 import type { BlockRange, TransferWatcher, WatchedTransfer } from '../indexer/transfer-watcher.ts';
@@ -264,6 +265,7 @@ export async function creditDeposit(tx: Db, verified: DepositKey & DepositPlace)
   await tx.run(sql`
     update deposits set credited_micros = amount_micros, entries = entries + 1, entry_id = ${entry.id}
      where ${isKey(deposit)}`);
+  await recordDeposit(tx, 'deposit.credited', deposit, entry);
   return entry;
 }
 
@@ -276,6 +278,13 @@ async function reverseDeposit(tx: Db, key: DepositKey): Promise<void> {
   if (!entry) return;
   await tx.run(sql`
     update deposits set credited_micros = credited_micros - ${entry.amount}, entries = entries + 1 where ${isKey(deposit)}`);
+  await recordDeposit(tx, 'deposit.reversed', deposit, entry);
+}
+
+async function recordDeposit(tx: Db, action: string, deposit: Deposit, { id, amount }: Entry): Promise<void> {
+  const { organizationId, environment, hash, address } = deposit;
+  const changes = { amountUsd: formatUsd(amount), address, ledgerEntryId: id };
+  await recordChange(tx, serviceOf(organizationId, environment), { action, target: hash, changes });
 }
 
 async function lockDeposit(tx: Db, key: DepositKey): Promise<Deposit | undefined> {

@@ -55,6 +55,22 @@ const killedBeforeSending = (): Sponsor => {
 };
 
 describe('a sweep', () => {
+  it('is in the audit log of its organisation with amount and transaction, once, by the service', async () => {
+    await deposit(5_000_000n);
+    await settle();
+    const rows = await fixture.db.rows(sql`
+      select actor, changes, hash from audit_log join relays on wallet = target
+       where action = 'deposit.swept' and target = ${padAddress(address)}
+         and audit_log.organization_id = relays.organization_id`);
+    expect(rows).toEqual([
+      {
+        actor: 'service',
+        changes: { amountUsd: '5', transactionHash: (rows as { hash: string }[])[0]?.hash },
+        hash: expect.any(String),
+      },
+    ]);
+  });
+
   it('sends what is at a deposit address to the manager; the first one deploys the account', async () => {
     await deposit(5_000_000n);
     const before = await managed();

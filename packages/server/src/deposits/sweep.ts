@@ -1,8 +1,9 @@
-import { ApiError, type Environment } from '@svc/protocol';
+import { ApiError, type Environment, formatUsd } from '@svc/protocol';
 import { selector, toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
+import { recordChange, serviceOf } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
-import { padAddress } from '../chains/starknet/chain.ts';
+import { padAddress, transfersIn } from '../chains/starknet/chain.ts';
 import type { Jobs } from '../http/module.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers } from '../relayer/outcome.ts';
@@ -82,8 +83,19 @@ const WORD = 2n ** WORD_BITS - 1n;
 /** A failed one is tried again later, one that succeeded leaves nothing, and the balance shows it. */
 export function sweepOutcomes(): Pick<OutcomeHandlers, 'sweep'> {
   return {
-    sweep: (tx, { relayId, environment, account, result }) =>
-      endSweep(tx, { environment, address: padAddress(account), relayId }, result === 'SUCCEEDED' ? 0 : RETRY_SECONDS),
+    sweep: async (tx, { relayId, environment, account, result, receipt }) => {
+      const address = padAddress(account);
+      const seconds = result === 'SUCCEEDED' ? 0 : RETRY_SECONDS;
+      const organizationId = await endSweep(tx, { environment, address, relayId }, seconds);
+      if (result !== 'SUCCEEDED' || !receipt || organizationId === undefined) return;
+      const amount = transfersIn(receipt).reduce(
+        (sum, { from, amount }) => (from === account ? sum + amount : sum),
+        0n,
+      );
+      const changes = { amountUsd: formatUsd(amount), transactionHash: toHex(receipt.transactionHash) };
+      const actor = serviceOf(organizationId, environment);
+      await recordChange(tx, actor, { action: 'deposit.swept', target: address, changes });
+    },
   };
 }
 
@@ -141,10 +153,16 @@ interface EndedSweep {
   readonly relayId: string;
 }
 
-async function endSweep(tx: Db, { environment, address, relayId }: EndedSweep, seconds: number): Promise<void> {
-  await tx.run(sql`
+async function endSweep(
+  tx: Db,
+  { environment, address, relayId }: EndedSweep,
+  seconds: number,
+): Promise<string | undefined> {
+  const row = await tx.one<{ organizationId: string }>(sql`
     update deposit_addresses
        set relay_id = nullif(relay_id, ${relayId}), sweep_at = clock_timestamp() + make_interval(secs => ${seconds}),
            unswept_since = coalesce(unswept_since, now())
-     where environment = ${environment} and address = ${address}`);
+     where environment = ${environment} and address = ${address}
+    returning organization_id as "organizationId"`);
+  return row?.organizationId;
 }

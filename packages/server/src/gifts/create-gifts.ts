@@ -10,6 +10,7 @@ import {
   usdToNumber,
 } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
+import { recordChange } from '../audit-log.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
 import { refuse } from '../http/validation.ts';
 import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
@@ -50,6 +51,10 @@ export async function createGift(
     const [stored] = await storeGifts(tx, caller, [{ ...gift, ...costs }]);
     const created = await findGift(tx, caller, stored?.id ?? '');
     if (!created) throw new Error('A gift that was stored is not there.');
+    const { name, type, maxRedeems, maxRedeemsPerUser, startsAt, expiresAt, isActive } = gift;
+    const terms = { name, type, maxRedeems, maxRedeemsPerUser, startsAt, expiresAt, isActive };
+    const changes = { amount: formatUsd(gift.amount), ...terms };
+    await recordChange(tx, caller, { action: 'gift.created', target: created.id, changes });
     return toGift(created, caller);
   });
 }
@@ -93,10 +98,12 @@ export async function createGiftsBulk(
       return { organizationId, environment, recipient: gift.recipientEmail ?? '', template: 'gift', content };
     });
     await deps.queueMails(tx, mails);
+    const totalHeldUsd = usdToNumber(gifts.reduce((sum, gift) => sum + shareOf(gift), 0n));
+    const summary = { created: gifts.length, campaignName: body.name, totalHeldUsd };
+    const changes = { ...summary, amount: formatUsd(amount) };
+    await recordChange(tx, caller, { action: 'gift.bulk-created', changes });
     return {
-      created: gifts.length,
-      campaignName: body.name,
-      totalHeldUsd: usdToNumber(gifts.reduce((sum, gift) => sum + shareOf(gift), 0n)),
+      ...summary,
       gifts: mails.map(({ recipient, content: { code, claimUrl } }) => ({
         code,
         email: seesRecipients(caller) ? recipient : '',

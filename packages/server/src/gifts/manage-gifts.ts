@@ -8,6 +8,7 @@ import {
   usdToNumber,
 } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type Caller, readPage, toPage } from '../http/call.ts';
 import { balance, hold } from '../ledger/ledger.ts';
 import { type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
@@ -40,12 +41,23 @@ export async function updateGift(
     await tx.run(sql`
       update gifts set name = ${name}, is_active = ${isActive}, expires_at = ${expiresAt}, updated_at = now()
        where id = ${gift.id}`);
+    await recordUpdate(tx, caller, gift, { name, isActive, expiresAt });
     if (isExpired({ expiresAt }, now())) await releaseRemainder(tx, gift);
     else if (gift.holdId === null) await holdAgain(tx, gift);
     const changed = await findGift(tx, caller, gift.id);
     if (!changed) throw new Error('A gift that was changed is not there.');
     return toGift(changed, caller);
   });
+}
+
+type Changeable = Pick<GiftRecord, 'name' | 'isActive' | 'expiresAt'>;
+
+async function recordUpdate(tx: Db, caller: Caller, gift: GiftRecord, after: Changeable): Promise<void> {
+  const changes = Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => String(value) !== String(gift[name as keyof Changeable])),
+  );
+  if (Object.keys(changes).length === 0) return;
+  await recordChange(tx, caller, { action: 'gift.updated', target: gift.id, changes });
 }
 
 /** Open redeems are counted again, besides their share in the old hold: a failed one frees its place. */
@@ -66,7 +78,9 @@ export function deleteGift({ caller, params, transact }: Call<DeleteGift>): Prom
     const gift = await lockGift(tx, caller, params.id);
     if (!gift) throw new ApiError('gift_not_found');
     await tx.run(sql`update gifts set deleted_at = now(), updated_at = now() where id = ${gift.id}`);
-    return { success: true, releasedUsd: usdToNumber(await releaseRemainder(tx, gift)) };
+    const releasedUsd = usdToNumber(await releaseRemainder(tx, gift));
+    await recordChange(tx, caller, { action: 'gift.deleted', target: gift.id, changes: { releasedUsd } });
+    return { success: true, releasedUsd };
   });
 }
 
