@@ -32,7 +32,7 @@ export interface RedeemRow {
 
 export function redeemRows(db: Db): Promise<RedeemRow[]> {
   return db.rows<RedeemRow>(sql`
-    select redeem.id, gift_id as gift, organization_id as organization, destination_chain as chain, address, status, reason,
+    select redeem.id, gift_id as gift, redeem.organization_id as organization, destination_chain as chain, address, status, reason,
            amount_micros as amount, share_micros as share, hold_id as hold, transaction_hash as hash, relays.state as relay,
            amount_micros + coalesce((bridge ->> 'maxFee')::bigint, 0) as burns,
            bridge ->> 'burnedAt' is not null as burned, coalesce((bridge ->> 'late')::boolean, false) as late
