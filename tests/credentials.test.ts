@@ -137,7 +137,12 @@ describe('every endpoint that needs credentials', () => {
 
 describe('the claim endpoints', () => {
   it('want no credentials, and do not mind wrong ones', async () => {
-    expect(open.map(({ operationId }) => operationId)).toEqual(['claimGift', 'redeemGift', 'getRedeemStatus']);
+    expect(open.map(({ operationId }) => operationId)).toEqual([
+      'getClaimChallenge',
+      'claimGift',
+      'redeemGift',
+      'getRedeemStatus',
+    ]);
     const everyone = [{ headers: {} }, ...(await wrongCredentials(credentials))];
     const refusers = await Promise.all(everyone.map(({ headers }) => refusersOf(open, headers)));
     expect(refusers.flat()).toEqual([]);

@@ -1,5 +1,7 @@
 import { type Database, type Sql, sql } from '@svc/store';
-import { type ClaimDeps, CodeLookup, findByCode, reserve } from '../../packages/server/src/gifts/claim.ts';
+import { type ClaimDeps, findByCode, reserve } from '../../packages/server/src/gifts/claim.ts';
+import { ClaimProofs } from '../../packages/server/src/gifts/claim-proof.ts';
+import { CodeLookup } from '../../packages/server/src/gifts/code-lookup.ts';
 import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
 import { recording, spelled } from './record-statements.ts';
 
@@ -30,8 +32,13 @@ export async function redeemScripts(db: Database, code: string, codeLine: string
   const looking: Sql[] = [];
   const reserving: Sql[] = [];
   const ending: Sql[] = [];
-  const codes = new CodeLookup(recording(db, looking), NO_LIMIT);
-  const gift = await findByCode({ codes }, CLIENT, code);
+  const codes = new CodeLookup({
+    db: recording(db, looking),
+    limits: { perClient: NO_LIMIT, total: NO_LIMIT },
+    proofs: new ClaimProofs(new Uint8Array(32)),
+    log: { info: () => {}, warn: () => {} },
+  });
+  const gift = await findByCode({ codes }, { client: CLIENT }, code);
   if (!gift) throw new Error(`There is no gift ${code}.`);
   const destination = { chain: 'starknet', address: ADDRESS, shownAddress: ADDRESS } as const;
   const deps = { ...chains, db, codes } as unknown as ClaimDeps;

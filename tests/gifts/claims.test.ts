@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { endpoints } from '@svc/protocol';
+import { createSvc, solveProof } from '@svc/sdk';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
@@ -118,6 +119,41 @@ describe('a guessed code', () => {
     for (let i = 0; i < 10; i++) await ask(`GUESS-${i}`, { client: `10.0.0.${i}, ${client}` });
     expectError(await ask(code, { client: `10.0.0.99, ${client}` }), 429, 'rate_limited');
     expectError(await ask(code, { client }), 429, 'rate_limited');
+  });
+});
+
+describe('while too many unknown codes are looked up', () => {
+  let guessed: RunningServer;
+  const proofOf = async () => {
+    const { body } = await send(`${guessed.credentials.baseUrl}/gifts/claim-challenge`);
+    return solveProof(body as Parameters<typeof solveProof>[0]);
+  };
+  beforeAll(async () => {
+    guessed = await service.another({ SVC_ROLE: 'api', UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' });
+  });
+
+  it('a look-up needs a proof of work, valid once at every process', async () => {
+    const { code } = await newGift();
+    await ask('NO-SUCH-CODE');
+    const refusal = await ask(code, { at: guessed });
+    expectError(refusal, 429, 'proof_of_work_required');
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    const headers = { 'x-svc-proof': await proofOf() };
+    expect((await ask(code, { at: guessed, headers })).body).toMatchObject({ valid: true });
+    expectError(await ask(code, { at: guessed, headers }), 400, 'invalid_proof_of_work');
+    expect((await ask(code)).body).toMatchObject({ valid: true });
+  });
+
+  it('the client library claims and redeems all the same', async () => {
+    const [{ code }, wallet] = [await newGift(), newWallet()];
+    await ask('NO-SUCH-CODE');
+    const { baseUrl, publicKey } = guessed.credentials;
+    const svc = createSvc({ baseUrl, publicKey });
+    expect(await svc.gifts.claimGift({ code })).toMatchObject({ valid: true });
+    const { giftRedeem } = await svc.gifts.redeemGift({ code, walletAddress: wallet, chain: 'starknet' });
+    expect(giftRedeem).toMatchObject({ status: 'SUCCESS', walletAddress: wallet });
+    const { id: redeemId } = giftRedeem;
+    expect(await svc.gifts.getRedeemStatus({ code, redeemId })).toMatchObject({ status: 'SUCCESS' });
   });
 });
 

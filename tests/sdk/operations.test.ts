@@ -65,6 +65,7 @@ const additions = [
   'gifts.listGiftRedeems',
   'gifts.giftRedeems',
   'gifts.getGiftRedeem',
+  'gifts.getClaimChallenge',
   'gifts.claimGift',
   'gifts.redeemGift',
   'gifts.getRedeemStatus',

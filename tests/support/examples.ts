@@ -290,6 +290,7 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
   getGift: ({ gifts }) => ({ params: { id: gifts.gift.id } }),
   updateGift: ({ gifts }) => ({ params: { id: gifts.gift.id }, body: { name: 'Navidad 2026' } }),
   deleteGift: ({ gifts }) => ({ params: { id: gifts.disposable.shift()?.id ?? 'none' } }),
+  getClaimChallenge: () => ({}),
   claimGift: ({ gifts }) => ({ params: { code: gifts.gift.code } }),
   redeemGift: ({ gifts }) => ({
     params: { code: gifts.gift.code },

@@ -119,6 +119,15 @@ export const catalogue = {
   gift_user_limit_reached: { status: 400, message: 'Gift redemption limit for this wallet reached' },
   gift_inactive: { status: 400, message: 'Gift is not active' },
   gift_not_started: { status: 400, message: 'Gift has not started yet' },
+  proof_of_work_required: {
+    status: 429,
+    message:
+      'Too many unknown gift codes were looked up. Solve a challenge of GET /gifts/claim-challenge and send it as x-svc-proof, or wait.',
+  },
+  invalid_proof_of_work: {
+    status: 400,
+    message: 'The x-svc-proof is wrong, expired or used already. Solve a new challenge of GET /gifts/claim-challenge.',
+  },
   redeem_not_found: { status: 404, message: 'No redeem has this id.' },
   payout_failed: { status: 500, message: 'The payout failed and was taken back. Check the manager wallet balance.' },
 } as const satisfies Record<string, { status: number; message: string }>;

@@ -19,3 +19,4 @@ export * from './values/amounts.ts';
 export * from './values/hex.ts';
 export * from './values/moment.ts';
 export * from './values/parsed.ts';
+export * from './values/proof-of-work.ts';

@@ -128,6 +128,7 @@ const giftOperations = (on: Bind) => ({
   listGiftRedeems: on(gifts.listGiftRedeems),
   giftRedeems: on(gifts.giftRedeems),
   getGiftRedeem: on(gifts.getGiftRedeem),
+  getClaimChallenge: on(giftClaims.getClaimChallenge),
   claimGift: on(giftClaims.claimGift),
   redeemGift: on(giftClaims.redeemGift),
   getRedeemStatus: on(giftClaims.getRedeemStatus),

@@ -5,10 +5,41 @@ import {
   parseStarknetAddress,
   type RedeemChain,
 } from '@svc/protocol';
+import { solveProof } from './claim-proof.ts';
 import type { Client } from './client/client.ts';
-import { SvcConnectionError, SvcInputError } from './client/errors.ts';
+import { SvcApiError, SvcConnectionError, SvcInputError } from './client/errors.ts';
 import { type PollOptions, pollUntil } from './client/poll.ts';
 import { request } from './client/request.ts';
+
+export type ClaimChallenge = AnswerOf<typeof endpoints.getClaimChallenge>;
+
+/**
+ * A challenge for a proof of work. `claimGift` and `redeemGift` solve one by themselves while the service asks for it, because too many
+ * unknown codes were looked up: that takes about a second.
+ *
+ * @example
+ * const { difficulty, expiresAt } = await svc.gifts.getClaimChallenge();
+ */
+export function getClaimChallenge(client: Client): Promise<ClaimChallenge> {
+  return request<typeof endpoints.getClaimChallenge>(client, { route: 'GET /gifts/claim-challenge', access: 'none' });
+}
+
+/** A proof may expire or the service change its mind meanwhile. */
+const MAX_PROOFS = 3;
+const proofCodes = new Set(['proof_of_work_required', 'invalid_proof_of_work']);
+
+async function withProof<T>(client: Client, send: (proof: string | undefined) => Promise<T>): Promise<T> {
+  let proof: string | undefined;
+  for (let proofs = 0; ; proofs++) {
+    try {
+      return await send(proof);
+    } catch (error) {
+      const isNeeded = error instanceof SvcApiError && proofCodes.has(error.code);
+      if (!isNeeded || proofs === MAX_PROOFS) throw error;
+      proof = await (client.solveProof ?? solveProof)(await getClaimChallenge(client));
+    }
+  }
+}
 
 export interface ClaimGiftParams {
   readonly code: string;
@@ -31,11 +62,14 @@ export type Claim =
  * console.log(claim.valid ? `${claim.gift.amount} USDC from ${claim.orgName}` : claim.reason);
  */
 export async function claimGift(client: Client, { code }: ClaimGiftParams): Promise<Claim> {
-  const { valid, gift, orgName, reason } = await request<typeof endpoints.claimGift>(client, {
-    route: 'GET /gifts/claim/{code}',
-    access: 'none',
-    params: { code },
-  });
+  const { valid, gift, orgName, reason } = await withProof(client, (proof) =>
+    request<typeof endpoints.claimGift>(client, {
+      route: 'GET /gifts/claim/{code}',
+      access: 'none',
+      params: { code },
+      proof,
+    }),
+  );
   if (!valid) return { valid, reason: reason ?? 'Gift not found' };
   if (gift && orgName !== undefined) return { valid, gift, orgName };
   throw new SvcConnectionError('invalid_answer', 'The service says that the code is valid, but not what it gives.');
@@ -71,13 +105,16 @@ export async function redeemGift<C extends RedeemChain>(
   { code, walletAddress, chain, idempotencyKey }: RedeemGiftParams<C>,
 ): Promise<Redeemed<C>> {
   requireAddress(walletAddress, chain);
-  const answer = await request<typeof endpoints.redeemGift>(client, {
-    route: 'POST /gifts/claim/{code}/redeem',
-    access: 'none',
-    params: { code },
-    body: { walletAddress, chain },
-    idempotencyKey,
-  });
+  const answer = await withProof(client, (proof) =>
+    request<typeof endpoints.redeemGift>(client, {
+      route: 'POST /gifts/claim/{code}/redeem',
+      access: 'none',
+      params: { code },
+      body: { walletAddress, chain },
+      idempotencyKey,
+      proof,
+    }),
+  );
   return answer as Redeemed<C>;
 }
 

@@ -27,12 +27,14 @@ export type {
   WalletType,
   Webhook,
 } from '@svc/protocol';
+export { solveProof } from './claim-proof.ts';
 export {
   type BearerToken,
   type Client,
   createClient,
   type Fetch,
   type Runtime,
+  type SolveProof,
   type SvcOptions,
 } from './client/client.ts';
 export { type Config, getConfig } from './client/config.ts';
@@ -45,9 +47,11 @@ export { createSvc, type Svc } from './create-svc.ts';
 export { type GetUsdAmountParams, getUsdAmount } from './exchanges.ts';
 export {
   type Claim,
+  type ClaimChallenge,
   type ClaimGiftParams,
   claimGift,
   type GetRedeemStatusParams,
+  getClaimChallenge,
   getRedeemStatus,
   type Redeemed,
   type RedeemedOnStarknet,

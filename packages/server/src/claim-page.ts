@@ -30,6 +30,7 @@ export function loadClaimPage(config: Config, log: Logger, flush: () => void): P
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
+  "worker-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
   'img-src data:',

@@ -4,6 +4,7 @@ import { parseTokenAmount, type UsdMicros, unparsed } from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import { type RelayerAccount, VariableReader } from './env-reader.ts';
+import type { MissLimits } from './gifts/code-lookup.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
 import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/provider.ts';
 import { type SponsorLimits, STRK_DECIMALS } from './relayer/budget.ts';
@@ -30,7 +31,8 @@ export interface Config {
   readonly publicKeyPerMinute: number;
   /** Per client address. */
   readonly claimsPerMinute: number;
-  readonly unknownCodesPerMinute: number;
+  /** Per minute: of a client address, and of all together. */
+  readonly unknownCodes: MissLimits;
   /** Per client address. */
   readonly failedAuthPerMinute: number;
   readonly sponsoredPerSecond: number;
@@ -74,6 +76,8 @@ const SPONSORED_PER_SECOND_AND_CORE = 4;
 const MAX_PER_MINUTE = 1_000_000_000;
 /** Users at their own limit that a public key's ceiling has room for. */
 const BUSY_USERS_OF_KEY = 100;
+/** Clients at their limit of unknown codes before look-ups of all need a proof of work. */
+const GUESSING_CLIENTS = 100;
 const proxies = { off: 0, on: 1, '1': 1, '2': 2, '3': 3, '4': 4, '5': 5 } as const;
 const FRI_PER_STRK = 10n ** 18n;
 /** Thousands of transfers. */
@@ -117,7 +121,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       MAX_PER_MINUTE,
     ),
     claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, MAX_PER_MINUTE),
-    unknownCodesPerMinute: read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, MAX_PER_MINUTE),
+    unknownCodes: readMissLimits(read),
     failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 300, 1, MAX_PER_MINUTE),
     sponsoredPerSecond: read.integer(
       'SPONSORED_PER_SECOND',
@@ -168,6 +172,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   read.finish();
   return { ...config, warnings: read.misspelled(ELSEWHERE) };
+}
+
+function readMissLimits(read: VariableReader): MissLimits {
+  const perClient = read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, MAX_PER_MINUTE);
+  const usual = Math.min(perClient * GUESSING_CLIENTS, MAX_PER_MINUTE);
+  return { perClient, total: read.integer('UNKNOWN_CODES_TOTAL_PER_MINUTE', usual, 1, MAX_PER_MINUTE) };
 }
 
 /** All or none: half a configuration would fail at the first payment. */

@@ -13,7 +13,8 @@ import { createExchange, type Exchange, fixedRates } from './exchanges/exchange.
 import * as exchanges from './exchanges/module.ts';
 import { RateBook } from './exchanges/rate-book.ts';
 import { sourcesInOrder } from './exchanges/rate-sources.ts';
-import { CodeLookup } from './gifts/claim.ts';
+import { ClaimProofs } from './gifts/claim-proof.ts';
+import { CodeLookup } from './gifts/code-lookup.ts';
 import * as gifts from './gifts/module.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
 import type { Handlers } from './http/call.ts';
@@ -61,6 +62,8 @@ export interface Platform
   /** Requests that wait until a redeem is paid. */
   readonly waiters: RedeemWaiters;
   readonly mailers: Mailers;
+  /** The same in all processes: each checks challenges that another issued. */
+  readonly proofKey: Uint8Array;
 }
 
 /** All modules together: what the service answers, runs and reports. */
@@ -109,6 +112,7 @@ export function createModules(platform: Platform): Modules {
   const bridge = createCctpBridge({ networks, url: addresses.bridge });
   const exchange = openExchange(config, db, log);
   const allowLoopback = config.allowLoopbackUrls;
+  const proofs = new ClaimProofs(platform.proofKey);
 
   const modules = {
     chains: chains.create({ networks }),
@@ -138,7 +142,8 @@ export function createModules(platform: Platform): Modules {
       gas: config.giftGas,
       publicUrl: addresses.public,
       canBridge: (each) => bridge.serves(each),
-      codes: new CodeLookup(db, config.unknownCodesPerMinute),
+      proofs,
+      codes: new CodeLookup({ db, limits: config.unknownCodes, proofs, log }),
       waiters: platform.waiters,
     }),
     purchases: purchases.create({

@@ -11,6 +11,7 @@ import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
 import { loadClaimPage } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
+import { deploymentKey } from './crypto/deployment-secret.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
@@ -104,6 +105,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       credentials,
       waiters,
       mailers,
+      proofKey: await deploymentKey(db, 'claim proofs'),
       relayers: {
         production: config.relayers,
         development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],

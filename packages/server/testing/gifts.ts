@@ -12,7 +12,9 @@ import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import { type Authenticator, createAuthenticate } from '../src/auth/authenticate.ts';
 import type { Networks } from '../src/chains/networks.ts';
-import { type ClaimDeps, CodeLookup } from '../src/gifts/claim.ts';
+import type { ClaimDeps } from '../src/gifts/claim.ts';
+import { ClaimProofs } from '../src/gifts/claim-proof.ts';
+import { CodeLookup, type MissLimits } from '../src/gifts/code-lookup.ts';
 import { createGift, createGiftsBulk, type GiftDeps, type GiftMail } from '../src/gifts/create-gifts.ts';
 import { isExpired, lockGift, openRedeem, releaseRemainder, shareOfRedeem } from '../src/gifts/gift.ts';
 import { deleteGift, updateGift } from '../src/gifts/manage-gifts.ts';
@@ -224,11 +226,25 @@ export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): Claim
     networks,
     manager: () => MANAGER,
     canBridge: () => true,
-    codes: new CodeLookup(db, PLENTY),
+    proofs: testProofs,
+    codes: codeLookup(db, { perClient: PLENTY, total: PLENTY }),
     waiters: new RedeemWaiters(),
     now: () => NOW,
     ...changes,
   };
+}
+
+/** Solved in a few attempts. */
+export const testProofs = new ClaimProofs(Buffer.alloc(32, 1), 2);
+
+export function codeLookup(db: Pick<Db, 'one'>, limits: MissLimits, now?: () => number): CodeLookup {
+  return new CodeLookup({
+    db,
+    limits,
+    proofs: testProofs,
+    log: { info: () => {}, warn: () => {} },
+    ...(now && { now }),
+  });
 }
 
 export interface AppLimits {

@@ -36,6 +36,7 @@ async function bundle(outDir: string): Promise<void> {
     // a test made.
     define: { 'process.env.NODE_ENV': '"production"' },
     oxc: { jsx: { runtime: 'automatic', importSource: 'react', development: false } },
+    worker: { format: 'es' },
     build: {
       outDir,
       emptyOutDir: false,

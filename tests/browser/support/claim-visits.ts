@@ -32,8 +32,8 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly fake?: boolean;
 }
 
-export async function openClaimVisits(): Promise<ClaimVisits> {
-  const env = { RATE_LIMIT_PER_MINUTE: '1000000', CLAIM_LIMIT_PER_MINUTE: '100000' };
+export async function openClaimVisits(settings: Record<string, string> = {}): Promise<ClaimVisits> {
+  const env = { RATE_LIMIT_PER_MINUTE: '1000000', CLAIM_LIMIT_PER_MINUTE: '100000', ...settings };
   const [server, browser] = await Promise.all([startServer({ env }), openChromium()]);
   return {
     server,

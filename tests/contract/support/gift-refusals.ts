@@ -82,8 +82,22 @@ const redeemedWith =
     return attempt;
   };
 
+/** In this process one unknown code is enough. */
+const withoutProof: MakeRefusal = async ({ guessedUrl }) => {
+  await send(`${guessedUrl}/gifts/claim/NO-SUCH-CODE`);
+  return { baseUrl: guessedUrl };
+};
+
+const withBadProof: MakeRefusal = async (context) => ({
+  ...(await withoutProof(context)),
+  headers: { 'x-svc-proof': 'nonsense' },
+});
+
+const proofRefusals = { proof_of_work_required: withoutProof, invalid_proof_of_work: withBadProof };
+
 export const claimRefusals: RefusalsOf = {
-  claimGift: { rate_limited: rateLimited },
+  getClaimChallenge: { rate_limited: rateLimited },
+  claimGift: { rate_limited: rateLimited, ...proofRefusals },
   redeemGift: {
     gift_not_found: withParams({ code: 'NO-SUCH-CODE' }),
     gift_expired: giftWith({}, { expiresAt: LONG_AGO }),
@@ -93,6 +107,7 @@ export const claimRefusals: RefusalsOf = {
     gift_not_started: giftWith({ startsAt: FAR_AHEAD }),
     chain_not_configured: ({ strandedCode }) => ({ params: { code: strandedCode } }),
     rate_limited: rateLimited,
+    ...proofRefusals,
     payout_failed: async ({ data: { sandbox } }) => {
       await sandbox.orderFault({ ...WOULD_REVERT });
       return {};

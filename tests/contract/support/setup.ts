@@ -13,6 +13,8 @@ export interface RefusalSetup {
   readonly callers: Callers;
   /** A process where the key has reached its limit. */
   readonly exhaustedUrl: string;
+  /** A process that wants proofs of work after one unknown code. */
+  readonly guessedUrl: string;
   /** The code of a gift of a live chain that is not configured any more. */
   readonly strandedCode: string;
   /** The id of a refundable purchase of such a chain. */
@@ -59,6 +61,7 @@ export async function prepareRefusals(): Promise<RefusalSetup> {
       data,
       callers,
       exhaustedUrl: await exhausted(service, callers.keys),
+      guessedUrl: (await service.another({ UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' })).credentials.baseUrl,
       strandedCode: await strandedGift(service),
       strandedPurchase: await strandedPurchase(service),
       thrifty: await thriftyOrganization(service),

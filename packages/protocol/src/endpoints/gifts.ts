@@ -111,6 +111,21 @@ export const deleteGift = endpoint({
   errors: ['gift_not_found'],
 });
 
+export const getClaimChallenge = endpoint({
+  operationId: 'getClaimChallenge',
+  method: 'GET',
+  path: '/gifts/claim-challenge',
+  tag: 'Claims',
+  summary: 'Get a challenge for a proof of work',
+  description:
+    'Claims and redeems need a proof of work while too many unknown codes are looked up; they then answer 429 `proof_of_work_required`. ' +
+    'Find a whole number whose PBKDF2 (HMAC-SHA-256, the number in decimal as password, `challenge` as salt, `iterations`, 32 bytes) ' +
+    'begins with `difficulty` zero bits. Send `{challenge}.{number}` in the header `x-svc-proof`. A proof is valid once.',
+  access: 'none',
+  answers: { 200: schema.ClaimChallenge },
+  errors: ['rate_limited'],
+});
+
 export const claimGift = endpoint({
   operationId: 'claimGift',
   method: 'GET',
@@ -120,7 +135,7 @@ export const claimGift = endpoint({
   access: 'none',
   params: schema.CodeParams,
   answers: { 200: schema.Claim },
-  errors: ['rate_limited'],
+  errors: ['rate_limited', 'proof_of_work_required', 'invalid_proof_of_work'],
 });
 
 export const redeemGift = endpoint({
@@ -143,6 +158,8 @@ export const redeemGift = endpoint({
     'gift_not_started',
     'chain_not_configured',
     'rate_limited',
+    'proof_of_work_required',
+    'invalid_proof_of_work',
     'payout_failed',
   ],
 });

@@ -151,6 +151,16 @@ export const GiftRedeemPage = Page(GiftRedeem, 'GiftRedeemPage');
 export const CodeParams = Type.Object({ code: Identifier('The gift code') });
 export const RedeemParams = Type.Object({ code: Identifier('The gift code'), redeemId: Identifier('The redeem') });
 
+export const ClaimChallenge = Type.Object(
+  {
+    challenge: Type.String({ description: 'The salt of the digest, and the first part of the proof' }),
+    iterations: Type.Integer({ description: 'Of PBKDF2' }),
+    difficulty: Type.Integer({ description: 'Zero bits that the digest begins with' }),
+    expiresAt: Timestamp(),
+  },
+  { title: 'ClaimChallenge' },
+);
+
 export const Claim = Type.Object(
   {
     valid: Type.Boolean(),

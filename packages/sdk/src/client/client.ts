@@ -1,3 +1,4 @@
+import type { ProofOfWork } from '@svc/protocol';
 import { SvcInputError } from './errors.ts';
 import { readUrl } from './input.ts';
 import { readTrust, type Trust, type TrustOptions } from './trust.ts';
@@ -5,6 +6,9 @@ import { readTrust, type Trust, type TrustOptions } from './trust.ts';
 /** A user's token, or a function that returns a fresh one for each request. */
 export type BearerToken = string | (() => string | Promise<string>);
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
+
+/** Solves a challenge and returns the proof. */
+export type SolveProof = (challenge: ProofOfWork) => Promise<string>;
 
 export interface SvcOptions {
   /** The service's URL, ending in `/v1`. */
@@ -22,6 +26,8 @@ export interface SvcOptions {
   readonly trust?: TrustOptions | undefined;
   /** Lets users of production choose PINs and passphrases that are easy to guess. Default: false. */
   readonly allowWeakEncryptKeys?: boolean | undefined;
+  /** Solves challenges of claims elsewhere, such as in a worker. Default: `solveProof`, here. */
+  readonly solveProof?: SolveProof | undefined;
   /** Retries after a connection error or a transient status. Default: 2. */
   readonly maxRetries?: number | undefined;
   /** Per attempt. Default: 60000. */
@@ -40,6 +46,7 @@ export interface Client {
   readonly timeoutMs: number;
   readonly trust: Trust;
   readonly allowWeakEncryptKeys: boolean;
+  readonly solveProof?: SolveProof | undefined;
   readonly runtime: Runtime;
 }
 
@@ -72,6 +79,7 @@ export function createClient(options: SvcOptions, runtime: Runtime = defaultRunt
     timeoutMs: readWhole('timeoutMs', options.timeoutMs ?? TIMEOUT_MS, 1, LONGEST_TIMEOUT_MS),
     trust: readTrust(options.trust),
     allowWeakEncryptKeys: options.allowWeakEncryptKeys === true,
+    solveProof: options.solveProof,
     runtime,
   };
 }

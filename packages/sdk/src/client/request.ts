@@ -1,4 +1,12 @@
-import type { Access, AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from '@svc/protocol';
+import {
+  type Access,
+  type AnswerOf,
+  type BodyOf,
+  type Endpoint,
+  type ParamsOf,
+  PROOF_HEADER,
+  type QueryOf,
+} from '@svc/protocol';
 import { type BearerToken, type Client, refuseSecretInBrowser } from './client.ts';
 import { SvcApiError, SvcConnectionError, SvcInputError } from './errors.ts';
 import { isObject, randomHex } from './values.ts';
@@ -15,6 +23,8 @@ export type RequestSpec<E extends Endpoint> = {
   readonly signal?: AbortSignal | undefined;
   /** Deduplicates the request at the service. Default: a new key per call. */
   readonly idempotencyKey?: string | undefined;
+  /** A solved proof of work. */
+  readonly proof?: string | undefined;
 } & SpecField<'params', ParamsOf<E>> &
   SpecField<'query', QueryOf<E>> &
   SpecField<'body', BodyOf<E>>;
@@ -35,6 +45,7 @@ export async function request<E extends Endpoint>(client: Client, spec: RequestS
   if (body !== undefined) fixed['content-type'] = 'application/json';
   if (method === 'POST')
     fixed['idempotency-key'] = readKey(spec.idempotencyKey) ?? randomHex(client.runtime, KEY_BYTES);
+  if (spec.proof !== undefined) fixed[PROOF_HEADER] = spec.proof;
   const answer = await sendWithRetries(client, {
     method,
     url: client.baseUrl + fill(path, params) + search(query),
@@ -121,8 +132,8 @@ const LONGEST_PAUSE_MS = 60_000;
 
 const RATE_LIMITED = 429;
 const TRANSIENT_STATUSES = new Set([RATE_LIMITED, 500, 502, 503, 504]);
-/** Status 500, but final: an immediate retry gets the same answer. */
-const FINAL_CODES = new Set(['payout_failed']);
+/** Final in spite of their status: a retry of the same request gets the same answer. */
+const FINAL_CODES = new Set(['payout_failed', 'proof_of_work_required']);
 
 interface FailedAttempt {
   readonly method: string;

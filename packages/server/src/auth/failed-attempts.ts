@@ -22,9 +22,7 @@ export function limitFailures(
     if (access === 'none') return authenticate(access, headers, ip);
     const credentials = digestOf(headers);
     const isProven = proven.has(credentials);
-    const client = clientOf(ip);
-    const counter = `failed ${client}`;
-    const refusal = isProven ? undefined : failures.refusal(counter);
+    const refusal = isProven ? undefined : failures.refusal(counterOf(ip));
     if (refusal) throw tooMany(refusal);
     try {
       const caller = await authenticate(access, headers, ip);
@@ -33,13 +31,14 @@ export function limitFailures(
     } catch (error) {
       if (!isGuess(error)) throw error;
       proven.delete(credentials);
-      const decision = await failures.take(counter);
-      if (decision.remaining === 0) log.warn({ client }, 'failed authentications at their limit');
+      const decision = await failures.take(counterOf(ip));
+      if (decision.remaining === 0) log.warn({ client: clientOf(ip) }, 'failed authentications at their limit');
       throw decision.allowed ? error : tooMany(decision);
     }
   };
 }
 
+const counterOf = (ip: string) => `failed ${clientOf(ip)}`;
 const tooMany = ({ resetSeconds }: Decision) => new TooManyRequests(resetSeconds);
 
 /** A request without credentials, or with those of the wrong kind, guesses nothing. */

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, claimApp, claimDeps, NOW, putStatus, SOLANA_WALLET, useGifts } from '../../testing/gifts.ts';
-import { CodeLookup } from './claim.ts';
+import { at, claimApp, claimDeps, codeLookup, NOW, putStatus, SOLANA_WALLET, useGifts } from '../../testing/gifts.ts';
 import { endRedeems, RedeemWaiters } from './redeem.ts';
 
 const fixture = useGifts();
@@ -15,7 +14,8 @@ beforeAll(async () => {
   const waiters = new RedeemWaiters();
   waiters.stop();
   app = await claimApp(claimDeps(fixture.db, { waiters }));
-  strict = await claimApp(claimDeps(fixture.db, { waiters, codes: new CodeLookup(fixture.db, 10) }), { requests: 100 });
+  const codes = codeLookup(fixture.db, { perClient: 10, total: 1_000 });
+  strict = await claimApp(claimDeps(fixture.db, { waiters, codes }), { requests: 100 });
 });
 afterAll(async () => {
   await app.close();

@@ -15,9 +15,10 @@ import { type Database, type Db, type Sql, sql } from '@svc/store';
 import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { type Answer, type Call, WithStatus } from '../http/call.ts';
-import { TooManyRequests } from '../http/rate-limit.ts';
 import { enqueue } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
+import type { ClaimProofs } from './claim-proof.ts';
+import type { CodeLookup, Visitor } from './code-lookup.ts';
 import { codeKey, type GiftRecord, giftColumns, refusalOf, shareOfRedeem } from './gift.ts';
 import { bridgeJob, payoutJob, type Redeem, type RedeemWaiters, redeemColumns } from './redeem.ts';
 
@@ -28,12 +29,13 @@ export interface ClaimDeps {
   readonly manager: (environment: Environment) => bigint;
   readonly canBridge: (environment: Environment) => boolean;
   readonly codes: CodeLookup;
+  readonly proofs: ClaimProofs;
   readonly waiters: RedeemWaiters;
   readonly now?: () => number;
 }
 
 type RedeemGift = typeof endpoints.redeemGift;
-type Request = Pick<Call<RedeemGift>, 'client' | 'params' | 'body' | 'requestKey'>;
+type Request = Pick<Call<RedeemGift>, keyof Visitor | 'params' | 'body' | 'requestKey'>;
 
 /** Counted from the start of the request: it ends before its Idempotency-Key is released. */
 const MAX_WAIT_MS = 30_000;
@@ -42,9 +44,9 @@ const STANDARD_SECONDS = 28_800;
 
 export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Answer<RedeemGift>> {
   const startedAt = performance.now();
-  const { client, params, body, requestKey } = request;
+  const { params, body, requestKey } = request;
   const destination = readDestination(body.chain, body.walletAddress);
-  const gift = await findByCode(deps, client, params.code);
+  const gift = await findByCode(deps, request, params.code);
   if (!gift) throw new ApiError('gift_not_found', undefined, { status: 400 });
   const id = await deps.db.tx((tx) => reserve(deps, tx, { giftId: gift.id, destination, requestKey }));
   const leftMs = MAX_WAIT_MS - (performance.now() - startedAt);
@@ -80,13 +82,18 @@ type ClaimGift = typeof endpoints.claimGift;
 
 export async function claimGift(
   deps: Pick<ClaimDeps, 'codes' | 'now'>,
-  { client, params }: Pick<Call<ClaimGift>, 'client' | 'params'>,
+  request: Pick<Call<ClaimGift>, keyof Visitor | 'params'>,
 ): Promise<Answer<ClaimGift>> {
-  const gift = await findByCode(deps, client, params.code);
+  const gift = await findByCode(deps, request, request.params.code);
   const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) return { valid: false, reason: catalogue[refusal ?? 'gift_not_found'].message };
   const { code, name, amount, orgName } = gift;
   return { valid: true, gift: { code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' }, orgName };
+}
+
+export function claimChallenge({ proofs }: Pick<ClaimDeps, 'proofs'>): Answer<typeof endpoints.getClaimChallenge> {
+  const { expiresAt, ...challenge } = proofs.issue();
+  return { ...challenge, expiresAt: expiresAt.toISOString() };
 }
 
 type GetRedeemStatus = typeof endpoints.getRedeemStatus;
@@ -96,7 +103,7 @@ export async function redeemStatus(
   { codes }: Pick<ClaimDeps, 'codes'>,
   { client, params }: Pick<Call<GetRedeemStatus>, 'client' | 'params'>,
 ): Promise<Answer<GetRedeemStatus>> {
-  const redeem = await codes.find<Redeem>(
+  const redeem = await codes.findUnguessable<Redeem>(
     client,
     sql`
       select ${redeemColumns} from gift_redeems
@@ -232,8 +239,8 @@ export interface ClaimedGift extends GiftRecord {
   readonly orgName: string;
 }
 
-export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, client: string, code: string) {
-  return codes.find<ClaimedGift>(client, giftByCode(code));
+export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, { client, proofOfWork }: Visitor, code: string) {
+  return codes.find<ClaimedGift>({ client, proofOfWork }, giftByCode(code));
 }
 
 function giftByCode(code: string): Sql {
@@ -243,67 +250,3 @@ function giftByCode(code: string): Sql {
       join organizations on organizations.id = gifts.organization_id
      where gifts.code_key = ${keyOfCode(code)} and gifts.deleted_at is null`;
 }
-
-const WINDOW_SECONDS = 60;
-const MAX_REFUSED = 10_000;
-
-interface Counted {
-  readonly used: number;
-  readonly endsInMs: string;
-}
-
-/**
- * Counts misses for each client in the statement that looks up, under a row lock: concurrent requests learn no more than serial
- * ones.
- */
-export class CodeLookup {
-  readonly #db: Pick<Db, 'one'>;
-  readonly #limit: number;
-  readonly #now: () => number;
-  readonly #refused = new Map<string, number>();
-
-  constructor(db: Pick<Db, 'one'>, unknownPerMinute: number, now: () => number = () => performance.now()) {
-    this.#db = db;
-    this.#limit = unknownPerMinute;
-    this.#now = now;
-  }
-
-  async find<T extends { readonly id: string }>(client: string, query: Sql): Promise<T | undefined> {
-    this.#refuseKnown(client);
-    const limit = this.#limit;
-    const row = await this.#db.one<Counted & (T | { readonly id: null })>(sql`
-      with found as (
-        ${query}
-      ), counted as (
-        insert into rate_windows as w (key_id, started_at, used, granted)
-        values (${`codes ${client}`}, statement_timestamp(), case when exists (select from found) then 0 else 1 end, 0)
-        on conflict (key_id) do update set
-          started_at = case when ${isOver} then statement_timestamp() else w.started_at end,
-          used = case when ${isOver} then excluded.used
-                      when w.used >= ${limit}::integer then ${limit}::integer + 1
-                      else w.used + excluded.used end
-        returning used, extract(epoch from started_at - statement_timestamp()) * 1000 + ${WINDOW_SECONDS * 1000}::integer as ends_in_ms
-      )
-      select found.*, counted.used, counted.ends_in_ms as "endsInMs"
-        from counted
-        left join found on counted.used <= ${limit}::integer`);
-    if (!row) throw new Error('A lookup of a code was not counted.');
-    if (row.used > limit) this.#refuse(client, this.#now() + Number(row.endsInMs));
-    return row.id === null ? undefined : (row as T);
-  }
-
-  #refuseKnown(client: string): void {
-    const endsAt = this.#refused.get(client);
-    if (endsAt === undefined) return;
-    if (endsAt > this.#now()) this.#refuse(client, endsAt);
-    this.#refused.delete(client);
-  }
-
-  #refuse(client: string, endsAt: number): never {
-    if (this.#refused.size >= MAX_REFUSED) this.#refused.clear();
-    this.#refused.set(client, endsAt);
-    throw new TooManyRequests(Math.max(1, Math.ceil((endsAt - this.#now()) / 1000)));
-  }
-}
-
-const isOver = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;

@@ -7,7 +7,8 @@ import type { JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers } from '../relayer/outcome.ts';
 import { type BridgeRedeemDeps, bridgeRedeem, requeueStalledRedeems } from './bridge-redeem.ts';
 import { burnOutcomes } from './burn.ts';
-import { type ClaimDeps, claimGift, redeemGift, redeemStatus } from './claim.ts';
+import { type ClaimDeps, claimChallenge, claimGift, redeemGift, redeemStatus } from './claim.ts';
+import { deleteExpiredProofs } from './code-lookup.ts';
 import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
 import {
   deleteGift,
@@ -39,7 +40,7 @@ type GiftOperation =
   | 'listGiftRedeems'
   | 'getGiftRedeem';
 
-type ClaimOperation = 'claimGift' | 'redeemGift' | 'getRedeemStatus';
+type ClaimOperation = 'getClaimChallenge' | 'claimGift' | 'redeemGift' | 'getRedeemStatus';
 
 export type GiftModuleDeps = GiftDeps & ClaimDeps & PayoutJobDeps & BridgeRedeemDeps;
 
@@ -47,7 +48,7 @@ export function create(deps: GiftModuleDeps): Module<GiftOperation | ClaimOperat
   return {
     handlers: { ...giftHandlers(deps), ...claimHandlers(deps) },
     jobs: [giftJobs(deps), payoutJobs(deps), bridgingJobs(deps)],
-    gauges: [...payoutGauges(deps.db.lists), ...bridgingGauges(deps.db.lists)],
+    gauges: [...payoutGauges(deps.db.lists), ...bridgingGauges(deps.db.lists), ...deps.codes.gauges()],
   };
 }
 
@@ -73,6 +74,7 @@ function giftHandlers(deps: GiftDeps): Pick<Handlers, GiftOperation> {
 
 export function claimHandlers(deps: ClaimDeps): Pick<Handlers, ClaimOperation> {
   return {
+    getClaimChallenge: () => claimChallenge(deps),
     claimGift: (call) => claimGift(deps, call),
     redeemGift: (call) => redeemGift(deps, call),
     getRedeemStatus: (call) => redeemStatus(deps, call),
@@ -80,11 +82,18 @@ export function claimHandlers(deps: ClaimDeps): Pick<Handlers, ClaimOperation> {
 }
 
 const RELEASE_TASK = 'release-expired-gifts';
+const FORGET_TASK = 'forget-used-proofs';
 
 function giftJobs({ db, now = Date.now }: Pick<GiftDeps, 'db' | 'now'>): Jobs {
   return {
-    handlers: { [RELEASE_TASK]: (_: unknown, { signal }) => releaseExpired(db, now(), signal) },
-    recurring: [{ task: RELEASE_TASK, everySeconds: 15 }],
+    handlers: {
+      [RELEASE_TASK]: (_: unknown, { signal }) => releaseExpired(db, now(), signal),
+      [FORGET_TASK]: async () => void (await deleteExpiredProofs(db)),
+    },
+    recurring: [
+      { task: RELEASE_TASK, everySeconds: 15 },
+      { task: FORGET_TASK, everySeconds: 600 },
+    ],
   };
 }
 

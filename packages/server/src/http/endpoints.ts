@@ -1,4 +1,4 @@
-import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode } from '@svc/protocol';
+import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode, PROOF_HEADER } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdmissionControl, isExpensive } from './admission.ts';
@@ -138,6 +138,10 @@ async function runHandler(
     get client() {
       return clientOf(request.ip);
     },
+    get proofOfWork() {
+      const proof = request.headers[PROOF_HEADER];
+      return typeof proof === 'string' ? proof : undefined;
+    },
     requestKey: claim?.requestKey,
     transact: async (work: (tx: Db) => Promise<unknown>) => {
       const answer = await db.tx(async (tx) => {
@@ -160,6 +164,8 @@ const transientRefusals: ReadonlySet<ErrorCode> = new Set([
   'sponsorship_limit_reached',
   'transaction_not_found',
   'rate_limited',
+  'proof_of_work_required',
+  'invalid_proof_of_work',
 ]);
 
 /** Stores the answer or refusal for the key. A server fault or transient refusal releases it for a retry. */

@@ -12,7 +12,7 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   if (known.status >= 500 && known.code !== 'not_implemented') {
     request.log.error({ err: error, cause: known.cause, reqId: request.id }, known.message);
   }
-  if (known.code === 'rate_limited' && !reply.hasHeader('retry-after')) {
+  if (known.status === 429 && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', known instanceof TooManyRequests ? known.retryAfterSeconds : 60);
   }
   if (known.code === 'service_unavailable') reply.header('retry-after', UNAVAILABLE_SECONDS);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf } from './rate-limit.ts';
+import { clientOf, widerNetworks } from './rate-limit.ts';
 
 describe('the client of a request', () => {
   it.each([
@@ -23,4 +23,12 @@ describe('the client of a request', () => {
       expect(clientOf(address)).toBe('unknown');
     },
   );
+});
+
+it.each([
+  ['203.0.113.7', ['203.0.113.0/24', '203.0.0.0/16']],
+  ['2001:db8:1:2::/64', ['2001:db8:1::/48', '2001:db8::/32']],
+  ['unknown', []],
+])('the networks around %s are %j', (client, networks) => {
+  expect(widerNetworks(client)).toEqual(networks);
 });

@@ -145,8 +145,8 @@ const ended = sql`w.started_at <= statement_timestamp() - make_interval(secs => 
 export class TooManyRequests extends ApiError {
   readonly retryAfterSeconds: number;
 
-  constructor(retryAfterSeconds: number) {
-    super('rate_limited');
+  constructor(retryAfterSeconds: number, code: 'rate_limited' | 'proof_of_work_required' = 'rate_limited') {
+    super(code);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
@@ -162,6 +162,13 @@ export function clientOf(ip: string): string {
   if (isIPv4(mapped)) return mapped;
   if (!isIPv6(mapped)) return 'unknown';
   return `${groupsOf(mapped).slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+/** The networks around a client: IPv4 /24 and /16, IPv6 /48 and /32. */
+export function widerNetworks(client: string): readonly string[] {
+  const [first, second, third] = client.split(/[.:]/);
+  if (isIPv4(client)) return [`${first}.${second}.${third}.0/24`, `${first}.${second}.0.0/16`];
+  return client.endsWith('::/64') ? [`${first}:${second}:${third}::/48`, `${first}:${second}::/32`] : [];
 }
 
 function groupsOf(address: string): string[] {

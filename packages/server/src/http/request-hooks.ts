@@ -26,7 +26,7 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 const METHODS = 'GET, POST, PATCH, DELETE';
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
+const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id, x-svc-proof';
 const ANSWER_HEADERS =
   'idempotency-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id';
 const MAX_AGE_SECONDS = '86400';

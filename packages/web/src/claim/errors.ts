@@ -35,6 +35,8 @@ const codes: Readonly<Record<string, ClaimErrorCode>> = {
   gift_inactive: 'inactive',
   gift_not_started: 'notStarted',
   rate_limited: 'throttled',
+  proof_of_work_required: 'throttled',
+  invalid_proof_of_work: 'throttled',
   payout_failed: 'payoutFailed',
   chain_not_configured: 'noSolana',
   invalid_request: 'addressRefused',
@@ -42,7 +44,12 @@ const codes: Readonly<Record<string, ClaimErrorCode>> = {
 };
 
 /** Codes that leave the outcome of the redeem open. */
-const TRANSIENT: ReadonlySet<string> = new Set(['rate_limited', 'redeem_not_found']);
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'rate_limited',
+  'proof_of_work_required',
+  'invalid_proof_of_work',
+  'redeem_not_found',
+]);
 
 export const errorCodeOfReason = (reason: string): ClaimErrorCode => reasons[reason] ?? 'unknown';
 
