@@ -52,11 +52,11 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { config, db, publicUrl } = deps;
   const limits: RequestLimits = {
-    requests: new RateLimiter(db, config.requestsPerMinute),
-    usersOfKey: new RateLimiter(db, config.publicKeyPerMinute),
-    clients: new RateLimiter(db, config.claimsPerMinute),
+    requests: new RateLimiter(db.control, config.requestsPerMinute),
+    usersOfKey: new RateLimiter(db.control, config.publicKeyPerMinute),
+    clients: new RateLimiter(db.control, config.claimsPerMinute),
   };
-  const failures = new RateLimiter(db, config.failedAuthPerMinute);
+  const failures = new RateLimiter(db.control, config.failedAuthPerMinute);
   const keyed = { authenticate: limitFailures(deps.authenticate, failures, deps.log), limits };
   const app: FastifyInstance = Fastify({
     serverFactory: () => deps.server,

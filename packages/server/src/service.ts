@@ -252,7 +252,7 @@ async function openNetworks(
 
 /** Keys and settings in memory, dropped whenever the database announces a change. */
 async function watchCredentials(db: Database, steps: StopList): Promise<CredentialCache> {
-  const credentials = new CredentialCache(db, () => listener.connected);
+  const credentials = new CredentialCache(db.control, () => listener.connected);
   const clear = () => credentials.clear();
   const listener = await listen(db.url, 'svc_credentials', { onMessage: clear, onConnect: clear });
   steps.add(() => listener.close());

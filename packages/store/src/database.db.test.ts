@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Database, type Db } from './database.ts';
 import { type Sql, sql } from './sql.ts';
+import { runAs } from './tenant.ts';
 import { TestDatabase } from './testing/index.ts';
 
 let test: TestDatabase;
@@ -210,5 +211,39 @@ describe('a transaction whose connection is killed', () => {
     await expect(work).rejects.toThrow();
     expect(await single.rows(sql`select id from note where id = 90`)).toEqual([]);
     await single.close();
+  });
+});
+
+describe('a tenant whose statements all wait for a lock', () => {
+  const LOCK = 4242;
+
+  it('leaves connections to other tenants, to admission and to the probe', async () => {
+    const shared = connect(test.url, { max: 4 });
+    const holding = sql`select pg_advisory_xact_lock(${LOCK})`;
+    const waiting = sql`select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`;
+    const blocked: Promise<unknown>[] = [];
+    await db.tx(async (tx) => {
+      await tx.run(holding);
+      blocked.push(...Array.from({ length: 8 }, () => runAs('a', () => shared.run(holding))));
+      blocked.push(...Array.from({ length: 8 }, () => runAs('a', () => shared.lists.rows(holding))));
+      await expect.poll(() => db.rows(waiting)).toHaveLength(4);
+      const answers = await runAs('b', () =>
+        Promise.all([
+          shared.run(sql`select 1`),
+          shared.tx((own) => own.run(sql`select 1`)),
+          shared.lists.rows(sql`select 1`),
+        ]),
+      );
+      expect(answers).toEqual([1, 1, [{ '?column?': 1 }]]);
+      expect(await runAs('a', () => shared.control.run(sql`select 1`))).toBe(1);
+      await runAs('a', () => shared.probe());
+      expect(await db.rows(waiting)).toHaveLength(4);
+    });
+    await Promise.all(blocked);
+    await shared.close();
+  });
+
+  it('waits a few seconds only', async () => {
+    expect(await db.one(sql`select current_setting('lock_timeout') as wait`)).toEqual({ wait: '5s' });
   });
 });

@@ -2,13 +2,22 @@ import pg from 'pg';
 import { answerTimeoutMs, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, types } from './client.ts';
 import { connectionTo } from './hosts.ts';
 import { openReads, type Reads, type RunQuery, readsOf } from './reads.ts';
-import { type Sql, statement } from './sql.ts';
+import { type Sql, sql, statement } from './sql.ts';
+import { currentTenant, TenantShares } from './tenant.ts';
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 // Replicas and workers share the 100 connections of a default PostgreSQL.
 const DEFAULT_POOL_SIZE = 10;
 const LIST_CONNECTIONS = 4;
 const LIST_TIMEOUT_MS = 10_000;
+/** Short statements that every request may need before its tenant counts: credentials and rate limits. */
+const CONTROL_CONNECTIONS = 2;
+const CONTROL_TIMEOUT_MS = 5_000;
+const PROBE_TIMEOUT_MS = 2_000;
+/** Longer than any transaction holds a row; a statement that waits longer is better repeated than waited for. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** Of a pool: what one tenant may use of it at once. */
+const TENANT_SHARE = 0.5;
 
 // Lost connections (08, 28, 53, 57P, 58, XX, 25P03, 25P04) and stale prepared statements (0A000, 26000).
 const NEEDS_NEW_CONNECTION = /^(08|28|53|57P|58|XX|25P03|25P04|0A000|26000)/;
@@ -26,6 +35,10 @@ export interface Database extends Db {
   readonly reads: Reads;
   /** Reads that can be slow: pages with counts, gauges, checks. Own connections, shorter timeout. */
   readonly lists: Reads;
+  /** For credentials and rate limits: own connections, so that no tenant's work delays another's admission. */
+  readonly control: Db;
+  /** A connection of its own that answers whether the database does. */
+  probe(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,22 +54,59 @@ export function connect(url: string, options: { max?: number; applicationName?: 
     application_name: `${name} lists`,
     statement_timeout: LIST_TIMEOUT_MS,
   });
+  const controlPool = openPool(url, {
+    max: CONTROL_CONNECTIONS,
+    application_name: `${name} control`,
+    statement_timeout: CONTROL_TIMEOUT_MS,
+  });
+  const probePool = openPool(url, { max: 1, application_name: `${name} probe`, statement_timeout: PROBE_TIMEOUT_MS });
   const reads = openReads(url, name);
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= Promise.all([pool.end(), listPool.end(), reads.close()]).then(() => {});
+    const pools = [pool, listPool, controlPool, probePool].map((each) => each.end());
+    closing ??= Promise.all([...pools, reads.close()]).then(() => {});
     return closing;
   };
+  const [fair, fairLists] = [fairPool(pool), fairPool(listPool)];
+  const unlimited = () => controlPool.connect();
   return {
-    ...db(
-      (query) => runOnPool(pool, query),
-      (work) => transaction(pool, work),
-    ),
+    ...dbOn(fair),
     url,
     pool,
     reads,
-    lists: readsOf((query) => runOnPool(listPool, query)),
+    lists: readsOf((query) => runOn(fairLists, query)),
+    control: dbOn(unlimited),
+    probe: async () => void (await runOn(() => probePool.connect(), sql`select 1`)),
     close,
+  };
+}
+
+type Connect = () => Promise<pg.PoolClient>;
+
+const dbOn = (connecting: Connect): Db =>
+  db(
+    (query) => runOn(connecting, query),
+    (work) => transaction(connecting, work),
+  );
+
+/** Connections of the pool, of which one tenant gets its share at most. */
+function fairPool(pool: pg.Pool): Connect {
+  const shares = new TenantShares(Math.max(1, Math.floor(pool.options.max * TENANT_SHARE)));
+  return async () => {
+    const giveBack = await shares.take(currentTenant());
+    try {
+      const client = await pool.connect();
+      const release = client.release;
+      client.release = (destroy) => {
+        client.release = release;
+        release.call(client, destroy);
+        giveBack();
+      };
+      return client;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   };
 }
 
@@ -70,6 +120,7 @@ function openPool(
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: answerTimeoutMs(settings.statement_timeout),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
     keepAlive: true,
     types,
   });
@@ -84,8 +135,8 @@ function db(run: RunQuery, tx: Db['tx']): Db {
 }
 
 // Unlike pool.query, keeps the connection after an error such as a duplicate key.
-async function runOnPool(pool: pg.Pool, query: Sql): Promise<pg.QueryResult> {
-  const client = await pool.connect();
+async function runOn(connecting: Connect, query: Sql): Promise<pg.QueryResult> {
+  const client = await connecting();
   let broken = false;
   try {
     return await client.query(statement(query));
@@ -97,8 +148,8 @@ async function runOnPool(pool: pg.Pool, query: Sql): Promise<pg.QueryResult> {
   }
 }
 
-async function transaction<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>): Promise<T> {
+  const client = await connecting();
   let open = true;
   let broken = false;
   let queue: Promise<unknown> = Promise.resolve();

@@ -8,3 +8,4 @@ export { type MigrationSet, migrate } from './migrate.ts';
 export { type Listener, type ListenHandlers, listen } from './notifications.ts';
 export type { Reads } from './reads.ts';
 export { Sql, sql } from './sql.ts';
+export { currentTenant, runAs, TenantBusyError } from './tenant.ts';

@@ -157,8 +157,8 @@ const MAX_REQUEUED = 1_000;
 
 export async function requeueStalledRedeems(db: Db): Promise<void> {
   await db.tx(async (tx) => {
-    const redeems = await tx.rows<{ id: string }>(sql`
-      select id from gift_redeems
+    const redeems = await tx.rows<{ id: string; organization_id: string }>(sql`
+      select id, organization_id from gift_redeems
        where destination_chain = 'solana' and status in ('PENDING', 'BRIDGING', 'ATTESTED')
          and (relay_id is null or bridge ->> 'burnedAt' is not null)
          and not exists (
@@ -166,7 +166,7 @@ export async function requeueStalledRedeems(db: Db): Promise<void> {
        order by id limit ${MAX_REQUEUED}`);
     await enqueueMany(
       tx,
-      redeems.map(({ id }) => bridgeJob(id)),
+      redeems.map(({ id, organization_id }) => bridgeJob(id, organization_id)),
     );
   });
 }

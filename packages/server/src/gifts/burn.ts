@@ -145,7 +145,7 @@ async function markBurned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, 
   const row = await tx.one<{ now: Date }>(sql`select now() as now`);
   const since = facts.since ?? (row?.now ?? new Date()).toISOString();
   await addFacts(tx, id, { burnedAt, since, ...(isLate && { late: true }) });
-  if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id));
+  if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id, redeem.organizationId));
 }
 
 async function markNotBurned(

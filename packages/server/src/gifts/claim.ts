@@ -11,7 +11,7 @@ import {
   unparsed,
   usdToNumber,
 } from '@svc/protocol';
-import { type Database, type Db, type Sql, sql } from '@svc/store';
+import { type Database, type Db, runAs, type Sql, sql } from '@svc/store';
 import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { type Answer, type Call, WithStatus } from '../http/call.ts';
@@ -48,7 +48,9 @@ export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Ans
   const destination = readDestination(body.chain, body.walletAddress);
   const gift = await findByCode(deps, request, params.code);
   if (!gift) throw new ApiError('gift_not_found', undefined, { status: 400 });
-  const id = await deps.db.tx((tx) => reserve(deps, tx, { giftId: gift.id, destination, requestKey }));
+  const id = await runAs(gift.organizationId, () =>
+    deps.db.tx((tx) => reserve(deps, tx, { giftId: gift.id, destination, requestKey })),
+  );
   const leftMs = MAX_WAIT_MS - (performance.now() - startedAt);
   const isEnough = destination.chain === 'solana' ? isBurnSent : hasEnded;
   const redeem = await deps.waiters.until(deps.db.reads, id, isEnough, leftMs);

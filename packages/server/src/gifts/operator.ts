@@ -15,7 +15,7 @@ export function resumeRedeem(db: Db, id: string): Promise<Resumption> {
     const refusal = refusalOf(redeem);
     if (refusal !== undefined) return { ok: false, reason: refusal };
     const status = await sendOn(tx, redeem);
-    await enqueue(tx, bridgeJob(id));
+    await enqueue(tx, bridgeJob(id, redeem.organizationId));
     await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
     return { ok: true, status, burn: redeem.transactionHash };
   });

@@ -6,7 +6,7 @@ import {
   redeemStatuses,
   type UsdMicros,
 } from '@svc/protocol';
-import { type Db, type Reads, sql } from '@svc/store';
+import { currentTenant, type Db, type Reads, sql } from '@svc/store';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { hold, release, settle } from '../ledger/ledger.ts';
 import { laneOf } from '../util/ids.ts';
@@ -243,8 +243,8 @@ export function payoutJob(environment: Environment, redeemId = ''): NewJob {
   return { task, payload: { environment }, key: `${environment} ${laneOf(redeemId, LANES)}`, queue: task };
 }
 
-export function bridgeJob(redeemId: string): NewJob {
-  return { task: BRIDGE_TASK, payload: { redeemId }, key: redeemId };
+export function bridgeJob(redeemId: string, organizationId = currentTenant()): NewJob {
+  return { task: BRIDGE_TASK, payload: { redeemId }, key: redeemId, tenant: organizationId };
 }
 
 /** Notifications are lost with their connection. */

@@ -1,5 +1,5 @@
 import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode, PROOF_HEADER } from '@svc/protocol';
-import type { Db } from '@svc/store';
+import { type Db, runAs } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdmissionControl, isExpensive } from './admission.ts';
 import { type Authenticate, type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
@@ -36,7 +36,10 @@ export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): voi
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
       schema: { response: { ...endpoint.answers, '4xx': ErrorBody, '5xx': ErrorBody } },
       onRequest: (request, reply) => admit(deps, endpoint, request, reply),
-      handler: (request, reply) => handle(deps, endpoint, handler ?? notImplemented, request, reply),
+      handler: (request, reply) => {
+        const run = () => handle(deps, endpoint, handler ?? notImplemented, request, reply);
+        return request.caller ? runAs(request.caller.organizationId, run) : run();
+      },
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ApiError, type ErrorBody } from '@svc/protocol';
-import { isDatabaseUnavailable } from '@svc/store';
+import { isDatabaseUnavailable, TenantBusyError } from '@svc/store';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { TooManyRequests } from './rate-limit.ts';
 
@@ -8,7 +8,7 @@ import { TooManyRequests } from './rate-limit.ts';
 const UNAVAILABLE_SECONDS = 2;
 
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = error instanceof ApiError ? error : fromFramework(error as FastifyError);
+  const known = error instanceof ApiError ? error : (busy(error) ?? fromFramework(error as FastifyError));
   if (known.status >= 500 && known.code !== 'not_implemented') {
     request.log.error({ err: error, cause: known.cause, reqId: request.id }, known.message);
   }
@@ -17,6 +17,16 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   }
   if (known.code === 'service_unavailable') reply.header('retry-after', UNAVAILABLE_SECONDS);
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
+}
+
+/** PostgreSQL: a lock was not granted in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const BUSY_SECONDS = 1;
+
+/** The caller's own organisation keeps the database busy; nothing was stored. */
+function busy(error: unknown): ApiError | undefined {
+  const isLocked = error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+  return isLocked || error instanceof TenantBusyError ? new TooManyRequests(BUSY_SECONDS) : undefined;
 }
 
 export function errorBody(error: ApiError): ErrorBody {

@@ -15,7 +15,7 @@ import {
 const database = {
   pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
   lists: { rows: async () => [] },
-  run: async () => 1,
+  probe: async () => {},
 } as unknown as Database;
 
 function startMetrics(read: GaugeSource['read']) {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { ApiError } from '@svc/protocol';
-import { type Database, type Reads, sql } from '@svc/store';
+import type { Database, Reads } from '@svc/store';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { queueStats } from '../jobs/job-store.ts';
@@ -219,9 +219,9 @@ async function readFreeBytes(folder: string): Promise<number | undefined> {
   }
 }
 
-/** On the pool that requests use: a slow list does not make the process unready. */
+/** On a connection of its own: a busy pool does not make the process unready. */
 function answersInTime(db: Database): Promise<boolean> {
-  return within(READY_TIMEOUT_MS, db.run(sql`select 1`)).then(
+  return within(READY_TIMEOUT_MS, db.probe()).then(
     () => true,
     () => false,
   );

@@ -154,3 +154,28 @@ it('a released job has lost no attempt, and those in use are kept', async () => 
   await releaseJobs(queue.db, WORKER, { except, heldForMs: 0 });
   expect(await rows(queue)).toMatchObject([{ payload: { n: 2 }, attempt: 0 }]);
 });
+
+describe('jobs of one organisation', () => {
+  const takeShared = ({ db }: Queue, limit: number) => takeJobs(db, WORKER, ['note'], limit, 2);
+  const notesOf = (tenant: string | undefined, count: number) =>
+    Array.from({ length: count }, (_, n) => ({ task: 'note', payload: { n }, tenant }));
+
+  it('take at most their share of a worker, however many are due first', async () => {
+    const queue = await createQueue();
+    await enqueueMany(queue.db, notesOf('a', 20));
+    await enqueueMany(queue.db, [...notesOf('b', 1), ...notesOf(undefined, 3)]);
+    expect((await takeShared(queue, 10)).map(({ tenant }) => tenant)).toEqual(['a', 'a']);
+    const next = (await takeShared(queue, 10)).map(({ tenant }) => tenant);
+    expect(next.sort()).toEqual(['b', null, null, null]);
+    expect(await takeShared(queue, 10)).toEqual([]);
+  });
+
+  it('go on as soon as one of them has ended', async () => {
+    const queue = await createQueue();
+    await enqueueMany(queue.db, notesOf('a', 3));
+    const [first] = await takeShared(queue, 10);
+    if (!first) throw new Error('expected a job');
+    await completeJob(queue.db, WORKER, first);
+    expect(await takeShared(queue, 10)).toHaveLength(1);
+  });
+});

@@ -5,6 +5,7 @@ export interface TakenJob {
   readonly id: bigint;
   readonly task: string;
   readonly queue: string | null;
+  readonly tenant: string | null;
   readonly payload: unknown;
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -19,10 +20,17 @@ const MAX_LOST_RACES = 5;
 const backoff = sql`least(power(2, attempt), 3600) * (0.75 + 0.5 * random()) * interval '1 second'`;
 const failedAfterLastAttempt = sql`case when attempt >= max_attempts then now() end`;
 
-export async function takeJobs(db: Db, worker: number, tasks: readonly string[], limit: number): Promise<TakenJob[]> {
+/** `perTenant` bounds the running jobs of one tenant in this worker, those that it has already included. */
+export async function takeJobs(
+  db: Db,
+  worker: number,
+  tasks: readonly string[],
+  limit: number,
+  perTenant: number = limit,
+): Promise<TakenJob[]> {
   for (let race = 1; ; race++) {
     try {
-      return await tryToTakeJobs(db, worker, tasks, limit);
+      return await tryToTakeJobs(db, worker, tasks, limit, perTenant);
     } catch (error) {
       const lost = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION;
       if (!lost) throw error;
@@ -31,26 +39,38 @@ export async function takeJobs(db: Db, worker: number, tasks: readonly string[],
   }
 }
 
-function tryToTakeJobs(db: Db, worker: number, tasks: readonly string[], limit: number): Promise<TakenJob[]> {
+function tryToTakeJobs(
+  db: Db,
+  worker: number,
+  tasks: readonly string[],
+  limit: number,
+  perTenant: number,
+): Promise<TakenJob[]> {
   return db.rows<TakenJob>(sql`
-    with due as materialized (
-      select id, queue, run_at from jobs
+    with own as materialized (
+      select tenant, count(*) as running from jobs where worker = ${worker} and tenant is not null group by tenant
+    ), due as materialized (
+      select id, queue, tenant, run_at from jobs
        where worker is null and failed_at is null and run_at <= now() and task = any (${tasks})
          and (queue is null
               or queue <> all (array(select queue from jobs where worker is not null and queue is not null)))
+         and (tenant is null or tenant <> all (array(select tenant from own where running >= ${perTenant}::bigint)))
        order by run_at, id
        limit ${limit}
          for update skip locked
-    ), chosen as (
-      select id from due
+    ), first as (
+      select id, tenant, row_number() over (partition by tenant order by run_at, id) as turn from due
        where queue is null or not exists (
          select from due as earlier
           where earlier.queue = due.queue and (earlier.run_at, earlier.id) < (due.run_at, due.id))
+    ), chosen as (
+      select id from first left join own using (tenant)
+       where tenant is null or turn + coalesce(running, 0) <= ${perTenant}::bigint
     )
     update jobs set worker = ${worker}, attempt = attempt + 1, started_at = clock_timestamp()
       from chosen
      where jobs.id = chosen.id
-    returning jobs.id, task, jobs.queue, payload, attempt, max_attempts as "maxAttempts"`);
+    returning jobs.id, task, jobs.queue, jobs.tenant, payload, attempt, max_attempts as "maxAttempts"`);
 }
 
 /** False when the job is no longer this worker's. */

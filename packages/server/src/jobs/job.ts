@@ -10,6 +10,8 @@ export interface NewJob {
   readonly maxAttempts?: number;
   /** Jobs of one queue never run at the same time. */
   readonly queue?: string;
+  /** The organisation that it is for. A process gives one tenant half of its workers at most. */
+  readonly tenant?: string | undefined;
 }
 
 export interface JobContext {
@@ -48,10 +50,10 @@ export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void
   // Always the same order, so that two transactions with the same keys do not deadlock.
   await tx.run(sql`
     with added as (
-      insert into jobs (task, payload, key, queue, run_at, max_attempts)
-      select task, coalesce(payload, 'null'), key, queue, coalesce(run_at, now()), max_attempts
+      insert into jobs (task, payload, key, queue, tenant, run_at, max_attempts)
+      select task, coalesce(payload, 'null'), key, queue, tenant, coalesce(run_at, now()), max_attempts
         from jsonb_to_recordset(${rows}::jsonb) as job (
-          task text, payload jsonb, key text, queue text, run_at timestamptz, max_attempts integer)
+          task text, payload jsonb, key text, queue text, tenant text, run_at timestamptz, max_attempts integer)
        order by task, key
       on conflict (task, key) where worker is null and failed_at is null
       do update set payload = excluded.payload, queue = excluded.queue, max_attempts = excluded.max_attempts,
@@ -67,12 +69,12 @@ function withoutRepeatedKeys(jobs: readonly NewJob[]): NewJob[] {
   return [...kept.values()];
 }
 
-function toRow({ task, payload, key, queue, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: NewJob): object {
+function toRow({ task, payload, key, queue, tenant, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: NewJob): object {
   const length = JSON.stringify(payload)?.length ?? 0;
   if (length > MAX_PAYLOAD_CHARACTERS) {
     throw new Error(`The payload of a job ${task} is longer than ${MAX_PAYLOAD_CHARACTERS} characters.`);
   }
-  return { task, payload, key, queue, run_at: runAt, max_attempts: maxAttempts };
+  return { task, payload, key, queue, tenant, run_at: runAt, max_attempts: maxAttempts };
 }
 
 /** Runs every so many seconds from midnight UTC, once over all processes, with the payload {}. */

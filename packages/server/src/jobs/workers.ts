@@ -1,4 +1,4 @@
-import { connect, type Database } from '@svc/store';
+import { connect, type Database, runAs } from '@svc/store';
 import { errorText } from '../util/text.ts';
 import { createWakeup, sleep, type Wakeup } from '../util/wakeup.ts';
 import { enqueueRecurring, type JobHandlers, type JobLog, type RecurringJob } from './job.ts';
@@ -7,6 +7,8 @@ import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Tim
 
 const WORKERS_APPLICATION = 'svc jobs';
 
+/** Of the workers of a process: what one organisation may use at once. */
+const TENANT_SHARE = 0.5;
 const POOL_SIZE = 4;
 const DEFAULT_GRACE_MS = 10_000;
 const INTERRUPTION_MS = 1_000;
@@ -89,14 +91,15 @@ async function work({ db, presence, runner, wakeup, stopping, timing, log, ...op
     await recover();
     await releaseJobs(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
   };
+  const perTenant = Math.max(1, Math.floor(options.concurrency * TENANT_SHARE));
   const fill = async () => {
     for (;;) {
       const free = options.concurrency - runner.jobs().length;
       if (stopping.aborted || !presence.connected || free <= 0) return;
-      const jobs = await takeJobs(db, worker, tasks, free);
+      const jobs = await takeJobs(db, worker, tasks, free, perTenant);
       for (const job of jobs) runner.start(job);
-      // At most one job of a queue is taken at a time; jobs behind the rest of that queue were not considered.
-      if (jobs.length < free && jobs.every((job) => job.queue === null)) return;
+      // Of a queue one job is taken at a time, of a tenant its share; jobs behind the rest of those were not considered.
+      if (jobs.length < free && jobs.every((job) => job.queue === null && job.tenant === null)) return;
     }
   };
   const attemptStep = (step: () => Promise<void>) =>
@@ -186,7 +189,8 @@ async function attempt(
     const handler = handlers[job.task];
     if (!handler) throw new Error(`There is no handler for ${job.task}.`);
     const { attempt, maxAttempts } = job;
-    await handler(job.payload as never, { attempt, maxAttempts, jobId: String(job.id), signal });
+    const run = () => handler(job.payload as never, { attempt, maxAttempts, jobId: String(job.id), signal });
+    await (job.tenant === null ? run() : runAs(job.tenant, run));
     return undefined;
   } catch (error) {
     return { error };

@@ -1,5 +1,5 @@
 import { ApiError, type RefundStatus, type TxStatus, txStatuses, type UsdMicros } from '@svc/protocol';
-import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { currentTenant, type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Caller } from '../http/call.ts';
 import { enqueue, type NewJob } from '../jobs/job.ts';
 import { fromRow, type NewRecord, type Row, recordColumns, type TransactionRecord } from '../transactions/record.ts';
@@ -206,7 +206,7 @@ const ORDER_LANES = 4;
 export function orderJob({ record: { id, environment } }: Pick<Purchase, 'record'>, runAt?: Date): NewJob {
   const payload: ToOrder = { purchaseId: id };
   const queue = `orders-${environment}-${laneOf(id, ORDER_LANES)}`;
-  return { task: ORDER_TASK, key: id, payload, queue, ...(runAt && { runAt }) };
+  return { task: ORDER_TASK, key: id, payload, queue, tenant: currentTenant(), ...(runAt && { runAt }) };
 }
 
 export async function isBeingOrdered(reads: Reads, id: string): Promise<boolean> {
@@ -306,5 +306,6 @@ export interface ToConfirm {
 }
 
 export function confirmPaymentJob(purchaseId: string): NewJob {
-  return { task: CONFIRM_PAYMENT_TASK, key: purchaseId, payload: { purchaseId } satisfies ToConfirm };
+  const payload: ToConfirm = { purchaseId };
+  return { task: CONFIRM_PAYMENT_TASK, key: purchaseId, payload, tenant: currentTenant() };
 }

@@ -1,4 +1,4 @@
-import { type Database, type Db, sql } from '@svc/store';
+import { currentTenant, type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { enqueue, enqueueMany, type JobLog, type NewJob } from '../jobs/job.ts';
 import { isTransferOf, type Observation, observeTransaction } from './chain-transaction.ts';
@@ -32,7 +32,7 @@ const NOT_SHOWN = 'The transaction does not move what was recorded.';
 
 export function confirmJob({ id }: ConfirmPayload): NewJob {
   const payload: ConfirmPayload = { id };
-  return { task: CONFIRM_TASK, payload, key: id };
+  return { task: CONFIRM_TASK, payload, key: id, tenant: currentTenant() };
 }
 
 /** Ends the record by what the chain shows, or retries later. An ended record is checked again after a reorganisation. */
