@@ -50,7 +50,7 @@ describe('the pages', () => {
         const files = await readdir(path.join(dist, name, 'assets'));
         const plain = files.filter((file) => !file.endsWith('.br'));
         expect(files).toHaveLength(plain.length * 2);
-        expect(plain.map((file) => path.extname(file)).sort()).toEqual(['.css', '.js', '.js']);
+        expect(plain.map((file) => path.extname(file)).sort()).toEqual(['.css', '.js', '.js', '.js']);
         expect((await readdir(dist)).filter((other) => other.startsWith(`draft-${process.pid}`))).toEqual([]);
       } finally {
         await rm(path.join(dist, name), { recursive: true, force: true });

@@ -63,8 +63,8 @@ export function connect(url: string, options: { max?: number; applicationName?: 
   const reads = openReads(url, name);
   let closing: Promise<void> | undefined;
   const close = () => {
-    const pools = [pool, listPool, controlPool, probePool].map((each) => each.end());
-    closing ??= Promise.all([...pools, reads.close()]).then(() => {});
+    const pools = [pool, listPool, controlPool, probePool];
+    closing ??= Promise.all([...pools.map((each) => each.end()), reads.close()]).then(() => {});
     return closing;
   };
   const [fair, fairLists] = [fairPool(pool), fairPool(listPool)];
