@@ -15,7 +15,7 @@ const CONTROL_CONNECTIONS = 2;
 const CONTROL_TIMEOUT_MS = 5_000;
 const PROBE_TIMEOUT_MS = 2_000;
 /** Longer than any transaction holds a row; a statement that waits longer is better repeated than waited for. */
-const LOCK_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 10_000;
 /** Of a pool: what one tenant may use of it at once. */
 const TENANT_SHARE = 0.5;
 
