@@ -69,7 +69,8 @@ describe('the health of a process', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     for (let i = 0; i < 3; i++) await send(`${strictOrigin()}/healthz`, { headers });
     expect((await send(`${strictOrigin()}/readyz`)).body).toMatchObject({ checks: { proxy: 'untrusted' } });
-    expect(strict.output().match(/TRUST_PROXY is off/g)).toHaveLength(1);
+    // Lines are written in blocks.
+    await expect.poll(() => strict.output().match(/TRUST_PROXY is off/g)?.length, { timeout: 30_000 }).toBe(1);
   });
 });
 
