@@ -9,7 +9,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { limitFailures } from './auth/failed-attempts.ts';
+import { limitFailures } from './auth/authenticate.ts';
 import { type ClaimPage, registerClaimPage } from './claim-page.ts';
 import type { Config } from './config.ts';
 import type { AdmissionControl } from './http/admission.ts';

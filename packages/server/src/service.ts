@@ -11,10 +11,10 @@ import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
 import { loadClaimPage } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
-import { deploymentKey } from './crypto/deployment-secret.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
+import { proofKey } from './gifts/claim-proof.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { AdmissionControl } from './http/admission.ts';
 import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
@@ -105,7 +105,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       credentials,
       waiters,
       mailers,
-      proofKey: await deploymentKey(db, 'claim proofs'),
+      proofKey: await proofKey(db),
       relayers: {
         production: config.relayers,
         development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],

@@ -1,6 +1,7 @@
-import { createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { hasLeadingZeros, MAX_PROOF_LENGTH, PROOF_BYTES, type ProofOfWork } from '@svc/protocol';
+import { type Db, sql } from '@svc/store';
 
 const derive = promisify(pbkdf2);
 
@@ -54,4 +55,17 @@ export class ClaimProofs {
   #mac(payload: string): Buffer {
     return createHmac('sha256', this.#key).update(payload).digest().subarray(0, MAC_BYTES);
   }
+}
+
+const SECRET_NAME = 'root';
+const SECRET_BYTES = 32;
+
+/** Equal in all processes on this database. The first start makes the secret of the deployment that it is derived from. */
+export async function proofKey(db: Db): Promise<Uint8Array> {
+  await db.run(sql`
+    insert into deployment_secrets (name, secret) values (${SECRET_NAME}, ${randomBytes(SECRET_BYTES)})
+    on conflict (name) do nothing`);
+  const row = await db.one<{ secret: Buffer }>(sql`select secret from deployment_secrets where name = ${SECRET_NAME}`);
+  if (!row) throw new Error('The secret of the deployment was not stored.');
+  return new Uint8Array(hkdfSync('sha256', row.secret, '', 'svc claim proofs', SECRET_BYTES));
 }

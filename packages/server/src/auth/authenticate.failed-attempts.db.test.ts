@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { useDatabase } from '../../testing/database.ts';
 import type { Authenticate, Caller } from '../http/call.ts';
 import { RateLimiter } from '../http/rate-limit.ts';
-import { limitFailures } from './failed-attempts.ts';
+import { limitFailures } from './authenticate.ts';
 
 const database = useDatabase();
 const LIMIT = 5;
