@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { createOrganization, generateKey, issueKey } from '../../packages/server/src/organizations/api-keys.ts';
 import * as store from '../../packages/server/src/organizations/organization-store.ts';
-import { serverDatabase } from '../../packages/server/testing/database.ts';
+import { serverDatabase, serviceUrl } from '../../packages/server/testing/database.ts';
 import { type StoredPurchase, storePurchase } from '../../packages/server/testing/stored-purchases.ts';
 import { App, type CreatedGift, type Keys, Organization, Owner, type Webhook } from './app.ts';
 import { Sandbox } from './sandbox.ts';
@@ -46,7 +46,8 @@ export class TestService<S extends ServerAddress = RunningServer> {
     const database = given ?? (await serverDatabase());
     const release = () => (given ? given.db.close() : database.drop());
     const common = {
-      DATABASE_URL: database.url,
+      DATABASE_URL: await serviceUrl(database.url),
+      DATABASE_OWNER_URL: database.url,
       DATABASE_POOL_SIZE: '5',
       ...UNLIMITED,
       SVC_DEV_PUBLIC_KEY: generateKey('public', 'development'),
@@ -72,7 +73,7 @@ export class TestService<S extends ServerAddress = RunningServer> {
     const organization = await likeDevelopment(database.db);
     const server = { origin, credentials: { ...credentials, ...organization } };
     // Of role api: the jobs of all files run in the shared process.
-    const common = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '5', SVC_ROLE: 'api' };
+    const common = { DATABASE_URL: await serviceUrl(databaseUrl), DATABASE_POOL_SIZE: '5', SVC_ROLE: 'api' };
     const env = { ...common, ...UNLIMITED, ...SHARED_SETTINGS };
     const service = { database, server, env, started: [], release: () => database.db.close() };
     return new TestService<ServerAddress>({ ...service, output: () => readFileSync(outputFile, 'utf8').slice(before) });

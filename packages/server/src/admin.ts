@@ -1,8 +1,8 @@
 import { type Environment, environments } from '@svc/protocol';
-import { connect, type Db, migrate } from '@svc/store';
+import { connect, type Db } from '@svc/store';
 import { Networks } from './chains/networks.ts';
 import { type Config, readConfig } from './config.ts';
-import { openStoreBesideService, serverMigrations } from './database.ts';
+import { openStoreBesideService, prepare, serverMigrations } from './database.ts';
 import { credentialsFileOf, readCredentials } from './dev-credentials.ts';
 import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
 import * as gifts from './gifts/module.ts';
@@ -183,8 +183,8 @@ async function main(words: string[]): Promise<void> {
   const config = readConfig(process.env);
   const open = await openStoreBesideService(config);
   try {
-    await migrate(open.url, [serverMigrations]);
-    const db = connect(open.url, { max: 1, applicationName: 'svc admin' });
+    const url = await prepare(config, open, [serverMigrations]);
+    const db = connect(url, { max: 1, applicationName: 'svc admin' });
     try {
       process.stdout.write(`${JSON.stringify(await command(db, args, config), null, 2)}\n`);
     } finally {

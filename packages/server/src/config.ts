@@ -20,6 +20,8 @@ export interface Config {
   readonly dataDir: string;
   /** undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
+  /** Migrates, and grants the role of `databaseUrl` what the service needs. */
+  readonly databaseOwnerUrl: string | undefined;
   readonly databasePoolSize: number;
   readonly role: 'all' | 'api' | 'worker';
   readonly workerConcurrency: number;
@@ -107,6 +109,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl: read.url('PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, ''),
     dataDir: path.resolve(read.text('SVC_DATA_DIR') ?? '.svc'),
     databaseUrl: read.databaseUrl('DATABASE_URL'),
+    databaseOwnerUrl: read.databaseUrl('DATABASE_OWNER_URL'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
     role: read.choice('SVC_ROLE', ['all', 'api', 'worker'], 'all'),
     workerConcurrency: read.integer('WORKER_CONCURRENCY', 10, 1, 1_000),

@@ -5,9 +5,13 @@ import {
   type EmbeddedOptions,
   embeddedFolder,
   findEmbedded,
+  grantOwnService,
+  grantService,
   hostUrls,
+  isOwner,
   type MigrationSet,
   migrate,
+  type ProtectedTables,
   startEmbedded,
 } from '@svc/store';
 import type { Logger } from 'pino';
@@ -33,18 +37,36 @@ export async function openDatabase(
   log: Logger,
 ): Promise<OpenDatabase> {
   const store = await openStore(config, { log: (line) => log.info(line), report: (line) => log.error(line) });
+  let url: string;
   try {
-    await migrate(store.url, [serverMigrations, ...(sandbox ? [sandbox] : [])]);
+    url = await prepare(config, store, [serverMigrations, ...(sandbox ? [sandbox] : [])]);
+    if (await isOwner(url))
+      log.warn('database role owns the tables: set DATABASE_OWNER_URL and give DATABASE_URL fewer rights');
   } catch (error) {
     await store.close();
     throw error;
   }
-  const db = connect(store.url, { max: config.databasePoolSize });
+  const db = connect(url, { max: config.databasePoolSize });
   const close = async () => {
     await db.close();
     await store.close();
   };
   return { db, description: store.description, close };
+}
+
+/** The ledger and the audit log are history: the database refuses to rewrite them, in triggers and by the role's rights. */
+export const protectedTables: ProtectedTables = {
+  appendOnly: ['ledger_entries', 'audit_log'],
+  permanent: ['ledger_balances', 'ledger_holds'],
+};
+
+/** Migrates as the owner. Answers the URL of the role that the service works as, which cannot change the schema. */
+export async function prepare(config: Config, store: OpenStore, sets: readonly MigrationSet[]): Promise<string> {
+  const { databaseUrl, databaseOwnerUrl } = config;
+  await migrate(databaseOwnerUrl ?? store.url, sets);
+  if (databaseUrl === undefined) return grantOwnService(store.url, protectedTables);
+  if (databaseOwnerUrl !== undefined) await grantService(databaseOwnerUrl, databaseUrl, protectedTables);
+  return databaseUrl;
 }
 
 /** The configured PostgreSQL, or the embedded one in the data folder. */

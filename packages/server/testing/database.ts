@@ -1,15 +1,18 @@
 import type { Environment } from '@svc/protocol';
 import { sandbox } from '@svc/sandbox';
-import { type Database, type Db, sql } from '@svc/store';
+import { type Database, type Db, grantOwnService, sql } from '@svc/store';
 import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll } from 'vitest';
-import { serverMigrations } from '../src/database.ts';
+import { protectedTables, serverMigrations } from '../src/database.ts';
 import { credit, type LedgerOwner } from '../src/ledger/ledger.ts';
 import { newId } from '../src/util/ids.ts';
 
 export function serverDatabase(): Promise<TestDatabase> {
   return TestDatabase.create([serverMigrations, sandbox.migrations]);
 }
+
+/** The URL of the role that the service works as. */
+export const serviceUrl = (ownerUrl: string): Promise<string> => grantOwnService(ownerUrl, protectedTables);
 
 export function useDatabase(): { db: () => Database } {
   let database: TestDatabase | undefined;

@@ -6,6 +6,7 @@ export { type EmbeddedOptions, type EmbeddedPostgres, findEmbedded, startEmbedde
 export { hostUrls } from './hosts.ts';
 export { type MigrationSet, migrate } from './migrate.ts';
 export { type Listener, type ListenHandlers, listen } from './notifications.ts';
+export { grantOwnService, grantService, isOwner, type ProtectedTables } from './privileges.ts';
 export type { Reads } from './reads.ts';
 export { Sql, sql } from './sql.ts';
 export { currentTenant, runAs, TenantBusyError } from './tenant.ts';
