@@ -55,7 +55,7 @@ async function deposit({ app, address }: Depositor, reportAt: RunningServer | un
 
 /** How often something is sent to the database from the deposit until it is with the manager. */
 async function countSteps(depositor: Depositor): Promise<number> {
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const before = proxy.sent();
   await deposit(depositor, whole);
@@ -74,7 +74,7 @@ async function countSteps(depositor: Depositor): Promise<number> {
 
 async function killOne(seed: number, steps: number): Promise<Depositor> {
   const depositor = await newDepositor();
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   const places = Array.from({ length: steps }, (_, step) => step + 1);

@@ -54,7 +54,7 @@ async function rowsOf({ chain, walletAddress }: Claim): Promise<RedeemRow[]> {
 
 /** Chunks sent to the database from the request to the payout, those of the sandbox included. */
 async function countSteps(code: string, chain: RedeemChain): Promise<number> {
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const claim = newClaim(code, chain, -1 - chains.indexOf(chain));
   const before = proxy.sent();
@@ -86,7 +86,7 @@ async function everyPlace(code: string): Promise<Place[]> {
 /** Starts a process, redeems at it, and kills it. */
 async function killOne(seed: number, code: string, place: Place): Promise<Killed> {
   const claim = newClaim(code, place.chain, seed);
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   proxy.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));

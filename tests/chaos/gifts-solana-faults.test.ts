@@ -97,7 +97,7 @@ it('wherever a process is killed, a redeem arrives once or is given back', {
   const [manager, spentBefore] = [await gifts.managerBalance(), await spent()];
   for (let seed = 0; seed < KILLS; seed += 1) {
     const next = random(seed);
-    const proxy = await openDatabaseProxy(service.database.url);
+    const proxy = await openDatabaseProxy(service.databaseUrl);
     const victim = await service.another({ DATABASE_URL: proxy.url });
     proxy.cutAfter(1 + Math.floor(next() * STEPS), pick(next, ['before', 'after'] as const), () => {
       victim.process.kill('SIGKILL');

@@ -69,7 +69,7 @@ const lastEvent = (way: Way): string => (way === 'failing' ? 'sku-purchase.faile
 
 /** Chunks sent to the database from the request to the last webhook, those of the sandbox included. */
 async function countSteps(way: Way): Promise<number> {
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const hash = await fixture.pay();
   const before = proxy.sent();
@@ -103,7 +103,7 @@ async function everyPlace(): Promise<Place[]> {
 /** Starts a process, records a purchase at it, and kills it. */
 async function killOne(seed: number, place: Place): Promise<Killed> {
   const hash = await fixture.pay();
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   proxy.cutAfter(place.step, place.when, () => victim.process.kill('SIGKILL'));

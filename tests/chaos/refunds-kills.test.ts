@@ -47,7 +47,7 @@ function due(): Promise<string> {
 
 /** Chunks sent to the database from the request to the refund, those of the sandbox included. */
 async function countSteps(): Promise<number> {
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const id = await due();
   const before = proxy.sent();
@@ -74,7 +74,7 @@ interface Killed {
 
 async function killOne(seed: number, steps: number): Promise<Killed> {
   const id = await due();
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   const places = Array.from({ length: steps }, (_, step) => step + 1);

@@ -49,7 +49,7 @@ async function prepareAttempt(seed: number, kind: Kind): Promise<[Attempt, Owner
 
 /** Chunks sent to the database until such a request is answered, those of the sandbox included. */
 async function countSteps(kind: Kind): Promise<number> {
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const app = new App(await service.another({ DATABASE_URL: proxy.url }), survivor.headers);
   // The first request finds empty caches, as with every victim.
   const [attempt] = await prepareAttempt(UNKILLED + kinds.indexOf(kind), kind);
@@ -63,7 +63,7 @@ async function killOne(seed: number, steps: Record<Kind, number>): Promise<Kille
   const next = random(seed);
   const kind = pick(next, kinds);
   const [attempt, owner] = await prepareAttempt(seed, kind);
-  const proxy = await openDatabaseProxy(service.database.url);
+  const proxy = await openDatabaseProxy(service.databaseUrl);
   const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: pick(next, ['api', 'all']) });
   proxy.cutAfter(
     1 + Math.floor(next() * (steps[kind] + STEPS_AFTER_ANSWER)),

@@ -102,6 +102,11 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return this.database.db;
   }
 
+  /** Of the role that its processes work as; `database` is the owner's. */
+  get databaseUrl(): string {
+    return this.#env.DATABASE_URL ?? this.database.url;
+  }
+
   /** One more process on the same database. */
   async another(env: Env = {}): Promise<RunningServer> {
     const server = await startServer({ env: { ...this.#env, ...env } });
