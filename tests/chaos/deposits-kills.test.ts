@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { type App, field } from '../support/app.ts';
-import { auditRelays } from '../support/audit.ts';
+import { auditRelays, settled } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
 import type { RunningServer } from '../support/server.ts';
@@ -105,6 +105,8 @@ describe('a process that is killed while it credits and sweeps a deposit', () =>
       }
       expect((await managed()) - before).toBe(DEPOSITED_RAW * BigInt(depositors.length));
       expect(await findBrokenInvariants(service.db)).toEqual([]);
+      // Money arrives before the relay worker has stored how its relay ended.
+      await settled(service.db);
       await auditRelays(service.db, service.sandbox);
     },
     SETTLE_MS + (KILLS + 1) * EACH_MS,
