@@ -16,6 +16,13 @@ describe('the configuration', () => {
     expect(config.dataDir.endsWith('.svc')).toBe(true);
   });
 
+  it('takes an owner of the database only beside the role of the service', () => {
+    const databaseOwnerUrl = 'postgres://owner@db/svc';
+    const both = { DATABASE_URL: 'postgres://service@db/svc', DATABASE_OWNER_URL: databaseOwnerUrl };
+    expect(readConfig(both)).toMatchObject({ databaseOwnerUrl });
+    expect(() => readConfig({ DATABASE_OWNER_URL: databaseOwnerUrl })).toThrow(/DATABASE_URL must be set/);
+  });
+
   it('bounds the gas of production, in STRK with decimals', () => {
     const STRK = 10n ** 18n;
     expect(readConfig({}).sponsorLimits).toEqual({

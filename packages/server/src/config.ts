@@ -164,6 +164,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     fulfilment: readFulfilment(read),
     warnings: [],
   };
+  if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined) {
+    read.needed('DATABASE_URL', 'must be set with DATABASE_OWNER_URL: it names the role that the service works as');
+  }
   if (config.chains.starknet && !config.paymaster) {
     read.needed('RELAYER_ACCOUNTS', 'must be set, or PAYMASTER_URL: gas on the live Starknet has to be paid');
   }
