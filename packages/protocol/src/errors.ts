@@ -113,6 +113,10 @@ export const catalogue = {
     message:
       'Gifts created with the public key alone have reached their daily limit. Use the secret key, or raise the limit.',
   },
+  mail_limit_reached: {
+    status: 400,
+    message: 'This environment has queued its mails of the day. Send the rest tomorrow.',
+  },
   gift_not_found: { status: 404, message: 'Gift not found' },
   gift_expired: { status: 400, message: 'Gift has expired' },
   gift_limit_reached: { status: 400, message: 'Gift redemption limit reached' },

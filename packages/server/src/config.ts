@@ -67,6 +67,8 @@ export interface Config {
   /** Held per redemption. */
   readonly giftGas: UsdMicros;
   readonly mail: MailSettings;
+  /** To recipients of gifts, for an environment of production and a UTC day. */
+  readonly dailyMails: number;
   readonly fulfilment: FulfilmentAccess | undefined;
   /** Variables that look misspelled, in sentences for the log. */
   readonly warnings: readonly string[];
@@ -161,6 +163,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     depositConfirmations: read.integer('DEPOSIT_CONFIRMATIONS', 10, 1, 100_000),
     giftGas: read.usd('GIFT_GAS_USD', GIFT_GAS, MAX_GIFT_GAS),
     mail: readMail(read),
+    dailyMails: read.integer('DAILY_MAILS', 5_000, 0, 1_000_000_000),
     fulfilment: readFulfilment(read),
     warnings: [],
   };

@@ -23,7 +23,7 @@ import { type Jobs, type Module, mergeJobs, mergeUnique, processGauge } from './
 import type { Checks, GaugeSource } from './http/monitoring.ts';
 import { deleteEndedWindows } from './http/rate-limit.ts';
 import * as indexer from './indexer/module.ts';
-import { queueMails } from './mail/mail.ts';
+import { queueGiftMails } from './mail/mail.ts';
 import type { Mailers } from './mail/mailers.ts';
 import * as mail from './mail/module.ts';
 import * as organizations from './organizations/module.ts';
@@ -137,7 +137,8 @@ export function createModules(platform: Platform): Modules {
       networks,
       log,
       bridge,
-      queueMails,
+      queueMails: (tx, mails) =>
+        queueGiftMails(tx, mails, mails[0]?.environment === 'production' ? config.dailyMails : undefined, new Date()),
       organizations: platform.credentials,
       gas: config.giftGas,
       publicUrl: addresses.public,

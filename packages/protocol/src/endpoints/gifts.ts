@@ -25,7 +25,14 @@ export const createGiftsBulk = endpoint({
   access: 'either',
   body: schema.CreateGiftsBulk,
   answers: { 201: schema.GiftsCreated },
-  errors: ['invalid_request', 'gift_code_taken', 'daily_limit_reached', 'insufficient_credits', 'chain_not_configured'],
+  errors: [
+    'invalid_request',
+    'gift_code_taken',
+    'daily_limit_reached',
+    'mail_limit_reached',
+    'insufficient_credits',
+    'chain_not_configured',
+  ],
 });
 
 export const listGifts = endpoint({

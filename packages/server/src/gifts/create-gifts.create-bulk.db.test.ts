@@ -66,6 +66,7 @@ describe('gifts for many', () => {
         organizationId: caller.organizationId,
         environment: 'development',
         recipient: 'eva@example.com',
+        giftId: expect.stringMatching(/^gift_/),
         template: 'gift',
         content: {
           code: 'Eva-1',

@@ -95,7 +95,14 @@ export async function createGiftsBulk(
     const { organizationId, environment } = caller;
     const mails = gifts.map((gift): GiftMail => {
       const content = contentOf(gift, organization.name, deps.publicUrl);
-      return { organizationId, environment, recipient: gift.recipientEmail ?? '', template: 'gift', content };
+      return {
+        organizationId,
+        environment,
+        recipient: gift.recipientEmail ?? '',
+        template: 'gift',
+        content,
+        giftId: gift.id,
+      };
     });
     await deps.queueMails(tx, mails);
     const totalHeldUsd = usdToNumber(gifts.reduce((sum, gift) => sum + shareOf(gift), 0n));

@@ -1,11 +1,29 @@
+import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { at, useGifts } from '../../testing/gifts.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listChanges } from '../audit-log.ts';
 import type { Caller } from '../http/call.ts';
+import { queueGiftMails } from '../mail/mail.ts';
 
 const fixture = useGifts();
 const logOf = async (caller: Caller) => (await listChanges(fixture.db, caller, { limit: 100, offset: 0 })).entries;
+
+describe('deleting a gift', () => {
+  it('cancels its mail that has not left, and no other', async () => {
+    const caller = await fixture.caller();
+    const deps = fixture.deps({ queueMails: (tx, mails) => queueGiftMails(tx, mails, undefined, new Date()) });
+    await fixture.bulk(caller, { recipients: [{ email: 'ana@example.com' }, { email: 'eva@example.com' }] }, deps);
+    const mailOf = (email: string) =>
+      fixture.db.one<{ state: string; giftId: string }>(sql`
+        select state, gift_id as "giftId" from mails
+         where organization_id = ${caller.organizationId} and recipient = ${email}`);
+    await fixture.delete(caller, (await mailOf('ana@example.com'))?.giftId ?? '');
+    expect(await mailOf('ana@example.com')).toMatchObject({ state: 'CANCELLED' });
+    expect(await mailOf('eva@example.com')).toMatchObject({ state: 'QUEUED' });
+    expect((await logOf(caller))[0]).toMatchObject({ action: 'gift.deleted', changes: { cancelledMails: 1 } });
+  });
+});
 
 describe('the audit log', () => {
   it('has creation, change and deletion of a gift with the key, and never its code', async () => {

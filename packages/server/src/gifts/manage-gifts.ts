@@ -11,6 +11,7 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type Caller, readPage, toPage } from '../http/call.ts';
 import { balance, hold } from '../ledger/ledger.ts';
+import { cancelMailsOfGift } from '../mail/mail.ts';
 import { type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
 import {
   findGift,
@@ -79,7 +80,9 @@ export function deleteGift({ caller, params, transact }: Call<DeleteGift>): Prom
     if (!gift) throw new ApiError('gift_not_found');
     await tx.run(sql`update gifts set deleted_at = now(), updated_at = now() where id = ${gift.id}`);
     const releasedUsd = usdToNumber(await releaseRemainder(tx, gift));
-    await recordChange(tx, caller, { action: 'gift.deleted', target: gift.id, changes: { releasedUsd } });
+    const cancelledMails = await cancelMailsOfGift(tx, gift.id);
+    const changes = { releasedUsd, cancelledMails };
+    await recordChange(tx, caller, { action: 'gift.deleted', target: gift.id, changes });
     return { success: true, releasedUsd };
   });
 }

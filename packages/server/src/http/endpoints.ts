@@ -165,6 +165,7 @@ async function runHandler(
 const transientRefusals: ReadonlySet<ErrorCode> = new Set([
   'wallet_not_deployed',
   'sponsorship_limit_reached',
+  'mail_limit_reached',
   'transaction_not_found',
   'rate_limited',
   'proof_of_work_required',

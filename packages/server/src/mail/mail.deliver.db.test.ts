@@ -8,7 +8,7 @@ import { deliver, type NewMail, queueMails, requeueStalledMails } from './mail.t
 import type { Delivery, Letter, Mailers } from './mailers.ts';
 
 const DAY_MS = 86_400_000;
-const context = { signal: new AbortController().signal };
+const context = { signal: new AbortController().signal, jobId: '0' };
 
 let database: TestDatabase;
 let organizationId: string;
@@ -108,7 +108,7 @@ describe('a queued mail', () => {
     const { mailers } = mailing(delayed, delayed, delayed);
     const deps = (days: number) => ({ db: database.db, mailers, now: () => Date.now() + days * DAY_MS });
     await expect(deliver(deps(2.9), id, context)).rejects.toThrow('later');
-    await expect(deliver(deps(3.1), id, { signal: AbortSignal.abort() })).rejects.toThrow('later');
+    await expect(deliver(deps(3.1), id, { ...context, signal: AbortSignal.abort() })).rejects.toThrow('later');
     await deliver(deps(3.1), id, context);
     expect(await mails()).toEqual([{ state: 'FAILED', reason: 'Given up after three days. later' }]);
   });

@@ -1,4 +1,4 @@
-import { type Environment, environments } from '@svc/protocol';
+import { ApiError, type Environment, environments } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
 import { enqueueMany, type JobContext, type JobLog } from '../jobs/job.ts';
 import { laneOf, newId } from '../util/ids.ts';
@@ -11,11 +11,14 @@ export interface NewMail<T extends TemplateName = TemplateName> {
   readonly recipient: string;
   readonly template: T;
   readonly content: TemplateContent[T];
+  /** It is cancelled with this gift. */
+  readonly giftId?: string | undefined;
 }
 
 export const SEND_TASK = 'send-mail';
 /** More than fit into the three days after which a mail is abandoned. */
 const MAX_ATTEMPTS = 100;
+const DAY_MS = 86_400_000;
 
 /** In the caller's transaction. */
 export async function queueMails(tx: Db, mails: readonly NewMail[]): Promise<void> {
@@ -23,6 +26,35 @@ export async function queueMails(tx: Db, mails: readonly NewMail[]): Promise<voi
   const rows = mails.map((mail) => ({ ...mail, id: newId('mail') }));
   await insertMails(tx, rows);
   await enqueueSending(tx, rows);
+}
+
+/** Of one environment. Throws `mail_limit_reached`, all or none: recipients of gifts did not ask for mail. */
+export async function queueGiftMails(
+  tx: Db,
+  mails: readonly NewMail<'gift'>[],
+  dailyMails: number | undefined,
+  at: Date,
+): Promise<void> {
+  const [first] = mails;
+  if (!first) return;
+  const day = at.toISOString().slice(0, 10);
+  const counted = await tx.one<{ mails: number }>(sql`
+    insert into mail_days as known (organization_id, environment, day, mails)
+    values (${first.organizationId}, ${first.environment}, ${day}::date, ${mails.length})
+    on conflict (organization_id, environment, day) do update set mails = known.mails + excluded.mails
+    returning mails`);
+  if (dailyMails !== undefined && (counted?.mails ?? 0) > dailyMails) {
+    const left = Math.max(0, dailyMails - ((counted?.mails ?? 0) - mails.length));
+    const resetsAt = new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString();
+    const message = `${mails.length} mails are too many: ${left} of ${dailyMails} a day are left. The limit resets at ${resetsAt}.`;
+    throw new ApiError('mail_limit_reached', message);
+  }
+  await queueMails(tx, mails);
+}
+
+/** Those that have not left. */
+export async function cancelMailsOfGift(tx: Db, giftId: string): Promise<number> {
+  return tx.run(sql`update mails set state = 'CANCELLED' where gift_id = ${giftId} and state = 'QUEUED'`);
 }
 
 export async function enqueueSending(tx: Db, mails: readonly { id: string; environment: string }[]): Promise<void> {
@@ -47,20 +79,55 @@ export interface MailRow {
 
 interface NewMailRow extends Omit<MailRow, 'createdAt'> {
   readonly organizationId: string;
+  readonly giftId?: string | undefined;
 }
 
 export async function insertMails(tx: Db, mails: readonly NewMailRow[]): Promise<void> {
   await tx.run(sql`
-    insert into mails (id, organization_id, environment, recipient, template, content)
-    select id, "organizationId", environment, recipient, template, content
-      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (
-        id text, "organizationId" text, environment text, recipient text, template text, content jsonb)`);
+    with added as (
+      insert into mails (id, organization_id, environment, recipient, template, content, gift_id)
+      select id, "organizationId", environment, recipient, template, content, "giftId"
+        from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (
+          id text, "organizationId" text, environment text, recipient text, template text, content jsonb, "giftId" text)
+      returning organization_id, environment)
+    insert into mail_turns (organization_id, environment) select distinct organization_id, environment from added
+    order by organization_id, environment
+    on conflict do nothing`);
 }
 
-export function findQueuedMail(db: Db, id: string): Promise<MailRow | undefined> {
-  return db.one<MailRow>(sql`
-    select id, environment, recipient, template, content, created_at as "createdAt"
-      from mails where id = ${id} and state = 'QUEUED'`);
+/** Jobs that take a mail at the same moment choose the same one; all but one choose again. */
+const MAX_LOST_RACES = 20;
+
+/** Of the organisation that was served the longest time ago, the mail that waits the longest. A job that died has none any more. */
+async function takeNextMail(db: Db, environment: Environment, jobId: string): Promise<MailRow | undefined> {
+  const isFree = sql`state = 'QUEUED' and not exists (
+    select from jobs where jobs.id = mails.taken_by and jobs.worker is not null and jobs.id <> ${jobId}::bigint)`;
+  for (let race = 0; race < MAX_LOST_RACES; race += 1) {
+    const row = await db.one<MailRow & { readonly taken: boolean }>(sql`
+      with next as materialized (
+        select found.id, found.tried_at
+          from mail_turns as turn
+         cross join lateral (
+           select id, tried_at from mails
+            where organization_id = turn.organization_id and environment = turn.environment and ${isFree}
+            order by tried_at nulls first, created_at, id
+            limit 1) as found
+         where turn.environment = ${environment}
+         order by turn.served_at
+         limit 1
+      ), taken as (
+        update mails set taken_by = ${jobId}::bigint, tried_at = clock_timestamp()
+          from next
+         where mails.id = next.id and state = 'QUEUED' and mails.tried_at is not distinct from next.tried_at
+        returning mails.id, organization_id, environment, recipient, template, content, created_at as "createdAt"
+      ), served as (
+        update mail_turns set served_at = clock_timestamp() from taken
+         where mail_turns.organization_id = taken.organization_id and mail_turns.environment = taken.environment
+      )
+      select taken.*, taken.id is not null as taken from next left join taken on true`);
+    if (!row || row.taken) return row;
+  }
+  throw new Error('Other jobs took every mail first.');
 }
 
 export async function markSent(db: Db, id: string): Promise<void> {
@@ -100,12 +167,21 @@ export interface DeliverDeps {
 /** A weekend and a day to fix a login. */
 const ABANDON_AFTER_MS = 3 * 86_400_000;
 
-/** A crash in between sends it again under the same Message-ID. Without a mailer it stays queued. */
-export async function deliver(deps: DeliverDeps, id: string, { signal }: Pick<JobContext, 'signal'>): Promise<void> {
+/**
+ * There is a job for each mail, but a job sends the mail whose turn it is: many mails of one organisation do not delay those of others.
+ * A crash in between sends it again under the same Message-ID. Without a mailer it stays queued.
+ */
+export async function deliver(
+  deps: DeliverDeps,
+  queuedId: string,
+  { signal, jobId }: Pick<JobContext, 'signal' | 'jobId'>,
+): Promise<void> {
   const { db, mailers, now = Date.now } = deps;
-  const mail = await findQueuedMail(db, id);
-  const mailer = mail && mailers.of(mail.environment);
-  if (!mail || !mailer) return;
+  const queued = await db.one<Pick<MailRow, 'environment'>>(sql`select environment from mails where id = ${queuedId}`);
+  const mailer = queued && mailers.of(queued.environment);
+  const mail = mailer && (await takeNextMail(db, queued.environment, jobId));
+  if (!mail) return;
+  const { id } = mail;
   const delivery = await mailer.send(toLetter(mail), signal);
   if (delivery.outcome === 'SENT') return markSent(db, id);
   if (delivery.outcome === 'REFUSED') return markFailed(db, id, delivery.reason);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneLine, storableText } from './text.ts';
+import { oneLine, storableText, withoutLinks } from './text.ts';
 
 it.each([
   ['Ana\r\nBcc: eva@example.com', 'Ana Bcc: eva@example.com'],
@@ -23,4 +23,16 @@ it.each([
   ['ab🎁', 3, 'ab\ufffd'],
 ])('stores %j in %i characters as %j', (text, length, stored) => {
   expect(storableText(text, length)).toBe(stored);
+});
+
+it.each([
+  ['https://evil.example/a.b', 'https: evil. example/a. b'],
+  ['javascript:alert(1)', 'javascript: alert(1)'],
+  ['//evil.example', 'evil. example'],
+  ['evil\u200b.\u2060example', 'evil. example'],
+  ['evil\uff0eexample y 10.0.0.1', 'evil\uff0e example y 10.0. 0.1'],
+  ['eva@evil.example', 'eva@ evil. example'],
+  ['Navidad: 10.50 USD a las 10:30, St. Nikolaus 🎁', 'Navidad: 10.50 USD a las 10:30, St. Nikolaus 🎁'],
+])('leaves no link in %j', (text, plain) => {
+  expect(withoutLinks(text)).toBe(plain);
 });

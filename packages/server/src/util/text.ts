@@ -8,6 +8,19 @@ export function oneLine(text: string, maxCharacters: number): string {
   return characters.length <= maxCharacters ? plain : `${characters.slice(0, maxCharacters - 1).join('')}…`;
 }
 
+/** Mail programs make links of schemes, host names and addresses in plain text. A blank behind a colon or dot prevents it. */
+export function withoutLinks(text: string): string {
+  return text
+    .replace(/[\u00ad\u200b\u200c\u2060\ufeff]/g, '')
+    .replace(/([\p{L}\p{N}+]):(?=[^\s\d])\/*/gu, '$1: ')
+    .replace(/\/\/+/g, ' ')
+    .replace(/([.\u2024\u3002\ufe52\uff0e\uff61])(?=[\p{L}\p{M}])/gu, '$1 ')
+    .replace(/(\d[.\u2024\u3002\ufe52\uff0e\uff61]\d+[.\u2024\u3002\ufe52\uff0e\uff61])(?=\d)/gu, '$1 ')
+    .replace(/@(?=\S)/g, '@ ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
 const MAX_ERROR_LENGTH = 500;
 
 export function errorText(error: unknown): string {

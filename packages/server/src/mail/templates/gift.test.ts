@@ -53,6 +53,24 @@ describe('a gift mail', () => {
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 
+  it.each(['name', 'orgName'] as const)('carries no link in a %s, in no part', (field) => {
+    const links = [
+      'https://evil.example/x?y=1',
+      'www.evil.example',
+      'evil.example/claim',
+      'eva@evil.example',
+      'evil。example',
+    ];
+    for (const link of links) {
+      const { subject, text, html } = giftMail({ ...content, [field]: `Premio ${link} ya` });
+      for (const part of [subject, text, html]) {
+        const rest = part.replaceAll(content.claimUrl, '');
+        expect(rest).not.toMatch(/evil[.。]example|:\/\/|eva@evil/);
+      }
+      expect(html.match(/href="[^"]*"/g)).toEqual([`href="${content.claimUrl}"`, `href="${content.claimUrl}"`]);
+    }
+  });
+
   it('keeps a hostile name within its line, in the subject and in the text', () => {
     const { subject, text } = giftMail({ ...content, name: hostile, orgName: hostile });
     expect(subject).not.toMatch(/[\p{Cc}\u202e]/u);

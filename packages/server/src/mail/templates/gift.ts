@@ -1,5 +1,5 @@
 import { type Html, html } from '../../util/html.ts';
-import { oneLine } from '../../util/text.ts';
+import { oneLine, withoutLinks } from '../../util/text.ts';
 import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
 
 export interface GiftContent {
@@ -53,8 +53,8 @@ const IGNORE = [
 
 export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftContent): FilledTemplate {
   const gift: Gift = {
-    from: oneLine(orgName, MAX_NAME_LENGTH),
-    name: oneLine(name, MAX_NAME_LENGTH),
+    from: withoutLinks(oneLine(orgName, MAX_NAME_LENGTH)),
+    name: withoutLinks(oneLine(name, MAX_NAME_LENGTH)),
     amount: `${withCents(amountUsd)} USDC`,
     code,
     url: claimUrl,
