@@ -124,7 +124,7 @@ describe('the configuration', () => {
   });
 
   it('limits those who claim gifts by their address, behind as many proxies as it is told', () => {
-    expect(readConfig({})).toMatchObject({ claimsPerMinute: 100, unknownCodesPerMinute: 10, trustProxy: 0 });
+    expect(readConfig({})).toMatchObject({ claimsPerMinute: 100, unknownCodes: { perClient: 10 }, trustProxy: 0 });
     expect(readConfig({ TRUST_PROXY: 'on' }).trustProxy).toBe(1);
     expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(() => readConfig({ TRUST_PROXY: 'all' })).toThrow(/TRUST_PROXY/);
