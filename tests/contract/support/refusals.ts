@@ -35,6 +35,7 @@ const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
   'rate_unavailable',
   'idempotency_key_in_progress',
   'fee_too_high',
+  'service_unavailable',
   'mail_limit_reached',
   'provider_not_configured',
 ];
