@@ -158,7 +158,17 @@ export const ClaimChallenge = Type.Object(
     difficulty: Type.Integer({ description: 'Zero bits that the digest begins with' }),
     expiresAt: Timestamp(),
   },
-  { title: 'ClaimChallenge' },
+  {
+    title: 'ClaimChallenge',
+    examples: [
+      {
+        challenge: '1799193600.10.5f0c2b7e91d84a36b2c7d05e8f1a9463.a41be07c35d29f68e0137bd4c2986f5a',
+        iterations: 1_000,
+        difficulty: 10,
+        expiresAt: '2027-01-06T00:00:00.000Z',
+      },
+    ],
+  },
 );
 
 export const Claim = Type.Object(
