@@ -42,6 +42,7 @@ describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
       walletType: 'SVC',
       classHash: expect.stringMatching(/^0x/),
       transactionHash: expect.stringMatching(/^0x/),
+      isNew: true,
     });
     const found = await page.evaluate(
       ({ options, externalUserId }) => sdk.createSvc(options).getWallet({ externalUserId }),
