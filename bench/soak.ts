@@ -1,6 +1,6 @@
 // Mixed load for a given time: reads, wallets, sponsored transfers, gifts, redeems, purchases and refused requests. Every minute it
 // prints memory, connections, queue lengths and error counts. It fails on an unexpected answer, an error in the log, a broken ledger,
-// a queue that does not drain, or memory that grows.
+// a queue that does not drain, or a heap that grows: its lowest size in each minute is close to what is in use.
 //
 //   npm run test:soak -- 60        minutes; default 60
 import { randomBytes } from 'node:crypto';
@@ -21,7 +21,8 @@ const CLIENTS = 4;
 const PAUSE_MS = 150;
 const SAMPLE_EVERY_MS = 60_000;
 const DRAIN_LIMIT_MS = 120_000;
-/** Medians of the last third over the middle third. V8 gives memory back late: less says nothing. */
+const HEAP_EVERY_MS = 2_000;
+/** Medians of the last third over the middle third. */
 const MAX_GROWTH = 1.1;
 const STARTING_USDC = '1000000';
 /** 50 pesos in development. */
@@ -49,6 +50,8 @@ const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress')
 interface Sample {
   readonly minute: number;
   readonly rssMb: number;
+  /** The lowest of its minute, of the thread that serves requests. */
+  readonly heapMb: number;
   readonly connections: number;
   readonly jobs: number;
   readonly relays: number;
@@ -56,6 +59,7 @@ interface Sample {
   readonly purchases: number;
 }
 
+let lowestHeapMb = Number.POSITIVE_INFINITY;
 const counts = new Map<string, number>();
 const failures: string[] = [];
 const samples: Sample[] = [];
@@ -127,16 +131,29 @@ function operationsOf(owner: Owner, user: string): readonly Operation[] {
 }
 
 async function sampleUntil(end: number): Promise<void> {
-  console.log('minute  memory MB  connections  jobs  open relays  open redeems  open purchases  requests  failures');
+  console.log(
+    'minute  memory MB  heap MB  connections  jobs  open relays  open redeems  open purchases  requests  failures',
+  );
   while (Date.now() < end) {
-    await pause(Math.min(SAMPLE_EVERY_MS, end - Date.now()));
+    await watchHeap(Math.min(Date.now() + SAMPLE_EVERY_MS, end));
     const sample = await takeSample();
     samples.push(sample);
     const requests = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    const { minute, rssMb, connections, jobs, relays, redeems, purchases } = sample;
-    const columns = [minute.toFixed(1), rssMb.toFixed(0), connections, jobs, relays, redeems, purchases, requests];
+    const { minute, rssMb, heapMb, connections, jobs, relays, redeems, purchases } = sample;
+    const memory = [rssMb.toFixed(0), heapMb.toFixed(0)];
+    const columns = [minute.toFixed(1), ...memory, connections, jobs, relays, redeems, purchases, requests];
     console.log([...columns, failures.length].join('\t'));
   }
+}
+
+async function watchHeap(until: number): Promise<void> {
+  lowestHeapMb = Number.POSITIVE_INFINITY;
+  do {
+    const text = await (await fetch(`${server.origin}/metrics`)).text();
+    const bytes = Number(/^svc_nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1]);
+    lowestHeapMb = Math.min(lowestHeapMb, bytes / 1_048_576);
+    await pause(Math.max(0, Math.min(HEAP_EVERY_MS, until - Date.now())));
+  } while (Date.now() < until);
 }
 
 async function takeSample(): Promise<Sample> {
@@ -150,6 +167,7 @@ async function takeSample(): Promise<Sample> {
   return {
     minute: (Date.now() - startedAt) / 60_000,
     rssMb: await rssOf(server.process.pid),
+    heapMb: lowestHeapMb,
     connections: Number(row.connections),
     jobs: Number(row.jobs),
     relays: Number(row.relays),
@@ -173,14 +191,14 @@ async function drain(): Promise<void> {
 
 async function report(): Promise<void> {
   const third = Math.floor(samples.length / 3);
-  const memory = (from: number, to: number) => median(samples.slice(from, to).map(({ rssMb }) => rssMb));
+  const heap = (from: number, to: number) => median(samples.slice(from, to).map(({ heapMb }) => heapMb));
   for (const violation of await findBrokenInvariants(db)) failures.push(`ledger: ${JSON.stringify(violation)}`);
   for (const line of errorLines(server.output())) failures.push(`log: ${JSON.stringify(line)}`);
   console.log(`\n${[...counts].map(([name, count]) => `${name} ${count}`).join(', ')}`);
   if (third > 0) {
-    const growth = memory(-third, samples.length) / memory(third, 2 * third);
-    console.log(`memory: last third ${growth.toFixed(2)} of the middle third`);
-    if (growth > MAX_GROWTH) failures.push(`memory grew by a factor of ${growth.toFixed(2)}`);
+    const growth = heap(-third, samples.length) / heap(third, 2 * third);
+    console.log(`heap: last third ${growth.toFixed(2)} of the middle third`);
+    if (growth > MAX_GROWTH) failures.push(`the heap grew by a factor of ${growth.toFixed(2)}`);
   }
   for (const failure of failures.slice(0, 20)) console.log(failure);
   console.log(failures.length === 0 ? 'nothing failed' : `failures: ${failures.length}`);
