@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { parseTokenAmount, type UsdMicros, unparsed } from '@svc/protocol';
+import { MAX_BULK_RECIPIENTS, parseTokenAmount, type UsdMicros, unparsed } from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import { type RelayerAccount, VariableReader } from './env-reader.ts';
@@ -35,6 +35,8 @@ export interface Config {
   readonly claimsPerMinute: number;
   /** Per minute: of a client address, and of all together. */
   readonly unknownCodes: MissLimits;
+  /** Of an organisation, in both environments together. */
+  readonly chosenCodesPerMinute: number;
   /** Per client address. */
   readonly failedAuthPerMinute: number;
   readonly sponsoredPerSecond: number;
@@ -127,6 +129,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ),
     claimsPerMinute: read.integer('CLAIM_LIMIT_PER_MINUTE', 100, 1, MAX_PER_MINUTE),
     unknownCodes: readMissLimits(read),
+    chosenCodesPerMinute: read.integer('CHOSEN_CODES_PER_MINUTE', 1_000, MAX_BULK_RECIPIENTS, MAX_PER_MINUTE),
     failedAuthPerMinute: read.integer('FAILED_AUTH_PER_MINUTE', 300, 1, MAX_PER_MINUTE),
     sponsoredPerSecond: read.integer(
       'SPONSORED_PER_SECOND',

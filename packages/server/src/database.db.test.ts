@@ -36,6 +36,7 @@ describe("the service's role in the database", () => {
   it.each([
     ['change the schema', sql`alter table wallets add column more text`],
     ['create a table', sql`create table more (id int)`],
+    ['create a temporary table', sql`create temporary table more (id int)`],
     ['create a function', sql`create function more() returns int language sql as 'select 1'`],
     ['drop a table', sql`drop table audit_log`],
     ['disable a trigger', sql`alter table ledger_entries disable trigger all`],

@@ -142,6 +142,7 @@ export function createModules(platform: Platform): Modules {
       organizations: platform.credentials,
       gas: config.giftGas,
       publicUrl: addresses.public,
+      chosenCodesPerMinute: config.chosenCodesPerMinute,
       canBridge: (each) => bridge.serves(each),
       proofs,
       codes: new CodeLookup({ db, limits: config.unknownCodes, proofs, log }),

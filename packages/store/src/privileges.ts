@@ -107,6 +107,9 @@ async function grant(client: pg.Client, name: string, { appendOnly, permanent }:
     await client.query(`revoke create on schema ${schema} from public, ${role}`);
     await client.query(`grant usage on schema ${schema} to ${role}`);
   }
+  // A trigger on a temporary table could write where the triggers of the ledger let only each other write.
+  const database = await client.query<{ name: string }>('select quote_ident(current_database()) as name');
+  await client.query(`revoke temporary on database ${database.rows[0]?.name} from public, ${role}`);
   await client.query(`revoke all on ${namesOf(false)} from ${role}`);
   await client.query(`grant select, insert, update, delete on ${namesOf(false)} to ${role}`);
   if (namesOf(true) !== '') await client.query(`grant usage, select on ${namesOf(true)} to ${role}`);

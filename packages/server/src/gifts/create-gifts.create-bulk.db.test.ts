@@ -109,6 +109,20 @@ describe('gifts for many of which one cannot be made are not made at all', () =>
     expect([await fixture.everything(caller), fixture.mails]).toEqual([before, []]);
   });
 
+  it('because the organisation has tried too many codes of its own in a minute, taken ones included', async () => {
+    const caller = await fixture.caller();
+    const deps = fixture.deps({ chosenCodesPerMinute: 3 });
+    const chosen = (...codes: string[]) => ({ recipients: codes.map((code) => ({ email: 'ana@example.com', code })) });
+    await fixture.create(await fixture.caller(), { code: 'taken-by-eva' });
+    await refusal(fixture.bulk(caller, chosen('mine-1', 'taken-by-eva'), deps), 'gift_code_taken');
+    await refusal(fixture.bulk(caller, chosen('mine-2', 'mine-3'), deps), 'rate_limited');
+    const production = { ...caller, environment: 'production' } as const;
+    await refusal(fixture.bulk(production, chosen('mine-4'), deps), 'rate_limited');
+    // Automatic codes tell nothing, and another organisation has a limit of its own.
+    expect(await fixture.bulk(caller, { recipients: emails(4) }, deps)).toMatchObject({ created: 4 });
+    expect(await fixture.bulk(await fixture.caller(), chosen('mine-5'), deps)).toMatchObject({ created: 1 });
+  });
+
   it('because the credits are a millionth short', async () => {
     const caller = await fixture.caller(10n);
     const before = await fixture.everything(caller);

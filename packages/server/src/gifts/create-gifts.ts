@@ -12,6 +12,7 @@ import {
 import { type Database, type Db, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
+import { countInWindow } from '../http/rate-limit.ts';
 import { refuse } from '../http/validation.ts';
 import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
 import type { NewMail } from '../mail/mail.ts';
@@ -33,6 +34,8 @@ export interface GiftDeps {
   };
   readonly queueMails: (tx: Db, mails: readonly GiftMail[]) => Promise<void>;
   readonly publicUrl: string;
+  /** Undefined: no limit. */
+  readonly chosenCodesPerMinute?: number | undefined;
   readonly now?: () => number;
   readonly newCode?: () => string;
 }
@@ -46,6 +49,7 @@ export async function createGift(
   const gift = readGift(body, deps.now?.() ?? Date.now());
   deps.manager(caller.environment);
   const costs = await costsOf(deps, caller.environment, gift.amount, gift.cctpFast);
+  await countChosenCodes(deps, caller, [gift]);
   return transact(async (tx): Promise<Gift> => {
     await countPublicKeyGifts(tx, caller, gift.amount * BigInt(gift.maxRedeems), deps.now);
     const [stored] = await storeGifts(tx, caller, [{ ...gift, ...costs }]);
@@ -89,6 +93,7 @@ export async function createGiftsBulk(
   const organization = await deps.organizations.organization(caller.organizationId);
   if (!organization) throw new ApiError('internal_error');
   const newGifts = giftsOf(body, { amount, ...costs }, deps.now?.() ?? Date.now());
+  await countChosenCodes(deps, caller, newGifts);
   return transact(async (tx) => {
     await countPublicKeyGifts(tx, caller, amount * BigInt(newGifts.length), deps.now);
     const gifts = await storeGifts(tx, caller, newGifts, deps.newCode);
@@ -118,6 +123,17 @@ export async function createGiftsBulk(
       })),
     };
   });
+}
+
+/** `gift_code_taken` shows that a code exists, also in another organisation: without a limit codes could be guessed that way. */
+async function countChosenCodes(
+  { db, chosenCodesPerMinute }: GiftDeps,
+  { organizationId }: Caller,
+  gifts: readonly Pick<NewGift, 'code'>[],
+): Promise<void> {
+  const chosen = gifts.filter(({ code }) => code !== undefined).length;
+  if (chosen === 0 || chosenCodesPerMinute === undefined) return;
+  await countInWindow(db, `chosen codes ${organizationId}`, chosen, chosenCodesPerMinute);
 }
 
 /** Under the lock of the day's row, so that concurrent requests cannot pass the limit together. */

@@ -142,6 +142,18 @@ export function deleteEndedWindows(db: Db): Promise<number> {
 
 const ended = sql`w.started_at <= statement_timestamp() - make_interval(secs => ${WINDOW_SECONDS})`;
 
+/** Counts several at once on the window of a minute, or throws `rate_limited`. Always one statement. */
+export async function countInWindow(db: Db, keyId: string, count: number, limit: number): Promise<void> {
+  const row = await db.one<{ used: number; ends_in: string }>(sql`
+    insert into rate_windows as w (key_id, started_at, used, granted)
+    values (${keyId}, statement_timestamp(), ${count}::integer, ${count}::integer)
+    on conflict (key_id) do update set
+      started_at = case when ${ended} then statement_timestamp() else w.started_at end,
+      used = case when ${ended} then 0 else least(w.used, ${limit}::integer) end + ${count}::integer
+    returning used, extract(epoch from started_at - statement_timestamp()) + ${WINDOW_SECONDS}::integer as ends_in`);
+  if (row && row.used > limit) throw new TooManyRequests(Math.max(1, Math.ceil(Number(row.ends_in))));
+}
+
 export class TooManyRequests extends ApiError {
   readonly retryAfterSeconds: number;
 
