@@ -132,6 +132,21 @@ describe('after a restore', () => {
     });
   });
 
+  it('a code of several places that is redeemed again gives way to redeems that were paid together', async () => {
+    const gift = await payouts.gift(2);
+    await forgetting(async () => {
+      await payouts.redeem(gift);
+      await payouts.redeem(gift);
+      await payouts.runPayouts();
+      await payouts.finish();
+    });
+    const again = await payouts.redeem(gift);
+    expect(await reconciled()).toMatchObject([{ state: 'IMPORTED', payments: [{}, {}] }]);
+    await expectPaidOnce(gift, 2, 2);
+    const row = await payouts.db.one(sql`select status from gift_redeems where id = ${again}`);
+    expect(row).toEqual({ status: 'FAILED' });
+  });
+
   it('a user who redeems again meanwhile gets no more than the limit allows', async () => {
     const gift = await payouts.gift(5);
     await payouts.db.run(sql`update gifts set max_redeems_per_user = 1 where id = ${gift.id}`);

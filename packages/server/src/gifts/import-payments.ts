@@ -169,7 +169,9 @@ async function restoreRedeem(tx: Db, gift: GiftRecord, { id, chain, address, at 
 const OVERTAKEN = 'Its place in the gift belongs to a redeem that was paid before the database was restored.';
 
 /** Redeems that came after the restore and wait for their payment give way. */
-async function takePlace(tx: Db, gift: GiftRecord, address: string): Promise<boolean> {
+async function takePlace(tx: Db, { id }: GiftRecord, address: string): Promise<boolean> {
+  // Anew: an earlier payment of the same transaction may have taken a place.
+  const gift = await giftOfRedeem(tx, { giftId: id });
   await tx.run(sql`
     insert into gift_users (gift_id, address, redeems) values (${gift.id}, ${address}, 0) on conflict do nothing`);
   const full = (await redeemsOfUser(tx, gift, address)) >= gift.maxRedeemsPerUser;
