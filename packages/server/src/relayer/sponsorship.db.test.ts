@@ -125,6 +125,15 @@ describe('the lists of what is sponsored', () => {
     });
   });
 
+  it.each(['execute_from_outside', 'execute_from_outside_v2'])('refuse calls inside %s of the wallet', async (name) => {
+    await requireAllowed(call(wallet, name));
+    await change({ allowedContracts: ['0x002'] });
+    await expect(requireAllowed(call(token, 'transfer'), call(wallet, name))).rejects.toMatchObject({
+      code: 'sponsorship_not_allowed',
+      message: expect.stringContaining('contract of call 1'),
+    });
+  });
+
   it('refuse another entrypoint, named or by its selector', async () => {
     await change({ allowedEntrypoints: ['transfer', toHex(selector('approve'))] });
     await requireAllowed(call(token, 'transfer'), call(other, 'approve'));

@@ -39,7 +39,13 @@ async function readRow(reads: Reads, { organizationId, environment }: Owner): Pr
 const isSelector = (entrypoint: string): boolean => entrypoint.startsWith('0x');
 const selectorOf = (entrypoint: string): bigint => (isSelector(entrypoint) ? BigInt(entrypoint) : selector(entrypoint));
 
-/** Calls to the wallet itself pass the list of contracts: sessions and spending policies are managed by them. */
+/** Entrypoints of a wallet that make further calls, which no list is compared with. */
+const EXECUTING = ['execute_from_outside', 'execute_from_outside_v2'].map(selector);
+
+/**
+ * Calls to the wallet itself pass the list of contracts: sessions and spending policies are managed by them. Not where they would execute
+ * others.
+ */
 export async function requireAllowedCalls(
   reads: Reads,
   owner: Owner,
@@ -49,7 +55,8 @@ export async function requireAllowedCalls(
   const { allowed_contracts, allowed_entrypoints } = await readRow(reads, owner);
   const selectors = allowed_entrypoints && new Set(allowed_entrypoints.map(selectorOf));
   for (const [index, { to, selector: called }] of calls.entries()) {
-    if (allowed_contracts && to !== account && !allowed_contracts.includes(padAddress(to))) {
+    const isOwn = to === account && !EXECUTING.includes(called);
+    if (allowed_contracts && !isOwn && !allowed_contracts.includes(padAddress(to))) {
       notAllowed(index, 'contract', 'allowedContracts');
     }
     if (selectors && !selectors.has(called)) notAllowed(index, 'entrypoint', 'allowedEntrypoints');
