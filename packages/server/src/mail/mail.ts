@@ -98,19 +98,29 @@ export async function insertMails(tx: Db, mails: readonly NewMailRow[]): Promise
 /** Jobs that take a mail at the same moment choose the same one; all but one choose again. */
 const MAX_LOST_RACES = 20;
 
-/** Of the organisation that was served the longest time ago, the mail that waits the longest. A job that died has none any more. */
-async function takeNextMail(db: Db, environment: Environment, jobId: string): Promise<MailRow | undefined> {
-  const isFree = sql`state = 'QUEUED' and not exists (
-    select from jobs where jobs.id = mails.taken_by and jobs.worker is not null and jobs.id <> ${jobId}::bigint)`;
+/**
+ * Of the organisation that was served the longest time ago, the mail that waits the longest. A job that died has none any more. One that
+ * was tried is left to its own job, which pauses longer after each failure: otherwise it would take the turns and the attempts of others.
+ */
+async function takeNextMail(
+  db: Db,
+  { id: queuedId, environment }: Pick<MailRow, 'id' | 'environment'>,
+  jobId: string,
+): Promise<MailRow | undefined> {
+  const isFree = sql`
+    organization_id = turn.organization_id and environment = turn.environment and state = 'QUEUED' and not exists (
+      select from jobs where jobs.id = mails.taken_by and jobs.worker is not null and jobs.id <> ${jobId}::bigint)`;
   for (let race = 0; race < MAX_LOST_RACES; race += 1) {
     const row = await db.one<MailRow & { readonly taken: boolean }>(sql`
       with next as materialized (
         select found.id, found.tried_at
           from mail_turns as turn
          cross join lateral (
-           select id, tried_at from mails
-            where organization_id = turn.organization_id and environment = turn.environment and ${isFree}
-            order by tried_at nulls first, created_at, id
+           (select id, tried_at from mails where ${isFree} and tried_at is null
+             order by tried_at nulls first, created_at, id limit 1)
+            union all
+           (select id, tried_at from mails where ${isFree} and id = ${queuedId} and tried_at is not null)
+            order by tried_at nulls first
             limit 1) as found
          where turn.environment = ${environment}
          order by turn.served_at
@@ -179,7 +189,7 @@ export async function deliver(
   const { db, mailers, now = Date.now } = deps;
   const queued = await db.one<Pick<MailRow, 'environment'>>(sql`select environment from mails where id = ${queuedId}`);
   const mailer = queued && mailers.of(queued.environment);
-  const mail = mailer && (await takeNextMail(db, queued.environment, jobId));
+  const mail = mailer && (await takeNextMail(db, { id: queuedId, ...queued }, jobId));
   if (!mail) return;
   const { id } = mail;
   const delivery = await mailer.send(toLetter(mail), signal);

@@ -92,6 +92,15 @@ describe('the mails of several organisations', () => {
     expect(await runJobs()).toHaveLength(1);
     expect(await states()).toEqual(['SENT']);
   });
+
+  it('are not held up by one that is delayed: only its own job tries it again', async () => {
+    await queue(mailsOf(quiet, 1));
+    await expect(runJobs(() => Promise.reject(new Error('try later')))).rejects.toThrow('try later');
+    await database.db.run(sql`delete from jobs`);
+    await queue(mailsOf(loud, 3));
+    expect((await runJobs()).sort()).toEqual([0, 1, 2].map((place) => `${loud}-${place}@example.com`));
+    expect(await states()).toEqual(['QUEUED', 'SENT', 'SENT', 'SENT']);
+  });
 });
 
 describe('mails of gifts', () => {
