@@ -90,7 +90,7 @@ const CONNECTION_CODES: readonly string[] = [
 const SERVER_STATES = /^(08|53|57P0)|^25006$/;
 /** The driver has no codes for these. */
 const DRIVER_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error)/;
 
 /** The request was good; the database could not take it. */
 export function isDatabaseUnavailable(error: unknown): boolean {
