@@ -260,7 +260,7 @@ function payoutHandler(deps: PayoutJobDeps, environment: Environment): JobHandle
       if ((await runPayouts(deps, environment, signal)) === 'INSUFFICIENT_FUNDS') await retryIn(FUNDS_RETRY_MS);
     } catch (error) {
       if (!isTransient(error)) throw error;
-      const isStopped = error instanceof UnreconciledError;
+      const isStopped = error instanceof UnreconciledError && error.isCertain;
       if (isStopped) deps.log.error({ environment, err: error }, 'payouts stopped until the manager is reconciled');
       else deps.log.warn({ environment, err: error }, 'payouts wait for the chain');
       await retryIn(isStopped ? STOPPED_RETRY_MS : RETRY_MS);

@@ -169,6 +169,16 @@ describe('a payment whose nonce was used by an unknown transaction', () => {
     expect([await states(), await check()]).toEqual([['SUCCEEDED', 'STORED'], 'unreconciled']);
   });
 
+  it('is reported to the operator only when the chain has shown none of its own for minutes', async () => {
+    const { late } = await displaced();
+    const refusal = () => late.requireReconciled('development').catch((error: unknown) => error);
+    expect(await refusal()).toMatchObject({ isCertain: false, message: expect.not.stringContaining('reconcile') });
+    await pass();
+    relayers.clock.advance(6 * MINUTE_MS);
+    await pass();
+    expect(await refusal()).toMatchObject({ isCertain: true, message: expect.stringContaining('reconcile') });
+  });
+
   it('is given up once the operator has accepted the transaction, and the others go on', async () => {
     const { eve, late, nonce } = await displaced();
     await pass();

@@ -6,11 +6,17 @@ import type { Checks, GaugeSource } from '../http/monitoring.ts';
 
 /** The account has transactions on the chain that the database does not know: one of them may be the payment that is to be made. */
 export class UnreconciledError extends ApiError {
-  constructor(account: string) {
+  /** False while it may only be that a node shows nonces before receipts: that clears by itself, mostly within seconds. */
+  readonly isCertain: boolean;
+
+  constructor(account: string, isCertain: boolean) {
     super(
       'chain_unavailable',
-      `Payments of ${account} are stopped: the chain has transactions of it that the database does not know. Nothing was stored or sent. The operator runs: npm run admin -- reconcile`,
+      isCertain
+        ? `Payments of ${account} are stopped: the chain has transactions of it that the database does not know. Nothing was stored or sent. The operator runs: npm run admin -- reconcile`
+        : `Payments of ${account} wait until the chain shows what has become of an earlier one. Nothing was stored or sent. Try again later.`,
     );
+    this.isCertain = isCertain;
   }
 }
 
@@ -70,13 +76,14 @@ export async function isAccepted(reads: Reads, chainId: bigint, account: string,
  */
 export async function requireReconciled(reads: Reads, chainId: bigint, account: string): Promise<void> {
   const chain = toHex(chainId);
-  const row = await reads.one(sql`
-    select from unknown_nonces where chain_id = ${chain} and account = ${account} and resolution is null
-    union all
-    select from relays
-     where chain_id = ${chain} and account = ${account} and state in ('STORED', 'SENT') and missing_since is not null
-    limit 1`);
-  if (row !== undefined) throw new UnreconciledError(account);
+  const row = await reads.one<{ recorded: boolean; missing: boolean }>(sql`
+    select exists (
+             select from unknown_nonces where chain_id = ${chain} and account = ${account} and resolution is null) as recorded,
+           exists (
+             select from relays
+              where chain_id = ${chain} and account = ${account} and state in ('STORED', 'SENT')
+                and missing_since is not null) as missing`);
+  if (!row || row.recorded || row.missing) throw new UnreconciledError(account, row?.recorded ?? false);
 }
 
 export function unreconciledGauge(reads: Reads): GaugeSource {
