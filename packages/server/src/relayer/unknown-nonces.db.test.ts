@@ -179,6 +179,16 @@ describe('a payment whose nonce was used by an unknown transaction', () => {
     expect(await refusal()).toMatchObject({ isCertain: true, message: expect.stringContaining('reconcile') });
   });
 
+  it('keeps the others stopped while the chain does not count the transaction yet', async () => {
+    const { late, nonce } = await displaced();
+    const unseen = depsWith({ nonceAt: async () => BigInt(nonce) });
+    for (const minutes of [0, 1, 1]) {
+      relayers.clock.advance(minutes * MINUTE_MS);
+      await processAccount(unseen, 'development', account);
+    }
+    await expect(late.requireReconciled('development')).rejects.toThrow(UnreconciledError);
+  });
+
   it('is given up once the operator has accepted the transaction, and the others go on', async () => {
     const { eve, late, nonce } = await displaced();
     await pass();

@@ -13,7 +13,7 @@ import {
   signTransaction,
   unsigned,
 } from '../invoke.ts';
-import { executesForOthers, isOpen } from '../relay.ts';
+import { executesForOthers, isOpen, isPayment } from '../relay.ts';
 import {
   type AttemptKind,
   callsOf,
@@ -59,6 +59,7 @@ export async function submitPending(
     if (!isNext && !(lost || isUnsent(context, relay))) continue;
     if (relay.state === 'SENT') {
       if (await isKnown(context, relay)) {
+        if (relay.missingSince) await markSince(context, relay.id, 'missing', 'over');
         if (isNext && firstForMs >= BUMP_AFTER_MS) await bumpFee(context, relay);
         continue;
       }
@@ -70,7 +71,8 @@ export async function submitPending(
 }
 
 async function firstSinceMs(context: AccountContext, first: OpenRelay): Promise<number> {
-  if (first.missingSince) await markSince(context, first.id, 'missing', 'over');
+  // A payment stays marked until a node has it: an unknown transaction with its nonce may be under way.
+  if (first.missingSince && !isPayment(first.kind)) await markSince(context, first.id, 'missing', 'over');
   if (first.firstSince) return ageMs(context, first.firstSince);
   if (ageMs(context, first.createdAt) >= YOUNG_MS) await markSince(context, first.id, 'first');
   return 0;
@@ -90,6 +92,7 @@ async function submit(context: AccountContext, relay: OpenRelay, isNext: boolean
   const sent = await sendAttempt(db, chain, relay.id, await readAttempt(db, chain.chainId, newest.hash));
   if (sent.outcome === 'sent') {
     if (relay.refusedSince) await markSince(context, relay.id, 'refused', 'over');
+    if (relay.missingSince) await markSince(context, relay.id, 'missing', 'over');
     return newest.takenAt === undefined;
   }
   log.warn({ account, relayId: relay.id, hash: toHex(newest.hash), ...sent }, 'relay not accepted by a node');
