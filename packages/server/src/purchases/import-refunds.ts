@@ -43,7 +43,8 @@ async function attachRefund(
   if (!purchase) return executed ? `This database has no purchase ${id}.` : undefined;
   if (!isOf(payment, purchase)) return `The payment of ${id} had another sender, token or amount.`;
   const { record, refund } = purchase;
-  if (refund.relayId === relayId) return undefined;
+  // A refund that reverted has moved nothing.
+  if (refund.relayId === relayId || (!executed && refund.status === undefined)) return undefined;
   if (refund.status === undefined)
     return `Purchase ${id} is ${record.status} here: end it first, then run reconcile again.`;
   if (refund.status === 'REFUNDED') return `Purchase ${id} is refunded by ${refund.hash} already.`;
