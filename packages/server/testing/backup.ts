@@ -4,7 +4,6 @@ interface Client {
   query<T extends object>(text: string, values?: unknown[]): Promise<{ rows: T[] }>;
 }
 type Schema = 'public' | 'sandbox';
-/** The rows of each table, as JSON. */
 export type Backup = ReadonlyMap<string, string>;
 
 interface Table {

@@ -15,7 +15,6 @@ export const HOOK_HEX = `636374702d666f7277617264${'00'.repeat(12)}0000000000000
 export const USDC = 0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fbn;
 const MESSENGER = 0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2an;
 
-/** One USDC, fast, with a fee of 500 at most. */
 export const BURN: Burn = {
   hash: '0x1234',
   sender: 0x2c8fb33f44261d3e7ff94dac0ca7829c3891bf47d4949370836933d4a7ce7e5n,
@@ -25,7 +24,6 @@ export const BURN: Burn = {
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const short = (value: number): string => value.toString(16).padStart(8, '0');
 
-/** The attested message of this burn, field by field. */
 export const ATTESTED_PIECES: Readonly<Record<string, string>> = {
   version: short(1),
   sourceDomain: short(25),

@@ -219,7 +219,6 @@ export class BridgeFixture {
     return redeem;
   }
 
-  /** Applies the outcome of the burn. */
   async executed(id: string, result: 'SUCCEEDED' | 'REVERTED' | 'VOIDED' | 'INCOMPLETE' = 'SUCCEEDED'): Promise<void> {
     const { relayId, transactionHash, amount, facts, environment } = await this.row(id);
     const taken = result === 'SUCCEEDED' ? amount + BigInt(facts.maxFee ?? 0) : 0n;

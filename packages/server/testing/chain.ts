@@ -294,7 +294,6 @@ export function wrapChain(chain: StarknetChain, changes: Partial<StarknetChain>)
   });
 }
 
-/** A chain that records the names of the methods that are called. */
 export function recordingChain(chain: StarknetChain, calls: string[]): StarknetChain {
   return new Proxy(chain, {
     get: (target, name) => {

@@ -11,7 +11,6 @@ export function serverDatabase(): Promise<TestDatabase> {
   return TestDatabase.create([serverMigrations, sandbox.migrations]);
 }
 
-/** The URL of the role that the service works as. */
 export const serviceUrl = (ownerUrl: string): Promise<string> => grantOwnService(ownerUrl, protectedTables);
 
 export function useDatabase(): { db: () => Database } {

@@ -12,7 +12,6 @@ export interface FaultyNode {
   stop(): Promise<void>;
 }
 
-/** How a node answers a request. */
 export type Behaviour = (request: Request, response: ServerResponse, body: string) => void | Promise<void>;
 
 export const behave = {
@@ -79,7 +78,6 @@ export async function startFaultyNode(
   return { url: `http://127.0.0.1:${port}/secret-key`, requests, stop };
 }
 
-/** An address where nothing listens. */
 export async function deadUrl(): Promise<string> {
   const node = await startFaultyNode(behave.hang);
   await node.stop();

@@ -200,7 +200,6 @@ export class FulfilmentFixture {
         from transactions where id = ${id}`);
   }
 
-  /** Types of events and templates of mails. */
   async notifications(id: string): Promise<{ events: string[]; mails: string[] }> {
     const names = async (query: Sql) => (await this.db.rows<{ name: string }>(query)).map(({ name }) => name);
     return {

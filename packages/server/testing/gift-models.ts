@@ -60,7 +60,6 @@ interface ModelGift {
   deleted: boolean;
   /** What new redemptions draw on; undefined once released. */
   pool: bigint | undefined;
-  /** Number of the hold. */
   hold: number;
 }
 

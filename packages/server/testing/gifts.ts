@@ -219,7 +219,6 @@ const networks = {
   tokens: () => [{ chain: 'STARKNET', token: 'USDC', address: USDC, decimals: 6 }],
 } as unknown as Pick<Networks, 'starknet' | 'tokens'>;
 
-/** Claims on a database, with stub networks. */
 export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): ClaimDeps {
   return {
     db,
@@ -251,7 +250,6 @@ export interface AppLimits {
   readonly requests?: number;
 }
 
-/** An HTTP app with the claim endpoints. */
 export async function claimApp(deps: ClaimDeps, { requests = PLENTY }: AppLimits = {}): Promise<FastifyInstance> {
   const app = Fastify({ trustProxy: true, routerOptions: { maxParamLength: 1_024 } });
   app.setErrorHandler(replyWithError);

@@ -56,7 +56,6 @@ export class IndexerFixture extends ChainFixture {
   readonly fund = ({ address }: WalletRecord, amount = '1'): Promise<string> =>
     this.sandbox.faucet(address, 'USDC', amount);
 
-  /** Sends calls from a relayer; answers the hash. */
   readonly send = async (calls: readonly Call[], from = 1): Promise<string> => {
     const hash = await this.sendFrom(relayer(from), calls);
     const receipt = await this.chain.receipt(BigInt(hash));

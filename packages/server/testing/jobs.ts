@@ -38,7 +38,6 @@ export async function start(queue: Queue, options: Partial<WorkersOptions>): Pro
   return workers;
 }
 
-/** Workers in a process of their own. */
 export async function startProcess(queue: Queue, ...settings: string[]): Promise<ChildProcess> {
   const child = fork(path.join(import.meta.dirname, 'worker-process.ts'), [queue.url, ...settings]);
   onTestFinished(() => kill(child));

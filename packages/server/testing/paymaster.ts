@@ -165,7 +165,6 @@ export function order({ server }: PaymasterFixture, fault: Omit<Fault, 'method'>
   server.order({ method: EXECUTE, ...fault });
 }
 
-/** How many executions were sent to the paymaster. */
 export const sendings = ({ server }: PaymasterFixture): number =>
   server.calls.filter((method) => method === EXECUTE).length;
 

@@ -100,7 +100,6 @@ export class PayoutFixture {
     await this.db.tx((tx) => releaseRemainder(tx, { id, holdId }));
   }
 
-  /** A pending redeem; answers its id. */
   async redeem(gift: TestGift, address = this.newAddress()): Promise<string> {
     const id = newId('rdm');
     await this.db.tx(async (tx) => {

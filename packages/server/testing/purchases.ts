@@ -53,7 +53,6 @@ export class PurchaseFixture extends TransactionFixture {
     return { db, networks, exchange, providers: () => unusedProvider, pause: async () => {}, ...changes };
   }
 
-  /** Answers the hash. */
   pay(amount = PRICE_RAW, token: ChainToken = 'USDC'): Promise<string> {
     const address = this.networks.token('development', 'STARKNET', token)?.address ?? '';
     return this.execute(this.ana, [transferOf(this.payments, amount, address)]);
@@ -80,7 +79,6 @@ export class PurchaseFixture extends TransactionFixture {
     return createPurchase(this.deps(deps), call) as Promise<Transaction>;
   }
 
-  /** The same within a transaction. */
   recordIn(tx: Db, body: PurchaseBody): Promise<Transaction> {
     const transact = (work: (tx: Db) => Promise<unknown>) => work(tx);
     const call = { caller: this.caller(), body, transact };

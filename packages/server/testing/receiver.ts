@@ -11,7 +11,6 @@ export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
   until(count: number): Promise<void>;
-  /** The most requests that were open at once. */
   mostOpen(): number;
   close(): void;
 }
@@ -23,7 +22,6 @@ export const status =
   (response) =>
     void response.writeHead(code, headers).end();
 
-/** A receiver of webhooks on 127.0.0.1. */
 export async function openReceiver(behave: Behaviour = status(204)): Promise<Receiver> {
   const received: Received[] = [];
   const waiting = new Set<() => void>();

@@ -46,7 +46,6 @@ function plain(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** The elements of one section, by its anchor. */
 export function readSection(page: string, anchor: string): Element[] {
   const start = page.indexOf(`<section class="operation" id="${anchor}"`);
   return readPage(page.slice(start, page.indexOf('</section>', start) + '</section>'.length));

@@ -107,7 +107,6 @@ export class RelayerFixture extends ChainFixture {
     throw new Error(`Relays are open after ${MAX_PASSES} passes.`);
   }
 
-  /** The states of all relays, by account and nonce. */
   async states(): Promise<string[]> {
     const rows = await this.db.rows<{ state: string }>(sql`select state from relays order by account, nonce`);
     return rows.map(({ state }) => state);

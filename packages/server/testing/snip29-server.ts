@@ -275,7 +275,6 @@ export interface Fault {
   readonly deny?: RpcFailure;
   /** Executed, then the connection closes without an answer. */
   readonly loseAnswer?: true;
-  /** Delays the answer. */
   readonly after?: Promise<void>;
 }
 

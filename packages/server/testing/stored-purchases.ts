@@ -20,7 +20,6 @@ export interface StoredPurchase {
   readonly paid?: bigint;
   /** In micros; default: what was paid. */
   readonly price?: bigint;
-  /** Whether its provider was called. */
   readonly isOrdered?: boolean;
   readonly sku?: Partial<typeof SKU>;
 }

@@ -41,7 +41,6 @@ export class TransactionFixture extends WalletFixture {
     return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData), ...changes };
   }
 
-  /** Answers the hash. */
   async execute(owner: Owner, calls: readonly CallText[], changes?: Partial<ExecuteBody>): Promise<string> {
     const body = await this.signed(owner, calls, changes);
     return (await executeSponsored(this, this.caller(), body)).transactionHash;
@@ -75,7 +74,6 @@ export class TransactionFixture extends WalletFixture {
     return owner;
   }
 
-  /** Voids the creation of a wallet that was never sent. */
   async voidCreation({ address }: Owner): Promise<void> {
     const wallet = toHex(BigInt(address));
     const relay = await this.db.one<{ hash: string }>(sql`

@@ -76,7 +76,6 @@ export class Owner {
     return [r, s];
   }
 
-  /** The body of a request to create the wallet. */
   creation(externalUserId: string, typedData: Record<string, unknown>): CreateBody {
     return {
       externalUserId,
@@ -260,7 +259,6 @@ export async function openWallets(): Promise<OpenWallets> {
   return { ...open, organizationId: await createOrganization(open.database.db, 'Tienda Azul') };
 }
 
-/** The message of a refusal with this code. */
 export async function refusal(work: Promise<unknown>, code: ErrorCode): Promise<string> {
   const error = await work.then(
     () => undefined,

@@ -92,14 +92,12 @@ export class WebhookFixture {
     return stored?.id ?? '';
   }
 
-  /** Oldest first. */
   deliveries(webhookId: string): Promise<DeliveryRow[]> {
     return this.db.rows<DeliveryRow>(sql`
       select id, webhook_id as webhook, event_id as event, state, attempts, next_attempt_at as "nextAttemptAt"
         from webhook_deliveries where webhook_id = ${webhookId} order by id`);
   }
 
-  /** Makes every waiting delivery of a webhook due. */
   async makeDue(webhookId: string): Promise<void> {
     await this.db.run(sql`
       update webhook_deliveries set next_attempt_at = now() - interval '1 second'
