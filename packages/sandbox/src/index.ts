@@ -23,7 +23,6 @@ export const sandbox = {
   providerPath: '/provider/orders',
   paymentAddress: predeployed.manager.address,
   relayers: predeployed.relayers,
-  /** Pays out gifts and receives payments. */
   manager: predeployed.manager,
   start: startSandboxNode,
 };
@@ -39,7 +38,6 @@ export interface SandboxNode {
 /** A thread starts in under a second; one that keeps dying must not block the service. */
 const NODE_START_LIMIT_MS = 10_000;
 
-/** Starts the Starknet node in its thread and waits until it listens. */
 async function startSandboxNode(db: Database, reportError: (message: string) => void): Promise<SandboxNode> {
   const port = await freePort();
   const node = new NodeThread({ url: db.url, port }, reportError);

@@ -17,7 +17,6 @@ export interface StarknetNode {
 export interface NodeOptions {
   readonly url: string;
   readonly report: (error: unknown) => void;
-  /** Unix milliseconds. */
   readonly now?: () => number;
 }
 

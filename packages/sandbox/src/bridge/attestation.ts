@@ -70,7 +70,6 @@ export function registerAttestation(app: FastifyInstance, deps: BridgeDeps): voi
   );
 }
 
-/** Answers instead of the handler if the rate limit is exceeded or a fault applies. */
 async function applyRequestFault(
   { db, seconds }: BridgeDeps,
   request: BridgeRequest,
@@ -95,7 +94,6 @@ async function applyRequestFault(
   }
 }
 
-/** The error format of the live service. */
 function refuse(reply: FastifyReply, code: number, error: string): FastifyReply {
   return reply.code(code).send({ code, error });
 }
@@ -125,7 +123,6 @@ export function showMessage(burn: Burn) {
   };
 }
 
-/** Undefined before the attestation. */
 export function attestedMessage({ message, nonce, sent, attestation }: Burn): Uint8Array | undefined {
   if (!attestation) return undefined;
   return changeMessage(message, {

@@ -32,7 +32,6 @@ export type BurnFields = Readonly<Record<MessageField, bigint>> & {
   readonly hookData: Uint8Array;
 };
 
-/** Undefined if the message is too short to be a burn. */
 export function decodeMessage(message: Uint8Array): BurnFields | undefined {
   if (message.length < HOOK_START) return undefined;
   const entries = Object.entries(fields).map(([name, [start, length]]) => [
@@ -103,7 +102,6 @@ export const STANDARD_THRESHOLD = 2_000;
 const MILLION = 1_000_000n;
 const PER_BASIS_POINT = 100;
 
-/** Up to this threshold an attestation does not wait for finality. */
 export function isFast(minFinalityThreshold: bigint): boolean {
   return minFinalityThreshold <= BigInt(FAST_THRESHOLD);
 }

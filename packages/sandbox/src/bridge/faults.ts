@@ -27,7 +27,6 @@ export interface BurnFault extends FaultParameters {
 
 export interface NewBridgeFault extends FaultParameters {
   readonly kind: BurnFaultKind | RequestFaultKind;
-  /** Restricts the fault to burns of, or requests for, this transaction. */
   readonly transactionHash?: string;
   readonly request?: BridgeRequest;
   /** Without it, the fault applies until it expires. */

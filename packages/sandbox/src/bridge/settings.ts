@@ -122,7 +122,6 @@ export function readBridgeFault(value: unknown): NewBridgeFault {
   };
 }
 
-/** A transaction hash in canonical form; undefined if it is not one. */
 export function normalHash(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   const hash = parseFelt(text.replace(/^0X/, '0x'));

@@ -40,7 +40,6 @@ function addressBytes(text: string): Uint8Array {
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** A leading zero byte becomes `1`. */
 export function encodeBase58(bytes: Uint8Array): string {
   let value = 0n;
   for (const byte of bytes) value = (value << 8n) | BigInt(byte);

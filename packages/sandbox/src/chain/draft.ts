@@ -102,7 +102,6 @@ export class Draft {
     if (this.#head.blockSeconds === 0 && this.#head.open) this.seal();
   }
 
-  /** Ends the block, even an empty one; with interval blocks the next one opens. */
   seal(): void {
     const { number, hash, version, blockSeconds } = this.#head;
     const block = { number: number + 1, timestamp: this.#openTimestamp(), version, parent: hash };

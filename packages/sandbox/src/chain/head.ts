@@ -3,7 +3,6 @@ import { type Db, type Reads, sql } from '@svc/store';
 
 /** The end of the chain and its settings: one row. */
 export interface Head {
-  /** Latest sealed block. */
   readonly number: number;
   readonly hash: string;
   /** Unix seconds. */
@@ -55,7 +54,6 @@ export async function readHead(reads: Reads): Promise<Head> {
   return headOf(await reads.one<Row>(sql`select ${columns} from sandbox.chain`));
 }
 
-/** Locks out other writers until the transaction ends. */
 export async function lockHead(tx: Db): Promise<Head> {
   return headOf(await tx.one<Row>(sql`select ${columns} from sandbox.chain for update`));
 }

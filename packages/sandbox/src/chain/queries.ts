@@ -27,7 +27,6 @@ interface Row {
   readonly version: number;
 }
 
-/** The block of an id as seen from a head. The latest and the open block need no query. */
 export async function findBlock(reads: Reads, head: Head, id: BlockId, now: number): Promise<Block | undefined> {
   if (id === 'pre_confirmed') return openBlock(head, now);
   const number = numberOf(head, id);

@@ -4,7 +4,6 @@ import type { Executed, StateDiff, StateReader, Transaction } from '../execution
 import type { Head } from './head.ts';
 import { type ShownTransaction, showTransaction } from './transaction.ts';
 
-/** The state at a version, from the cache or the database. */
 export function stateAt(reads: Reads, cache: StateCache, version: number): StateReader {
   const read = async (contract: string, slot: string): Promise<bigint> => {
     const known = cache.get(version, contract, slot);
@@ -99,7 +98,6 @@ export class StateCache {
   }
 }
 
-/** A state with pending changes on top. */
 export class Overlay implements StateReader {
   readonly #base: StateReader;
   readonly #storage = new Map<bigint, Map<bigint, bigint>>();

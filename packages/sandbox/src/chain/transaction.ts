@@ -25,7 +25,6 @@ export interface ReadTransaction {
   readonly definition?: ContractClass;
 }
 
-/** Parses a JSON-RPC transaction and derives its hash, and its address or class hash. */
 export function readTransaction(value: unknown, name: string): ReadTransaction {
   const fields = readObject(value, name);
   switch (readChoice(fields.type, `${name}.type`, ['INVOKE', 'DEPLOY_ACCOUNT', 'DECLARE'])) {

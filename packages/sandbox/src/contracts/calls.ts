@@ -70,7 +70,6 @@ export function readOutsideExecution(value: Value<typeof outsideExecution>): Out
   };
 }
 
-/** Each account class has its own texts. */
 export interface RefusalTexts {
   readonly caller: string;
   readonly early: string;

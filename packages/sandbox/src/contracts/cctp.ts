@@ -119,7 +119,6 @@ export const messageTransmitter = contract({
 });
 
 export const tokenMessengerStorage = {
-  /** By domain. */
   remoteTokenMessengers: map('remote_token_messengers', u256),
   /** By token; zero where burning is not supported. */
   burnLimits: map('burn_limits_per_message', u256),

@@ -197,7 +197,6 @@ export function struct<F extends Fields>(name: string, fields: F): Codec<ValuesO
   };
 }
 
-/** Cairo identifies the members by position. */
 export function tuple<F extends Fields>(fields: F): Codec<ValuesOf<F>> {
   const codecs = Object.values(fields);
   return {

@@ -8,7 +8,6 @@ export interface Contract {
   readonly classHash: bigint;
   readonly construct: ContractFunction | undefined;
   readonly entrypoints: ReadonlyMap<bigint, ContractFunction>;
-  /** Cairo 1 ABI with one `interface`. */
   readonly abi: readonly AbiEntry[];
 }
 
@@ -63,7 +62,6 @@ export function external<P extends Fields, R>(
   };
 }
 
-/** An external function without a result. */
 export function action<P extends Fields>(name: string, params: P, body: Body<P, void>): ContractFunction {
   return {
     name,
@@ -156,7 +154,6 @@ export function variable<T>(name: string, codec: Codec<T>): Variable<T> {
   };
 }
 
-/** Each key is hashed onto the name. */
 export interface StorageMap<T> {
   key(...keys: readonly bigint[]): bigint;
   read(frame: Frame, ...keys: readonly bigint[]): Promise<T>;
@@ -219,7 +216,6 @@ export interface Deployment {
   readonly fromZero: boolean;
 }
 
-/** Starknet's system calls. */
 export interface Frame {
   readonly address: bigint;
   readonly caller: bigint;

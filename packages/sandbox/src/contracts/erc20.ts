@@ -146,7 +146,6 @@ const mint = action('mint', { recipient: address, amount: u256 }, async (frame, 
   await mintTo(frame, recipient, amount);
 });
 
-/** Burns the caller's own tokens, for bridges. */
 const burn = action('burn', { amount: u256 }, async (frame, { amount }) => {
   await requireMinter(frame);
   await subtract(frame, frame.caller, amount);

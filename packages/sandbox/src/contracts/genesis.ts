@@ -65,7 +65,6 @@ function deployToken(draft: Draft, token: Token, minters: readonly bigint[], hol
   draft.put(address, erc20Storage.totalSupply.key, u256.write(supply));
 }
 
-/** Fee payers hold STRK, the manager holds the USDC for payouts. */
 function startingBalances(token: Token): Map<bigint, bigint> {
   const { relayers, manager, faucet } = predeployed;
   if (token.token === 'USDC') return new Map([[manager.address, units(token, STARTING_USDC)]]);

@@ -96,7 +96,6 @@ const OUTSIDE_TEXTS = {
 };
 const SESSION_SIGNATURE_LENGTH = 4;
 
-/** Undefined: the owner must have signed. */
 function sessionOf(signature: readonly bigint[]): SessionSignature | undefined {
   return signature.length === SESSION_SIGNATURE_LENGTH ? decodeSessionSignature(signature) : undefined;
 }

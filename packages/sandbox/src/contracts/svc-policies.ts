@@ -70,7 +70,6 @@ function spendOnce(current: Policy, amount: bigint, now: bigint): Policy {
   return { ...current, spent_in_window: spent + amount, window_start: ended ? now : current.window_start };
 }
 
-/** Calldata of any other shape is refused. */
 function amountOf(calldata: readonly bigint[], offset: number): bigint {
   const reader = new Reader(calldata.slice(offset));
   try {

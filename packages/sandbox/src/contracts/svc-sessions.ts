@@ -35,7 +35,6 @@ const OWNER_ENTRYPOINTS = [
 ];
 const forbidden = new Set(OWNER_ENTRYPOINTS.map((name) => selector(name)));
 
-/** Checks everything but the signature. */
 export async function requireSession(frame: Frame, signature: SessionSignature, calls: readonly Call[]): Promise<void> {
   const { sessionKey, validUntil } = signature;
   const { valid_until, max_calls, calls_used, allowed_entrypoints_len } = await sessions.read(frame, sessionKey);

@@ -14,7 +14,6 @@ const COINBASE = '0x000000005356435f53414e44424f585f46454553';
 /** JSON of this size takes the thread about 20 ms. */
 export const MAX_ANSWER_CHARS = 2 * 1024 * 1024;
 
-/** One chain in memory, with every method of the engine, including those that manipulate the chain. */
 export interface Engine {
   request(method: string, params: readonly unknown[]): Promise<Answer>;
 }

@@ -76,7 +76,6 @@ export function isPublic(method: string): boolean {
   return publicMethods.has(method);
 }
 
-/** Refuses a request before the engine sees it. `height` is the newest block. */
 export function overLimit(method: string, params: Params, height: number): Answer | undefined {
   return limits[method]?.(params, height);
 }

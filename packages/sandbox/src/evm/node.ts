@@ -125,7 +125,6 @@ export class Replica {
     return this.#engine.request(method, params);
   }
 
-  /** Applies an entry that was accepted before. */
   async replay(entry: LogEntry): Promise<void> {
     if (entry.position !== this.#height + 1) {
       throw new Error(`The log of ${this.#chain} has no entry ${this.#height + 1}.`);
@@ -136,7 +135,6 @@ export class Replica {
     }
   }
 
-  /** Makes the next block. Returns the transaction's hash, or the engine's refusal. */
   async apply(input: BlockInput, time: number): Promise<Answer> {
     const dated = await this.#engine.request('evm_setNextBlockTimestamp', [time]);
     if ('error' in dated) throw new Error(`The engine refused the time ${time}: ${dated.error.message}`);
@@ -179,11 +177,9 @@ export interface Grant {
   readonly amount: bigint;
 }
 
-/** A signed transaction in hex, or a grant of the faucet. */
 export type BlockInput = { readonly raw: string } | { readonly grant: Grant };
 
 export interface LogEntry {
-  /** Number of its block. */
   readonly position: number;
   /** Timestamp of its block, Unix seconds. */
   readonly time: number;
@@ -199,12 +195,10 @@ interface Row {
   readonly grant_amount: string;
 }
 
-/** Locks the chain's log until the transaction ends. */
 export async function lockLog(tx: Db, chain: EvmChain): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('svc:sandbox-evm:' || ${chain}::text, 0))`);
 }
 
-/** At most a page. */
 export async function entriesAfter(db: Db, chain: EvmChain, position: number): Promise<LogEntry[]> {
   const rows = await db.rows<Row>(sql`
     select position, block_time, raw_transaction, grant_address, grant_token, grant_amount
@@ -230,7 +224,6 @@ export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
-/** FIFO queue that runs one task at a time, with a limit on waiting tasks. */
 export class SerialQueue {
   readonly #limit: number;
   #waiting = 0;

@@ -79,8 +79,7 @@ export const evmChains: Readonly<Record<EvmChain, EvmChainSeed>> = {
     native: 'RBTC',
     tokens: [
       erc20('DOC', '0xe700691dA7b9851F2F35f8b8182c69c53CcaD9Db', 18),
-      // Sources name three contracts. USDT0 is Rootstock's recommendation and has 6 decimals everywhere; the others wrap older
-      // bridges.
+      // Of three contracts, USDT0 is Rootstock's choice, with 6 decimals everywhere; the others wrap older bridges.
       erc20('USDT', '0x779Ded0c9e1022225f8E0630b35a9b54bE713736', 6, 'USD₮0'),
       // Sources disagree on the decimals; the issuing bridge keeps the 6 of the wrapped token.
       erc20('USDC_E', '0x74c9f2b00581F1B11AA7ff05aa9F608B7389De67', 6, 'USDC.e'),
@@ -108,7 +107,6 @@ export const evmChains: Readonly<Record<EvmChain, EvmChainSeed>> = {
   },
 };
 
-/** In any case: `base`, `Base`, `BASE`. */
 export function parseEvmChain(text: string): EvmChain | undefined {
   const name = text.toUpperCase();
   return Object.hasOwn(evmChains, name) ? (name as EvmChain) : undefined;
@@ -127,7 +125,6 @@ export interface GenesisAccount {
   readonly code?: Uint8Array;
 }
 
-/** The faucet and the token contracts, without supply. */
 export function genesisAccounts(chain: EvmChain): GenesisAccount[] {
   const seed: EvmChainSeed = evmChains[chain];
   const contracts = seed.tokens.map(({ address, name, symbol, decimals }) => ({

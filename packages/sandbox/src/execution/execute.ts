@@ -24,7 +24,6 @@ import type {
   ValidationOptions,
 } from './types.ts';
 
-/** Runs one transaction. Returns its changes; the state that it read stays as it is. */
 export async function executeTransaction(
   state: StateReader,
   block: BlockContext,
@@ -79,7 +78,6 @@ async function runBody(machine: Machine, tx: Transaction, forced: string | undef
   return { execute: outcome.invocation, reverted: { text, error: nestedError(outcome.failure) } };
 }
 
-/** Used more gas than the bounds allow, or left too little to pay the fee. */
 async function overrunOf(machine: Machine, tx: Transaction): Promise<string | undefined> {
   const gas = gasFor(machine, tx, false);
   const ranOut = exhausted(tx, gas);
@@ -181,7 +179,6 @@ export function refusal(reason: string): Refused {
   return { refused: 'VALIDATION_FAILURE', reason };
 }
 
-/** Checks before any contract runs. */
 export async function preValidate(
   state: ExecutionState,
   tx: Transaction,

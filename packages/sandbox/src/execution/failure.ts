@@ -53,7 +53,6 @@ function frameText({ address, classHash, selector }: FailedFrame): string {
   return `(contract address: ${padHex(address)}, class hash: ${padHex(classHash)}, selector: ${padHex(selector)})`;
 }
 
-/** The same as nested objects, for the `data` of an error. */
 export function nestedError(failure: Failure): NestedError {
   return nested(failure, failure.type === 'PANIC' ? formatPanic(failure.reason) : failure.text);
 }
@@ -83,7 +82,6 @@ function cut(text: string): string {
   return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}\n...`;
 }
 
-/** Felts with their short strings; long texts in quotes. */
 export function formatPanic(felts: readonly bigint[]): string {
   const items: string[] = [];
   let index = 0;

@@ -8,7 +8,6 @@ const PRICES: GasPrices = {
   l2Gas: { fri: 8_000_000_000n, wei: 500_000n },
 };
 
-/** Constant. */
 export function gasPrices(): GasPrices {
   return PRICES;
 }
@@ -46,7 +45,6 @@ export function checkBounds(tx: Transaction): Refused | undefined {
   return { refused: 'INSUFFICIENT_RESOURCES', reason: `Resource bounds were not satisfied: ${problems.join('\n')}` };
 }
 
-/** The first exhausted resource, in a node's words. */
 export function exhausted(tx: Transaction, gas: Gas): string | undefined {
   for (const { name, gas: resource } of RESOURCES) {
     const { maxAmount } = tx.resourceBounds[resource];

@@ -64,7 +64,6 @@ export class Machine {
   work: Work = { calls: 0, reads: 0, writes: 0 };
   readonly #block: BlockContext;
   readonly #transaction: TransactionInfo;
-  /** Calls within the current top-level call. */
   #calls = 0;
 
   constructor(state: ExecutionState, block: BlockContext, transaction: TransactionInfo) {
@@ -109,7 +108,6 @@ export class Machine {
     }
   }
 
-  /** Undefined for a missing constructor. */
   async #enter(request: Request, depth: number): Promise<ContractFunction | undefined> {
     const { callType, address, classHash } = request;
     this.#calls += 1;

@@ -8,7 +8,6 @@ class Cells {
     for (const [key, value] of this.current) if (this.original.get(key) !== value) yield [key, value];
   }
 
-  /** How many were zero and are not any more. */
   firstWrites(): number {
     let count = 0;
     for (const [key] of this.changes()) if (this.original.get(key) === 0n) count += 1;
@@ -87,7 +86,6 @@ export class ExecutionState {
     };
   }
 
-  /** Storage cells that got their first value. */
   firstWrites(): number {
     let count = 0;
     for (const cells of this.#storage.values()) count += cells.firstWrites();

@@ -79,7 +79,6 @@ export interface Gas {
   readonly l2Gas: bigint;
 }
 
-/** One executed call and the calls it made, for traces. */
 export interface Invocation {
   readonly callType: 'CALL' | 'LIBRARY_CALL' | 'DEPLOY';
   readonly entryPointType: 'EXTERNAL' | 'CONSTRUCTOR';
@@ -144,7 +143,6 @@ export interface ExecutionOptions {
 
 export interface ValidationOptions {
   readonly skipFee?: boolean;
-  /** 0n by default. */
   readonly maxNonceGap?: bigint;
 }
 

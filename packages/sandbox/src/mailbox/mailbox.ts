@@ -102,7 +102,6 @@ export interface NewMail {
   readonly raw: Uint8Array;
 }
 
-/** Older mails are deleted. */
 export const MAX_MAILS = 1_000;
 
 const summary = sql`id, sender as "from", recipient as "to", subject, received_at as "receivedAt"`;

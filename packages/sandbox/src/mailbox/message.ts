@@ -29,7 +29,6 @@ export function readMessage(raw: Uint8Array): Message {
   };
 }
 
-/** Case-insensitive; empty if missing. */
 export function headerOf(headers: readonly Header[], name: string): string {
   return headers.find((header) => header.name.toLowerCase() === name)?.value ?? '';
 }
@@ -75,7 +74,6 @@ function parameterOf(value: string, name: string): string | undefined {
 /** One character per byte (latin1). */
 export type Bytes = string;
 
-/** An unknown charset is read as UTF-8. */
 export function decodeText(bytes: Bytes, charset = 'utf-8'): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {
@@ -91,7 +89,6 @@ export function decodeBody(body: Bytes, encoding: string): Bytes {
   return body;
 }
 
-/** Decodes RFC 2047 encoded words. */
 export function decodeHeader(value: Bytes): string {
   // Whitespace between two encoded words is not content.
   const joined = value.replace(/\?=[ \t]+=\?/g, '?==?');

@@ -129,12 +129,10 @@ export function readProviderFault(value: unknown): NewProviderFault {
   };
 }
 
-/** `POST /provider/settings` `{slowSeconds}`. */
 export function readSlowSecondsChange(value: unknown): number {
   return readWhole(readBody(value), 'slowSeconds', 0, MAX_SLOW_SECONDS);
 }
 
-/** `GET /provider/orders?orderId=…&limit=…`. */
 export function readOrdersQuery({ orderId, limit }: Record<string, unknown>): {
   readonly orderId: string | undefined;
   readonly limit: number;

@@ -61,7 +61,6 @@ export function insertOrder(tx: Db, { order, state, fileNumber, reason, dueInSec
     returning ${statusColumns}`);
 }
 
-/** Undefined if the id belongs to another order, or to none. */
 export function repeatOrder(tx: Db, order: Order): Promise<OrderStatus | undefined> {
   return tx.one<OrderStatus>(sql`
     update sandbox.provider_orders set asked = asked + 1

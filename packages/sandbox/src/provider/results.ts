@@ -30,7 +30,6 @@ interface DueCallback {
   readonly file_number: string | null;
   readonly reason: string | null;
   readonly word: CallbackResult;
-  /** Number of callbacks sent before. */
   readonly place: number;
 }
 

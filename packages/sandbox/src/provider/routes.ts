@@ -68,7 +68,6 @@ const MAX_ORDER_BYTES = 64 * 1024;
 export interface OrderRouteDeps {
   readonly db: Database;
   readonly secret: Uint8Array;
-  /** Unix milliseconds. */
   readonly now: () => number;
 }
 
@@ -76,7 +75,6 @@ interface WithOrder {
   readonly Params: { readonly orderId: string };
 }
 
-/** The two signed requests of the fulfilment protocol. */
 export async function registerOrders(app: FastifyInstance, { db, secret, now }: OrderRouteDeps): Promise<void> {
   const silence = new HeldRequests(app);
   // The signature covers the raw bytes.

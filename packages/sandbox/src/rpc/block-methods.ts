@@ -110,7 +110,6 @@ const STARKNET_VERSION = '0.14.1';
 /** Commitments and roots are not computed: nothing in development verifies them. */
 const NO_COMMITMENT = '0x0';
 
-/** An open block has no hash, parent and status. */
 export function showBlock(block: Block, details: BlockDetails): Record<string, unknown> {
   if (block.hash === undefined) return { block_number: block.number, ...common(block) };
   return {

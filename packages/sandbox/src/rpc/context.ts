@@ -16,7 +16,6 @@ export interface NodeDeps {
   readonly now: () => number;
 }
 
-/** One call, and the chain as it sees it. */
 export interface CallContext extends NodeDeps {
   readonly head: Head;
   readonly spec: SpecVersion;
@@ -34,7 +33,6 @@ export interface Method {
   run(context: CallContext, params: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-/** An error of JSON-RPC or of the Starknet specification. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -51,7 +49,6 @@ export function showError(error: RpcError): { code: number; message: string; dat
   return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
 }
 
-/** Codes and messages of the specification. */
 export const rpcErrors = {
   parse: () => new RpcError(-32700, 'Parse error'),
   invalidRequest: (data?: string) => new RpcError(-32600, 'Invalid Request', data),
@@ -105,7 +102,6 @@ export function readBlockId(value: unknown, name = 'block_id'): BlockId {
   return { number: Math.min(number, MAX_NUMBER) };
 }
 
-/** The named block, or error 24. */
 export async function blockOf(context: CallContext, value: unknown, name?: string): Promise<Block> {
   const block = await findBlock(context.reads, context.head, readBlockId(value, name), context.now());
   if (!block) throw rpcErrors.blockNotFound();

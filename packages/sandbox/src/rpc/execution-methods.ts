@@ -57,7 +57,6 @@ const simulateTransactions: Method = {
   },
 };
 
-/** Runs transactions in order, each on the state that the previous one left. */
 async function simulate(
   context: CallContext,
   blockId: unknown,
@@ -175,7 +174,6 @@ function showExecution({ status, revertReason }: Executed, execute: Invocation |
   return showInvocation(execute);
 }
 
-/** Gas is not recorded per call. */
 function showInvocation(call: Invocation): Record<string, unknown> {
   return {
     contract_address: toHex(call.address),

@@ -6,7 +6,6 @@ import { type RpcError, rpcErrors, type SpecVersion, showError } from './context
 /** Large enough for any transaction and most declared classes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Last path segment; without it, the current version. */
 const specs: Readonly<Record<string, SpecVersion>> = {
   v0_9: '0.9.0',
   v0_10: '0.10.0',

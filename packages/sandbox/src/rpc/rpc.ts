@@ -31,7 +31,6 @@ interface Answered {
   readonly hangUp: boolean;
 }
 
-/** One call, or a batch in order. */
 export async function answerRpc(deps: RpcDeps, body: string, spec: SpecVersion): Promise<RpcAnswer> {
   const request = parse(body);
   if (request instanceof RpcError) return reply(failure(null, request));
@@ -85,7 +84,6 @@ function readCall(request: unknown): { method: Method; name: string; params: Rec
   return { method, name, params: readParams(method, params) };
 }
 
-/** By name or by position. */
 function readParams(method: Method, params: unknown): Record<string, unknown> {
   if (Array.isArray(params)) {
     if (params.length > method.params.length) throw rpcErrors.invalidParams('There are too many parameters.');
@@ -165,7 +163,6 @@ export class UnavailableError extends Error {
 
 export interface AppliedFaults {
   readonly head: Head;
-  /** The transaction is acknowledged, then dropped. */
   readonly dropTransaction: boolean;
   /** The call runs, then the connection closes without an answer. */
   readonly dropAnswer: boolean;
@@ -176,7 +173,6 @@ const SUBMIT_FAULTS: readonly FaultKind[] = ['error', 'unavailable', 'reject', '
 const DEFAULT_DELAY_MS = 1_000;
 const DEFAULT_ERROR = { code: -32603, message: 'Internal error' };
 
-/** Applies a delay and at most one other fault. */
 export async function applyFaults(deps: NodeDeps, head: Head, method: string): Promise<AppliedFaults> {
   const none = { head, dropTransaction: false, dropAnswer: false };
   if (!head.faultsActive) return none;

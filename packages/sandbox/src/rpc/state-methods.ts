@@ -107,7 +107,6 @@ const NO_PROGRAM = ['0x1', '0x6', '0x0'];
 
 const nativeClasses = new Map<bigint, ContractClass>();
 
-/** A native class in the form of a compiled one, with its real ABI and entry points. */
 export function nativeClass(contract: Contract): ContractClass {
   if (contract.classHash === classes.svc) return compiledSvcAccount();
   const known = nativeClasses.get(contract.classHash);

@@ -85,7 +85,6 @@ export function showReceipt(head: Head, tx: StoredTransaction, events: readonly 
   };
 }
 
-/** For a receipt outside of its block. */
 export function showBlockInfo(tx: StoredTransaction): Record<string, unknown> {
   return { ...(tx.block_hash !== null && { block_hash: tx.block_hash }), block_number: tx.block_number };
 }

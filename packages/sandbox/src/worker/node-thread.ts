@@ -46,7 +46,6 @@ export class NodeThread {
     this.#start();
   }
 
-  /** Waits until the thread listens on its own port, at most for `limitMs`. */
   async listening(limitMs: number): Promise<void> {
     await Promise.race([this.#firstListening.promise, pause(limitMs, undefined, { ref: false })]);
   }
@@ -150,7 +149,6 @@ export interface NodeSettings {
   readonly port?: number;
 }
 
-/** A loopback port that is free now. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
