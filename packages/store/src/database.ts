@@ -16,7 +16,6 @@ const CONTROL_TIMEOUT_MS = 5_000;
 const PROBE_TIMEOUT_MS = 2_000;
 /** Longer than any transaction holds a row; a statement that waits longer is better repeated than waited for. */
 const LOCK_TIMEOUT_MS = 10_000;
-/** Of a pool: what one tenant may use of it at once. */
 const TENANT_SHARE = 0.5;
 
 // Lost connections (08, 28, 53, 57P, 58, XX, 25P03, 25P04) and stale prepared statements (0A000, 26000).
@@ -37,7 +36,6 @@ export interface Database extends Db {
   readonly lists: Reads;
   /** For credentials and rate limits: own connections, so that no tenant's work delays another's admission. */
   readonly control: Db;
-  /** A connection of its own that answers whether the database does. */
   probe(): Promise<void>;
   close(): Promise<void>;
 }
@@ -89,7 +87,6 @@ const dbOn = (connecting: Connect): Db =>
     (work) => transaction(connecting, work),
   );
 
-/** Connections of the pool, of which one tenant gets its share at most. */
 function fairPool(pool: pg.Pool): Connect {
   const shares = new TenantShares(Math.max(1, Math.floor(pool.options.max * TENANT_SHARE)));
   return async () => {

@@ -16,10 +16,7 @@ export class NoPrimaryError extends Error {
   readonly code = 'ECONNREFUSED';
 }
 
-/**
- * A URL for each host of `postgres://user:password@one:5432,two:5432/svc`. libpq's `target_session_attrs` is left out: the service
- * always needs the primary. Undefined where the URL cannot be read.
- */
+/** A URL for each host of `postgres://…@one:5432,two:5432/svc`, without `target_session_attrs`: always the primary. */
 export function hostUrls(url: string): readonly string[] | undefined {
   const [, scheme, login = '', hosts = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?]*@)?([^/?]*)(.*)$/s.exec(url) ?? [];
@@ -38,7 +35,6 @@ export interface Connection {
 
 const connections = new Map<string, Connection>();
 
-/** With one host the driver's own client; with several, one that connects to the primary among them. */
 export function connectionTo(url: string): Connection {
   const [first = url, ...others] = hostUrls(url) ?? [];
   if (others.length === 0) return { connectionString: first, Client: pg.Client };
@@ -49,7 +45,6 @@ export function connectionTo(url: string): Connection {
   return connection;
 }
 
-/** Where the primary is. Shared by all connections of the process to the same hosts. */
 class Primary {
   readonly #urls: readonly string[];
   #place: Place | undefined;
@@ -120,7 +115,6 @@ function clientOf(primary: Primary): typeof pg.Client {
   class PrimaryClient extends pg.Client {
     override connect(): Promise<pg.Client>;
     override connect(callback: Parameters<pg.Client['connect']>[0]): void;
-    /** The pool passes a callback. */
     override connect(callback?: unknown): unknown {
       const connecting = this.#connect();
       const done = callback as Connected | undefined;

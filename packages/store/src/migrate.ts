@@ -138,7 +138,6 @@ export function readMigrations(set: MigrationSet): readonly Migration[] {
   });
 }
 
-// Line endings of a checkout do not change a migration.
 function readText(file: string): { text: string; checksum: string } {
   const text = readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
   return { text, checksum: createHash('sha256').update(text).digest('hex') };

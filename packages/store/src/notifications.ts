@@ -20,7 +20,6 @@ export interface ListenHandlers {
   onDisconnect?(): void;
 }
 
-/** Reconnects until closed. Rejects when the first connection fails. */
 export async function listen(url: string, channel: string, handlers: ListenHandlers): Promise<Listener> {
   const closed = new AbortController();
   let client = await subscribe(url, channel, handlers);
@@ -72,7 +71,6 @@ async function resubscribe(
   closed: AbortSignal,
 ): Promise<pg.Client | undefined> {
   for (let delay = FIRST_RETRY_MS; !closed.aborted; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
-    // Jitter: replicas that lost the same server do not reconnect at once.
     await pause(delay * (0.5 + Math.random() / 2), undefined, { signal: closed }).catch(() => {});
     if (closed.aborted) return undefined;
     const client = await subscribe(url, channel, handlers).catch(() => undefined);

@@ -7,7 +7,6 @@ const SETTINGS = { application_name: 'svc grants', lock_timeout: TIMEOUT_MS, sta
 
 /** Tables whose rows the service may not change freely. All others it reads and writes. */
 export interface ProtectedTables {
-  /** Rows are added, never changed or deleted. */
   readonly appendOnly: readonly string[];
   /** Rows are added and changed, never deleted. */
   readonly permanent: readonly string[];
@@ -26,10 +25,7 @@ export async function grantService(ownerUrl: string, serviceUrl: string, tables:
 
 const SERVICE_ROLE = 'svc_service';
 
-/**
- * For a database with one known role, its owner: makes a second role for the service and answers its URL. The password follows from the
- * owner's, so that nothing has to be stored.
- */
+/** Makes a second role for the service and answers its URL. Its password derives from the owner's: none is stored. */
 export async function grantOwnService(ownerUrl: string, tables: ProtectedTables): Promise<string> {
   const url = new URL(ownerUrl);
   const password = createHmac('sha256', decodeURIComponent(url.password)).update(SERVICE_ROLE).digest('hex');

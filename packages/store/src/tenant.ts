@@ -41,7 +41,6 @@ export class TenantShares {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Answers how to give the place back. */
   async take(tenant: string | undefined): Promise<() => void> {
     if (tenant === undefined) return () => {};
     const use = this.#useOf(tenant);
@@ -58,7 +57,6 @@ export class TenantShares {
     return use;
   }
 
-  /** A place is handed over, so that none overtakes. */
   #wait(use: Use): Promise<void> {
     if (use.waiting.length >= MAX_WAITING) throw new TenantBusyError();
     return new Promise((resolve, reject) => {

@@ -24,7 +24,6 @@ export interface Binaries {
 
 const thisHost: Host = { platform: process.platform, arch: process.arch, env: process.env };
 
-/** Of SVC_POSTGRES_BIN, else of the npm package for this platform. */
 export async function findBinaries(
   options: { account: Account | undefined; copyRoot: string; log: (line: string) => void },
   host: Host = thisHost,

@@ -36,7 +36,6 @@ export class Owner {
     return this.#client.query(text, values);
   }
 
-  /** From now on a lost connection starts the server again where it has ended. */
   supervise(startServer: () => Promise<void>, report: (line: string) => void): void {
     this.#startServer = startServer;
     this.#report = report;

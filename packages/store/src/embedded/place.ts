@@ -39,7 +39,6 @@ export function choosePlace(dataDir: string, log: (line: string) => void, shared
   return placeIn(shared, account);
 }
 
-/** Where the embedded database of a data folder is kept. */
 export function embeddedFolder(dataDir: string): string {
   return choosePlace(dataDir, () => {}).folder;
 }

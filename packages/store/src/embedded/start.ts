@@ -31,7 +31,6 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly settings?: Record<string, string>;
   readonly log?: (line: string) => void;
-  /** Told when the server has ended by itself, and when it runs again. */
   readonly report?: (line: string) => void;
 }
 
@@ -41,10 +40,7 @@ interface Server {
   readonly reused: boolean;
 }
 
-/**
- * Runs PostgreSQL in `dataDir/postgres`: creates the cluster, or takes over a server that was left running. A server that ends by
- * itself is started again on the same port, so its URL stays valid.
- */
+/** Creates the cluster or takes over a running server. One that ends by itself is restarted on its port. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, settings = {}, log = () => {}, report = log } = options;
   const place = choosePlace(dataDir, log);

@@ -26,7 +26,6 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-// Servers of killed runs.
 async function sweep(): Promise<void> {
   const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
   for (const name of folders.slice(0, MAX_SWEPT)) {

@@ -2,12 +2,10 @@ import type { Db } from '../database.ts';
 import { type MigrationSet, readMigrations } from '../migrate.ts';
 import { sql } from '../sql.ts';
 
-/** Every earlier state of a set, as the number to migrate up to: 0 (empty), 1, … up to the last but one. */
 export function everyPrefix(set: MigrationSet): number[] {
   return readMigrations(set).map((_, index) => index);
 }
 
-/** Columns, constraints, indexes, triggers and functions as sorted text, to compare two ways of reaching the same schema. */
 export async function schemaOf(db: Db): Promise<string[]> {
   const rows = await db.rows<{ line: string }>(sql`
     with own as (select oid from pg_namespace where nspname not like 'pg\\_%' and nspname <> 'information_schema')
