@@ -4,10 +4,7 @@ import { type Client, solveProof } from '@svc/sdk';
 /** A redeem waits up to 30 seconds for the chain. */
 const TIMEOUT_MS = 60_000;
 
-/**
- * A client without keys, which `createClient` would require; claim operations need none. The API is next to this
- * page, below any path prefix of a proxy.
- */
+/** `createClient` requires keys; claims need none. The API is next to this page, below any prefix of a proxy. */
 export function claimClient(pageUrl: string): Client {
   return {
     baseUrl: new URL('../v1', pageUrl).href,

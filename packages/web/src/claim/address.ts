@@ -5,10 +5,8 @@ export type AddressCheck =
   | { readonly state: 'otherChain'; readonly chain: RedeemChain }
   | { readonly state: 'right'; readonly address: string };
 
-/**
- * Every prefix of a Starknet address is a valid address too, and funds sent there are lost. Wallets strip leading
- * zeros of the 64 digits; more than four of them occur once in a million.
- */
+// Every prefix of a Starknet address is a valid address too, and funds sent there are lost. Wallets strip leading zeros
+// of the 64 digits; more than four of them occur once in a million.
 const FEWEST_STARKNET_DIGITS = 60;
 const ETHEREUM = /^0x[0-9a-f]{40}$/i;
 

@@ -65,15 +65,12 @@ export function errorCodeOn(chain: RedeemChain, error: unknown): ClaimErrorCode 
   return errorCode === 'noSolana' && chain === 'starknet' ? 'unknown' : errorCode;
 }
 
-/**
- * A known refusal: nothing was sent and nothing will be, so the next attempt is a new redeem. Unknown codes may come
- * from a proxy and do not count.
- */
+// A known refusal: nothing was sent and nothing will be, so the next attempt is a new redeem. Unknown codes may come
+// from a proxy and do not count.
 export function isRefusal(error: unknown): boolean {
   return error instanceof SvcApiError && Object.hasOwn(codes, error.code) && !TRANSIENT.has(error.code);
 }
 
-/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof SvcConnectionError) return true;
   if (!(error instanceof SvcApiError) || error.code === 'payout_failed') return false;

@@ -3,7 +3,6 @@ import type { ClaimErrorCode } from '../claim/errors.ts';
 export interface ErrorText {
   readonly title: string;
   readonly body: string;
-  /** Label of the button. */
   readonly action: string;
 }
 
