@@ -12,10 +12,7 @@ export function encodeArray(items: readonly bigint[]): bigint[] {
   return [BigInt(items.length), ...items];
 }
 
-/**
- * Decodes like Cairo: every value in the range of its type, nothing missing, nothing left over. Failure is sticky and checked
- * once, in `finish`.
- */
+/** Decodes like Cairo: values in range, nothing missing, nothing left over. Failure is sticky, checked in `finish`. */
 export class CalldataReader {
   #position = 0;
   #failed = false;
@@ -54,7 +51,6 @@ export class CalldataReader {
     return items;
   }
 
-  /** Undefined unless the calldata matched exactly. */
   finish<T>(value: T): T | undefined {
     return this.#failed || this.#position !== this.#calldata.length ? undefined : value;
   }

@@ -43,7 +43,6 @@ export function constructorCalldata(walletType: WalletType, publicKey: bigint): 
   return walletType === 'READY' ? [0n, publicKey, 1n] : [publicKey];
 }
 
-/** An unknown class is assumed to have SVC's constructor. */
 export function accountDeployment(classHash: bigint, publicKey: bigint): Deployment {
   const walletType = walletClass(classHash)?.walletType ?? 'SVC';
   const calldata = constructorCalldata(walletType, publicKey);

@@ -98,7 +98,6 @@ export function encodeOutsideExecution(execution: OutsideExecution, signature: r
   return [caller, nonce, executeAfter, executeBefore].concat(encodeCalls(calls), encodeArray(signature));
 }
 
-/** Undefined if an account would refuse the calldata. */
 export function decodeOutsideExecution(
   calldata: readonly bigint[],
 ): { execution: OutsideExecution; signature: bigint[] } | undefined {

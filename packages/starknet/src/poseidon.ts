@@ -62,10 +62,8 @@ function fullRounds(keys: readonly Triple[], a: bigint, b: bigint, c: bigint): T
   return [a, b, c];
 }
 
-/**
- * With z = c³ a round is a' = 3a + b + z, b' = a - b + z, c' = a + b - 2z. With h = (a + b)/2 and e = (a - b)/2 it becomes h' =
- * 2(h + e) + z, e' = 2h, c' = 2(h - z), which is cheaper.
- */
+// With z = c³ a round is a' = 3a + b + z, b' = a - b + z, c' = a + b - 2z. With h = (a + b)/2 and e = (a - b)/2 it
+// becomes h' = 2(h + e) + z, e' = 2h, c' = 2(h - z), which is cheaper.
 function partialRounds(a: bigint, b: bigint, c: bigint): Triple {
   const entry = cube(c + enter);
   let h = a + a + entry;

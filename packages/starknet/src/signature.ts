@@ -31,10 +31,8 @@ export function sign(hash: bigint, privateKey: bigint): StarkSignature {
   return { r, s };
 }
 
-/**
- * Cairo's check: r is the x coordinate of (hash/s) · G + (r/s) · Q for either point Q with the key's x. (r, -s) is as valid as
- * (r, s), so a signature must never serve as an identifier.
- */
+// Cairo's check: r is the x coordinate of (hash/s) · G + (r/s) · Q for either point Q with the key's x. (r, -s) is as
+// valid as (r, s), so a signature must never serve as an identifier.
 export function verify(hash: bigint, publicKey: bigint, r: bigint, s: bigint): boolean {
   if (!isFelt(hash) || !isFelt(publicKey) || r <= 0n || r >= ORDER || s <= 0n || s >= ORDER) return false;
   return cachedCheck({ hash, publicKey, r, s });
@@ -67,10 +65,8 @@ function generatorMultiple(scalar: bigint): Fraction | undefined {
   return total && { over: total.x, under: total.zz };
 }
 
-/**
- * The x coordinates of A ± B are the roots of t²(a - b)² - 2t((a + b)(1 + ab) + 2β) + (ab - 1)² - 4β(a + b): tests both signs at
- * once, without a division.
- */
+// The x coordinates of A ± B are the roots of t²(a - b)² - 2t((a + b)(1 + ab) + 2β) + (ab - 1)² - 4β(a + b): tests both
+// signs at once, without a division.
 function isSumOrDifference(t: bigint, a: Fraction, b: Fraction): boolean {
   const left = (a.over * b.under) % P;
   const right = (b.over * a.under) % P;

@@ -28,7 +28,6 @@ export const starknetTokens: Readonly<Record<'mainnet' | 'sepolia', readonly Sta
   ],
 };
 
-/** Undefined for chains other than the live networks. */
 export function liveTokens(chainId: bigint): readonly StarknetToken[] | undefined {
   if (chainId === chainIds.SN_MAIN) return starknetTokens.mainnet;
   return chainId === chainIds.SN_SEPOLIA ? starknetTokens.sepolia : undefined;

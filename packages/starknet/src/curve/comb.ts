@@ -29,10 +29,8 @@ export function buildComb(base: Affine, alpha: bigint): Comb {
   return { alpha, points: toAffine(points) };
 }
 
-/**
- * For 0 < scalar < order. The running multiple is even in every tooth and the added one is 0 or 1 there, with a sum below the
- * order: never equal or opposite, as `add` requires.
- */
+// For 0 < scalar < order. The running multiple is even in every tooth and the added one is 0 or 1 there, with a sum
+// below the order: never equal or opposite, as `add` requires.
 export function multiply({ alpha, points }: Comb, scalar: bigint): Point {
   const columns = columnsOf(scalar);
   let product: Point | undefined;

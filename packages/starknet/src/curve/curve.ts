@@ -1,10 +1,8 @@
 import { PRIME as P } from '../felt.ts';
 import { invertAll } from './modular.ts';
 
-/**
- * y² = x³ + αx + β over the felts; α = 1 for the Stark curve. Coordinates lie between -P and P: only results are made
- * non-negative.
- */
+// y² = x³ + αx + β over the felts; α = 1 for the Stark curve. Coordinates lie between -P and P: only results are made
+// non-negative.
 export interface Affine {
   readonly x: bigint;
   readonly y: bigint;

@@ -14,10 +14,8 @@ const MAX_KEYS = 1_000;
 
 export const publicKeyFrom = memoize(MAX_KEYS, prepare);
 
-/**
- * Avoids the costly square root y. With d = y² = x³ + x + β, the point (dx, d²) lies on y² = x³ + d²x + d³β; scaling by √d maps
- * the Stark curve onto it and multiplies x by d. Both signs of y give the same x.
- */
+// Avoids the costly square root y. With d = y² = x³ + x + β, the point (dx, d²) lies on y² = x³ + d²x + d³β; scaling by
+// √d maps the Stark curve onto it and multiplies x by d. Both signs of y give the same x.
 function prepare(x: bigint): PublicKey | undefined {
   const d = (x * x * x + x + BETA) % P;
   if (!isSquare(d)) return undefined;

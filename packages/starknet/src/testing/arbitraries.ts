@@ -3,7 +3,6 @@ import type { Call } from '../calls.ts';
 import { ADDRESS_BOUND, PRIME } from '../felt.ts';
 import { ANY_CALLER, type OutsideExecution } from '../outside-execution.ts';
 
-/** Integers below a bound, with more corner cases than chance would give. */
 function below(bound: bigint): fc.Arbitrary<bigint> {
   const edges = [0n, 1n, 2n ** 64n, 2n ** 128n - 1n, 2n ** 128n, 2n ** 248n, 2n ** 251n - 256n, 2n ** 251n, bound - 1n];
   return fc.oneof(
