@@ -61,7 +61,6 @@ export class SessionKey {
   }
 }
 
-/** A client of the interface, by default with the server's development keys. */
 export class App {
   readonly baseUrl: string;
   readonly headers: Headers;
@@ -96,7 +95,6 @@ export class App {
     return bodyOf<CreatedGift>(await this.post('/gifts', giftBody(changes)), 201);
   }
 
-  /** A service of the organisation's own; answers its id. */
   async sku(changes: object = {}): Promise<string> {
     return bodyOf<{ id: string }>(await this.post('/organization/skus', { ...ownSkuBody(), ...changes }), 201).id;
   }

@@ -42,7 +42,6 @@ export function faultOfError(reply: Pick<Reply, 'body' | 'headers'>): string | u
   return type === JSON_TYPE ? undefined : `the content type is ${type}`;
 }
 
-/** The schema without additional fields. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -55,7 +54,6 @@ interface RpcFailure {
   isType(type: string): boolean;
 }
 
-/** The error of a call that must fail. */
 export async function failure(attempt: Promise<unknown>, type: string): Promise<RpcFailure['baseError']> {
   const error = await attempt.then(
     (answer) =>

@@ -13,7 +13,6 @@ export interface RedeemRow {
   readonly gift: string;
   readonly organization: string;
   readonly chain: RedeemChain;
-  /** Normalised. */
   readonly address: string;
   readonly status: string;
   readonly reason: string | null;
@@ -96,7 +95,6 @@ export function mintedOnSolana(db: Db): Promise<Minted[]> {
 
 const SETTLE_MS = 60_000;
 
-/** Waits until no relay and no transaction is open. */
 export async function settled(db: Db, limitMs = SETTLE_MS): Promise<void> {
   const open = () =>
     db.rows<object>(sql`
@@ -132,7 +130,6 @@ export async function auditRelays(db: Db, sandbox: Sandbox): Promise<void> {
 
 interface Compared {
   readonly id: string;
-  /** As stored. */
   readonly state: string;
   /** As the chain shows it. */
   readonly chain: string | undefined;
@@ -297,7 +294,6 @@ export async function expectOnceEach(db: Db, receiver: Receiver, limitMs: number
   expect(await eventually(untold, (left) => left.length === 0, limitMs)).toEqual([]);
 }
 
-/** The expected end, by the reference. */
 function expectedEnd(purchase: Audited): Audited {
   const isRefused = purchase.reference.endsWith('0000');
   const end = isRefused
@@ -310,7 +306,6 @@ function expectedEnd(purchase: Audited): Audited {
 /** Attestations are renewed after 5 and 30 seconds, sweeps run every 15 and 60; the machine may be busy. */
 const GIFTS_SETTLE_MS = 240_000;
 
-/** Waits until every redeem has ended and every relay is stored as the chain shows it. */
 export async function giftsSettled(gifts: GiftFixture): Promise<RedeemRow[]> {
   // A reverted payout is repeated once its block is accepted on L1.
   await gifts.sandbox.ask('/starknet/block-time', { seconds: 0, l1AfterBlocks: 1 });
@@ -336,7 +331,6 @@ async function openRelays({ service, sandbox }: GiftFixture): Promise<object[]> 
   return compared.filter(({ state, chain }) => state !== chain);
 }
 
-/** Resumes redeems that failed after their burn; answers how many. */
 export async function resumeStuck(gifts: GiftFixture): Promise<number> {
   const stuck = (await redeemRows(gifts.service.database.db)).filter(isStuck);
   for (const { id } of stuck) await gifts.resume(id);

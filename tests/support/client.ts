@@ -88,7 +88,6 @@ export function sendAsIs(origin: string, { method, path, headers, body }: RawReq
   });
 }
 
-/** Writes to a socket; answers the replies until it closes. */
 export async function sendBytes(origin: string, bytes: string | Buffer): Promise<Reply[]> {
   const { hostname, port } = new URL(origin);
   const text = await new Promise<string>((resolve, reject) => {
@@ -139,7 +138,6 @@ function replyOf(status: number, headers: Headers, text: string): Reply {
   }
 }
 
-/** Announces a body, sends its first byte and resets the connection. */
 export async function abortRequest(url: string): Promise<void> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -15,7 +15,6 @@ export function inTurn<T>(list: T[]): T {
   return next;
 }
 
-/** A valid body with its signature. */
 export type Signed = Record<string, unknown> & { readonly typedData: TypedData };
 export type TypedData = Record<string, unknown> & { readonly message: Record<string, unknown> };
 
@@ -73,7 +72,6 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
   return { app, sandbox, user, owner, upgradeable, replaced, transfer, gifts, purchases, settings, signed };
 }
 
-/** The id of the replaced one. */
 async function replaceEncryption(app: App, user: string, { address }: Owner): Promise<string> {
   const body = { externalUserId: user, publicKey: address, newEncryptedPrivateKey: 'replaced by this' };
   await app.patch('/svc-wallets/update-encryption-details', body);
@@ -191,11 +189,9 @@ async function preparePurchases(service: AnyService, app: App, buyer: Owner): Pr
 
 export interface ExampleSettings {
   readonly webhook: string;
-  /** Of a test. */
   readonly event: string;
   readonly delivery: string;
   readonly ownSku: string;
-  /** To be deleted. */
   readonly disposable: { readonly webhooks: string[]; readonly keys: string[]; readonly skus: string[] };
 }
 

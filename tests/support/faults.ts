@@ -18,7 +18,6 @@ export const pick = <T>(next: () => number, items: readonly T[]): T => {
   return item;
 };
 
-/** The number of seeds of a suite; `SVC_SEEDS` overrides it. */
 export const seedCount = (usual: number): number => Number(process.env.SVC_SEEDS ?? usual);
 
 /** Each seed takes a case of its own range, so that enough seeds take every case. */
@@ -31,9 +30,7 @@ export function spread<T>(seed: number, seeds: number, cases: readonly T[]): T {
 }
 
 export interface DatabaseProxy {
-  /** The database's address through the proxy. */
   readonly url: string;
-  /** The number of chunks that were sent to the database. */
   sent(): number;
   /** Calls `cut` at the chunk `count` from now, before or after it is passed on. */
   cutAfter(count: number, when: 'before' | 'after', cut: () => void): void;
@@ -92,7 +89,6 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
 /** Before the request; once the payout or burn is stored; once the redeem has ended. */
 export type Moment = 'before' | 'under way' | 'ended';
 
-/** A fault of a redeem, and when it happens. */
 export interface FaultCase {
   readonly chain: RedeemChain;
   readonly moment: Moment;

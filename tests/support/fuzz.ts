@@ -76,7 +76,6 @@ function placesIn(value: unknown, place: Place): Place[] {
   return [place, ...Object.entries(value).flatMap(([name, item]) => placesIn(item, [...place, name]))];
 }
 
-/** A copy with a change at the path; undefined removes it. */
 function withChange(value: unknown, [name, ...rest]: Place, change: unknown): unknown {
   if (name === undefined) return change;
   const inner = value as Record<string, unknown>;
@@ -84,7 +83,6 @@ function withChange(value: unknown, [name, ...rest]: Place, change: unknown): un
   return Array.isArray(value) ? Object.values(changed) : changed;
 }
 
-/** The example with a value replaced, removed or added; sometimes unchanged. */
 function mutated(example: object): fc.Arbitrary<string> {
   // A field first, then a path in it: otherwise one large field would get nearly all changes.
   const place = fc
@@ -106,7 +104,6 @@ const brokenText = fc.constantFrom(
 
 const anyBody = fc.oneof(oddJson.map(toJson), brokenText);
 
-/** Bodies, mostly similar to the example. */
 export const bodiesLike = (example: object): fc.Arbitrary<string> =>
   fc.oneof({ weight: 2, arbitrary: mutated(example) }, { weight: 1, arbitrary: anyBody });
 

@@ -89,7 +89,6 @@ export class GiftFixture {
     return this.sandbox.ask('/bridge/faults', undefined, 'DELETE');
   }
 
-  /** Fast by default. */
   gift(changes: object = {}): Promise<CreatedGift> {
     return this.service.gift({ cctpFast: true, ...changes });
   }
@@ -99,7 +98,6 @@ export class GiftFixture {
     return send(`${server.credentials.baseUrl}/gifts/claim/${code}/redeem`, { method: 'POST', body });
   }
 
-  /** Answers the id of the redeem. */
   async started(code: string, wallet = newSolanaWallet()): Promise<string> {
     const reply = await this.redeem(code, wallet);
     if (reply.status !== 202) throw new Error(reply.text);

@@ -124,7 +124,6 @@ export class PostgresPair {
     if (!(await eventually(answers, Boolean, START_MS))) throw new Error('PostgreSQL does not answer.');
   }
 
-  /** Answers the number of rows. */
   async #ask(index: 0 | 1, query: string): Promise<number | null> {
     const url = `postgres://${ROLE}@127.0.0.1:${this.#ports[index]}/postgres`;
     return (await withClient(url, {}, (client) => client.query(query))).rowCount;

@@ -36,7 +36,6 @@ export interface Mail {
 
 const ENDS: readonly string[] = ['SUCCESS', 'FAILED', 'CANCELLED'];
 
-/** A wallet that buys, and the steps of a purchase by HTTP. */
 export class PurchaseFixture {
   readonly service: AnyService;
   readonly app: App;
@@ -57,7 +56,6 @@ export class PurchaseFixture {
     this.paymentAddress = paymentAddress;
   }
 
-  /** Answers the hash. */
   async pay(amount = PRICE_RAW): Promise<string> {
     return hashOf(await this.app.execute(this.buyer, [transferOf(USDC, this.paymentAddress, amount)]));
   }
@@ -105,7 +103,6 @@ export class PurchaseFixture {
     return this.app.balance(this.buyer.address, 'USDC');
   }
 
-  /** The mails that name a purchase, once there are `count`. */
   async mails(to: string, purchaseId: string, count: number): Promise<(Mail & { text: string })[]> {
     const read = async () => {
       const { mails } = await this.sandbox.ask<{ mails: Mail[] }>(`/mailbox?to=${encodeURIComponent(to)}`);

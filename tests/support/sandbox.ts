@@ -91,7 +91,6 @@ export class Sandbox {
     await this.ask('/starknet/block-time', { seconds: 0 });
   }
 
-  /** The timestamp of the open block. */
   async clock(): Promise<number> {
     const { result } = await this.rpc('getBlockWithTxHashes', ['pre_confirmed']);
     return (result as { timestamp: number }).timestamp;
@@ -173,7 +172,6 @@ export function invocation(from: Sender, nonce: number, calls: readonly Call[]):
   return { hash: toHex(hash), fields, publicKey, signature, body: JSON.stringify(request) };
 }
 
-/** Whether the node acknowledged it. */
 export async function pay(rpcUrl: string, { hash, body }: Payment): Promise<boolean> {
   const response = await fetch(rpcUrl, { method: 'POST', body }).catch(() => undefined);
   const answer = (await response?.json().catch(() => undefined)) as { result?: { transaction_hash: string } };

@@ -31,11 +31,8 @@ export interface RunningServer extends ServerAddress {
   readonly dataDir: string;
   readonly outputFile: string;
   readonly process: ChildProcess;
-  /** Everything printed so far. */
   output(): string;
-  /** Answers the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Ends the process and removes its folder. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +41,6 @@ export interface ServerOptions {
   readonly dataDir?: string;
 }
 
-/** Starts the service as a user would, on a free port, and waits until it is ready. */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? (await newDataDir());
   // A file, not a pipe: a test too busy to read a pipe would slow the server down.
@@ -136,7 +132,6 @@ export function logLines(output: string): Record<string, unknown>[] {
   });
 }
 
-/** The lines of level error and above. */
 export function errorLines(output: string): Record<string, unknown>[] {
   return logLines(output).filter(({ level }) => typeof level === 'number' && level >= ERROR_LEVEL);
 }

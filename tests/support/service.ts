@@ -86,7 +86,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     readonly env: Env;
     readonly started: RunningServer[];
     readonly release: () => Promise<void>;
-    /** Of the shared process. */
     readonly output?: () => string;
   }) {
     this.database = parts.database;
@@ -108,7 +107,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return this.#env.DATABASE_URL ?? this.database.url;
   }
 
-  /** One more process on the same database. */
   async another(env: Env = {}): Promise<RunningServer> {
     const server = await startServer({ env: { ...this.#env, ...env } });
     this.#started.push(server);
@@ -117,7 +115,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return { ...server, credentials: { ...server.credentials, publicKey, secretKey, organizationId } };
   }
 
-  /** What its processes logged as errors, but for expected messages. */
   errors(expected?: RegExp): Record<string, unknown>[] {
     const outputs = [this.#output(), ...this.#started.map((server) => server.output())];
     const lines = outputs.flatMap(errorLines);
@@ -129,14 +126,12 @@ export class TestService<S extends ServerAddress = RunningServer> {
     await this.#release();
   }
 
-  /** A new organisation, or another pair of keys of one. */
   async organization(options: NewOrganization = {}): Promise<Organization> {
     const { name = 'Tienda Azul', environment = 'development' } = options;
     const id = options.id ?? (await createOrganization(this.db, name));
     return new Organization(this.server, id, await newKeys(this.db, id, environment));
   }
 
-  /** Another pair of keys of the development organisation. */
   keys(environment: Environment = 'development'): Promise<Organization> {
     return this.organization({ id: this.server.credentials.organizationId, environment });
   }
@@ -145,7 +140,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     if (!(await store.revokeKey(this.db, keyId))) throw new Error('There is no such key to revoke.');
   }
 
-  /** Settings of an organisation in development. */
   async changeSettings(organizationId: string, changes: Partial<store.EnvironmentRow>): Promise<void> {
     const settings = await store.findEnvironment(this.db, organizationId, 'development');
     if (!settings) throw new Error('There is no such environment.');
@@ -171,7 +165,6 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return this.app.sku(changes);
   }
 
-  /** A stored purchase; answers its id. */
   purchase(purchase: StoredPurchase): Promise<string> {
     return storePurchase(this.db, { organizationId: this.server.credentials.organizationId, ...purchase });
   }

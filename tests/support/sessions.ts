@@ -32,7 +32,6 @@ export const pay = (amount: bigint, recipient = '0xb0b', token = USDC): Contract
   calldata: [recipient, amount, 0],
 });
 
-/** A service, a client of the library, and wallets with session keys. */
 export class SessionFixture {
   readonly service: TestService;
   readonly sandbox: Sandbox;
@@ -130,7 +129,6 @@ export class SessionFixture {
     return executeTransactionWithSession(client, { encryptKey, wallet, session, calls });
   }
 
-  /** Waits until a transaction is accepted; throws where it reverted. */
   async settle(sent: Promise<string>): Promise<string> {
     const hash = await sent;
     const { success, revertReason } = await waitForTransactionOf(this.client, hash, { retryIntervalMs: 50 });

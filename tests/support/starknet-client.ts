@@ -120,7 +120,6 @@ export class Client {
     await this.sandbox.faucet(address, 'USDC', STARTING_USDC);
   }
 
-  /** A funded wallet that has deployed itself. */
   async openWallet(kind: Kind): Promise<Wallet> {
     const wallet = await this.newWallet(kind);
     await this.fund(wallet);
@@ -226,12 +225,10 @@ export class SessionWallet {
     return this.wallet.address;
   }
 
-  /** The account with the session's signer. */
   as(validUntil: number, privateKey = this.sessionPrivateKey): Account {
     return this.client.account(this.address, sessionSigner(this.client.library, privateKey, validUntil));
   }
 
-  /** A call of the owner to the account. */
   own(entrypoint: string, calldata: (string | number | bigint)[]): Promise<Receipt> {
     return this.client.send(this.wallet.account, call(this.address, entrypoint, calldata));
   }
@@ -286,7 +283,6 @@ export class SessionWallet {
   }
 }
 
-/** A u256 in calldata. */
 export function halves(amount: bigint): [bigint, bigint] {
   return [amount & (2n ** 128n - 1n), amount >> 128n];
 }

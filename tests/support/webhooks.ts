@@ -97,7 +97,6 @@ export interface Delivery {
 /** A delivery to a receiver that hangs takes twenty seconds, and the machine may be busy. */
 export const DELIVERY_LIMIT_MS = 90_000;
 
-/** Webhooks by HTTP, and events like those of purchases. */
 export class WebhookFixture {
   readonly service: AnyService;
   #subjects = 0;
@@ -131,7 +130,6 @@ export class WebhookFixture {
     return reply.body as Delivery;
   }
 
-  /** So many events, in one transaction. */
   async publish(count: number): Promise<void> {
     const { organizationId } = this.service.server.credentials;
     await this.db.tx(async (tx) => {
@@ -155,7 +153,6 @@ export class WebhookFixture {
     return (await this.call(`/${id}/deliveries/${deliveryId}`)).body as Delivery;
   }
 
-  /** The delivery, once it had so many attempts. */
   tried(webhook: Webhook, delivery: Pick<Delivery, 'id'>, attempts: number): Promise<Delivery> {
     return eventually(
       () => this.delivery(webhook, delivery),
@@ -164,7 +161,6 @@ export class WebhookFixture {
     );
   }
 
-  /** Number of deliveries by state. */
   async states({ id }: Webhook): Promise<Record<string, number>> {
     const rows = await this.db.rows<{ state: string; count: number }>(sql`
       select state, count(*)::integer as count from webhook_deliveries where webhook_id = ${id} group by state`);
@@ -179,7 +175,6 @@ export class WebhookFixture {
     );
   }
 
-  /** Makes every waiting delivery of a webhook due. */
   async makeDue({ id }: Webhook): Promise<void> {
     await this.db.run(sql`
       update webhook_deliveries set next_attempt_at = now() where webhook_id = ${id} and state = 'WAITING'`);

@@ -7,7 +7,6 @@ interface PageWorker {
 }
 const { Worker } = globalThis as unknown as { Worker: new (url: string, options: { type: 'module' }) => PageWorker };
 
-/** Sends a message to a new worker with the library and returns its answer. */
 function askWorker(message: unknown): Promise<unknown> {
   const worker = new Worker('/worker.js', { type: 'module' });
   const answer = new Promise((resolve) => {

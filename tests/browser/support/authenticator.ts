@@ -5,7 +5,6 @@ export interface AuthenticatorOptions {
   readonly isUserVerified?: boolean;
 }
 
-/** Adds a virtual authenticator whose user confirms at once. */
 export async function addAuthenticator(
   page: Page,
   { hasPrf = true, isUserVerified = true }: AuthenticatorOptions = {},

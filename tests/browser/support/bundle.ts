@@ -3,7 +3,6 @@ import { build } from 'vite';
 
 const pages = path.resolve(import.meta.dirname, '../pages');
 
-/** Bundles a file of `pages/` into one script, in memory. */
 export async function bundle(file: string): Promise<string> {
   const result = await build({
     configFile: false,

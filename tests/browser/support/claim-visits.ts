@@ -8,7 +8,6 @@ import { FakeClaims } from './fake-claims.ts';
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-/** A visit of the claim page. */
 export interface ClaimVisit {
   readonly page: Page;
   readonly claims: FakeClaims;
@@ -24,7 +23,6 @@ export interface ClaimVisits {
 
 export interface VisitOptions extends BrowserContextOptions {
   readonly path?: string;
-  /** Sets the answers before the page requests them. */
   readonly prepare?: (claims: FakeClaims) => void;
   /** Runs in the page before anything else. */
   readonly script?: string;
@@ -71,7 +69,6 @@ async function open(browser: Browser, origin: string, options: VisitOptions): Pr
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Accessibility violations that axe finds. */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(await axe);
   const found = await page.evaluate('axe.run().then(({ violations }) => violations)');

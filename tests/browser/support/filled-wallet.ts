@@ -14,7 +14,6 @@ export interface WalletOwner {
   readonly externalUserId: string;
 }
 
-/** Creates and deploys a wallet in the page and funds it with 1,000 USDC. */
 export async function newFilledWallet(server: RunningServer, page: Page, owner: WalletOwner): Promise<CreatedWallet> {
   const wallet = await page.evaluate(async ({ options, encryptKey, externalUserId }) => {
     const svc = sdk.createSvc(options);

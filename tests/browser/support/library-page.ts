@@ -12,10 +12,8 @@ export interface PageOptions {
   readonly bearerToken: string;
 }
 
-/** The service, a browser and pages with the library as `sdk`. */
 export interface LibraryPages {
   readonly server: RunningServer;
-  /** In a browser context of its own. */
   open(): Promise<Page>;
   optionsOf(externalUserId: string): Promise<PageOptions>;
   stop(): Promise<void>;

@@ -10,7 +10,6 @@ const FAR_AHEAD = '2126-01-02';
 
 const unknownGift = withParams({ id: 'gift_nothing' });
 
-/** An expired gift whose credits another gift holds. */
 const withoutCreditsForExpired: MakeRefusal = async ({ data: { app } }) => {
   const { availableUsd } = field<{ availableUsd: number }>(await app.get('/organization'), 'balance');
   const amount = Math.min(THE_MOST, Math.floor(availableUsd * 0.6));
@@ -20,7 +19,6 @@ const withoutCreditsForExpired: MakeRefusal = async ({ data: { app } }) => {
   return { params: { id: expired.id }, body: { expiresAt: FAR_AHEAD } };
 };
 
-/** The public key of an organisation whose limit for it is zero. */
 const withoutDailyLimit: MakeRefusal = async ({ callers: { others }, data: { app } }) => {
   const body = { publicKeyGiftsDailyUsd: 0 };
   await send(`${app.baseUrl}/organization/settings`, { method: 'PATCH', headers: others, body });
@@ -73,7 +71,6 @@ const giftWith =
     return { params: { code } };
   };
 
-/** A new gift that the same wallet has redeemed once. */
 const redeemedWith =
   (changes: object): MakeRefusal =>
   async (context) => {

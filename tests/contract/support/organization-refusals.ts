@@ -13,14 +13,12 @@ import {
 } from './refusal.ts';
 import { UNKNOWN_HASH } from './wallet-refusals.ts';
 
-/** What the refundable purchases were paid with. */
 const PAID_RAW = 10_000n;
 const unknownPurchase = withParams({ id: 'txn_nothing' });
 
 /** With an unknown payment: one that is known is answered without further checks. */
 const withUnknownPayment = (change: object): MakeRefusal => withBody({ transactionHash: UNKNOWN_HASH, ...change });
 
-/** A payment below every price. */
 const smallPayment: MakeRefusal = async (context) => {
   const { app, owner } = context.data;
   const paymentAddress = field<string>(await app.get('/config'), 'paymentAddress');

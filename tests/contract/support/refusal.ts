@@ -63,7 +63,6 @@ export const WOULD_REVERT = {
 };
 export const FORGETFUL = { kind: 'forget', ...MEANWHILE };
 
-/** Refusals that every endpoint makes in the same way. */
 export const sharedRefusals: Refusals = {
   invalid_request: ({ endpoint, example }) => badExampleOf(endpoint, example),
   missing_credentials: () => ({ headers: {} }),

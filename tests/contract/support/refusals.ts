@@ -44,7 +44,6 @@ const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
   prepareTypedData: ['transaction_reverted'],
   prepareWalletUpgrade: ['transaction_reverted'],
 };
-/** The refusals of an endpoint that is not built yet. */
 const BEFORE_BUILDING: readonly ErrorCode[] = [
   'missing_credentials',
   'invalid_api_key',
@@ -56,7 +55,6 @@ const BEFORE_BUILDING: readonly ErrorCode[] = [
   'invalid_request',
 ];
 
-/** Every declared refusal that a request can meet, once. */
 export function refusalsOf(endpoint: Endpoint): { code: ErrorCode; status: number }[] {
   const all = errorsOf(endpoint).map(withStatus);
   return all.filter(({ code }, index) => {

@@ -7,7 +7,6 @@ import { type ExampleData, prepareExampleData, signedTransfer, signedUpgrade } f
 import { TestService } from '../../support/service.ts';
 import { USDC } from '../../support/starknet-client.ts';
 
-/** The data of every success and every refusal. */
 export interface RefusalSetup {
   readonly data: ExampleData;
   readonly callers: Callers;
@@ -37,13 +36,10 @@ export interface Thrifty {
 
 interface Callers {
   readonly keys: Headers;
-  /** Well-formed, but unknown. */
   readonly forged: Headers;
   /** The token of the user of the example data. */
   readonly user: Headers;
-  /** With a wrong signature. */
   readonly badToken: Headers;
-  /** Another user of the organisation. */
   readonly stranger: Headers;
   /** In an organisation whose key set cannot be read. */
   readonly unreadable: Headers;

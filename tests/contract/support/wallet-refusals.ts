@@ -23,7 +23,6 @@ import type { Thrifty } from './setup.ts';
 export const UNKNOWN_HASH = '0x1234';
 export const NONSENSE = { types: {}, primaryType: 'Mail', domain: {}, message: {} };
 
-/** Typed data whose window has passed. */
 export const expired = ({ message, ...data }: TypedData): TypedData => ({
   ...data,
   message: { ...message, 'Execute After': '0x1', 'Execute Before': '0x2' },
@@ -50,7 +49,6 @@ const late: Spoil = ({ typedData }, owner) => {
   return { typedData: over, userSignature: owner.sign(over) };
 };
 
-/** An upgrade that was not sent yet. */
 const upgradeWith =
   (spoil: (upgrade: Signed, data: ExampleData) => object | Promise<object>, fault?: object): MakeRefusal =>
   async ({ data }) => {

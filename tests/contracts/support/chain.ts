@@ -16,7 +16,6 @@ export type Sent =
   | { readonly hash: string; readonly receipt: Receipt; readonly execution?: Invocation }
   | { readonly refused: string };
 
-/** Sends transactions in order and tracks nonces. */
 export class Chain {
   readonly sandbox: Sandbox;
   readonly #nonces = new Map<string, number>();

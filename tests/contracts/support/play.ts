@@ -20,7 +20,6 @@ interface RawEvent {
   readonly data: readonly bigint[];
 }
 
-/** An actual or expected outcome with the sandbox's addresses. */
 export type Found =
   | { readonly succeeds: readonly bigint[]; readonly events: readonly RawEvent[] }
   | { readonly reverts: string }
@@ -33,7 +32,6 @@ export interface Accounts {
   readonly faucet: ShownAccount;
 }
 
-/** Plays one scenario in the sandbox, with accounts derived from its number. */
 export class Player {
   readonly #chain: Chain;
   readonly #accounts: Accounts;

@@ -18,7 +18,6 @@ interface Nested {
   readonly error: Nested | string;
 }
 
-/** The same for a plain call. */
 export function reasonOfCall({ code, data }: NonNullable<RpcAnswer['error']>): string {
   if (code === ENTRYPOINT_NOT_FOUND) return 'ENTRYPOINT_NOT_FOUND';
   let error = (data as { revert_error: Nested | string }).revert_error;

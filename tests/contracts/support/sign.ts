@@ -19,7 +19,6 @@ import type {
   SignedExecution,
 } from '../../../contracts/scenarios/model.ts';
 
-/** Sandbox addresses of one scenario. */
 export type Addresses = Readonly<Record<Place, bigint>>;
 
 const { n: ORDER } = ec.starkCurve.CURVE;

@@ -10,7 +10,6 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 
 export interface CheckOptions {
-  /** Skips declarations, the library's own too. */
   readonly skipLibCheck?: boolean;
 }
 
@@ -19,7 +18,6 @@ export interface Consumer {
   readonly folder: string;
   readonly library: string;
   write(file: string, text: string): Promise<void>;
-  /** The compiler's errors; empty if there are none. */
   typeCheck(file: string, options?: CheckOptions): Promise<string>;
   run(file: string, env: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
@@ -41,7 +39,6 @@ export async function newConsumer(): Promise<Consumer> {
   };
 }
 
-/** Copies the dependencies of a manifest, recursively, as an installation does. */
 async function install(folder: string, of: string): Promise<void> {
   const { dependencies = {} } = JSON.parse(await readFile(path.join(of, 'package.json'), 'utf8')) as {
     dependencies?: Record<string, string>;

@@ -24,7 +24,6 @@ export interface ExampleFixture {
   readonly svc: sdk.Svc;
   readonly wallet: sdk.CreatedWallet;
   readonly service: TestService;
-  /** Shared by all examples. */
   readonly common: Readonly<Record<string, unknown>>;
 }
 
@@ -143,7 +142,6 @@ function newOwnSku({ svc }: ExampleFixture): Promise<sdk.OfferedSku> {
   });
 }
 
-/** Pays the price of 100 pesos. */
 async function newPayment({ svc, wallet }: ExampleFixture): Promise<string> {
   const { paymentAddress } = await svc.getConfig();
   const payment = { encryptKey: ENCRYPT_KEY, wallet, amount: '5.405406', token: 'USDC' } as const;

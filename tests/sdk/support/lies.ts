@@ -9,7 +9,6 @@ export interface TypedData {
   message: Record<string, Json> & { Calls: { To: string; Selector: string; Calldata: string[] }[] };
 }
 
-/** Alters the typed data of an answer. */
 export const about =
   (change: (typedData: TypedData) => unknown): Lie =>
   (text) => {
@@ -18,7 +17,6 @@ export const about =
     return JSON.stringify(replaced === undefined ? answer : { ...answer, typedData: replaced });
   };
 
-/** Replaces the value at a path. */
 const put = (place: string, value: Json | (() => Json)): Lie =>
   about((typedData) => {
     const steps = place.split('.');
@@ -42,7 +40,6 @@ const first = (data: TypedData) => {
   return call;
 };
 const hex = (value: bigint | number) => `0x${value.toString(16)}`;
-/** Shifts both ends of the window. */
 const shift = (after: number, before: number): Lie =>
   about(({ message }) => {
     message['Execute After'] = hex(Number(message['Execute After']) + after);

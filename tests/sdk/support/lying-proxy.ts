@@ -1,19 +1,15 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Alters the text of an answer. */
 export type Lie = (text: string) => string;
 
 export interface LyingProxy {
-  /** Ends in `/v1`. */
   readonly baseUrl: string;
-  /** Alters answers to requests whose path ends like this. */
   lie(pathEnd: string, lie: Lie): void;
   /** Stops altering and clears the records. */
   behave(): void;
   /** Paths of requests that contained a signature. */
   signed(): readonly string[];
-  /** Paths whose answers were altered. */
   lied(): readonly string[];
   close(): Promise<void>;
 }

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface Example {
-  /** File and line. */
   readonly place: string;
   readonly code: string;
 }
