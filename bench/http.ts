@@ -1,8 +1,5 @@
-// How many requests a second the service answers with everything on (credentials, rate limit, validation, schemas,
-// security headers, metrics, logging) beside a bare node:http server that runs the same SQL on the same PostgreSQL.
-// Both are measured in turns within one run, because the machine's speed drifts; the ratio is what counts.
-//
-//   npm run bench:http
+// Requests a second of the whole service beside a bare node:http server that runs the same SQL on the same PostgreSQL.
+// Measured in turns within one run, because the machine's speed drifts; the ratio is what counts. npm run bench:http
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { startEmbedded } from '@svc/store';
@@ -42,7 +39,6 @@ async function compare(name: string, path: string, barePath: string, headers: Re
   ];
   for (const side of sides) await load(side.url, side.headers, CONNECTIONS, WARM_UP_MS);
   for (let round = 0; round < ROUNDS; round++) {
-    // The order changes from round to round.
     for (const side of round % 2 ? [...sides].reverse() : sides) {
       const result = await load(side.url, side.headers, CONNECTIONS, ROUND_MS);
       if (result.failures > 0) throw new Error(`${side.label}: ${result.failures} answers were not 200`);

@@ -1,9 +1,6 @@
-// How the time to list a wallet's transactions grows with the table and with the wallet: 200 transactions among 10,000 is
-// the yardstick, beside 200 among 5,000,000 and 100,000 among 5,000,000. First, middle, last and random pages, with and
-// without filters, in turns within one run. Every answer is compared with one that was found by counting and sorting.
-// Then how fast records are stored when all go to one wallet, beside as many that go to wallets of their own.
-//
-//   npm run bench:list
+// How the time to list a wallet's transactions grows with the table and the wallet. Yardstick: 200 among 10,000; beside
+// it 200 and 100,000 among 5,000,000. Every answer is compared with one found by counting and sorting. Then how fast
+// records are stored when all go to one wallet, beside as many to wallets of their own. npm run bench:list
 import { rm } from 'node:fs/promises';
 import { connect, type Database, migrate, sql, startEmbedded } from '@svc/store';
 import { serverMigrations } from '../packages/server/src/database.ts';

@@ -1,9 +1,6 @@
-// How many gift codes a second are redeemed through HTTP, with many codes and with one code for all: paid out on the chain
-// inside, and reserved only. Beside pgbench, which runs the statements of the same redeems on the same PostgreSQL, in turns, with
-// as many clients and with as many connections as the service has. Then how long one redeem takes while nothing else happens, and
-// each of 500 at once; and how long 500 gifts take that are made at once beside one. pgbench has to be on the path.
-//
-//   npm run bench:redeem
+// Gift codes redeemed a second through HTTP, many codes and one for all, paid out on the chain inside and reserved
+// only. Beside pgbench with the same statements on the same PostgreSQL, in turns. Then the time of one redeem alone and
+// of each of 500 at once, and of 500 gifts made at once beside one. pgbench has to be on the path. npm run bench:redeem
 import { rm } from 'node:fs/promises';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import type { LedgerOwner } from '../packages/server/src/ledger/ledger.ts';
@@ -153,7 +150,6 @@ async function latencies({ server, db, owner }: Side): Promise<void> {
   await idle(db);
 }
 
-/** What was measured counts only if every row is right: at the service as in the yardstick. */
 async function audit(): Promise<void> {
   for (const db of [...sides.map((side) => side.db), yardstick.db]) {
     const violations = await findBrokenInvariants(db);
@@ -162,7 +158,6 @@ async function audit(): Promise<void> {
   console.log('every ledger is right');
 }
 
-/** The same through HTTP, mails stored and queued included. */
 async function bulk({ server, db }: Side): Promise<void> {
   const call = caller(server);
   const timed = async (path: string, body: object): Promise<number> => {

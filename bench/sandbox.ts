@@ -1,8 +1,5 @@
-// How many transfers a second the sandbox's Starknet node takes end to end: over HTTP, every signature checked, stored
-// in PostgreSQL before the answer. Also where the time of one goes (the same hashing and checking is measured alone, in
-// the same run), and whether the thread that serves HTTP notices.
-//
-//   npm run bench:sandbox
+// Transfers a second that the sandbox's Starknet node takes over HTTP, every signature checked, stored before the
+// answer. Also where the time of one goes, and whether the thread that serves HTTP notices. npm run bench:sandbox
 import {
   type Call,
   contractAddress,
@@ -130,7 +127,6 @@ async function send(post: (body: string) => Promise<string>, { hash, body }: Pay
   if (!answer.includes(`"transaction_hash":"${hash}"`)) throw new Error(`A transfer was not taken: ${answer}`);
 }
 
-/** What PostgreSQL spent on statements so far, once every session has reported. */
 async function databaseMs(): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, SESSIONS_REPORT_MS));
   const [row] = await db.rows<{ ms: number }>(
@@ -168,7 +164,6 @@ function report(name: string, { rounds, databaseEach: database }: Measured): voi
   console.log(`  ${least} to ${most} of the usual library's; the aim is a third`);
 }
 
-/** A small request beside nothing and beside transfers at full speed. */
 async function health(clients: readonly Client[], perSecond: number): Promise<void> {
   const url = `${service.origin}/healthz`;
   await load(url, {}, 1, HEALTH_MS / 5);

@@ -1,8 +1,6 @@
-// How long an app waits for a wallet: `createWallet` of the client library against the running service, the chain inside
-// included, one after the other. Once with a secret that needs no stretching, as a passkey gives it, beside the same two requests
-// made by hand; once with a PIN. And the stretching alone, beside the native Argon2id of the same cost.
-//
-//   npm run bench:sdk
+// How long an app waits for a wallet: `createWallet` against the running service, one after the other. With a secret
+// that needs no stretching beside the same two requests by hand; with a PIN; and the stretching beside native Argon2id
+// of the same cost. npm run bench:sdk
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { type Client, createClient, createWallet } from '@svc/sdk';
 import { DEFAULT_STRETCHING, stretch } from '../packages/sdk/src/keys/cipher.ts';
@@ -52,14 +50,12 @@ async function byLibrary(client: Client, encryptKey: string, passkey: object = {
   return performance.now() - startedAt;
 }
 
-/** Prepare, sign, create, with nothing checked and nothing encrypted. */
 async function byHand(): Promise<number> {
   const startedAt = performance.now();
   await app.createWallet(new Owner(), `user ${randomBytes(8).toString('hex')}`);
   return performance.now() - startedAt;
 }
 
-/** Notes under the path how long an answer was waited for, its body included. */
 async function timedFetch(url: string, init?: RequestInit): Promise<Response> {
   const startedAt = performance.now();
   const response = await fetch(url, init);

@@ -1,8 +1,6 @@
-// Mixed load for a given time: reads, wallets, sponsored transfers, gifts, redeems, purchases and refused requests. Every minute it
-// prints memory, connections, queue lengths and error counts. It fails on an unexpected answer, an error in the log, a broken ledger,
-// a queue that does not drain, or a heap that grows: its lowest size in each minute is close to what is in use.
-//
-//   npm run test:soak -- 60        minutes; default 60
+// Mixed load for a given time, with a sample every minute. Fails on an unexpected answer, an error in the log, a broken
+// ledger, a queue that does not drain, or a heap that grows: its lowest size in each minute is close to what is in use.
+// npm run test:soak -- 60 (minutes; default 60)
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,7 +1,5 @@
-// How long one organisation's reads take while another sends 90 bulk requests at the same time, beside the same reads with nothing else
-// under way. Server, database and load share the machine.
-//
-//   npm run bench:tenants
+// How long one organisation's reads take while another sends 90 bulk requests at once, beside the same reads alone.
+// Server, database and load share the machine. npm run bench:tenants
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, startEmbedded } from '@svc/store';
 import { credit } from '../packages/server/src/ledger/ledger.ts';
@@ -67,7 +65,6 @@ async function newOrganization(name: string): Promise<Headers> {
   return { 'x-api-key': publicKey.value, authorization: `Bearer ${secretKey.value}` };
 }
 
-/** Reads of several kinds in turn, one at a time; answers how long each took. */
 async function measure(headers: Headers, ms: number): Promise<number[]> {
   const paths = ['/organization', '/skus/telmex-recibo', '/gifts?limit=10', '/organization/ledger?limit=10', '/config'];
   const latencies: number[] = [];

@@ -1,8 +1,6 @@
-// How many wallets a second are created and how many sponsored transfers a second are sent, end to end through HTTP, with
-// the chain inside. What share of a transfer is cryptography, waiting for the chain, and the database. And whether the
-// thread that serves HTTP notices: reading a SKU beside nothing and beside wallets being created at full speed.
-//
-//   npm run bench:wallets
+// Wallets created and sponsored transfers sent a second, through HTTP, with the chain inside. What share of a transfer
+// is cryptography, waiting for the chain, and the database. And whether the thread that serves HTTP notices: reading a
+// SKU alone and while wallets are created at full speed. npm run bench:wallets
 import { connect, sql, startEmbedded } from '@svc/store';
 import { App, Owner, transferOf } from '../tests/support/app.ts';
 import { keyHeaders } from '../tests/support/client.ts';
@@ -49,7 +47,6 @@ try {
   await postgres.stop();
 }
 
-/** Bodies for one path. */
 interface Requests {
   readonly path: string;
   readonly bodies: readonly string[];
@@ -145,7 +142,6 @@ async function meters(): Promise<{ cryptographyMs: number; chainMs: number }> {
   return { cryptographyMs: read('svc_cryptography_seconds'), chainMs: read('svc_chain_requests_seconds') };
 }
 
-/** How many statements of the service run at a time, on average: looked at over and over. */
 function sampleDatabase(): { stop(): Promise<number> } {
   let samples = 0;
   let active = 0;

@@ -1,9 +1,7 @@
-// How many webhooks a second one process delivers: to one receiver, of which four requests at most are under way at a time, and to
-// ten; from the stored event to the stored attempt. Beside the same requests made by node:http alone, four and forty at a time, to
-// the same kind of receiver, in turns. Then the memory of the process over 12,000 events of which a third fails at first, some of
-// them with a gigabyte as answer.
-//
-//   npm run bench:webhooks
+// Webhooks that one process delivers a second, from the stored event to the stored attempt: to one receiver (at most
+// four requests under way at a time) and to ten. Beside the same requests by node:http alone, four and forty at a time,
+// in turns. Then its memory over 12,000 events of which a third fails at first, some of them with a gigabyte as answer.
+// npm run bench:webhooks
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
@@ -111,7 +109,6 @@ async function close(receivers: readonly Receiver[]): Promise<void> {
   for (const receiver of receivers) receiver.close();
 }
 
-/** In one transaction, so that what is measured is the delivering. */
 async function publish(count: number): Promise<string[]> {
   const { organizationId } = server.credentials;
   const published = Array.from({ length: count }, () => `bench ${subjects++}`);
@@ -143,7 +140,6 @@ async function delivered(subjects: readonly string[]): Promise<void> {
   }
 }
 
-/** The same requests without a database, a signature or a schedule, a few at a time. */
 async function post(url: string): Promise<void> {
   const body = JSON.stringify({
     type: 'sku-purchase.completed',

@@ -8,7 +8,6 @@ export interface Filling {
   readonly owner: RecordOwner;
   /** How many wallets with `QUIET_RECORDS` each. */
   readonly quietWallets: number;
-  /** Records of the one busy wallet; 0 for none. */
   readonly busyRecords: number;
 }
 
@@ -46,7 +45,6 @@ const owned = ({ owner }: Filling) => [owner.organizationId, owner.environment];
 export function addressOf(wallet: string): string {
   return `0x0${createHash('sha256').update(wallet).digest('hex').slice(1)}`;
 }
-// The same in SQL.
 const ADDRESS = `'0x0' || substr(encode(sha256(name::bytea), 'hex'), 2)`;
 
 async function fillRecords(client: pg.Client, filling: Filling): Promise<void> {

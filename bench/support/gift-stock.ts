@@ -7,7 +7,6 @@ import type { LedgerOwner } from '../../packages/server/src/ledger/ledger.ts';
 const AT_ONCE = 500;
 const CENT = 10_000n;
 
-/** Makes gifts with these codes past HTTP, as many redeems each. */
 export async function stockGifts(
   db: Database,
   owner: LedgerOwner,

@@ -8,10 +8,7 @@ export interface Load {
   readonly latencies: Float64Array;
 }
 
-/**
- * Sends the same request over and over on keep-alive connections for a while. It reads answers only as far as their
- * content-length and status, so that on a small machine the load costs little beside the server.
- */
+/** Reads answers only as far as their content-length and status, so that the load costs little beside the server. */
 export async function load(
   url: string,
   headers: Record<string, string>,

@@ -6,7 +6,6 @@ import type { PageOf } from '../../packages/server/src/http/call.ts';
 import { type ListQuery, readPeriod } from '../../packages/server/src/transactions/history.ts';
 import type { RecordOwner } from '../../packages/server/src/transactions/record-store.ts';
 
-/** Finds the same page by looking at every entry of the wallet, and compares. */
 export async function checkAnswer(
   db: Db,
   { organizationId, environment }: RecordOwner,
@@ -28,7 +27,6 @@ export async function checkAnswer(
   }
 }
 
-/** Compares the history with the transactions, and the counts of every list with its entries. */
 export async function checkCounts(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'bench check' });
   await client.connect();

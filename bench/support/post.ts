@@ -1,15 +1,11 @@
 import { connect } from 'node:net';
 
 export interface Poster {
-  /** To the path of the address, or to another one of the same server. */
   post(body: string, path?: string): Promise<string>;
   close(): void;
 }
 
-/**
- * One keep-alive connection that sends a body after the other. Like `load`, it reads answers only as far as it must, so
- * that on a small machine the client costs little beside the server.
- */
+/** One keep-alive connection. Like `load`, reads answers only as far as it must, to cost little beside the server. */
 export async function openPoster(url: string, headers: Record<string, string> = {}): Promise<Poster> {
   const { hostname, port, pathname, host } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);

@@ -1,6 +1,5 @@
 import type { Db, Sql } from '@svc/store';
 
-/** Works as the database does, and keeps every statement that it was asked. */
 export function recording(db: Db, into: Sql[]): Db {
   const kept = <T>(ask: (query: Sql) => Promise<T>) => {
     return (query: Sql) => {
@@ -16,7 +15,6 @@ export function recording(db: Db, into: Sql[]): Db {
   };
 }
 
-/** The statement as pgbench reads it: values that have a name are its variables, all others stand in the text. */
 export function spelled(query: Sql, nameOf: (value: unknown) => string | undefined): string {
   const text = (value: unknown): string => {
     const name = nameOf(value);

@@ -14,7 +14,6 @@ export interface Paid {
   readonly times: readonly number[];
 }
 
-/** Redeems each code once, so many at the same time; every answer says that it was paid. */
 export async function redeemPaid(server: RunningServer, codes: readonly string[], clients: number): Promise<Paid> {
   const posters = await openClients(server, clients);
   const queue = codes.map((code) => orderOf(server, code));
@@ -35,10 +34,8 @@ export async function redeemPaid(server: RunningServer, codes: readonly string[]
   return { perSecond: (codes.length / ms) * 1_000, times };
 }
 
-/**
- * The same at a service that pays nothing out, until all are reserved; answers how many a second. A request is not answered before
- * it is paid, so the rows say when the next one is sent. Afterwards all are given back.
- */
+// Redeems at a service that pays nothing out, until all are reserved; answers how many a second. A request is not
+// answered before it is paid, so the rows say when the next one is sent. Afterwards all are given back.
 export async function redeemReserved(
   server: RunningServer,
   db: Database,
@@ -66,7 +63,6 @@ export async function redeemReserved(
   return (codes.length / ms) * 1_000;
 }
 
-/** Each with an address of its own, as people have. */
 function openClients(server: RunningServer, count: number): Promise<Poster[]> {
   const addressOf = (place: number) => `10.0.${place >> 8}.${place & 255}`;
   return Promise.all(

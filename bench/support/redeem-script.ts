@@ -5,7 +5,6 @@ import { CodeLookup } from '../../packages/server/src/gifts/code-lookup.ts';
 import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
 import { recording, spelled } from './record-statements.ts';
 
-/** More lookups than are made. */
 const NO_LIMIT = 1_000_000_000;
 const CLIENT = '198.51.100.1';
 const ADDRESS = `0x${'b0b'.padStart(64, '0')}`;
@@ -24,10 +23,7 @@ export interface RedeemScripts {
   readonly whole: string;
 }
 
-/**
- * Redeems a gift once by the service's own functions and writes down what they asked the database, so that pgbench runs the very
- * same statements. `codeLine` sets the variable `code`.
- */
+/** Redeems a gift by the service's own functions and records their SQL for pgbench. `codeLine` sets variable `code`. */
 export async function redeemScripts(db: Database, code: string, codeLine: string): Promise<RedeemScripts> {
   const looking: Sql[] = [];
   const reserving: Sql[] = [];

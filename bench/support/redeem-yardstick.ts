@@ -6,7 +6,6 @@ import { stockGifts } from './gift-stock.ts';
 import { pgbench } from './pgbench.ts';
 import { type RedeemScripts, redeemScripts } from './redeem-script.ts';
 
-/** Enough for every redeem of a run. */
 const CREDITS = 1_000_000_000_000n;
 const MANY_REDEEMS = 1_000_000;
 /** Far from each other, so that codes of different uses never meet. */
@@ -49,7 +48,6 @@ export class RedeemYardstick {
     });
   }
 
-  /** Redeems a second. */
   async redeem(codes: Codes, extent: Extent, clients: number, each: number): Promise<number> {
     const first = this.#nextCode;
     const count = codes === 'many' ? clients * each : 1;

@@ -15,7 +15,6 @@ export interface Stored {
   readonly countedPerSecond: number;
 }
 
-/** Stores records one by one, each in a transaction of its own, with several writers at once. */
 export async function storeRecords(db: Database, owner: RecordOwner): Promise<Stored> {
   const shop = newFelt();
   const rates: Record<'one' | 'many', number[]> = { one: [], many: [] };
