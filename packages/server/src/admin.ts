@@ -102,7 +102,6 @@ const commands: Record<string, Command> = {
   },
 };
 
-/** Commands of one word. */
 const shortCommands: Record<string, Command> = {
   'resume-redeem': async (db, [redeemId]) => {
     const { ok, ...resumed } = await resumeRedeem(db, required(redeemId, 'a redeem id'));

@@ -27,7 +27,6 @@ export interface Change {
   readonly changes: Readonly<Record<string, unknown>>;
 }
 
-/** In the transaction of the change. */
 export async function recordChange(
   tx: Db,
   { organizationId, environment, keyId, secretKeyId }: Actor,

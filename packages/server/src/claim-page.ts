@@ -10,10 +10,7 @@ export interface ClaimPage {
   readonly explorers: Explorers;
 }
 
-/**
- * Built where its sources changed, while the database starts; so it is begun first and awaited last. A process that only runs jobs
- * serves no page.
- */
+/** Built where its sources changed, while the database starts; so it is begun first and awaited last. */
 export function loadClaimPage(config: Config, log: Logger, flush: () => void): Promise<ClaimPage | undefined> {
   if (config.role === 'worker') return Promise.resolve(undefined);
   const explorers = explorersOf(config.chains.starknet, config.sandbox);

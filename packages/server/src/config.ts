@@ -72,7 +72,6 @@ export interface Config {
   /** To recipients of gifts, for an environment of production and a UTC day. */
   readonly dailyMails: number;
   readonly fulfilment: FulfilmentAccess | undefined;
-  /** Variables that look misspelled, in sentences for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -102,7 +101,6 @@ const ELSEWHERE = ['SVC_POSTGRES_BIN', 'SVC_CHROMIUM', 'SVC_SEEDS', 'SVC_TEST_DA
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico.json');
 
-/** Reads the configuration, or throws one error that names everything that is wrong with it. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const read = new VariableReader(env);
   const starknet = readStarknet(read);

@@ -30,7 +30,6 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** Opens and migrates the database of the service. */
 export async function openDatabase(
   config: Config,
   sandbox: MigrationSet | undefined,
@@ -69,7 +68,6 @@ export async function prepare(config: Config, store: OpenStore, sets: readonly M
   return databaseUrl;
 }
 
-/** The configured PostgreSQL, or the embedded one in the data folder. */
 export async function openStore(
   config: Config,
   lines: Pick<EmbeddedOptions, 'log' | 'report'> = {},

@@ -83,7 +83,6 @@ export class VariableReader {
     return text;
   }
 
-  /** Separated by commas. */
   urls(name: string): readonly string[] | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -186,7 +185,6 @@ function readAccount(pair: string): RelayerAccount | undefined {
   return good ? { address: BigInt(parsed.value), privateKey: privateKey.value } : undefined;
 }
 
-/** Levenshtein distance. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (const [index, letter] of [...one].entries()) {

@@ -20,7 +20,6 @@ export function showError(error: unknown): unknown {
   return shown;
 }
 
-/** One JSON object a line on standard output. */
 export function createLog(level: string): Log {
   const destination = pino.destination({ dest: 1, sync: false, minLength: BATCH_BYTES });
   const flush = () => destination.flushSync();

@@ -39,9 +39,7 @@ import * as wallets from './wallets/module.ts';
 
 /** Without a slash at the end. */
 export interface Addresses {
-  /** As this machine reaches the service. */
   readonly local: string;
-  /** As others reach it. */
   readonly public: string;
   readonly sandbox: string | undefined;
   /** The attestation service of the bridge to Solana; undefined where there is no bridge. */
@@ -59,14 +57,12 @@ export interface Platform
   readonly crypto: CryptoPool;
   readonly addresses: Addresses;
   readonly credentials: Organizations & { clear(): void };
-  /** Requests that wait until a redeem is paid. */
   readonly waiters: RedeemWaiters;
   readonly mailers: Mailers;
   /** The same in all processes: each checks challenges that another issued. */
   readonly proofKey: Uint8Array;
 }
 
-/** All modules together: what the service answers, runs and reports. */
 export interface Modules {
   readonly handlers: Handlers;
   readonly jobs: Jobs;

@@ -49,7 +49,6 @@ interface SandboxNode {
 
 /** What the sandbox's provider has to know of the service that orders from it. */
 interface SandboxClient {
-  /** Both sides sign with it. */
   readonly providerSecret: Uint8Array;
   /** Results are posted to `/{orderId}/result` below it; undefined where this process takes none. */
   readonly ordersUrl: string | undefined;
@@ -67,7 +66,6 @@ export interface Service {
 const SANDBOX_PREFIX = '/sandbox';
 const PROVIDER_SECRET_BYTES = 32;
 
-/** Starts everything in order; `stop` undoes it in the opposite order. */
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
   const { logger: log, ...lines } = createLog(config.logLevel);
   const steps = createStopList(log);
@@ -203,10 +201,7 @@ function addressesOf(config: Config, listener: Listener, sandbox: Sandbox | unde
   };
 }
 
-/**
- * Development is delivered by this process's own sandbox, with a secret that only the two know. The sandbox keeps its orders in
- * the database, so any process can report their results to itself.
- */
+/** In development the own sandbox delivers. It stores its orders in the database, so any process can report results. */
 function fulfilmentOf(
   config: Config,
   addresses: Addresses,
@@ -250,7 +245,6 @@ async function openNetworks(
   return networks;
 }
 
-/** Keys and settings in memory, dropped whenever the database announces a change. */
 async function watchCredentials(db: Database, steps: StopList): Promise<CredentialCache> {
   const credentials = new CredentialCache(db.control, () => listener.connected);
   const clear = () => credentials.clear();

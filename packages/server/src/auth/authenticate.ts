@@ -115,10 +115,7 @@ function toCaller(
 /** Credentials of as many callers as a process remembers; the oldest is forgotten first. */
 const MAX_PROVEN = 10_000;
 
-/**
- * Limits wrong keys and tokens per client address. At the limit, credentials that were right before still pass: others behind the
- * same address are not locked out. All others are refused unread.
- */
+/** At an address's limit, credentials that were right before still pass: others behind it are not locked out. */
 export function limitFailures(
   authenticate: Authenticate,
   failures: RateLimiter,

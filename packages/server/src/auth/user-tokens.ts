@@ -30,7 +30,6 @@ export class UserTokens {
     this.#options = options;
   }
 
-  /** Throws the error to answer with. */
   async externalUserId(token: string, settings: EnvironmentRow): Promise<string> {
     if (settings.jwks_url === null) throw invalid('this organisation has no key set for user tokens.');
     // The development identity provider issues tokens to anyone.

@@ -127,7 +127,6 @@ const BURN = selector('deposit_for_burn_with_hook');
 /** Felts before the hook: amount, domain, recipient, token, caller, fee and threshold. */
 const HOOK_AT = 11;
 
-/** Who gets on Solana what a transaction of ours burns. */
 export function ownerOfBurn(calls: readonly Call[]): SolanaAddress | undefined {
   const calldata = calls.find((call) => call.selector === BURN)?.calldata.slice(HOOK_AT);
   const hook = calldata && decodeByteArray(calldata);

@@ -25,7 +25,6 @@ export function isSolanaWallet(address: SolanaAddress): boolean {
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Undefined unless it has 32 bytes. */
 export function solanaAddressOf(bytes: Uint8Array): SolanaAddress | undefined {
   let text = '';
   for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`); rest > 0n; rest /= 58n) {

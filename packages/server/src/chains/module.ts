@@ -33,7 +33,6 @@ const PROBE_MS = 1_500;
 /** A node that is slow for longer counts as unreachable. */
 const SLOW_MS = 15_000;
 
-/** The node of every Starknet that is in use, and the class of its new wallets. */
 export function chainChecks(
   networks: readonly Pick<StarknetNetwork, 'chain' | 'walletClasses'>[],
   now: () => number = () => performance.now(),

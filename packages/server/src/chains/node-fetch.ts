@@ -118,7 +118,6 @@ export class NodeFailure extends LibraryError {
   }
 }
 
-/** No node answered. `cause` has the reason, for the log. */
 export class ChainUnavailableError extends ApiError {
   constructor(chain: string, options?: ErrorOptions) {
     super('chain_unavailable', `No node of ${chain} answers at the moment. Try again.`, options);

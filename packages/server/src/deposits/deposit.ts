@@ -127,7 +127,6 @@ async function markMissing(
          select * from unnest(${hashes}::text[], ${addresses}::text[]))`);
 }
 
-/** Has the indexer find deposits, and the ledger follow them. */
 export function depositWatcher(deps: DepositDeps): TransferWatcher {
   const { payer } = deps;
   return {

@@ -99,7 +99,6 @@ export function sweepOutcomes(): Pick<OutcomeHandlers, 'sweep'> {
   };
 }
 
-/** Has the balance read soon. */
 export async function requestSweep(tx: Db, environment: Environment, addresses: readonly string[]): Promise<void> {
   await tx.run(sql`
     update deposit_addresses set sweep_at = clock_timestamp(), unswept_since = coalesce(unswept_since, now())

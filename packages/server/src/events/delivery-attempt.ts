@@ -155,7 +155,6 @@ export function retryDelayMs(attempts: number, retryAfterMs: number, random: () 
 
 const MAX_LENGTH = 64;
 
-/** 0 where the header cannot be read. */
 export function readRetryAfter(text: string | undefined, nowMs: number): number {
   const value = (text ?? '').trim();
   if (value === '' || value.length > MAX_LENGTH) return 0;

@@ -99,7 +99,6 @@ interface BurnOutcomeDeps {
   readonly log: JobLog;
 }
 
-/** A reorganisation can deliver an outcome again, with another result. */
 export function burnOutcomes(deps: BurnOutcomeDeps): Pick<OutcomeHandlers, 'burn'> {
   return {
     burn: async (tx, outcome) => {

@@ -29,7 +29,6 @@ export interface CodeLookupOptions {
 export interface Visitor {
   /** As limits count it. */
   readonly client: string;
-  /** A solved challenge, where the request carries one. */
   readonly proofOfWork?: string | undefined;
 }
 

@@ -34,7 +34,6 @@ export interface GiftDeps {
   };
   readonly queueMails: (tx: Db, mails: readonly GiftMail[]) => Promise<void>;
   readonly publicUrl: string;
-  /** Undefined: no limit. */
   readonly chosenCodesPerMinute?: number | undefined;
   readonly now?: () => number;
   readonly newCode?: () => string;
@@ -288,10 +287,7 @@ async function insertGifts(
   return new Set(inserted.map(({ id }) => id));
 }
 
-/**
- * Costs are fixed at creation: the organisation does not pay for later price rises. Without a bridge nothing is
- * reserved, and a redeem to Solana is refused.
- */
+/** Fixed at creation, before price rises. Without a bridge nothing is reserved, and redeems to Solana are refused. */
 export async function costsOf(
   { gas, bridge }: Pick<GiftDeps, 'gas' | 'bridge'>,
   environment: Environment,

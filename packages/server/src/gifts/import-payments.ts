@@ -127,7 +127,6 @@ function findStored(tx: Db, id: string): Promise<StoredRedeem | undefined> {
     select ${redeemColumns}, relay_id as "relayId" from gift_redeems where id = ${id} for no key update`);
 }
 
-/** The hash of an executed payment of the redeem. */
 async function paidElsewhere(tx: Db, { relayId }: StoredRedeem): Promise<string | undefined> {
   if (relayId === null) return undefined;
   const row = await tx.one<{ hash: string }>(sql`

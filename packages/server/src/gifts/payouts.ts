@@ -146,7 +146,6 @@ type OutcomeDeps = Pick<PayoutDeps, 'networks' | 'log'>;
 
 const REVERTED = 'The payout reverted.';
 
-/** A reorganisation can deliver an outcome again, with another result. */
 export function payoutOutcomes(deps: OutcomeDeps): Pick<OutcomeHandlers, 'payout'> {
   return {
     payout: async (tx, outcome) => {

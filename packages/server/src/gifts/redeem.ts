@@ -260,13 +260,11 @@ export class RedeemWaiters extends Waiters {
     this.#now = now;
   }
 
-  /** Answers all waiting requests with the present state. */
   stop(): void {
     this.#stopped = true;
     this.notifyAll();
   }
 
-  /** The redeem once `isEnough`, or as it is at the timeout. */
   until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, timeoutMs: number): Promise<Redeem> {
     const deadline = this.#now() + timeoutMs;
     return this.waiting(id, async (wakeup) => {

@@ -10,7 +10,6 @@ export interface Call<E extends Endpoint> {
   readonly body: BodyOf<E>;
   readonly caller: CallerOf<E['access']>;
   readonly client: string;
-  /** A solved proof of work, as the caller sent it. */
   readonly proofOfWork?: string | undefined;
   /** Set with an Idempotency-Key: the same for every repetition, and for no other request. */
   readonly requestKey: string | undefined;

@@ -19,7 +19,6 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
 }
 
-/** PostgreSQL: a lock was not granted in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 const BUSY_SECONDS = 1;
 

@@ -27,7 +27,6 @@ export interface KeyedRequest {
 }
 
 export interface KeyClaim {
-  /** The same for every repetition of the request, and for no other request. */
   readonly requestKey: string;
   store(db: Db, answer: StoredAnswer): Promise<void>;
   release(): Promise<void>;

@@ -181,7 +181,6 @@ function requireMetricsAccess({ metricsToken, isBehindProxy }: OperationsDeps, r
 
 const isLoopback = (address = '') => /^(::ffff:)?127\.|^::1$/.test(address);
 
-/** Reports once that a proxy is in front and TRUST_PROXY does not say so. */
 export function watchForwarding(app: FastifyInstance, health: Health): void {
   app.addHook('onRequest', (request, _, done) => {
     if (!health.hasUntrustedProxy && request.headers['x-forwarded-for'] !== undefined) {
@@ -196,7 +195,6 @@ export function watchForwarding(app: FastifyInstance, health: Health): void {
 const FULL_BYTES = 128 * 1024 * 1024;
 const LOW_BYTES = 1024 * 1024 * 1024;
 
-/** Free space of the folders that this process, or its database, writes to. */
 export function diskCheck(
   folders: readonly string[],
   freeBytesOf: (folder: string) => Promise<number | undefined> = readFreeBytes,

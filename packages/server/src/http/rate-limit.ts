@@ -113,7 +113,6 @@ export class RateLimiter {
 export interface RequestLimits {
   /** Of a secret key, of a user, and of a client address with a public key alone. */
   readonly requests: RateLimiter;
-  /** Of all users of a public key together. */
   readonly usersOfKey: RateLimiter;
   /** Of a client address at endpoints without credentials. */
   readonly clients: RateLimiter;
@@ -176,7 +175,6 @@ export function clientOf(ip: string): string {
   return `${groupsOf(mapped).slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** The networks around a client: IPv4 /24 and /16, IPv6 /48 and /32. */
 export function widerNetworks(client: string): readonly string[] {
   const [first, second, third] = client.split(/[.:]/);
   if (isIPv4(client)) return [`${first}.${second}.${third}.0/24`, `${first}.${second}.0.0/16`];

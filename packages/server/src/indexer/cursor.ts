@@ -48,7 +48,6 @@ export async function moveCursor(tx: Db, chainId: string, from: BlockRef, to: Bl
   return moved === 1;
 }
 
-/** Locks the cursor until the transaction ends. */
 export async function lockCursor(tx: Db, chainId: string): Promise<BlockRef | undefined> {
   const row = await tx.one<PlaceRow>(sql`
     select block_number, block_hash from followed_chains where chain_id = ${chainId} for update`);

@@ -13,7 +13,6 @@ export interface WatchedTransfer extends Transfer {
 export interface BlockRange {
   readonly environment: Environment;
   readonly chainId: string;
-  /** The blocks after this one. */
   readonly after: number;
   readonly upTo?: number;
   readonly at: Date;
@@ -23,7 +22,6 @@ export interface BlockRange {
 export interface TransferWatcher {
   /** With addresses to watch, the first run reads recent blocks, too. */
   hasAddresses(reads: Reads, environment: Environment): Promise<boolean>;
-  /** Those of the transfers' recipients that are watched. */
   watchedAmong(
     reads: Reads,
     environment: Environment,

@@ -20,7 +20,6 @@ export const SEND_TASK = 'send-mail';
 const MAX_ATTEMPTS = 100;
 const DAY_MS = 86_400_000;
 
-/** In the caller's transaction. */
 export async function queueMails(tx: Db, mails: readonly NewMail[]): Promise<void> {
   if (mails.length === 0) return;
   const rows = mails.map((mail) => ({ ...mail, id: newId('mail') }));
@@ -212,7 +211,6 @@ const missing: Readonly<Record<Environment, string>> = {
   development: 'mails wait until the sandbox is on',
 };
 
-/** Requeues mails that waited for a mailer; logs the rest. */
 export async function requeueStalledMails(deps: { db: Database; mailers: Mailers; log: JobLog }): Promise<void> {
   const { db, mailers, log } = deps;
   const queued = await countQueued(db);

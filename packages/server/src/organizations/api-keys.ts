@@ -95,7 +95,6 @@ export function looksLikeKey(text: string, kind: KeyKind): boolean {
   return KEY_PATTERN.test(text) && text.startsWith(kindPrefix[kind]);
 }
 
-/** Base64. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64');
 }
@@ -121,7 +120,6 @@ export async function createOrganization(db: Db, name: string): Promise<string> 
 export interface IssuedKey {
   readonly id: string;
   readonly row: store.KeyRow;
-  /** A secret key is shown once. */
   readonly value: string;
 }
 

@@ -22,7 +22,6 @@ export interface Development {
 }
 
 export interface DevelopmentOptions {
-  /** From the operator. */
   readonly configured: KnownKeys;
   /** From the credentials file. Used while valid; where a key has to be made, it takes the written value, so that no key exists that was never shown. */
   readonly saved: KnownKeys;

@@ -63,7 +63,6 @@ export function createKeys(
   });
 }
 
-/** False when no key in use has the id. */
 export function revokeKey(db: Db, id: string): Promise<boolean> {
   return db.tx(async (tx) => {
     const row = await store.findKey(tx, id);

@@ -33,7 +33,6 @@ export interface EnvironmentRow {
   readonly jwt_user_claim: string;
   readonly gifts_need_secret_key: boolean;
   readonly notification_email: string | null;
-  /** Null: no limit. */
   readonly public_key_gifts_daily_micros: bigint | null;
 }
 
@@ -62,7 +61,6 @@ export function listOrganizations(db: Db, limit: number): Promise<OrganizationRo
   return db.rows(sql`select id, name, created_at from organizations order by created_at, id limit ${limit}`);
 }
 
-/** True when this call made it so. */
 export async function claimDevelopment(db: Db, organizationId: string): Promise<boolean> {
   const claimed = await db.run(sql`
     insert into development_organization (organization_id) values (${organizationId}) on conflict do nothing`);
@@ -86,7 +84,6 @@ export interface NewKey {
   readonly lastFour: string;
 }
 
-/** False when the value exists already. */
 export async function insertKey(db: Db, key: NewKey): Promise<boolean> {
   const stored = await db.run(sql`
     insert into api_keys (id, organization_id, environment, kind, public_key, secret_hash, prefix, last_four)
@@ -115,7 +112,6 @@ export function listKeys(db: Db, organizationId: string, limit: number): Promise
     order by environment, created_at, id limit ${limit}`);
 }
 
-/** Newest first. */
 export async function listKeysOf(
   db: Reads,
   { organizationId, environment }: Owner,

@@ -36,7 +36,6 @@ export async function readSettings(
   return row && toSettings(row);
 }
 
-/** Names the first bad setting, or undefined. For requests and admin commands alike. */
 export function faultOfSettings(
   changes: SettingChanges,
   environment: Environment,

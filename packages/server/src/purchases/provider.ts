@@ -102,7 +102,6 @@ function requireAnswer({ status, body }: OutboundResponse): OrderAnswer {
   throw new UnknownOutcomeError(`The fulfilment service answered HTTP ${status} ${found}.`);
 }
 
-/** An abort is passed on as it is. */
 function asUnknownOutcome(error: unknown): never {
   if (!(error instanceof OutboundError)) throw error;
   if (error.kind !== 'forbidden_address') throw new UnknownOutcomeError(`${error.message}.`);

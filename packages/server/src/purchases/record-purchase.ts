@@ -243,7 +243,6 @@ function formatsOf({ cents, text }: Money): string[] {
 
 const DOLLARS: readonly ChainToken[] = ['USDC', 'USDC_E', 'USDT', 'DAI'];
 
-/** A payment as the caller claims it, normalised. */
 export interface ClaimedPayment {
   readonly network: StarknetNetwork;
   readonly chainId: string;

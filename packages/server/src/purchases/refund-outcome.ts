@@ -14,7 +14,6 @@ interface RefundOutcomeDeps {
   readonly log: JobLog;
 }
 
-/** A reorganisation can deliver an outcome again, with another result. */
 export function refundOutcomes(deps: RefundOutcomeDeps): Pick<OutcomeHandlers, 'refund'> {
   return {
     refund: async (tx, outcome) => {

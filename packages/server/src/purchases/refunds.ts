@@ -207,7 +207,6 @@ export async function changeRefund(tx: Db, id: string, to: RefundStatus, hash?: 
   if (changed !== 1) throw new Error(`The refund of ${id} cannot be ${to}.`);
 }
 
-/** A fee bump changes the hash. */
 export async function changeRefundHash(tx: Db, id: string, hash: bigint): Promise<void> {
   await tx.run(sql`
     update transactions set refund_transaction_hash = ${toHex(hash)} where id = ${id} and refund_status = 'REFUNDED'`);

@@ -66,7 +66,6 @@ export interface OperationError {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const FIRST_ERROR_STATUS = 400;
 
-/** By path, then in the order of METHODS. */
 export function operationsOf(document: OpenApi): Operation[] {
   const paths = Object.keys(document.paths).sort();
   return paths.flatMap((path) => METHODS.flatMap((method) => readOperation(document, path, method)));

@@ -16,7 +16,6 @@ import {
 } from './components.ts';
 import { type Operation, type Parameter, referredName, type Schema, type Schemas, type Security } from './document.ts';
 
-/** Description and input on the left, examples on the right. */
 export function operationSection(operation: Operation, schemas: Schemas, baseUrl: string): Html {
   const { id, method, path, summary, description, planned } = operation;
   return html`<section class="operation" id="${id}" aria-labelledby="${id}-title">
@@ -87,7 +86,6 @@ interface Field {
   readonly description: string | undefined;
 }
 
-/** Fields of nested objects follow their own, with the whole path. */
 export function fieldTable(label: string, schema: Schema, mark: Mark): Html {
   return table(label, fieldsOf(schema, mark));
 }

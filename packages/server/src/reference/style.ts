@@ -188,5 +188,4 @@ th, td { padding-inline: 0.7rem; }
 @media print { nav, .bar, .skip { display: none; } .frame { display: block; } .operation { display: block; } }
 `;
 
-/** The whole CSS of the page; `referenceCsp` hashes it. */
 export const style = `${base}${components}${layout}`;

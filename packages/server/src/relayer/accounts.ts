@@ -119,7 +119,6 @@ export interface RelayerDeps {
   readonly crypto: Crypto;
   readonly keys: (environment: Environment) => readonly RelayerKey[];
   readonly managerKey?: ((environment: Environment) => RelayerKey | undefined) | undefined;
-  /** The most that a transaction may be signed for, in FRI. */
   readonly maxFeeFri?: bigint | undefined;
   readonly sponsorLimits?: DefaultLimits | undefined;
   readonly now?: () => number;

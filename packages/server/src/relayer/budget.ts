@@ -17,7 +17,6 @@ export const NO_LIMITS: SponsorLimits = {
   userDailyWallets: undefined,
 };
 
-/** Of the deployment, by environment. */
 export type DefaultLimits = (environment: Environment) => SponsorLimits;
 
 /** A relay under way on its budget. */
@@ -57,10 +56,7 @@ const limitsOf = (
     from (values (1)) as always left join sponsorship_settings
       on organization_id = ${organizationId} and environment = ${environment}`;
 
-/**
- * Counts the relay's bound on the budgets of its environment and user, or throws `sponsorship_limit_reached`. Runs before any other lock
- * of the transaction that stores the relay is taken: a nonce must not wait for one tenant's budget.
- */
+/** Or throws `sponsorship_limit_reached`. Runs before any other lock: a nonce must not wait for one tenant's budget. */
 export async function reserveBudget(tx: Db, defaults: SponsorLimits, budget: Budget): Promise<void> {
   const { organizationId, environment, externalUserId, kind, fri, at } = budget;
   const [day, wallets] = [dayOf(at), kind === 'wallet' ? 1 : 0];

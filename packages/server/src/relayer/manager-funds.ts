@@ -34,9 +34,7 @@ export type FundedPayAnswer =
   | Extract<PayAnswer, { ok: true }>
   | { readonly ok: false; readonly cause: 'INSUFFICIENT_FUNDS' | 'WOULD_REVERT'; readonly reason: string };
 
-/**
- * Reads pending payments before the balance: one that is executed in between counts twice for some seconds, and is never missed.
- */
+/** Reads pending payments before the balance: one executed in between counts twice for seconds, and is never missed. */
 export async function readManagerFunds(
   { db, networks, payer }: ManagerFundsDeps,
   environment: Environment,
@@ -53,10 +51,7 @@ export async function readManagerFunds(
 
 export const availableFunds = ({ balance, pending }: ManagerFunds): bigint => balance - pending;
 
-/**
- * Stores a payment only where the balance covers it besides everything pending. The check runs under the lock on the manager's
- * nonce.
- */
+/** Only where the balance covers it besides everything pending, checked under the lock on the manager's nonce. */
 export async function payFromFunds(
   deps: ManagerFundsDeps,
   funds: ManagerFunds,

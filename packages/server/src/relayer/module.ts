@@ -38,7 +38,6 @@ export interface RelayerModuleDeps {
 export interface RelayerModule extends Module<'getSponsorship' | 'updateSponsorship'> {
   readonly sponsor: Sponsor;
   readonly payer: Payer;
-  /** At start: compares the nonces of all accounts with the chain. */
   checkNonces(): Promise<void>;
 }
 

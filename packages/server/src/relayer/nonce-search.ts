@@ -2,10 +2,7 @@ import type { SignedInvoke, StarknetChain } from '../chains/starknet/chain.ts';
 
 type NonceAt = (block: number) => Promise<bigint>;
 
-/**
- * The transactions of an account with these ascending nonces, without an index: bisects over the account's nonce for the block of
- * each, and reads the sender's transactions of that block. Some dozens of reads for the first, a few for neighbours.
- */
+/** Without an index: bisects over the account's nonce. Nonces ascend. Dozens of reads for the first, few after it. */
 export async function findTransactions(
   chain: StarknetChain,
   account: bigint,

@@ -41,7 +41,6 @@ export interface ImportedTransaction {
   readonly hash: bigint;
   readonly calls: readonly Call[];
   readonly payments: readonly FoundPayment[];
-  /** False where it reverted. */
   readonly executed: boolean;
   readonly at: Date;
 }
@@ -160,7 +159,6 @@ async function reconcileOne(deps: ReconcileDeps, place: Place, signed: SignedInv
   }
 }
 
-/** As the operator says what the payments of a transaction are for. */
 export async function matchByOperator(
   deps: ReconcileDeps,
   hash: bigint,

@@ -93,7 +93,6 @@ export interface NewRelay {
   readonly attempt: AttemptKind;
   readonly signed: SignedInvoke;
   readonly user?: SponsoredUser | undefined;
-  /** What it counts on its user's budget. */
   readonly budget?: BudgetShare | undefined;
 }
 
@@ -102,7 +101,6 @@ export interface BudgetShare {
   readonly fri: bigint;
 }
 
-/** Columns of a relay that say on whose budget it counts, and their values. */
 export const budgetColumns = sql`organization_id, external_user_id, budget_day, budget_fri, budget_transactions`;
 export const budgetValues = (user: SponsoredUser | undefined, budget: BudgetShare | undefined): Sql => sql`
   ${user?.organizationId ?? null}, ${user?.externalUserId ?? null}, ${budget?.day ?? null}::date, ${budget?.fri ?? null}::numeric,

@@ -42,10 +42,7 @@ const selectorOf = (entrypoint: string): bigint => (isSelector(entrypoint) ? Big
 /** Entrypoints of a wallet that make further calls, which no list is compared with. */
 const EXECUTING = ['execute_from_outside', 'execute_from_outside_v2'].map(selector);
 
-/**
- * Calls to the wallet itself pass the list of contracts: sessions and spending policies are managed by them. Not where they would execute
- * others.
- */
+/** Calls to the wallet itself (sessions, spending policies) pass the list of contracts, unless they execute others. */
 export async function requireAllowedCalls(
   reads: Reads,
   owner: Owner,
@@ -154,7 +151,6 @@ export const isNear = (used: bigint, limit: bigint | undefined): boolean =>
   limit !== undefined && used * 100n >= limit * NEAR_PERCENT;
 
 type Changes = BodyOf<typeof endpoints.updateSponsorship>;
-/** With what the operator alone sets. */
 export type OperatorChanges = Changes & { readonly maxDailyStrk?: string | null };
 
 const friOf = (strk: string | null): bigint | null => {

@@ -13,7 +13,6 @@ export class CatalogueError extends Error {
   override readonly name = 'CatalogueError';
 }
 
-/** Replaces the stored catalogue by the file's. */
 export async function loadCatalogue(db: Db, file: string): Promise<{ count: number; changed: boolean }> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CatalogueError(`The SKU catalogue ${file} cannot be read.`, { cause: error });
@@ -24,7 +23,6 @@ export async function loadCatalogue(db: Db, file: string): Promise<{ count: numb
   return { count: catalogue.skus.length, changed };
 }
 
-/** The error names the file, the service and the field. */
 export function parseCatalogue(text: string, file: string): Catalogue {
   const refuse = (problem: string) => new CatalogueError(`The SKU catalogue ${file} is not usable: ${problem}.`);
   if (text.length > MAX_FILE_BYTES) throw refuse(`it is larger than ${MAX_FILE_BYTES} bytes`);

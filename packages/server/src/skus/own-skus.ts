@@ -145,7 +145,6 @@ export async function isHidden(db: Db, { organizationId, environment }: Owner, i
   return found.length > 0;
 }
 
-/** True when it changed. */
 export async function setOffered(
   tx: Db,
   { organizationId, environment }: Owner,
@@ -162,7 +161,6 @@ export async function setOffered(
 
 const TWO_DECIMALS = /^\d+(\.\d{1,2})?$/;
 
-/** Names the field; undefined when the service is fine. */
 export function problemOfOwnSku(sku: Sku): string | undefined {
   return problemOfAmount(sku.fixedAmount) ?? problemOfSku(sku) ?? problemOfLogo(sku.logoUrl);
 }

@@ -39,7 +39,6 @@ export async function listOfferedSkus(
 
 export type ReferenceCheck = { valid: true } | { valid: false; reason: string };
 
-/** For services that offer the check. */
 export async function checkReference(
   reads: Reads,
   owner: Owner,
@@ -133,7 +132,6 @@ export interface ListedSkuRow extends OfferedSkuRow {
   readonly is_offered: boolean;
 }
 
-/** Catalogue order, then own services by creation. */
 export async function selectSkus(
   db: Reads,
   { organizationId, environment }: Owner,
@@ -195,7 +193,6 @@ const MAX_CACHED_SIZE = 250_000;
 const compiled = new Map<string, RE2JS>();
 let cachedSize = 0;
 
-/** Throws an error that says what is wrong with the pattern. */
 export function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known) return known;
@@ -219,7 +216,6 @@ export function matchesPattern(pattern: string, input: string): boolean {
 
 type Checked = Pick<Sku, 'referenceRegexValidation' | 'amountRegexValidation' | 'fixedAmount'>;
 
-/** Names the field; undefined when the service is fine. */
 export function problemOfSku(sku: Checked): string | undefined {
   for (const field of ['referenceRegexValidation', 'amountRegexValidation'] as const) {
     try {

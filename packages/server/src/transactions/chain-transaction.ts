@@ -249,7 +249,6 @@ export interface FieldNames {
 
 const EXPECTED: FieldNames = { token: 'expectedToken', sender: 'expectedSender', recipient: 'expectedRecipient' };
 
-/** Throws `transaction_mismatch`, which names the first wrong field and what was found. */
 export function requireTransfer(
   expected: ExpectedTransfer,
   transfers: readonly ChainTransfer[],

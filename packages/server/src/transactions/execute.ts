@@ -136,7 +136,6 @@ type CallText = BodyOf<typeof endpoints.prepareTypedData>['calls'][number];
 
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Throws `invalid_request`, which names the first unreadable field. */
 export function readCalls(calls: readonly CallText[]): NamedCall[] {
   const felts = feltsOf(calls);
   if (felts > MAX_FELTS) {

@@ -139,7 +139,6 @@ export async function recordById(
   return row && fromRow(row);
 }
 
-/** Lowest first. */
 export async function recordsAbove(
   reads: Reads,
   environment: Environment,
@@ -194,7 +193,6 @@ export async function changeRecord(
   return row && fromRow(row);
 }
 
-/** False when a caller has recorded it before. */
 export async function markRecorded(tx: Db, id: string): Promise<boolean> {
   const marked = await tx.run(sql`
     update transactions set recorded_at = now() where id = ${id} and recorded_at is null`);

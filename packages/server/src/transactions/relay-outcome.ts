@@ -13,7 +13,6 @@ const MAYBE_SKIPPED =
   "The wallet's class skips calls that fail, and the receipt shows no event of the contract: the call may have been skipped.";
 const NEVER_EXECUTED = 'The transaction was never executed.';
 
-/** Can run again with another result, after a reorganisation. */
 export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
   const { wallet } = walletOutcomes();
   return {

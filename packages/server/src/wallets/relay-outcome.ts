@@ -8,7 +8,6 @@ import type { OutcomeHandlers } from '../relayer/outcome.ts';
 import * as store from './wallet.ts';
 import { typeOfClass } from './wallet-class.ts';
 
-/** Payload of `confirm-upgrade`. */
 export interface UpgradedWallet {
   readonly environment: Environment;
   readonly address: StarknetAddress;
@@ -23,12 +22,10 @@ export function confirmUpgradeJob(payload: UpgradedWallet): NewJob {
   return { task: CONFIRM_UPGRADE_TASK, payload, key: `${payload.environment} ${payload.address}` };
 }
 
-/** For paymasters, which tell the hash late. */
 export function setRelayTransactionHash(tx: Db, relayId: string, hash: string): Promise<void> {
   return store.setTransactionHash(tx, relayId, hash);
 }
 
-/** Can run again with another result, after a reorganisation. */
 export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
   return {
     wallet: async (tx, { relayId, environment, account, result, hash }) => {

@@ -27,7 +27,6 @@ export interface SignedExecutionText {
   readonly typedData: unknown;
   readonly signature: SignatureText;
   readonly isSession?: boolean | undefined;
-  /** For messages. */
   readonly field?: string;
 }
 

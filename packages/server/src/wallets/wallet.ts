@@ -19,7 +19,6 @@ export interface WalletRecord {
   readonly apiPublicKey: string;
   /** As given at creation. */
   readonly publicKey: string;
-  /** Normalised. */
   readonly address: StarknetAddress;
   readonly walletType: WalletType;
   readonly classHash: bigint;
@@ -96,7 +95,6 @@ export async function selectWalletsAt(
   return rows.map(fromRow);
 }
 
-/** Newest first. */
 export async function walletsOfUser(reads: Reads, user: User, limit: number): Promise<StoredWallet[]> {
   const rows = await reads.rows<WalletRow>(sql`
     select ${columns} from wallets where ${ofUser(user)} order by created_at desc, id desc limit ${limit}`);

@@ -85,10 +85,7 @@ async function recordExecution(
 
 const FIRST_POLL_MS = 2_000;
 
-/**
- * Sending again is safe: the wallet executes a nonce once. For the same reason a refusal ends the relay only on the first send; later
- * it can mean that the first one succeeded.
- */
+/** Safe to repeat: the wallet executes a nonce once. A refused repetition can mean that the first send succeeded. */
 export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<Answer<bigint>> {
   if (!(await countSend(deps.db, relay.id))) {
     return { outcome: 'failed', unclear: false, reason: 'the relay has ended already' };

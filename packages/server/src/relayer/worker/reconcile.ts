@@ -104,10 +104,7 @@ async function isDisplaced(context: AccountContext, relay: OpenRelay): Promise<b
   return false;
 }
 
-/**
- * Any holder of the signature can execute a relay, so the wallet decides when our transaction did not. `UNIDENTIFIED`: executed in a
- * transaction that was not found.
- */
+/** Any holder of the signature can execute it, so the wallet decides. `UNIDENTIFIED`: its transaction is not found. */
 export async function findForeignExecution(
   context: AccountContext,
   relay: OpenRelay,
