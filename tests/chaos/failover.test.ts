@@ -25,7 +25,7 @@ let gifts: GiftFixture;
 let purchases: PurchaseFixture;
 beforeAll(async () => {
   pair = await PostgresPair.start();
-  service = await TestService.start({ DATABASE_URL: pair.url }, new TestDatabase(pair.url));
+  service = await TestService.start({}, new TestDatabase(pair.url));
   gifts = new GiftFixture(service);
   purchases = await PurchaseFixture.start(service);
   await purchases.sandbox.ask('/provider/settings', { slowSeconds: 0 });

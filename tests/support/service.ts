@@ -46,9 +46,11 @@ export class TestService<S extends ServerAddress = RunningServer> {
   static async start(env: Env = {}, given?: TestDatabase): Promise<TestService> {
     const database = given ?? (await serverDatabase());
     const release = () => (given ? given.db.close() : database.drop());
+    // A given one may be empty: the service's role is granted tables that are there.
+    const roles = given ? {} : { DATABASE_URL: await serviceUrl(database.url), DATABASE_OWNER_URL: database.url };
     const common = {
-      DATABASE_URL: await serviceUrl(database.url),
-      DATABASE_OWNER_URL: database.url,
+      DATABASE_URL: database.url,
+      ...roles,
       DATABASE_POOL_SIZE: '5',
       ...UNLIMITED,
       SVC_DEV_PUBLIC_KEY: generateKey('public', 'development'),
