@@ -43,6 +43,12 @@ describe('the sql tag', () => {
     expect(ask(1).name).not.toBe(sql`select ${1}::bigint`.name);
   });
 
+  it('gives an unnamed statement its text and values, and uses up no name', () => {
+    const query = sql`select ${3}::numeric`;
+    expect(query.unnamed).toMatchObject({ text: 'select $1::numeric', values: [3], name: undefined });
+    expect(query.name).toMatch(/^svc_/);
+  });
+
   it('stops naming texts beyond its bound, so that a server never keeps an unlimited number', () => {
     const early = sql`select 'early'`;
     const name = early.name;

@@ -3,30 +3,32 @@ import { createHash } from 'node:crypto';
 // Every connection keeps named statements in the server's memory; later texts run unnamed.
 const MAX_NAMED_STATEMENTS = 500;
 
-interface Statement {
-  readonly text: string;
-  readonly name: string | undefined;
-}
-
 const names = new Map<string, string>();
-const statements = new WeakMap<readonly string[], Statement>();
+const texts = new WeakMap<readonly string[], string>();
 
 /** SQL with separate values. Only the `sql` tag makes one, so data cannot become SQL. */
 export class Sql {
   readonly values: unknown[];
   readonly #strings: readonly string[];
+  readonly #isNamed: boolean;
 
-  private constructor(strings: readonly string[], values: unknown[]) {
+  private constructor(strings: readonly string[], values: unknown[], isNamed = true) {
     this.#strings = strings;
     this.values = values;
+    this.#isNamed = isNamed;
   }
 
   get text(): string {
-    return statementOf(this.#strings).text;
+    return textOf(this.#strings);
   }
 
   get name(): string | undefined {
-    return statementOf(this.#strings).name;
+    return this.#isNamed ? nameOf(this.text) : undefined;
+  }
+
+  /** For a list with filters: planned for its values each time, and its many texts take no names from others. */
+  get unnamed(): Sql {
+    return new Sql(this.#strings, this.values, false);
   }
 
   static fromTemplate(template: TemplateStringsArray, values: unknown[]): Sql {
@@ -53,14 +55,13 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return Sql.fromTemplate(strings, values);
 }
 
-function statementOf(strings: readonly string[]): Statement {
-  let statement = statements.get(strings);
-  if (!statement) {
-    const text = strings.map((part, index) => (index === 0 ? part : `$${index}${part}`)).join('');
-    statement = { text, name: nameOf(text) };
-    statements.set(strings, statement);
+function textOf(strings: readonly string[]): string {
+  let text = texts.get(strings);
+  if (text === undefined) {
+    text = strings.map((part, index) => (index === 0 ? part : `$${index}${part}`)).join('');
+    texts.set(strings, text);
   }
-  return statement;
+  return text;
 }
 
 // A digest: processes behind one connection pooler use the same name for the same text.
