@@ -61,3 +61,19 @@ export const pageQuery = {
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, default: 10, description: 'Above 100 counts as 100' })),
 };
+
+/** Newer lists: no count and no page numbers, so that a page costs the same at any depth. */
+export function CursorPage<T extends TSchema>(item: T, title: string) {
+  return Type.Object(
+    {
+      data: Type.Array(item),
+      nextCursor: Nullable(Type.String({ description: 'Send it as cursor to read on; null on the last page' })),
+    },
+    { title },
+  );
+}
+
+export const cursorQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: 25, description: 'Above 100 counts as 100' })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'nextCursor of the page before' })),
+};

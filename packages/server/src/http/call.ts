@@ -1,6 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Access, AnswerOf, BodyOf, Endpoint, Environment, endpoints, ParamsOf, QueryOf } from '@svc/protocol';
-import type { Db } from '@svc/store';
+import {
+  type Access,
+  type AnswerOf,
+  ApiError,
+  type BodyOf,
+  type Endpoint,
+  type Environment,
+  type endpoints,
+  type ParamsOf,
+  type QueryOf,
+} from '@svc/protocol';
+import { type Db, type Sql, sql } from '@svc/store';
 
 type CallerOf<A extends Access> = A extends 'none' ? undefined : Caller;
 
@@ -73,6 +83,58 @@ export function readPage(query: PageQuery): { limit: number; offset: number } {
 export function toPage<T>(data: T[], total: number, { limit, offset }: { limit: number; offset: number }): PageOf<T> {
   return { data, total, page: Math.floor(offset / limit) + 1, limit, totalPages: Math.ceil(total / limit) };
 }
+
+const DEFAULT_CURSOR_LIMIT = 25;
+
+export interface CursorQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** Where a list goes on: behind this row. Microseconds, as a Date is less exact than the database. */
+export interface Place {
+  readonly micros: bigint;
+  readonly id: string;
+}
+
+export interface CursorPageOf<T> {
+  data: T[];
+  nextCursor: string | null;
+}
+
+const CURSOR = /^(\d{1,16}) ([\x21-\x7e]{1,128})$/;
+
+export function readCursor({ limit, cursor }: CursorQuery): { limit: number; after: Place | undefined } {
+  const bounded = Math.min(MAX_LIMIT, limit ?? DEFAULT_CURSOR_LIMIT);
+  if (cursor === undefined) return { limit: bounded, after: undefined };
+  const [, micros, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (micros === undefined || id === undefined) {
+    throw new ApiError('invalid_request', 'query.cursor must be the nextCursor of the page before.');
+  }
+  return { limit: bounded, after: { micros: BigInt(micros), id } };
+}
+
+/** Of a query that asks for `limit + 1` rows: one more than fits says that the list goes on. */
+export function toCursorPage<R extends Place, T>(
+  rows: readonly R[],
+  limit: number,
+  toItem: (row: R) => T,
+): CursorPageOf<T> {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { data: shown.map(toItem), nextCursor: last ? toCursor(last) : null };
+}
+
+const toCursor = ({ micros, id }: Place) => Buffer.from(`${micros} ${id}`, 'latin1').toString('base64url');
+
+/** The time of a row for its cursor: `select ${microsOf(sql`created_at`)} as micros`. */
+export const microsOf = (column: Sql): Sql => sql`(extract(epoch from ${column}) * 1000000)::bigint`;
+
+/** `and (created_at, id) < …` for a list that is ordered by both, newest first. */
+export const olderThan = (after: Place | undefined, time: Sql, id: Sql): Sql =>
+  after === undefined
+    ? sql``
+    : sql`and (${time}, ${id}) < ('epoch'::timestamptz + ${after.micros}::bigint * interval '1 microsecond', ${after.id})`;
 
 /** Endpoints that store records require the public key. */
 export function publicKeyOf({ apiPublicKey }: Caller): string {
