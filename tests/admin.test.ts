@@ -28,6 +28,15 @@ describe("the operator's commands", () => {
     const organization = () => send(`${server.credentials.baseUrl}/organization`, { headers });
     expect((await organization()).body).toMatchObject({ id, name: 'Tienda Ejemplo', environment: 'production' });
 
+    const log = await send(`${server.credentials.baseUrl}/organization/audit-log`, { headers });
+    expect(log.body).toMatchObject({
+      data: [
+        { action: 'key.created', actor: 'operator' },
+        { action: 'key.created', actor: 'operator' },
+        { action: 'organization.created', actor: 'operator', target: id, changes: { name: 'Tienda Ejemplo' } },
+      ],
+    });
+
     const list = await admin<{ id: string; kind: string; last_four: string }[]>('keys', 'list', id);
     expect(JSON.stringify(list)).not.toContain(keys.secretKey);
     const secret = list.find(({ kind }) => kind === 'secret');

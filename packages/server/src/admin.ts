@@ -9,8 +9,7 @@ import * as gifts from './gifts/module.ts';
 import { resumeRedeem } from './gifts/operator.ts';
 import { mergeUnique } from './http/module.ts';
 import { sponsorLimitsOf } from './modules.ts';
-import { createOrganization } from './organizations/api-keys.ts';
-import { createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
+import { addOrganization, createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
 import { namedRefund, refundImporter } from './purchases/import-refunds.ts';
 import * as purchases from './purchases/module.ts';
@@ -59,14 +58,16 @@ type Command = (db: Db, args: string[], config: Config) => Promise<unknown>;
 
 const commands: Record<string, Command> = {
   'organizations list': (db) => store.listOrganizations(db, LIST_LIMIT),
-  'organizations create': async (db, [name]) => ({ id: await createOrganization(db, required(name, 'a name')) }),
+  'organizations create': async (db, [name]) => ({
+    id: await db.tx((tx) => addOrganization(tx, required(name, 'a name'))),
+  }),
   'keys list': (db, [organizationId]) => store.listKeys(db, required(organizationId, 'an organisation id'), LIST_LIMIT),
   'keys create': async (db, [organizationId, environment]) => ({
-    ...(await createKeys(db, readOwner(organizationId, environment))),
+    ...(await db.tx((tx) => createKeys(tx, readOwner(organizationId, environment)))),
     note: 'The secret key is shown this once.',
   }),
   'keys revoke': async (db, [keyId]) => {
-    if (await revokeKey(db, required(keyId, 'a key id'))) return { revoked: keyId };
+    if (await db.tx((tx) => revokeKey(tx, required(keyId, 'a key id')))) return { revoked: keyId };
     throw new UsageError('No key in use has this id.');
   },
   'settings show': (db, [organizationId, environment]) => showSettings(db, readOwner(organizationId, environment)),
@@ -84,12 +85,14 @@ const commands: Record<string, Command> = {
   },
   'purchases stuck': (db) => stuckPurchases(db, LIST_LIMIT),
   'purchases complete': (db, [id, fileNumber]) =>
-    endPurchase(id, (known) =>
-      endByOperator(db, known, { state: 'completed', fileNumber: required(fileNumber, 'a file number') }),
+    endPurchase(db, id, (tx, known) =>
+      endByOperator(tx, known, { state: 'completed', fileNumber: required(fileNumber, 'a file number') }),
     ),
   'purchases fail': (db, [id, reason]) =>
-    endPurchase(id, (known) => endByOperator(db, known, { state: 'failed', reason: required(reason, 'a reason') })),
-  'purchases cancel': (db, [id]) => endPurchase(id, (known) => cancelByOperator(db, known)),
+    endPurchase(db, id, (tx, known) =>
+      endByOperator(tx, known, { state: 'failed', reason: required(reason, 'a reason') }),
+    ),
+  'purchases cancel': (db, [id]) => endPurchase(db, id, cancelByOperator),
   'reconcile match': async (db, [hash, ...ids], config) => {
     if (!/^0x[0-9a-fA-F]{1,64}$/.test(required(hash, 'a transaction hash'))) throw new UsageError('This is no hash.');
     required(ids[0], 'the id of a redeem, gift or purchase');
@@ -104,7 +107,7 @@ const commands: Record<string, Command> = {
 
 const shortCommands: Record<string, Command> = {
   'resume-redeem': async (db, [redeemId]) => {
-    const { ok, ...resumed } = await resumeRedeem(db, required(redeemId, 'a redeem id'));
+    const { ok, ...resumed } = await db.tx((tx) => resumeRedeem(tx, required(redeemId, 'a redeem id')));
     if (ok) return { resumed: redeemId, ...resumed };
     throw new UsageError('reason' in resumed ? resumed.reason : 'This redeem cannot be resumed.');
   },
@@ -148,8 +151,13 @@ const report = (fields: object, message: string) =>
     `${message} ${JSON.stringify(fields, (_, value) => (typeof value === 'bigint' ? String(value) : value))}\n`,
   );
 
-async function endPurchase(id: string | undefined, end: (id: string) => Promise<OperatorResult>): Promise<object> {
-  const ended = await end(required(id, 'a purchase id'));
+async function endPurchase(
+  db: Db,
+  id: string | undefined,
+  end: (tx: Db, id: string) => Promise<OperatorResult>,
+): Promise<object> {
+  const known = required(id, 'a purchase id');
+  const ended = await db.tx((tx) => end(tx, known));
   if (!ended.ok) throw new UsageError(ended.reason);
   return { purchase: id, status: ended.status };
 }

@@ -5,15 +5,21 @@ import { newId } from './util/ids.ts';
 export interface Actor {
   readonly organizationId: string;
   readonly environment: Environment;
-  /** A key id, `operator`, or `service` for what happens without a request. */
+  /** A key id, `operator` (with `:` and an e-mail address where it is known), or `service` for what happens without a request. */
   readonly keyId: string;
   /** Preferred over the public key, which is no proof. */
   readonly secretKeyId?: string | undefined;
 }
 
-export function operatorOf(organizationId: string, environment: Environment): Actor {
-  return { organizationId, environment, keyId: 'operator' };
+/** Who acts: at the command line it is not known by name. */
+export type OperatorName = 'operator' | `operator:${string}`;
+
+export function operatorOf(organizationId: string, environment: Environment, name: OperatorName = 'operator'): Actor {
+  return { organizationId, environment, keyId: name };
 }
+
+/** Stands for the organisation in the log of what the operator does that concerns none, such as an account of the service. */
+export const DEPLOYMENT = 'deployment';
 
 export function serviceOf(organizationId: string, environment: Environment): Actor {
   return { organizationId, environment, keyId: 'service' };

@@ -2,12 +2,15 @@ import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FAST_SHARE, NONCE, unavailable, useBridge } from '../../testing/bridge.ts';
 import { REATTEST_DELAYS_MS, requeueStalledRedeems } from './bridge-redeem.ts';
-import { resumeRedeem } from './operator.ts';
+import { resumeRedeem, stuckRedeems } from './operator.ts';
 import { endRedeems } from './redeem.ts';
 
 const HOUR_MS = 3_600_000;
 const fixture = useBridge();
 beforeEach(() => fixture.reset());
+
+const resume = (id: string) => fixture.db.tx((tx) => resumeRedeem(tx, id, 'operator:eva@svc.example'));
+const stuckIds = async () => (await stuckRedeems(fixture.db, 100)).map(({ id }) => id);
 
 const wrong = () => {
   fixture.bridge.current = {
@@ -90,7 +93,19 @@ describe('the operator', () => {
     const books = await fixture.balances(caller);
     expect(books).toMatchObject({ spent: FAST_SHARE, held: 0n });
     await fixture.deleteJobs();
-    expect(await resumeRedeem(fixture.db, id)).toMatchObject({ ok: true, status: 'BRIDGING' });
+    expect(await stuckIds()).toContain(id);
+    expect(await resume(id)).toMatchObject({ ok: true, status: 'BRIDGING' });
+    expect(await stuckIds()).not.toContain(id);
+    expect(
+      await fixture.db.rows(sql`select organization_id, actor, action, changes from audit_log where target = ${id}`),
+    ).toEqual([
+      {
+        organization_id: caller.organizationId,
+        actor: 'operator:eva@svc.example',
+        action: 'gift-redeem.resumed',
+        changes: { status: 'BRIDGING' },
+      },
+    ]);
     expect(await fixture.nextRunSeconds(id)).toBe(0);
     fixture.bridge.attest('COMPLETE');
     await fixture.step(id);
@@ -104,7 +119,7 @@ describe('the operator', () => {
     fixture.bridge.attest('FAILED');
     for (let looks = 0; looks <= REATTEST_DELAYS_MS.length; looks += 1) await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('FAILED');
-    expect(await resumeRedeem(fixture.db, id)).toMatchObject({ ok: true, status: 'ATTESTED' });
+    expect(await resume(id)).toMatchObject({ ok: true, status: 'ATTESTED' });
     await fixture.step(id);
     expect(fixture.bridge.renewed).toHaveLength(REATTEST_DELAYS_MS.length + 1);
   });
@@ -113,7 +128,7 @@ describe('the operator', () => {
     const { id, giftId, caller } = await fixture.burned();
     wrong();
     await fixture.step(id);
-    await resumeRedeem(fixture.db, id);
+    await resume(id);
     await fixture.gifts.delete(caller, giftId);
     expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: 0n });
     await fixture.step(id);
@@ -123,13 +138,13 @@ describe('the operator', () => {
 
   it('resumes nothing that did not fail, was not burned or does not exist', async () => {
     const { id } = await fixture.redeem();
-    expect(await resumeRedeem(fixture.db, id)).toMatchObject({ ok: false, reason: expect.stringContaining('PENDING') });
+    expect(await resume(id)).toMatchObject({ ok: false, reason: expect.stringContaining('PENDING') });
     await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason: 'no luck' }]));
-    expect(await resumeRedeem(fixture.db, id)).toMatchObject({
+    expect(await resume(id)).toMatchObject({
       ok: false,
       reason: expect.stringContaining('Nothing was'),
     });
-    expect(await resumeRedeem(fixture.db, 'rdm_none')).toMatchObject({ ok: false });
+    expect(await resume('rdm_none')).toMatchObject({ ok: false });
     expect((await fixture.row(id)).status).toBe('FAILED');
   });
 });

@@ -197,12 +197,12 @@ async function redeemsOfUser(tx: Db, gift: GiftRecord, address: string): Promise
   return row?.redeems ?? 0;
 }
 
-async function recordReconciled(tx: Db, redeemId: string, { hash }: ImportedTransaction): Promise<void> {
+async function recordReconciled(tx: Db, redeemId: string, { hash, operator }: ImportedTransaction): Promise<void> {
   const redeem = await findRedeem(tx, redeemId);
   if (!redeem) throw new Error(`Redeem ${redeemId} was not stored: its gift has no hold.`);
   const { organizationId, environment } = redeem;
   const changes = { transactionHash: toHex(hash) };
-  await recordChange(tx, operatorOf(organizationId, environment), {
+  await recordChange(tx, operatorOf(organizationId, environment, operator), {
     action: 'gift-redeem.reconciled',
     target: redeemId,
     changes,

@@ -1,24 +1,28 @@
-import { type Db, sql } from '@svc/store';
+import { type Db, type Reads, sql } from '@svc/store';
+import { type OperatorName, operatorOf, recordChange } from '../audit-log.ts';
 import { enqueue } from '../jobs/job.ts';
 import { addFacts, type BridgedRedeem, lockBridged } from './bridge-store.ts';
-import { bridgeJob, REDEEMS_CHANNEL, resumptions } from './redeem.ts';
+import { bridgeJob, REDEEMS_CHANNEL, type Redeem, redeemColumns, resumptions } from './redeem.ts';
 
 export type Resumption =
   | { readonly ok: true; readonly status: BridgedRedeem['status']; readonly burn: string | null }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly isMissing?: true; readonly reason: string };
 
 /** Restarts all timeouts. The share is spent already and is not charged again. */
-export function resumeRedeem(db: Db, id: string): Promise<Resumption> {
-  return db.tx(async (tx) => {
-    const redeem = await lockBridged(tx, sql`id = ${id}`);
-    if (!redeem) return { ok: false, reason: 'No redeem to Solana has this id.' };
-    const refusal = refusalOf(redeem);
-    if (refusal !== undefined) return { ok: false, reason: refusal };
-    const status = await sendOn(tx, redeem);
-    await enqueue(tx, bridgeJob(id, redeem.organizationId));
-    await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
-    return { ok: true, status, burn: redeem.transactionHash };
+export async function resumeRedeem(tx: Db, id: string, operator?: OperatorName): Promise<Resumption> {
+  const redeem = await lockBridged(tx, sql`id = ${id}`);
+  if (!redeem) return { ok: false, isMissing: true, reason: 'No redeem to Solana has this id.' };
+  const refusal = refusalOf(redeem);
+  if (refusal !== undefined) return { ok: false, reason: refusal };
+  const status = await sendOn(tx, redeem);
+  await enqueue(tx, bridgeJob(id, redeem.organizationId));
+  await tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, ${id})`);
+  await recordChange(tx, operatorOf(redeem.organizationId, redeem.environment, operator), {
+    action: 'gift-redeem.resumed',
+    target: id,
+    changes: { status },
   });
+  return { ok: true, status, burn: redeem.transactionHash };
 }
 
 function refusalOf({ status, facts }: BridgedRedeem): string | undefined {
@@ -43,4 +47,21 @@ async function sendOn(tx: Db, redeem: BridgedRedeem): Promise<BridgedRedeem['sta
     update gift_redeems set status = ${to}, spent = true, reason = null where id = ${id} and status = 'FAILED'`);
   await addFacts(tx, id, { since, renewals: 0 });
   return to;
+}
+
+export interface StuckRedeem extends Redeem {
+  readonly organizationName: string;
+  readonly burnedAt: string;
+}
+
+export const isStuck = sql`destination_chain = 'solana' and status = 'FAILED' and bridge ->> 'burnedAt' is not null`;
+
+/** Burned on Starknet, failed, and not resumed since: one that was burned late keeps its status until the mint. */
+export function stuckRedeems(reads: Reads, limit: number): Promise<StuckRedeem[]> {
+  return reads.rows<StuckRedeem>(sql`
+    select stuck.*, organizations.name as "organizationName"
+      from (select ${redeemColumns}, bridge ->> 'burnedAt' as "burnedAt" from gift_redeems
+             where ${isStuck} and coalesce(bridge ->> 'late', 'false') = 'false') as stuck
+      join organizations on organizations.id = stuck."organizationId"
+     order by stuck."burnedAt", stuck.id limit ${limit}`);
 }

@@ -1,12 +1,22 @@
-import { parseUsd, type Settings } from '@svc/protocol';
+import { environments, parseUsd, type Settings } from '@svc/protocol';
 import type { Db } from '@svc/store';
-import { operatorOf, recordChange } from '../audit-log.ts';
+import { type OperatorName, operatorOf, recordChange } from '../audit-log.ts';
 import type { TenantUrlOptions } from '../outbound/address-guard.ts';
-import { issueKey, toApiKey } from './api-keys.ts';
+import { createOrganization, issueKey, toApiKey } from './api-keys.ts';
 import * as store from './organization-store.ts';
 import { changeSettings, faultOfSettings, readSettings, type SettingName, settingNames } from './settings.ts';
 
 const NO_ORGANIZATION = 'No organisation has this id.';
+
+/** Written down in both environments: each has a log of its own. */
+export async function addOrganization(tx: Db, name: string, operator?: OperatorName): Promise<string> {
+  const id = await createOrganization(tx, name);
+  for (const environment of environments) {
+    const change = { action: 'organization.created', target: id, changes: { name } };
+    await recordChange(tx, operatorOf(id, environment, operator), change);
+  }
+  return id;
+}
 
 export async function showSettings(db: Db, owner: store.Owner): Promise<Settings> {
   const settings = await readSettings(db, owner);
@@ -46,38 +56,35 @@ function readChange(text: string): [SettingName, string | boolean | number | nul
   return [name, value || null];
 }
 
-export function createKeys(
-  db: Db,
+export async function createKeys(
+  tx: Db,
   { organizationId, environment }: store.Owner,
+  operator?: OperatorName,
 ): Promise<{ publicKey: string; secretKey: string }> {
-  return db.tx(async (tx) => {
-    if (!(await store.lockEnvironment(tx, { organizationId, environment }))) throw new Error(NO_ORGANIZATION);
-    const values: string[] = [];
-    for (const kind of ['public', 'secret'] as const) {
-      const { row, value } = await issueKey(tx, { organizationId, environment, kind });
-      await recordKey(tx, 'key.created', row);
-      values.push(value);
-    }
-    const [publicKey = '', secretKey = ''] = values;
-    return { publicKey, secretKey };
-  });
+  if (!(await store.lockEnvironment(tx, { organizationId, environment }))) throw new Error(NO_ORGANIZATION);
+  const values: string[] = [];
+  for (const kind of ['public', 'secret'] as const) {
+    const { row, value } = await issueKey(tx, { organizationId, environment, kind });
+    await recordKey(tx, 'key.created', row, operator);
+    values.push(value);
+  }
+  const [publicKey = '', secretKey = ''] = values;
+  return { publicKey, secretKey };
 }
 
-export function revokeKey(db: Db, id: string): Promise<boolean> {
-  return db.tx(async (tx) => {
-    const row = await store.findKey(tx, id);
-    if (!row) return false;
-    // So that the key makes no other one meanwhile.
-    await store.lockEnvironment(tx, { organizationId: row.organization_id, environment: row.environment });
-    if (!(await store.revokeKey(tx, id))) return false;
-    await recordKey(tx, 'key.revoked', row);
-    return true;
-  });
+export async function revokeKey(tx: Db, id: string, operator?: OperatorName): Promise<boolean> {
+  const row = await store.findKey(tx, id);
+  if (!row) return false;
+  // So that the key makes no other one meanwhile.
+  await store.lockEnvironment(tx, { organizationId: row.organization_id, environment: row.environment });
+  if (!(await store.revokeKey(tx, id))) return false;
+  await recordKey(tx, 'key.revoked', row, operator);
+  return true;
 }
 
-async function recordKey(tx: Db, action: string, row: store.KeyRow): Promise<void> {
+async function recordKey(tx: Db, action: string, row: store.KeyRow, operator?: OperatorName): Promise<void> {
   const { kind, key } = toApiKey(row);
-  await recordChange(tx, operatorOf(row.organization_id, row.environment), {
+  await recordChange(tx, operatorOf(row.organization_id, row.environment, operator), {
     action,
     target: row.id,
     changes: { kind, key },

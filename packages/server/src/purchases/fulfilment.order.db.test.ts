@@ -145,7 +145,7 @@ describe('an order and the operator’s word', () => {
     const id = await paid();
     fixture.provider.outcomes.push('lost');
     await fixture.order(id);
-    fixture.provider.onLookUp = async () => void (await endByOperator(fixture.db, id, REFUSED));
+    fixture.provider.onLookUp = async () => void (await fixture.db.tx((tx) => endByOperator(tx, id, REFUSED)));
     await fixture.order(id);
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE' });
     expect(fixture.provider.calls).toEqual(['order', 'lookUp']);

@@ -60,7 +60,9 @@ describe('after a restore, a refund that the chain has', () => {
     const waits = [{ state: 'OPEN', reason: expect.stringContaining('end it first') }];
     expect(await reconcile(deps())).toMatchObject(waits);
     expect(await reconcile(deps())).toMatchObject(waits);
-    expect(await endByOperator(fixture.db, id, { state: 'failed', reason: 'refunded' })).toMatchObject({ ok: true });
+    expect(await fixture.db.tx((tx) => endByOperator(tx, id, { state: 'failed', reason: 'refunded' }))).toMatchObject({
+      ok: true,
+    });
     expect(await reconcile(deps())).toMatchObject([{ state: 'IMPORTED' }]);
     expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
   });

@@ -35,7 +35,7 @@ export const refundImporter: PaymentImporter = {
 async function attachRefund(
   tx: Db,
   relayId: string,
-  { hash, executed }: ImportedTransaction,
+  { hash, executed, operator }: ImportedTransaction,
   payment: FoundPayment,
 ): Promise<string | undefined> {
   const id = payment.marker?.id ?? '';
@@ -51,7 +51,7 @@ async function attachRefund(
   if (refund.status === 'DUE') await changeRefund(tx, id, 'REFUNDING');
   await storeRefundRelay(tx, id, relayId);
   const change = { action: 'sku-purchase.reconciled', target: id, changes: { transactionHash: toHex(hash) } };
-  await recordChange(tx, operatorOf(record.organizationId, record.environment), change);
+  await recordChange(tx, operatorOf(record.organizationId, record.environment, operator), change);
   return undefined;
 }
 

@@ -20,7 +20,7 @@ describe('the operator’s word', () => {
     const id = await fixture.paid();
     fixture.provider.isDown = true;
     await fixture.order(id);
-    expect(await endByOperator(fixture.db, id, COMPLETED)).toEqual({ ok: true, status: 'SUCCESS' });
+    expect(await fixture.db.tx((tx) => endByOperator(tx, id, COMPLETED))).toEqual({ ok: true, status: 'SUCCESS' });
     expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', fileNumber: 'F-1' });
     expect(await fixture.notifications(id)).toMatchObject({ mails: ['purchase-completed'] });
     expect(await audited(id)).toEqual([
@@ -35,7 +35,7 @@ describe('the operator’s word', () => {
 
   it('fails a purchase that was never ordered, and it is not ordered any more', async () => {
     const id = await fixture.paid();
-    expect(await endByOperator(fixture.db, id, REFUSED)).toEqual({ ok: true, status: 'FAILED' });
+    expect(await fixture.db.tx((tx) => endByOperator(tx, id, REFUSED))).toEqual({ ok: true, status: 'FAILED' });
     expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', refund: 'DUE', reason: REFUSED.reason });
     await fixture.order(id);
     expect(fixture.provider.calls).toEqual([]);
@@ -44,20 +44,20 @@ describe('the operator’s word', () => {
   it('waits while a worker asks the provider', async () => {
     const id = await fixture.paid();
     await fixture.db.run(sql`update jobs set worker = 1, started_at = now() where key = ${id}`);
-    expect(await endByOperator(fixture.db, id, REFUSED)).toMatchObject({
+    expect(await fixture.db.tx((tx) => endByOperator(tx, id, REFUSED))).toMatchObject({
       ok: false,
       reason: expect.stringContaining('minute'),
     });
     expect([await fixture.row(id), await audited(id)]).toMatchObject([{ status: 'PROCESSING' }, []]);
     await fixture.db.run(sql`delete from jobs`);
-    expect(await endByOperator(fixture.db, id, REFUSED)).toEqual({ ok: true, status: 'FAILED' });
+    expect(await fixture.db.tx((tx) => endByOperator(tx, id, REFUSED))).toEqual({ ok: true, status: 'FAILED' });
   });
 
   it.each(['', ' ', '9'.repeat(256), '1\n2'])(
     'is no file number that a provider could not say: %j',
     async (fileNumber) => {
       const id = await fixture.paid();
-      expect(await endByOperator(fixture.db, id, { state: 'completed', fileNumber })).toMatchObject({
+      expect(await fixture.db.tx((tx) => endByOperator(tx, id, { state: 'completed', fileNumber }))).toMatchObject({
         ok: false,
         reason: expect.stringContaining('255'),
       });
@@ -67,27 +67,27 @@ describe('the operator’s word', () => {
 
   it('cancels what waits for its payment, and nothing else', async () => {
     const [pending, paid] = [await fixture.purchase(), await fixture.paid()];
-    expect(await cancelByOperator(fixture.db, pending)).toEqual({ ok: true, status: 'CANCELLED' });
+    expect(await fixture.db.tx((tx) => cancelByOperator(tx, pending))).toEqual({ ok: true, status: 'CANCELLED' });
     expect(await audited(pending)).toMatchObject([{ action: 'sku-purchase.cancelled', actor: 'operator' }]);
     await fixture.confirm(pending);
     expect(await fixture.row(pending)).toMatchObject({ status: 'CANCELLED', refund: 'DUE' });
     expect((await fixture.notifications(pending)).events).toEqual(['sku-purchase.cancelled']);
-    expect(await cancelByOperator(fixture.db, paid)).toMatchObject({ ok: false });
-    expect(await cancelByOperator(fixture.db, 'txn_none')).toMatchObject({ ok: false });
+    expect(await fixture.db.tx((tx) => cancelByOperator(tx, paid))).toMatchObject({ ok: false });
+    expect(await fixture.db.tx((tx) => cancelByOperator(tx, 'txn_none'))).toMatchObject({ ok: false });
     expect(await fixture.row(paid)).toMatchObject({ status: 'PROCESSING' });
   });
 
   it('is refused for what waits for its payment, has ended, or is not there', async () => {
     const [pending, ended] = [await fixture.purchase(), await fixture.due()];
-    expect(await endByOperator(fixture.db, pending, COMPLETED)).toMatchObject({
+    expect(await fixture.db.tx((tx) => endByOperator(tx, pending, COMPLETED))).toMatchObject({
       ok: false,
       reason: expect.stringContaining('PENDING'),
     });
-    expect(await endByOperator(fixture.db, ended, COMPLETED)).toMatchObject({
+    expect(await fixture.db.tx((tx) => endByOperator(tx, ended, COMPLETED))).toMatchObject({
       ok: false,
       reason: expect.stringContaining('FAILED'),
     });
-    expect(await endByOperator(fixture.db, 'txn_none', COMPLETED)).toMatchObject({ ok: false });
+    expect(await fixture.db.tx((tx) => endByOperator(tx, 'txn_none', COMPLETED))).toMatchObject({ ok: false });
     expect(await audited(ended)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { type Db, type Reads, sql } from '@svc/store';
-import { operatorOf, recordChange } from '../audit-log.ts';
+import { type OperatorName, operatorOf, recordChange } from '../audit-log.ts';
 import { cancelPending, endOrder } from './fulfilment.ts';
 import { isFileNumber, MAX_FILE_NUMBER_LENGTH, type OrderResult } from './provider.ts';
 import { isBeingOrdered, lockPurchase, markOrdered } from './purchase.ts';
@@ -8,46 +8,47 @@ type FinalResult = Exclude<OrderResult, { state: 'accepted' }>;
 
 export type OperatorResult =
   | { readonly ok: true; readonly status: 'SUCCESS' | 'FAILED' | 'CANCELLED' }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly isMissing?: true; readonly reason: string };
 
 /** Final, like a provider's own result. */
-export function endByOperator(db: Db, id: string, result: FinalResult): Promise<OperatorResult> {
-  return db.tx(async (tx): Promise<OperatorResult> => {
-    if (result.state === 'completed' && !isFileNumber(result.fileNumber)) {
-      return { ok: false, reason: `A file number is one line of 1 to ${MAX_FILE_NUMBER_LENGTH} characters.` };
-    }
-    const purchase = await lockPurchase(tx, id);
-    if (!purchase) return { ok: false, reason: 'No purchase has this id.' };
-    const { status, organizationId, environment } = purchase.record;
-    if (status !== 'PROCESSING') {
-      return { ok: false, reason: `This purchase is ${status}; only one that is PROCESSING can be ended by hand.` };
-    }
-    if (await isBeingOrdered(tx, id)) {
-      return { ok: false, reason: 'The provider is being asked at this moment. Try again in a minute.' };
-    }
-    // Prevents a first order after this.
-    await markOrdered(tx, id);
-    await endOrder(tx, id, result);
-    const { state, ...changes } = result;
-    const change = { action: `sku-purchase.${state}`, target: id, changes };
-    await recordChange(tx, operatorOf(organizationId, environment), change);
-    return { ok: true, status: state === 'completed' ? 'SUCCESS' : 'FAILED' };
-  });
+export async function endByOperator(
+  tx: Db,
+  id: string,
+  result: FinalResult,
+  operator?: OperatorName,
+): Promise<OperatorResult> {
+  if (result.state === 'completed' && !isFileNumber(result.fileNumber)) {
+    return { ok: false, reason: `A file number is one line of 1 to ${MAX_FILE_NUMBER_LENGTH} characters.` };
+  }
+  const purchase = await lockPurchase(tx, id);
+  if (!purchase) return { ok: false, isMissing: true, reason: 'No purchase has this id.' };
+  const { status, organizationId, environment } = purchase.record;
+  if (status !== 'PROCESSING') {
+    return { ok: false, reason: `This purchase is ${status}; only one that is PROCESSING can be ended by hand.` };
+  }
+  if (await isBeingOrdered(tx, id)) {
+    return { ok: false, reason: 'The provider is being asked at this moment. Try again in a minute.' };
+  }
+  // Prevents a first order after this.
+  await markOrdered(tx, id);
+  await endOrder(tx, id, result);
+  const { state, ...changes } = result;
+  const change = { action: `sku-purchase.${state}`, target: id, changes };
+  await recordChange(tx, operatorOf(organizationId, environment, operator), change);
+  return { ok: true, status: state === 'completed' ? 'SUCCESS' : 'FAILED' };
 }
 
-export function cancelByOperator(db: Db, id: string): Promise<OperatorResult> {
-  return db.tx(async (tx): Promise<OperatorResult> => {
-    const purchase = await lockPurchase(tx, id);
-    if (!purchase) return { ok: false, reason: 'No purchase has this id.' };
-    const { status, organizationId, environment } = purchase.record;
-    if (status !== 'PENDING') {
-      return { ok: false, reason: `This purchase is ${status}; only one that is PENDING can be cancelled.` };
-    }
-    await cancelPending(tx, id, { state: 'unanswered' });
-    const change = { action: 'sku-purchase.cancelled', target: id, changes: { status: 'CANCELLED' } };
-    await recordChange(tx, operatorOf(organizationId, environment), change);
-    return { ok: true, status: 'CANCELLED' };
-  });
+export async function cancelByOperator(tx: Db, id: string, operator?: OperatorName): Promise<OperatorResult> {
+  const purchase = await lockPurchase(tx, id);
+  if (!purchase) return { ok: false, isMissing: true, reason: 'No purchase has this id.' };
+  const { status, organizationId, environment } = purchase.record;
+  if (status !== 'PENDING') {
+    return { ok: false, reason: `This purchase is ${status}; only one that is PENDING can be cancelled.` };
+  }
+  await cancelPending(tx, id, { state: 'unanswered' });
+  const change = { action: 'sku-purchase.cancelled', target: id, changes: { status: 'CANCELLED' } };
+  await recordChange(tx, operatorOf(organizationId, environment, operator), change);
+  return { ok: true, status: 'CANCELLED' };
 }
 
 const STUCK_AFTER = sql`interval '10 minutes'`;

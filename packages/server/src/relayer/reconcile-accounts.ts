@@ -1,6 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import { type Call, decodeCalls, selector, toHex, UDC_ADDRESS } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
+import { DEPLOYMENT, type OperatorName, operatorOf, recordChange } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import {
   type Block,
@@ -43,6 +44,7 @@ export interface ImportedTransaction {
   readonly payments: readonly FoundPayment[];
   readonly executed: boolean;
   readonly at: Date;
+  readonly operator: OperatorName | undefined;
 }
 
 export interface Unmatched {
@@ -71,6 +73,8 @@ export interface ReconcileDeps {
   readonly outcomes: OutcomeHandlers;
   readonly importers: Readonly<Record<MarkedKind, PaymentImporter>>;
   readonly named: readonly ((db: Db, id: string) => Promise<NamedPayment | undefined>)[];
+  /** Named in the audit log. */
+  readonly operator?: OperatorName | undefined;
 }
 
 export interface ReconciledNonce {
@@ -215,6 +219,11 @@ export async function acceptByOperator(
     // A payment that the transaction displaced waits for this.
     await tx.run(sql`update relays set looked_at = null where ${relayOf(place)} and state in ('STORED', 'SENT')`);
     await enqueue(tx, relayWorkerJob(place.environment, place.chain.chainId, place.account));
+    await recordChange(tx, operatorOf(DEPLOYMENT, place.environment, deps.operator), {
+      action: 'account.transaction-accepted',
+      target: place.account,
+      changes: { nonce: line.nonce, transactionHash: line.hash, reason: note },
+    });
     return line;
   });
 }
@@ -231,7 +240,7 @@ async function importPayments(
   const importer = deps.importers[kind];
   const executed = receipt.status !== 'REVERTED';
   const [wallet, hash, at] = [BigInt(account), signed.hash, block.timestamp];
-  const imported = { environment, account: wallet, hash, calls, payments, executed, at };
+  const imported = { environment, account: wallet, hash, calls, payments, executed, at, operator: deps.operator };
   const before = await relayAt(tx, place);
   let id = before && (await hasAttempt(tx, chain.chainId, before.id, hash)) ? before.id : undefined;
   if (id === undefined) {

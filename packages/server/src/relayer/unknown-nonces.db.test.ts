@@ -196,6 +196,16 @@ describe('a payment whose nonce was used by an unknown transaction', () => {
     await pass();
     const deps = { ...depsWith(), importers: {}, named: [] } as unknown as ReconcileDeps;
     expect(await acceptByOperator(deps, nonce, 'paid by hand')).toMatchObject({ state: 'ACCEPTED' });
+    const written = await relayers.db.rows(sql`
+      select organization_id, environment, actor, changes from audit_log where action = 'account.transaction-accepted'`);
+    expect(written).toEqual([
+      {
+        organization_id: 'deployment',
+        environment: 'development',
+        actor: 'operator',
+        changes: { nonce, transactionHash: null, reason: 'paid by hand' },
+      },
+    ]);
     relayers.clock.advance(6 * MINUTE_MS);
     await pass();
     expect([await states(), await check()]).toEqual([['SUCCEEDED', 'VOIDED'], 'ok']);
