@@ -5,6 +5,8 @@ import { registerBridge } from './bridge/routes.ts';
 import { predeployed } from './contracts/predeployed.ts';
 import { registerControls } from './controls/routes.ts';
 import { registerEvm } from './evm/chains.ts';
+import { registerExplorer } from './explorer/routes.ts';
+import { type OwnAddress, refuseForeignPages } from './foreign-pages.ts';
 import { registerIdentity } from './identity.ts';
 import { registerMailbox } from './mailbox/mailbox.ts';
 import type { ProviderClient } from './provider/results.ts';
@@ -31,7 +33,7 @@ export interface SandboxNode {
   /** For this process only: loopback, bypassing the application. */
   readonly rpcUrl: string;
   /** Registers the sandbox's routes. Errors are left to the application. Without `client` there is no provider. */
-  mount(app: FastifyInstance, client?: ProviderClient): void;
+  mount(app: FastifyInstance, client?: ProviderClient, own?: OwnAddress): void;
   stop(): Promise<void>;
 }
 
@@ -44,7 +46,8 @@ async function startSandboxNode(db: Database, reportError: (message: string) => 
   await node.listening(NODE_START_LIMIT_MS);
   return {
     rpcUrl: `http://127.0.0.1:${port}`,
-    mount(app, client) {
+    mount(app, client, own) {
+      refuseForeignPages(app, own);
       registerIdentity(app, db);
       registerBridge(app, db);
       registerMailbox(app, db);
@@ -52,6 +55,7 @@ async function startSandboxNode(db: Database, reportError: (message: string) => 
       const evm = registerEvm(app, db);
       registerRpc(app, node);
       registerControls(app, node, evm);
+      registerExplorer(app, db);
     },
     stop: () => node.stop(),
   };

@@ -3,13 +3,13 @@ import { StateCache } from './chain/state.ts';
 import { BlockTimer, ensureGenesis, Writer } from './chain/writer.ts';
 import { type Command, runCommand } from './controls/commands.ts';
 import type { SpecVersion } from './rpc/context.ts';
-import { answerRpc, type RpcAnswer } from './rpc/rpc.ts';
+import { answerRpc, type RpcAccess, type RpcAnswer } from './rpc/rpc.ts';
 
 /** One writer, the others read; separate from the service's pool. */
 const POOL_SIZE = 3;
 
 export interface StarknetNode {
-  rpc(body: string, spec: SpecVersion): Promise<RpcAnswer>;
+  rpc(body: string, spec: SpecVersion, access?: RpcAccess): Promise<RpcAnswer>;
   command(command: Command): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startNode({ url, report, now = Date.now }: NodeOptions): P
   const timer = new BlockTimer(db, writer, now);
   const deps = { db, cache, writer, now, report };
   return {
-    rpc: (body, spec) => answerRpc(deps, body, spec),
+    rpc: (body, spec, access) => answerRpc(deps, body, spec, access),
     command: async (command) => {
       const answer = await runCommand(deps, command);
       if (command.do === 'set-block-time') timer.wake();

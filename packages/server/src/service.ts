@@ -24,7 +24,7 @@ import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
 import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
-import { publicOnly } from './outbound/address-guard.ts';
+import { isLoopbackAddress, publicOnly } from './outbound/address-guard.ts';
 import type { Fulfilment } from './purchases/provider.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
 
@@ -43,7 +43,7 @@ export interface Sandbox {
 
 interface SandboxNode {
   readonly rpcUrl: string;
-  mount(app: FastifyInstance, client: SandboxClient): void;
+  mount(app: FastifyInstance, client: SandboxClient, own: { publicUrl: string | undefined; isLocal: boolean }): void;
   stop(): Promise<void>;
 }
 
@@ -136,7 +136,10 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     steps.add(() => app.close());
     // A process that only runs jobs takes no results; another one does.
     const ordersUrl = config.role === 'worker' ? undefined : `${addresses.local}/v1/provider/orders`;
-    await app.register(async (scope) => node?.mount(scope, { providerSecret, ordersUrl }), { prefix: SANDBOX_PREFIX });
+    const own = { publicUrl: config.publicUrl, isLocal: config.host === 'localhost' || isLoopbackAddress(config.host) };
+    await app.register(async (scope) => node?.mount(scope, { providerSecret, ordersUrl }, own), {
+      prefix: SANDBOX_PREFIX,
+    });
     await app.ready();
     listener.serve(app);
     log.info(`Server listening at ${listener.localUrl}`);

@@ -31,16 +31,24 @@ interface Answered {
   readonly hangUp: boolean;
 }
 
-export async function answerRpc(deps: RpcDeps, body: string, spec: SpecVersion): Promise<RpcAnswer> {
+/** `reader`: reads only, and uses up none of the ordered faults. */
+export type RpcAccess = 'client' | 'reader';
+
+export async function answerRpc(
+  deps: RpcDeps,
+  body: string,
+  spec: SpecVersion,
+  access: RpcAccess = 'client',
+): Promise<RpcAnswer> {
   const request = parse(body);
   if (request instanceof RpcError) return reply(failure(null, request));
   try {
     if (!Array.isArray(request)) {
-      const { response, hangUp } = await answerOne(deps, request, spec);
+      const { response, hangUp } = await answerOne(deps, request, spec, access);
       return { ...reply(response), hangUp };
     }
     const done: Answered[] = [];
-    for (const one of request) done.push(await answerOne(deps, one, spec));
+    for (const one of request) done.push(await answerOne(deps, one, spec, access));
     return { ...reply(done.map((one) => one.response)), hangUp: done.some((one) => one.hangUp) };
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
@@ -60,13 +68,15 @@ function parse(body: string): unknown {
   }
 }
 
-async function answerOne(deps: RpcDeps, request: unknown, spec: SpecVersion): Promise<Answered> {
+async function answerOne(deps: RpcDeps, request: unknown, spec: SpecVersion, access: RpcAccess): Promise<Answered> {
   const id = idOf(request);
   try {
     const { method, name, params } = readCall(request);
     const { reads } = deps.db;
     const present = await readHead(reads);
-    const { head, dropTransaction, dropAnswer } = await applyFaults(deps, present, name);
+    if (access === 'reader' && name in submitMethods) throw rpcErrors.methodNotFound();
+    const { head, dropTransaction, dropAnswer } =
+      access === 'reader' ? { head: present, ...NO_FAULTS } : await applyFaults(deps, present, name);
     await deps.cache.sync(reads, present);
     const result = await method.run({ ...deps, reads, head, dropTransaction, spec }, params);
     return { response: { jsonrpc: '2.0', id, result }, hangUp: dropAnswer };
@@ -168,13 +178,14 @@ export interface AppliedFaults {
   readonly dropAnswer: boolean;
 }
 
+const NO_FAULTS = { dropTransaction: false, dropAnswer: false };
 const READ_FAULTS: readonly FaultKind[] = ['error', 'unavailable', 'stale'];
 const SUBMIT_FAULTS: readonly FaultKind[] = ['error', 'unavailable', 'reject', 'forget', 'lose-answer'];
 const DEFAULT_DELAY_MS = 1_000;
 const DEFAULT_ERROR = { code: -32603, message: 'Internal error' };
 
 export async function applyFaults(deps: NodeDeps, head: Head, method: string): Promise<AppliedFaults> {
-  const none = { head, dropTransaction: false, dropAnswer: false };
+  const none = { head, ...NO_FAULTS };
   if (!head.faultsActive) return none;
   const slow = await takeFault(deps.db, ['slow'], method);
   if (slow) await pause(slow.delayMs ?? DEFAULT_DELAY_MS);

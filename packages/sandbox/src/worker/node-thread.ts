@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { ApiError, type ErrorCode } from '@svc/protocol';
 import type { Command } from '../controls/commands.ts';
 import type { SpecVersion } from '../rpc/context.ts';
-import type { RpcAnswer } from '../rpc/rpc.ts';
+import type { RpcAccess, RpcAnswer } from '../rpc/rpc.ts';
 
 const ENTRY = new URL('./thread-entry.ts', import.meta.url);
 /** Each pending request holds a connection and a body. */
@@ -50,8 +50,8 @@ export class NodeThread {
     await Promise.race([this.#firstListening.promise, pause(limitMs, undefined, { ref: false })]);
   }
 
-  rpc(body: string, spec: SpecVersion): Promise<RpcAnswer> {
-    return this.#send((id) => ({ id, kind: 'rpc', body, spec }), body.length) as Promise<RpcAnswer>;
+  rpc(body: string, spec: SpecVersion, access: RpcAccess = 'client'): Promise<RpcAnswer> {
+    return this.#send((id) => ({ id, kind: 'rpc', body, spec, access }), body.length) as Promise<RpcAnswer>;
   }
 
   command(command: Command): Promise<unknown> {
@@ -132,7 +132,13 @@ function textOf(error: unknown): string {
 }
 
 export type NodeRequest =
-  | { readonly id: number; readonly kind: 'rpc'; readonly body: string; readonly spec: SpecVersion }
+  | {
+      readonly id: number;
+      readonly kind: 'rpc';
+      readonly body: string;
+      readonly spec: SpecVersion;
+      readonly access: RpcAccess;
+    }
   | { readonly id: number; readonly kind: 'command'; readonly command: Command }
   | { readonly kind: 'stop' };
 

@@ -107,8 +107,9 @@ port.on('message', (request: NodeRequest) => {
 
 async function answer(request: Exclude<NodeRequest, { kind: 'stop' }>): Promise<void> {
   const { rpc, command } = await node;
-  if (request.kind === 'rpc') post({ id: request.id, kind: 'rpc', answer: await rpc(request.body, request.spec) });
-  else post({ id: request.id, kind: 'command', answer: await command(request.command) });
+  if (request.kind === 'rpc') {
+    post({ id: request.id, kind: 'rpc', answer: await rpc(request.body, request.spec, request.access) });
+  } else post({ id: request.id, kind: 'command', answer: await command(request.command) });
 }
 
 async function stop(): Promise<void> {
