@@ -38,10 +38,15 @@ export type TxSubType = (typeof txSubTypes)[number];
 export const refundStatuses = ['DUE', 'REFUNDING', 'REFUNDED'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
+/** They exist only for webhooks that name them. */
+export const giftEventTypes = ['gift.redeemed', 'gift.redeem-failed'] as const;
+
 /** Types of webhook events. */
-// biome-ignore format: a table reads better than five lines
+// biome-ignore format: a table reads better than thirteen lines
 export const eventTypes = [
-  'sku-purchase.processing', 'sku-purchase.completed', 'sku-purchase.failed', 'sku-purchase.cancelled', 'webhook.test',
+  'sku-purchase.processing', 'sku-purchase.completed', 'sku-purchase.failed', 'sku-purchase.cancelled',
+  'wallet.created', 'transaction.confirmed', 'transaction.failed', 'transfer.received', 'deposit.credited',
+  ...giftEventTypes, 'webhook.test',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 

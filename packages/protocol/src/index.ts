@@ -13,7 +13,7 @@ export { ApiKey, AuditEntry, OfferedSku, Settings, Sponsorship } from './schemas
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
 export { Transaction } from './schemas/transaction.ts';
 export { CreatedWallet, ReplacedEncryption, Wallet } from './schemas/wallet.ts';
-export { Delivery, Event, Webhook } from './schemas/webhook.ts';
+export { type CreditedDeposit, Delivery, Event, type EventData, Webhook } from './schemas/webhook.ts';
 export * from './values/addresses.ts';
 export * from './values/amounts.ts';
 export * from './values/hex.ts';

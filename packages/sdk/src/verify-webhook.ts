@@ -1,4 +1,4 @@
-import type { EventType, Transaction } from '@svc/protocol';
+import type { EventData } from '@svc/protocol';
 import { defaultRuntime, type Runtime } from './client/client.ts';
 import { SvcWebhookError } from './client/errors.ts';
 import { isObject, readBase64 } from './client/values.ts';
@@ -12,12 +12,10 @@ interface EventOf<Type, Data> {
 }
 
 /**
- * An event of a purchase, or a test. Webhooks are delivered at least once: store `id` and ignore repetitions. Ignore
- * unknown types too: a later service may send more.
+ * What happened, by its `type`. Webhooks are delivered at least once: store `id` and ignore repetitions. Ignore unknown
+ * types too: a later service may send more.
  */
-export type WebhookEvent =
-  | EventOf<Exclude<EventType, 'webhook.test'>, Transaction>
-  | EventOf<'webhook.test', { readonly webhookId: string; readonly message: string }>;
+export type WebhookEvent = { [Type in keyof EventData]: EventOf<Type, EventData[Type]> }[keyof EventData];
 
 export interface VerifyWebhookOptions {
   /** Allowed difference between the sender's clock and yours. Default: 300. */

@@ -8,7 +8,7 @@ export interface CreateWebhookParams {
   /** A public https URL. */
   readonly url: string;
   readonly description?: string | null | undefined;
-  /** Default: null, all types. */
+  /** Default: null, all types but the gift events, which must be named. */
   readonly eventTypes?: EventType[] | null | undefined;
 }
 

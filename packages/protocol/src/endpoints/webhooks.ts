@@ -127,7 +127,7 @@ export const getDelivery = endpoint({
   method: 'GET',
   path: '/organization/webhooks/{id}/deliveries/{deliveryId}',
   tag,
-  summary: 'Read a delivery and every attempt of it',
+  summary: 'Read a delivery, its event and every attempt of it',
   access: 'secret',
   params: schema.DeliveryParams,
   answers: { 200: schema.DeliveryWithAttempts },

@@ -1,12 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { deliveryStates, eventTypes } from '../enums.ts';
 import { Identifier, Moment, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import type { GiftRedeem } from './gift.ts';
+import type { Transaction } from './transaction.ts';
+import type { Wallet } from './wallet.ts';
+
+const ALL = 'null: all but the gift events, which must be named';
 
 const webhookFields = {
   id: Type.String(),
   url: Type.String(),
   description: Nullable(Type.String()),
-  eventTypes: Nullable(Type.Array(OneOf(eventTypes), { description: 'null: all' })),
+  eventTypes: Nullable(Type.Array(OneOf(eventTypes), { description: ALL })),
   isEnabled: Type.Boolean(),
   disabledReason: Nullable(
     OneOf(['BY_HAND', 'GONE', 'FAILING'], {
@@ -47,7 +52,7 @@ const chosenTypes = Nullable(
     minItems: 1,
     maxItems: eventTypes.length,
     uniqueItems: true,
-    description: 'null: all',
+    description: ALL,
   }),
 );
 export const CreateWebhook = Type.Object(
@@ -72,24 +77,51 @@ export const RotateSecret = Type.Object({
   ),
 });
 
+/** USDC that arrived at the deposit address and was credited. */
+export interface CreditedDeposit {
+  readonly ledgerEntryId: string;
+  readonly transactionHash: string;
+  readonly depositAddress: string;
+  /** Decimal. */
+  readonly amountUsd: string;
+}
+
+/** What `data` of an event is, by its type. */
+export interface EventData {
+  readonly 'sku-purchase.processing': Transaction;
+  readonly 'sku-purchase.completed': Transaction;
+  readonly 'sku-purchase.failed': Transaction;
+  readonly 'sku-purchase.cancelled': Transaction;
+  readonly 'wallet.created': Omit<Wallet, 'encryptedPrivateKey'>;
+  readonly 'transaction.confirmed': Transaction;
+  readonly 'transaction.failed': Transaction;
+  readonly 'transfer.received': Transaction;
+  readonly 'deposit.credited': CreditedDeposit;
+  readonly 'gift.redeemed': Omit<GiftRedeem, 'code'>;
+  readonly 'gift.redeem-failed': Omit<GiftRedeem, 'code'> & { readonly reason: string | null };
+  readonly 'webhook.test': { readonly webhookId: string; readonly message: string };
+}
+
 const EVENT_ID = 'evt_01kxw9m7n8p9q0r1s2t3v4w5x6';
+const EVENT = {
+  id: EVENT_ID,
+  type: 'sku-purchase.completed',
+  timestamp: '2026-11-02T18:20:11.000Z',
+  data: { id: 'txn_01kxw9a0b1c2d3e4f5g6h7j8k9', status: 'SUCCESS', skuFileNumber: '84120377' },
+};
 export const Event = Type.Object(
   {
     id: Type.String({ description: 'The webhook-id of its deliveries' }),
     type: OneOf(eventTypes),
     timestamp: Timestamp(),
-    data: Type.Record(Type.String(), Type.Unknown(), { description: 'Of a sku-purchase event, the Transaction' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Of sku-purchase, transaction and transfer events the Transaction; of wallet.created the Wallet without its encrypted key; of gift events the GiftRedeem without its code',
+    }),
   },
   {
     title: 'Event',
-    examples: [
-      {
-        id: EVENT_ID,
-        type: 'sku-purchase.completed',
-        timestamp: '2026-11-02T18:20:11.000Z',
-        data: { id: 'txn_01kxw9a0b1c2d3e4f5g6h7j8k9', status: 'SUCCESS', skuFileNumber: '84120377' },
-      },
-    ],
+    examples: [EVENT],
   },
 );
 export type Event = Static<typeof Event>;
@@ -145,8 +177,8 @@ export const DeliveryAttempt = Type.Object({
   response: Nullable(Type.String({ description: 'The beginning of the answer' })),
 });
 export const DeliveryWithAttempts = Type.Object(
-  { ...deliveryFields, attemptsMade: Type.Array(DeliveryAttempt) },
-  { title: 'DeliveryWithAttempts', examples: [{ ...DELIVERY, attemptsMade: [ATTEMPT] }] },
+  { ...deliveryFields, event: Event, attemptsMade: Type.Array(DeliveryAttempt) },
+  { title: 'DeliveryWithAttempts', examples: [{ ...DELIVERY, event: EVENT, attemptsMade: [ATTEMPT] }] },
 );
 
 export const ReplayEvents = Type.Object(

@@ -45,6 +45,10 @@ describe('the audit log', () => {
     await fixture.index();
     await fixture.index();
     const [credited, reversed] = await fixture.entries(caller);
+    const told = await fixture.db.rows(sql`
+      select type, data from events where organization_id = ${caller.organizationId}`);
+    const deposit = { transactionHash: hash, depositAddress: padAddress(address), amountUsd: '0.000007' };
+    expect(told).toEqual([{ type: 'deposit.credited', data: { ...deposit, ledgerEntryId: credited?.id } }]);
     const { entries } = await listChanges(fixture.db, caller, { limit: 10, offset: 0 });
     const ofDeposit = { actor: 'service', target: hash };
     const changes = { amountUsd: '0.000007', address: padAddress(address) };

@@ -1,9 +1,10 @@
-import { ApiError, type Environment, formatUsd, type UsdMicros } from '@svc/protocol';
+import { ApiError, type Environment, type EventData, formatUsd, type UsdMicros } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import { recordChange, serviceOf } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain, transfersIn } from '../chains/starknet/chain.ts';
+import { publishEvent } from '../events/events.ts';
 import type { BlockRange, TransferWatcher, WatchedTransfer } from '../indexer/transfer-watcher.ts';
 import type { JobLog } from '../jobs/job.ts';
 import { credit, type Entry, entryColumns, type LedgerOwner, reverse } from '../ledger/ledger.ts';
@@ -265,6 +266,7 @@ export async function creditDeposit(tx: Db, verified: DepositKey & DepositPlace)
     update deposits set credited_micros = amount_micros, entries = entries + 1, entry_id = ${entry.id}
      where ${isKey(deposit)}`);
   await recordDeposit(tx, 'deposit.credited', deposit, entry);
+  await publishCredited(tx, deposit, entry);
   return entry;
 }
 
@@ -284,6 +286,17 @@ async function recordDeposit(tx: Db, action: string, deposit: Deposit, { id, amo
   const { organizationId, environment, hash, address } = deposit;
   const changes = { amountUsd: formatUsd(amount), address, ledgerEntryId: id };
   await recordChange(tx, serviceOf(organizationId, environment), { action, target: hash, changes });
+}
+
+async function publishCredited(tx: Db, deposit: Deposit, { id, amount }: Entry): Promise<void> {
+  const { hash, address } = deposit;
+  const data: EventData['deposit.credited'] = {
+    ledgerEntryId: id,
+    transactionHash: hash,
+    depositAddress: address,
+    amountUsd: formatUsd(amount),
+  };
+  await publishEvent(tx, { ...ownerOf(deposit), type: 'deposit.credited', subject: id, data });
 }
 
 async function lockDeposit(tx: Db, key: DepositKey): Promise<Deposit | undefined> {

@@ -53,6 +53,7 @@ describe('deliveries', () => {
         values (${deliveryId}, ${number}, '2026-11-16T10:00:00Z', 7, 500, 'The address answered 500.', 'no')`);
     }
     const shown = await getDelivery(fixture.db, caller, { id: one.id, deliveryId });
+    expect(shown.event).toMatchObject({ id: shown.eventId, type: shown.eventType, data: { skuFileNumber: 'Ñ-1' } });
     expect(shown.attemptsMade.map(({ number }) => number)).toEqual([1, 2]);
     expect(shown.attemptsMade[0]).toEqual({
       ...{ number: 1, at: '2026-11-16T10:00:00.000Z', durationMs: 7, status: 500 },

@@ -151,4 +151,16 @@ describe('a replay', () => {
     expect(await codeOf(Promise.resolve(fixture.test(caller, id)))).toBe('webhook_disabled');
     expect(await waitingAt(id)).toEqual([]);
   });
+
+  it('sends gift events to webhooks that name them only', async () => {
+    const caller = await fixture.caller();
+    const [all, naming] = [
+      await fixture.create(caller),
+      await fixture.create(caller, { eventTypes: ['gift.redeemed'] }),
+    ];
+    const eventId = await fixture.publish(caller, { type: 'gift.redeemed' });
+    expect(await fixture.replay(caller, all.id, { from: '2020-01-01' })).toBe(0);
+    await expect(fixture.replay(caller, all.id, { eventId })).rejects.toMatchObject({ code: 'event_not_found' });
+    expect(await fixture.replay(caller, naming.id, { eventId })).toBe(1);
+  });
 });

@@ -5,6 +5,7 @@ import {
   type DeliveryState,
   type EventType,
   type endpoints,
+  giftEventTypes,
   parseMoment,
 } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
@@ -12,7 +13,7 @@ import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
 import type { AttemptRecord } from './delivery-attempt.ts';
-import { createDeliveries, enqueueDeliveries, insertEvent } from './events.ts';
+import { enqueueDeliveries, insertTestEvent, isWanted } from './events.ts';
 import { findWebhook, type WebhookOwner, type WebhookRecord } from './webhooks.ts';
 
 type ListDeliveries = typeof endpoints.listDeliveries;
@@ -50,6 +51,11 @@ function matches(webhookId: string, { state, eventId }: Call<ListDeliveries>['qu
   return eventId === undefined ? matching : sql`${matching} and delivery.event_id = ${eventId}`;
 }
 
+interface DeliveredEvent {
+  readonly data: Record<string, unknown>;
+  readonly happenedAt: Date;
+}
+
 interface NumberedAttempt extends AttemptRecord {
   readonly number: number;
 }
@@ -60,15 +66,18 @@ export async function getDelivery(
   { id, deliveryId }: Call<GetDelivery>['params'],
 ): Promise<AnswerOf<GetDelivery>> {
   await findWebhook(reads, owner, id);
-  const found = await reads.one<DeliveryRecord>(sql`
-    select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
+  const found = await reads.one<DeliveryRecord & DeliveredEvent>(sql`
+    select ${deliveryColumns}, event.data, event.created_at as "happenedAt"
+      from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
      where delivery.id = ${deliveryId} and delivery.webhook_id = ${id}`);
   if (!found) throw new ApiError('delivery_not_found');
+  const { data, happenedAt, ...delivery } = found;
   const attempts = await reads.rows<NumberedAttempt>(sql`
     select number, at, duration_ms as "durationMs", status, error, response
       from webhook_attempts where delivery_id = ${deliveryId} order by number`);
   return {
-    ...toDelivery(found),
+    ...toDelivery(delivery),
+    event: { id: delivery.eventId, type: delivery.eventType, timestamp: happenedAt.toISOString(), data },
     attemptsMade: attempts.map((attempt) => ({ ...attempt, at: attempt.at.toISOString() })),
   };
 }
@@ -110,7 +119,7 @@ export function replayWebhook({ caller, params, body, transact }: Call<ReplayWeb
     const webhook = await findWebhook(tx, caller, params.id);
     if (webhook.disabledReason !== null) throw new ApiError('webhook_disabled');
     const found = await tx.rows<EventRef>(
-      range ? eventsOf(caller, webhook, range) : eventOf(caller, body.eventId ?? ''),
+      range ? eventsOf(caller, webhook, range) : eventOf(caller, webhook, body.eventId ?? ''),
     );
     const [events, next] = [found.slice(0, MAX_REPLAYED), found[MAX_REPLAYED]];
     if (!range && events.length === 0) throw new ApiError('event_not_found');
@@ -159,16 +168,18 @@ function readMoment(field: string, text: string): Date {
 
 const eventRefColumns = sql`id, date_trunc('milliseconds', created_at) as at`;
 
-const eventOf = ({ organizationId, environment }: WebhookOwner, id: string): Sql => sql`
+/** Of any type but a gift event that the webhook does not name. */
+const eventOf = (owner: WebhookOwner, { eventTypes }: WebhookRecord, id: string): Sql => sql`
   select ${eventRefColumns} from events
-   where id = ${id} and organization_id = ${organizationId} and environment = ${environment}`;
+   where id = ${id} and organization_id = ${owner.organizationId} and environment = ${owner.environment}
+     and (type <> all (${giftEventTypes}::text[]) or type = any (${eventTypes}::text[]))`;
 
 /** The oldest first, and one more to tell where the rest begins. Without tests, which are for one webhook. */
 const eventsOf = (owner: WebhookOwner, { eventTypes }: WebhookRecord, { from, to = null }: NullableTo): Sql => sql`
   select ${eventRefColumns} from events
    where organization_id = ${owner.organizationId} and environment = ${owner.environment}
      and created_at >= ${from} and created_at < coalesce(${to}::timestamptz, 'infinity')
-     and type <> 'webhook.test' and (${eventTypes}::text[] is null or type = any (${eventTypes}::text[]))
+     and type <> 'webhook.test' and ${isWanted(sql`${eventTypes}::text[]`, sql`type`)}
    order by created_at, id
    limit ${MAX_REPLAYED + 1}`;
 type NullableTo = Omit<Range, 'to'> & { readonly to?: Date | null | undefined };
@@ -198,10 +209,8 @@ export function testWebhook({ caller, params, transact }: Call<TestWebhook>): Pr
   return transact(async (tx) => {
     const { id, disabledReason } = await findWebhook(tx, caller, params.id);
     if (disabledReason !== null) throw new ApiError('webhook_disabled');
-    const event = newId('evt');
     const data = { webhookId: id, message: 'This is a test. Nothing has happened.' };
-    await insertEvent(tx, event, { organizationId, environment, type: 'webhook.test', subject: event, data });
-    await createDeliveries(tx, event, [id]);
+    const event = await insertTestEvent(tx, { organizationId, environment, type: 'webhook.test', data }, id);
     const stored = await tx.one<DeliveryRecord>(sql`
       select ${deliveryColumns} from webhook_deliveries as delivery join events as event on event.id = delivery.event_id
        where delivery.event_id = ${event}`);

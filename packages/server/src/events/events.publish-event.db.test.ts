@@ -65,3 +65,41 @@ describe('publishing an event', () => {
     expect(await fixture.db.rows(sql`select from events where subject = 'txn_taken_back'`)).toEqual([]);
   });
 });
+
+describe('gift events', () => {
+  const gift = { type: 'gift.redeemed' as const };
+
+  it('are not even stored where no webhook names them', async () => {
+    const caller = await fixture.caller();
+    const all = await fixture.create(caller);
+    const off = await fixture.create(caller, { eventTypes: ['gift.redeemed'] });
+    await fixture.update(caller, off.id, { isEnabled: false });
+    await fixture.create(caller, { eventTypes: ['gift.redeem-failed'] });
+    expect(await fixture.publish(caller, gift)).toBe('');
+    expect(await fixture.deliveries(all.id)).toEqual([]);
+  });
+
+  it('go to the webhooks that name them, and to no other', async () => {
+    const caller = await fixture.caller();
+    const [all, naming] = [
+      await fixture.create(caller),
+      await fixture.create(caller, { eventTypes: ['gift.redeemed'] }),
+    ];
+    const event = await fixture.publish(caller, gift);
+    expect(await fixture.deliveries(naming.id)).toMatchObject([{ event }]);
+    expect(await fixture.deliveries(all.id)).toEqual([]);
+  });
+});
+
+it.each([
+  'wallet.created',
+  'transaction.confirmed',
+  'transaction.failed',
+  'transfer.received',
+  'deposit.credited',
+] as const)('%s goes to a webhook that takes all', async (type) => {
+  const caller = await fixture.caller();
+  const { id } = await fixture.create(caller);
+  const event = await fixture.publish(caller, { type });
+  expect(await fixture.deliveries(id)).toMatchObject([{ event }]);
+});

@@ -1,4 +1,4 @@
-import type { Environment, Event, EventType, endpoints } from '@svc/protocol';
+import { type Environment, type Event, type EventType, type endpoints, giftEventTypes } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { type Call, type Caller, type PageOf, readPage, toPage } from '../http/call.ts';
 import { enqueueMany } from '../jobs/job.ts';
@@ -8,45 +8,96 @@ export interface NewEvent {
   readonly organizationId: string;
   readonly environment: Environment;
   readonly type: EventType;
-  /** One event of a type for each subject, such as a purchase's id. */
-  readonly subject: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  /** One event of a type for each subject, such as a purchase's id. Without one, the caller tells of each change once. */
+  readonly subject?: string | undefined;
+  /** As `EventData` describes it for the type. */
+  readonly data: object;
 }
+
+interface EventPlace {
+  readonly organizationId: Sql;
+  readonly environment: Sql;
+  readonly type: Sql;
+}
+
+/** Enabled webhooks that get events of a type. Gift events need one that names them. */
+const listeners = ({ organizationId, environment, type }: EventPlace): Sql => sql`
+  select webhooks.id from webhooks
+   where webhooks.organization_id = ${organizationId} and webhooks.environment = ${environment}
+     and deleted_at is null and disabled_reason is null and ${isWanted(sql`event_types`, type)}`;
+
+export const isWanted = (types: Sql, type: Sql): Sql => sql`
+  case when ${types} is null then ${type} <> all (${giftEventTypes}::text[]) else ${type} = any (${types}) end`;
+
+/** For a query of redeems: whether a webhook names one of the gift events. Saves a statement where none does. */
+export const giftEventsWanted: Sql = sql`exists (
+  select from webhooks
+   where webhooks.organization_id = gift_redeems.organization_id and webhooks.environment = gift_redeems.environment
+     and deleted_at is null and disabled_reason is null and event_types && ${giftEventTypes}::text[])`;
 
 /** In the caller's transaction. A second event of the same subject and type is ignored. */
-export async function publishEvent(tx: Db, event: NewEvent): Promise<void> {
-  const { organizationId, environment, type } = event;
-  const id = newId('evt');
-  if (!(await insertEvent(tx, id, event))) return;
-  const webhooks = await tx.rows<{ id: string }>(sql`
-    select id from webhooks
-     where organization_id = ${organizationId} and environment = ${environment}
-       and deleted_at is null and disabled_reason is null and (event_types is null or ${type} = any (event_types))
-     order by id`);
-  await createDeliveries(
-    tx,
-    id,
-    webhooks.map((webhook) => webhook.id),
-  );
+export function publishEvent(tx: Db, event: NewEvent): Promise<void> {
+  return publishEvents(tx, [event]);
 }
 
-export async function insertEvent(tx: Db, id: string, event: NewEvent): Promise<boolean> {
-  const added = await tx.run(sql`
+/** One statement where no webhook listens. */
+export async function publishEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(toRow);
+  const given = {
+    organizationId: sql`event."organizationId"`,
+    environment: sql`event.environment`,
+    type: sql`event.type`,
+  };
+  const stored = {
+    organizationId: sql`added.organization_id`,
+    environment: sql`added.environment`,
+    type: sql`added.type`,
+  };
+  const deliveries = await tx.rows<NewDelivery>(sql`
+    with added as (
+      insert into events (id, organization_id, environment, type, subject, data)
+      select id, "organizationId", environment, type, subject, data
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as event (
+          id text, "organizationId" text, environment text, type text, subject text, data jsonb)
+       where type <> all (${giftEventTypes}::text[]) or exists (${listeners(given)})
+       order by subject, type
+      on conflict (subject, type) do nothing
+      returning id, organization_id, environment, type)
+    select added.id as "eventId", webhook.id as "webhookId"
+      from added cross join lateral (${listeners(stored)}) as webhook
+     order by webhook.id, added.id`);
+  await createDeliveries(tx, deliveries);
+}
+
+/** For one webhook alone. */
+export async function insertTestEvent(tx: Db, event: NewEvent, webhookId: string): Promise<string> {
+  const { id, organizationId, environment, type, subject, data } = toRow(event);
+  await tx.run(sql`
     insert into events (id, organization_id, environment, type, subject, data)
-    values (${id}, ${event.organizationId}, ${event.environment}, ${event.type}, ${event.subject},
-            ${JSON.stringify(event.data)}::jsonb)
-    on conflict (subject, type) do nothing`);
-  return added === 1;
+    values (${id}, ${organizationId}, ${environment}, ${type}, ${subject}, ${JSON.stringify(data)}::jsonb)`);
+  await createDeliveries(tx, [{ eventId: id, webhookId }]);
+  return id;
 }
 
-export async function createDeliveries(tx: Db, eventId: string, webhookIds: readonly string[]): Promise<void> {
-  if (webhookIds.length === 0) return;
-  const ids = webhookIds.map(() => newId('dlv'));
+function toRow(event: NewEvent) {
+  const id = newId('evt');
+  return { ...event, id, subject: event.subject ?? id };
+}
+
+interface NewDelivery {
+  readonly eventId: string;
+  readonly webhookId: string;
+}
+
+async function createDeliveries(tx: Db, deliveries: readonly NewDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return;
+  const rows = deliveries.map((delivery) => ({ ...delivery, id: newId('dlv') }));
   await tx.run(sql`
     insert into webhook_deliveries (id, webhook_id, event_id)
-    select id, webhook_id, ${eventId}
-      from unnest(${ids}::text[], ${webhookIds}::text[]) as delivery (id, webhook_id)`);
-  await enqueueDeliveries(tx, webhookIds);
+    select id, "webhookId", "eventId"
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as delivery (id text, "webhookId" text, "eventId" text)`);
+  await enqueueDeliveries(tx, [...new Set(deliveries.map(({ webhookId }) => webhookId))]);
 }
 
 type ListEvents = typeof endpoints.listEvents;

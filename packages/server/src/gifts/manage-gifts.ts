@@ -1,12 +1,4 @@
-import {
-  ApiError,
-  type endpoints,
-  formatUsd,
-  type Gift,
-  type GiftRedeem,
-  type UsdMicros,
-  usdToNumber,
-} from '@svc/protocol';
+import { ApiError, type endpoints, type Gift, type GiftRedeem, type UsdMicros, usdToNumber } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type Caller, readPage, toPage } from '../http/call.ts';
@@ -25,6 +17,7 @@ import {
   shareOf,
   toGift,
 } from './gift.ts';
+import { toRedeem } from './redeem.ts';
 
 type UpdateGift = typeof endpoints.updateGift;
 
@@ -218,15 +211,6 @@ export async function listGiftRedeems(
   return toPage(rows.map(toGiftRedeem), Number(count?.total ?? 0n), page);
 }
 
-function toGiftRedeem({ transactionHash, receiveHash, ...row }: Row): GiftRedeem {
-  const bridged = row.destinationChain === 'solana';
-  return {
-    ...row,
-    amount: formatUsd(row.amount),
-    transactionHash: bridged ? null : transactionHash,
-    cctpBurnTxHash: bridged ? transactionHash : null,
-    receiveChainTxHash: receiveHash,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-  };
+function toGiftRedeem({ code, walletAddress, ...row }: Row): GiftRedeem {
+  return { ...toRedeem({ ...row, shownAddress: walletAddress }), code };
 }

@@ -4,6 +4,7 @@ import { at, BRIDGE, DOLLAR, GAS, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import type { Caller } from '../http/call.ts';
 import { hold } from '../ledger/ledger.ts';
+import { newId } from '../util/ids.ts';
 import { endRedeems, failRedeem, findRedeem, REDEEMS_CHANNEL, succeedRedeem, UNCOVERED } from './redeem.ts';
 
 const fixture = useGifts();
@@ -221,3 +222,42 @@ describe('several redeems that end together', () => {
 const someoneWaits = () =>
   fixture.db.one(sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);
+
+describe('webhook events of a redeem', () => {
+  const told = ({ organizationId }: Caller) =>
+    fixture.db.rows<{ type: string; data: object }>(sql`
+      select type, data from events where organization_id = ${organizationId} order by id`);
+  const listenTo = ({ organizationId, environment }: Caller) =>
+    fixture.db.run(sql`
+      insert into webhooks (id, organization_id, environment, url, event_types, secret)
+      values (${newId('whk')}, ${organizationId}, ${environment}, 'https://hooks.example', '{gift.redeemed,gift.redeem-failed}', '')`);
+
+  it('do not exist where no webhook names them', async () => {
+    const { caller, id } = await redeemed();
+    await succeed(id);
+    expect(await told(caller)).toEqual([]);
+  });
+
+  it('tell once that it was paid, without the code', async () => {
+    const { caller, giftId, id } = await redeemed();
+    await listenTo(caller);
+    await succeed(id);
+    await succeed(id, '0x2');
+    const [event, ...others] = await told(caller);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ type: 'gift.redeemed', data: { id, giftId, amount: '5', transactionHash: '0x1' } });
+    expect(event?.data).not.toHaveProperty('code');
+  });
+
+  it('tell that it failed, and that it was paid after all', async () => {
+    const { caller, id } = await redeemed();
+    await listenTo(caller);
+    await fail(id);
+    await fail(id);
+    await succeed(id);
+    expect(await told(caller)).toMatchObject([
+      { type: 'gift.redeem-failed', data: { id, status: 'FAILED', reason: 'out of luck' } },
+      { type: 'gift.redeemed', data: { id, status: 'SUCCESS' } },
+    ]);
+  });
+});

@@ -1,12 +1,16 @@
 import {
   ApiError,
   type Environment,
+  type EventData,
+  formatUsd,
+  type GiftRedeem,
   type RedeemChain,
   type RedeemStatus,
   redeemStatuses,
   type UsdMicros,
 } from '@svc/protocol';
 import { currentTenant, type Db, type Reads, sql } from '@svc/store';
+import { giftEventsWanted, type NewEvent, publishEvents } from '../events/events.ts';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { hold, release, settle } from '../ledger/ledger.ts';
 import { laneOf } from '../util/ids.ts';
@@ -76,6 +80,36 @@ export const redeemColumns = sql`
   transaction_hash as "transactionHash", receive_hash as "receiveHash", reason, created_at as "createdAt",
   updated_at as "updatedAt"`;
 
+type ShownRedeem = Pick<
+  Redeem,
+  | 'id'
+  | 'giftId'
+  | 'status'
+  | 'destinationChain'
+  | 'shownAddress'
+  | 'amount'
+  | 'transactionHash'
+  | 'receiveHash'
+  | 'createdAt'
+  | 'updatedAt'
+>;
+
+/** Without the code, which may be worth money still. */
+export function toRedeem(redeem: ShownRedeem): Omit<GiftRedeem, 'code'> {
+  const { id, giftId, status, destinationChain, transactionHash } = redeem;
+  const bridged = destinationChain === 'solana';
+  return {
+    ...{ id, giftId, status, destinationChain },
+    walletAddress: redeem.shownAddress,
+    amount: formatUsd(redeem.amount),
+    transactionHash: bridged ? null : transactionHash,
+    cctpBurnTxHash: bridged ? transactionHash : null,
+    receiveChainTxHash: redeem.receiveHash,
+    createdAt: redeem.createdAt.toISOString(),
+    updatedAt: redeem.updatedAt.toISOString(),
+  };
+}
+
 export function findRedeem(db: Reads, id: string): Promise<Redeem | undefined> {
   return db.one<Redeem>(sql`select ${redeemColumns} from gift_redeems where id = ${id}`);
 }
@@ -114,8 +148,8 @@ export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: Error
   await tx.rows(sql`
     select id from gifts where id in (select gift_id from gift_redeems where id = any(${ids}))
      order by id for no key update`);
-  const redeems = await tx.rows<Redeem>(sql`
-    select ${redeemColumns} from gift_redeems where id = any(${ids})
+  const redeems = await tx.rows<Redeem & { eventsWanted: boolean }>(sql`
+    select ${redeemColumns}, ${giftEventsWanted} as "eventsWanted" from gift_redeems where id = any(${ids})
      order by organization_id collate "C", environment collate "C", id for no key update`);
   const endOf = new Map(ends.map((end) => [end.id, end]));
   if (redeems.length !== endOf.size) throw new Error('A redeem that is to end does not exist.');
@@ -124,6 +158,29 @@ export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: Error
     if (end?.end === 'SUCCESS') await succeed(tx, redeem, end, log);
     else if (end) await fail(tx, redeem, end);
   }
+  const told = redeems.filter(({ eventsWanted }) => eventsWanted);
+  if (told.length > 0) await publishEnds(tx, told);
+}
+
+/** Of redeems that were read before they ended. */
+async function publishEnds(tx: Db, before: readonly Redeem[]): Promise<void> {
+  const statuses = new Map(before.map(({ id, status }) => [id, status]));
+  const ended = await tx.rows<Redeem>(sql`
+    select ${redeemColumns} from gift_redeems where id = any(${[...statuses.keys()]}) order by id`);
+  const events = ended
+    .filter(({ id, status }) => status !== statuses.get(id))
+    .map((redeem): NewEvent => {
+      const { id, organizationId, environment, status, reason } = redeem;
+      const owner = { organizationId, environment };
+      if (status === 'SUCCESS') return { ...owner, type: 'gift.redeemed', subject: id, data: toRedeem(redeem) };
+      // A burned redeem can be resumed and fail again.
+      return {
+        ...owner,
+        type: 'gift.redeem-failed',
+        data: { ...toRedeem(redeem), reason } satisfies EventData['gift.redeem-failed'],
+      };
+    });
+  await publishEvents(tx, events);
 }
 
 async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLog | undefined): Promise<void> {

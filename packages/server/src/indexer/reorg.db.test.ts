@@ -1,3 +1,4 @@
+import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { smallPages, wrapChain } from '../../testing/chain.ts';
 import { useIndexer } from '../../testing/indexer.ts';
@@ -70,8 +71,8 @@ describe('a reorganisation that drops a transfer', () => {
     expect(await history(own)).toMatchObject([{ status: 'FAILED' }]);
   });
 
-  it('lets it succeed again when it comes back late, with the same hash', async () => {
-    const { index, organization, wallet, fund, order, clock, history } = fixture();
+  it('lets it succeed again when it comes back late, with the same hash, and tells each change once', async () => {
+    const { db, index, organization, wallet, fund, order, clock, history } = fixture();
     const own = await wallet(await organization());
     await index();
     const hash = await fund(own);
@@ -85,6 +86,9 @@ describe('a reorganisation that drops a transfer', () => {
     expect(await fund(own)).toBe(hash);
     await index();
     expect(await history(own)).toMatchObject([{ status: 'SUCCESS', blockNumber: await blockOf(hash) }]);
+    const events = await db.rows(sql`
+      select type from events where organization_id = ${own.organizationId} order by id`);
+    expect(events).toEqual(['transfer.received', 'transaction.failed', 'transfer.received'].map((type) => ({ type })));
   });
 });
 

@@ -37,6 +37,7 @@ export async function storeTransfers(
   const stored = await insertRecords(
     tx,
     missing.map((one) => recordOf(one, place.wallets)),
+    { newsAbove: place.newsAbove },
   );
   const added = new Set(stored.map(({ id }) => id));
   return { ids: new Set([...known, ...added]), added };
@@ -108,6 +109,8 @@ export interface HistoryScope {
   readonly wallets: Wallets;
   /** All transfers of each block are given, so that of equal ones none is missing. */
   readonly wholeBlocks: boolean;
+  /** Transfers in higher blocks are new to everyone; others are history. Undefined: all are new. */
+  readonly newsAbove?: number | undefined;
 }
 
 export interface Known<T extends OwnedTransfer> {

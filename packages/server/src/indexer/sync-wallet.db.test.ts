@@ -40,6 +40,25 @@ describe('looking for a wallet’s transfers on the chain', () => {
     ]);
   });
 
+  it('tells webhooks of what the indexer has not read yet, and not of history', async () => {
+    const { db, index, organization, wallet, fund } = fixture();
+    const own = await wallet(await organization());
+    const told = () => db.rows(sql`select type from events where organization_id = ${own.organizationId}`);
+    await fund(own, '1');
+    await index();
+    const late = await wallet(own.organizationId);
+    await fund(late, '2');
+    await db.run(sql`delete from events`);
+    expect(await sync(late)).toMatchObject({ synced: 1 });
+    expect(await told()).toEqual([{ type: 'transfer.received' }]);
+    await index();
+    expect(await told()).toHaveLength(1);
+    await fund(late, '3');
+    await db.run(sql`update followed_chains set block_number = block_number + 1`);
+    expect(await sync(late)).toMatchObject({ synced: 1 });
+    expect(await told()).toHaveLength(1);
+  });
+
   it('adds what was sent without fees, and what it sent to itself once', async () => {
     const { organization, wallet, send, history } = fixture();
     const organizationId = await organization();

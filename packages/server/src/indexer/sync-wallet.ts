@@ -5,7 +5,7 @@ import { type EmittedEvent, TRANSFER_SELECTOR, type Transfer } from '../chains/s
 import type { Token } from '../chains/tokens.ts';
 import { createSemaphore, QueueFullError } from '../util/semaphore.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { findBlockHashes, type IndexedChain, indexedChain, lockCursor } from './cursor.ts';
+import { type BlockRef, findBlockHashes, type IndexedChain, indexedChain, lockCursor } from './cursor.ts';
 import {
   EVENTS_PER_PAGE,
   type EventTransfer,
@@ -86,10 +86,11 @@ async function addMissing(
   const others = timed.filter((transfer) => !isFee(transfer, sequencers));
   if (others.length === 0) return 0;
   return db.tx(async (tx) => {
-    const current = await onIndexedChain(tx, chainId, others);
+    const cursor = await lockCursor(tx, chainId);
+    const current = await onIndexedChain(tx, chainId, cursor, others);
     const { added } = await storeTransfers(
       tx,
-      place,
+      { ...place, newsAbove: cursor?.number ?? Number.POSITIVE_INFINITY },
       current.map((transfer) => ({ transfer, owner: wallet })),
     );
     return added.size;
@@ -97,8 +98,12 @@ async function addMissing(
 }
 
 /** Drops transfers in replaced blocks. Higher blocks are read by the indexer, after this transaction. */
-async function onIndexedChain(tx: Db, chainId: string, timed: readonly TimedTransfer[]): Promise<TimedTransfer[]> {
-  const cursor = await lockCursor(tx, chainId);
+async function onIndexedChain(
+  tx: Db,
+  chainId: string,
+  cursor: BlockRef | undefined,
+  timed: readonly TimedTransfer[],
+): Promise<TimedTransfer[]> {
   const blocks = cursor ? await findBlockHashes(tx, chainId, cursor.number) : [];
   const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
   return timed.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);

@@ -1,9 +1,18 @@
-import type { Chain, Environment, TxStatus, TxSubType, TxType } from '@svc/protocol';
+import type { Chain, Environment, EventType, TxStatus, TxSubType, TxType } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
+import { publishEvents } from '../events/events.ts';
 import { newId } from '../util/ids.ts';
 import { storableText } from '../util/text.ts';
-import { fromRow, type NewRecord, type Row, recordColumns, statusesBefore, type TransactionRecord } from './record.ts';
+import {
+  fromRow,
+  type NewRecord,
+  type Row,
+  recordColumns,
+  statusesBefore,
+  type TransactionRecord,
+  toTransaction,
+} from './record.ts';
 
 export interface RecordOwner {
   readonly organizationId: string;
@@ -16,8 +25,17 @@ const MAX_RECORDS_A_STATEMENT = 1_000;
 const MAX_RECORDS_OF_ONE = 10_000;
 const MAX_REVERT_REASON = 4_000;
 
+export interface InsertOptions {
+  /** Webhooks are told of records in higher blocks: older ones are history. */
+  readonly newsAbove?: number | undefined;
+}
+
 /** In the same order. Where an event is recorded already, the stored record is answered. */
-export async function insertRecords(tx: Db, records: readonly NewRecord[]): Promise<TransactionRecord[]> {
+export async function insertRecords(
+  tx: Db,
+  records: readonly NewRecord[],
+  options: InsertOptions = {},
+): Promise<TransactionRecord[]> {
   const stored: TransactionRecord[] = [];
   for (let start = 0; start < records.length; start += MAX_RECORDS_A_STATEMENT) {
     const some = records.slice(start, start + MAX_RECORDS_A_STATEMENT);
@@ -25,6 +43,7 @@ export async function insertRecords(tx: Db, records: readonly NewRecord[]): Prom
       ...(await insertSome(
         tx,
         some.map((record) => ({ ...record, id: newId('txn') })),
+        options,
       )),
     );
   }
@@ -37,7 +56,11 @@ export async function insertRecordAs(tx: Db, id: string, record: NewRecord): Pro
   return stored;
 }
 
-async function insertSome(tx: Db, records: readonly (NewRecord & { id: string })[]): Promise<TransactionRecord[]> {
+async function insertSome(
+  tx: Db,
+  records: readonly (NewRecord & { id: string })[],
+  { newsAbove = -1 }: InsertOptions = {},
+): Promise<TransactionRecord[]> {
   const given = records.map((record) => ({ ...record, amount: record.amount?.toString() }));
   // One order, to avoid deadlocks.
   const added = await tx.rows<Row>(sql`
@@ -62,6 +85,11 @@ async function insertSome(tx: Db, records: readonly (NewRecord & { id: string })
     on conflict (transaction_hash, event_index, chain, environment, organization_id) do nothing
     returning ${recordColumns}`);
   const byId = new Map(added.map((row) => [row.id, fromRow(row)]));
+  const news = [...byId.values()].filter(({ blockNumber = 0 }) => blockNumber > newsAbove);
+  await publishChanges(
+    tx,
+    news.map((record) => ({ record })),
+  );
   if (byId.size < given.length) {
     // A separate statement sees what a concurrent transaction has committed.
     const missing = given.filter(({ id }) => !byId.has(id));
@@ -167,6 +195,38 @@ export interface RecordChange {
   readonly destinationWalletId?: string | undefined;
 }
 
+type RecordEvent = EventType & ('transaction.confirmed' | 'transaction.failed' | 'transfer.received');
+type Reported = Pick<TransactionRecord, 'type' | 'status' | 'destinationWalletId'>;
+
+/** The events that hold for a record. A purchase has its own. */
+export function eventsOf({ type, status, destinationWalletId }: Reported): RecordEvent[] {
+  if (type === 'SKU_PURCHASE') return [];
+  if (status === 'FAILED') return ['transaction.failed'];
+  if (status !== 'SUCCESS') return [];
+  const sent = type === 'RECEIVE' ? [] : (['transaction.confirmed'] as const);
+  return destinationWalletId === undefined ? [...sent] : [...sent, 'transfer.received'];
+}
+
+interface ChangedRecord {
+  readonly record: TransactionRecord;
+  /** Undefined for a new record. */
+  readonly before?: Reported | undefined;
+}
+
+/** Of each record the events that did not hold before. One without a hash is hidden, and its request has failed. */
+async function publishChanges(tx: Db, changed: readonly ChangedRecord[]): Promise<void> {
+  const events = changed.flatMap(({ record, before }) => {
+    const { id, organizationId, environment } = record;
+    if (record.transactionHash === undefined) return [];
+    const known = before ? eventsOf(before) : [];
+    const types = eventsOf(record).filter((type) => !known.includes(type));
+    // After a reorganisation the same event may be true for a second time.
+    const subject = known.length > 0 ? undefined : id;
+    return types.map((type) => ({ organizationId, environment, type, subject, data: toTransaction(record) }));
+  });
+  await publishEvents(tx, events);
+}
+
 /** Undefined, without change, where the transition is not allowed. */
 export async function changeRecord(
   tx: Db,
@@ -175,7 +235,10 @@ export async function changeRecord(
   options: { reorganised?: boolean } = {},
 ): Promise<TransactionRecord | undefined> {
   const reason = change.revertReason && storableText(change.revertReason, MAX_REVERT_REASON);
-  const row = await tx.one<Row>(sql`
+  const row = await tx.one<ChangedRow>(sql`
+    with before as (
+      select id as before_id, type as "typeBefore", status as "statusBefore", destination_wallet_id as "walletBefore"
+        from transactions where id = ${id} for no key update)
     update transactions set
       status = ${change.status},
       type = coalesce(${change.type ?? null}, type),
@@ -188,9 +251,21 @@ export async function changeRecord(
       sender_wallet_id = coalesce(${change.senderWalletId ?? null}, sender_wallet_id),
       destination_wallet_id = coalesce(${change.destinationWalletId ?? null}, destination_wallet_id),
       updated_at = greatest(created_at, now())
-    where id = ${id} and status = any(${statusesBefore(change.status, options)}::text[])
-    returning ${recordColumns}`);
-  return row && fromRow(row);
+    from before
+    where id = before_id and status = any(${statusesBefore(change.status, options)}::text[])
+    returning ${recordColumns}, "typeBefore", "statusBefore", "walletBefore"`);
+  if (!row) return undefined;
+  const record = fromRow(row);
+  const { typeBefore: type, statusBefore: status, walletBefore } = row;
+  const before = { type, status, destinationWalletId: walletBefore ?? undefined };
+  await publishChanges(tx, [{ record, before }]);
+  return record;
+}
+
+interface ChangedRow extends Row {
+  readonly typeBefore: TxType;
+  readonly statusBefore: TxStatus;
+  readonly walletBefore: string | null;
 }
 
 export async function markRecorded(tx: Db, id: string): Promise<boolean> {

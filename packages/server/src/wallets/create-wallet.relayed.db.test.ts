@@ -47,6 +47,10 @@ describe('with relayer accounts of our own', () => {
     expect(created).toMatchObject({ isDeployed: false, success: true });
     await tendOnce();
     expect(await kept(owner)).toMatchObject({ isDeployed: true, classHash });
+    const events = await fixture.db.rows<{ type: string; data: object }>(sql`
+      select type, data from events where subject = ${created.id}`);
+    expect(events).toMatchObject([{ type: 'wallet.created', data: { id: created.id, isDeployed: true } }]);
+    expect(JSON.stringify(events)).not.toContain('encrypted');
   });
 
   it('many requests at once make one relay', async () => {

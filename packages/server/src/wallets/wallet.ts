@@ -2,6 +2,7 @@ import {
   type AnswerOf,
   ApiError,
   type Environment,
+  type EventData,
   type endpoints,
   type StarknetAddress,
   type Wallet,
@@ -9,6 +10,7 @@ import {
 } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { publishEvent } from '../events/events.ts';
 import type { Caller } from '../http/call.ts';
 
 export interface WalletRecord {
@@ -182,11 +184,21 @@ export async function setDeployed(
   tx: Db,
   wallet: { environment: Environment; address: StarknetAddress; relayId: string; hash: string | undefined },
 ): Promise<void> {
-  await tx.run(sql`
+  const row = await tx.one<WalletRow>(sql`
     update wallets
     set deployment = 'DEPLOYED', relay_id = ${wallet.relayId}, transaction_hash = coalesce(${wallet.hash}, transaction_hash),
         updated_at = now()
-    where environment = ${wallet.environment} and address = ${wallet.address}`);
+    where environment = ${wallet.environment} and address = ${wallet.address}
+    returning ${columns}`);
+  if (row) await publishCreated(tx, fromRow(row));
+}
+
+/** Once, also where a reorganisation deploys it again. The encrypted key stays here: events are kept and sent. */
+async function publishCreated(tx: Db, wallet: StoredWallet): Promise<void> {
+  const { id: subject, organizationId, environment } = wallet;
+  const { encryptedPrivateKey: _, ...rest } = toWallet(wallet);
+  const data: EventData['wallet.created'] = rest;
+  await publishEvent(tx, { organizationId, environment, type: 'wallet.created', subject, data });
 }
 
 export async function setFailed(tx: Db, relayId: string, hash: string | undefined): Promise<void> {
