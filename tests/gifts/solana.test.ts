@@ -36,6 +36,16 @@ describe('a gift that is redeemed to Solana', () => {
     expect(end).toMatchObject({ status: 'SUCCESS', cctpBurnTxHash, receiveChainTxHash: expect.any(String), amount: 5 });
     expect(await gifts.onSolana(wallet)).toBe(ARRIVES);
     await gifts.sandbox.ask(`/bridge/solana/transactions/${end.receiveChainTxHash}`);
+    const evidence = await service.app.get(`/gifts/history/redeems/${redeemId}/evidence`);
+    expect(evidence.body).toMatchObject({ walletAddress: wallet, bridgeFee: '0.000651', amount: '5' });
+    const steps = (evidence.body as { steps: { name: string; hash: string; at: string; state: string }[] }).steps;
+    expect(steps.map(({ name, hash, state }) => [name, hash, state])).toEqual([
+      ['RESERVED', null, 'DONE'],
+      ['BURNED', cctpBurnTxHash, 'DONE'],
+      ['ATTESTED', expect.stringMatching(/^0x[0-9a-f]{64}$/), 'DONE'],
+      ['MINTED', end.receiveChainTxHash, 'DONE'],
+    ]);
+    expect(steps.map(({ at }) => at)).toEqual(steps.map(({ at }) => at).toSorted());
     expect(await gifts.balances()).toEqual({
       totalUsd: usd(before.totalUsd - SHARE_USD),
       availableUsd: usd(before.availableUsd),

@@ -102,6 +102,8 @@ export interface ExampleGifts {
   /** With enough redeems for every example. */
   readonly gift: CreatedGift;
   readonly redeem: { readonly id: string };
+  /** Of a link to its evidence. */
+  readonly evidence: string;
   /** Gifts to delete: each is taken out of the list. */
   readonly disposable: CreatedGift[];
 }
@@ -118,8 +120,10 @@ async function prepareGifts(app: App, sandbox: Sandbox, owner: Owner, recipient:
   const gift = await app.gift(limits);
   const redeemed = await app.post(`/gifts/claim/${gift.code}/redeem`, { walletAddress: recipient, chain: 'starknet' });
   const { giftRedeem } = bodyOf<{ giftRedeem: { id: string } }>(redeemed, 201);
+  const shared = await app.post(`/gifts/history/redeems/${giftRedeem.id}/evidence/links`, {});
+  const evidence = field<string>(shared, 'token');
   const disposable = await Promise.all(Array.from({ length: DISPOSABLE }, () => app.gift()));
-  return { deposit, gift, redeem: giftRedeem, disposable };
+  return { deposit, gift, redeem: giftRedeem, evidence, disposable };
 }
 
 async function makeDeposit(app: App, sandbox: Sandbox, owner: Owner): Promise<string> {
@@ -275,6 +279,7 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
   listSkuPurchases: () => ({}),
   cancelSkuPurchase: ({ purchases }) => ({ params: { id: inTurn(purchases.pending) } }),
   refundSkuPurchase: ({ purchases }) => ({ params: { id: inTurn(purchases.refundable) }, body: {} }),
+  getProviderStatus: () => ({}),
   getUsdAmount: () => ({ query: 'currencyAmount=185&currency=MXN' }),
 
   createGift: () => ({ body: giftBody() }),
@@ -282,7 +287,11 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
   listGifts: () => ({}),
   getGiftUsage: () => ({}),
   listGiftRedeems: () => ({}),
+  listCampaigns: () => ({}),
   getGiftRedeem: ({ gifts }) => ({ params: { id: gifts.redeem.id } }),
+  getRedeemEvidence: ({ gifts }) => ({ params: { id: gifts.redeem.id } }),
+  shareRedeemEvidence: ({ gifts }) => ({ params: { id: gifts.redeem.id }, body: {} }),
+  getSharedEvidence: ({ gifts }) => ({ params: { token: gifts.evidence } }),
   getGift: ({ gifts }) => ({ params: { id: gifts.gift.id } }),
   updateGift: ({ gifts }) => ({ params: { id: gifts.gift.id }, body: { name: 'Navidad 2026' } }),
   deleteGift: ({ gifts }) => ({ params: { id: gifts.disposable.shift()?.id ?? 'none' } }),
@@ -296,6 +305,7 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
 
   getOrganization: () => ({}),
   listLedger: () => ({}),
+  listHolds: () => ({}),
   createDeposit: ({ gifts }) => ({ body: { transactionHash: gifts.deposit, chain: 'STARKNET' } }),
   getConfig: () => ({}),
 
@@ -358,5 +368,5 @@ export function badExampleOf(endpoint: Endpoint, example: Example): Example {
   if (params) {
     return { ...rest, params: Object.fromEntries(Object.keys(params).map((name) => [name, TOO_LONG])) };
   }
-  return { query: rest.query === undefined ? 'page=0' : '' };
+  return { query: rest.query === undefined ? 'page=0&limit=0' : '' };
 }

@@ -133,6 +133,7 @@ export const catalogue = {
     message: 'The x-svc-proof is wrong, expired or used already. Solve a new challenge of GET /gifts/claim-challenge.',
   },
   redeem_not_found: { status: 404, message: 'No redeem has this id.' },
+  evidence_not_found: { status: 404, message: 'This link is wrong or has expired. Ask for a new one.' },
   payout_failed: { status: 500, message: 'The payout failed and was taken back. Check the manager wallet balance.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

@@ -7,8 +7,15 @@ export { alsoInExample } from './examples/sample-values.ts';
 export { errorsOf, openApiDocument } from './openapi.ts';
 export * from './schemas/common.ts';
 export { MAX_CURRENCY_AMOUNT } from './schemas/exchange.ts';
-export { Gift, GiftRedeem, MAX_BULK_RECIPIENTS } from './schemas/gift.ts';
-export { LedgerEntry, Organization } from './schemas/organization.ts';
+export {
+  Campaign,
+  Gift,
+  GiftRedeem,
+  MAX_BULK_RECIPIENTS,
+  RedeemEvidence,
+  SharedEvidence,
+} from './schemas/gift.ts';
+export { Hold, LedgerEntry, Organization } from './schemas/organization.ts';
 export { ApiKey, AuditEntry, OfferedSku, Settings, Sponsorship } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
 export { Transaction } from './schemas/transaction.ts';

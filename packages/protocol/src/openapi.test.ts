@@ -34,6 +34,8 @@ const INTERFACE = `
   POST /transactions/sync-on-chain, GET /skus, GET /skus/{id}, POST /skus/{id}/check-reference, POST /sku-purchases,
   GET /sku-purchases/{id}, GET /exchanges/usd-amount, POST /gifts, POST /gifts/bulk, GET /gifts, GET /gifts/{id},
   PATCH /gifts/{id}, DELETE /gifts/{id}, GET /gifts/usage, GET /gifts/history/redeems, GET /gifts/history/redeems/{id},
+  GET /gifts/history/redeems/{id}/evidence, POST /gifts/history/redeems/{id}/evidence/links, GET /evidence/{token},
+  GET /gifts/campaigns, GET /organization/holds, GET /organization/provider-status,
   GET /gifts/claim-challenge, GET /gifts/claim/{code}, POST /gifts/claim/{code}/redeem, GET /gifts/claim/{code}/status/{redeemId},
   GET /organization, GET /organization/ledger, POST /organization/deposits, GET /config,
   GET /sku-purchases, POST /sku-purchases/{id}/cancel, POST /sku-purchases/{id}/refund, GET /organization/settings,
@@ -75,9 +77,10 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('asks for no credentials on the claim endpoints alone', () => {
+  it('asks for no credentials on the claim endpoints and shared evidence alone', () => {
     const open = operations.filter(({ operation }) => operation.security.length === 0);
     expect(open.map(({ path }) => path).sort()).toEqual([
+      '/evidence/{token}',
       '/gifts/claim-challenge',
       '/gifts/claim/{code}',
       '/gifts/claim/{code}/redeem',

@@ -91,12 +91,15 @@ const skuOperations = (on: Bind) => ({
   skuPurchases: on(purchases.skuPurchases),
   cancelSkuPurchase: on(purchases.cancelSkuPurchase),
   refundSkuPurchase: on(purchases.refundSkuPurchase),
+  getProviderStatus: on(purchases.getProviderStatus),
 });
 
 const organizationOperations = (on: Bind) => ({
   getOrganization: on(organization.getOrganization),
   listLedger: on(organization.listLedger),
   ledger: on(organization.ledger),
+  listHolds: on(organization.listHolds),
+  holds: on(organization.holds),
   createDeposit: on(organization.createDeposit),
 });
 
@@ -128,6 +131,11 @@ const giftOperations = (on: Bind) => ({
   listGiftRedeems: on(gifts.listGiftRedeems),
   giftRedeems: on(gifts.giftRedeems),
   getGiftRedeem: on(gifts.getGiftRedeem),
+  listCampaigns: on(gifts.listCampaigns),
+  campaigns: on(gifts.campaigns),
+  getRedeemEvidence: on(gifts.getRedeemEvidence),
+  shareRedeemEvidence: on(gifts.shareRedeemEvidence),
+  getSharedEvidence: on(gifts.getSharedEvidence),
   getClaimChallenge: on(giftClaims.getClaimChallenge),
   claimGift: on(giftClaims.claimGift),
   redeemGift: on(giftClaims.redeemGift),

@@ -32,6 +32,7 @@ const order = {
 const gift: Gift = {
   ...order,
   id: 'gift_1',
+  claimUrl: 'https://svc.example/claim/SPRING-2026',
   amount: '2.5',
   token: 'USDC',
   chain: 'STARKNET',

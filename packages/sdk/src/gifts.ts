@@ -1,7 +1,28 @@
-import { type AnswerOf, type endpoints, type Gift, type GiftType, parseUsd, usdToNumber } from '@svc/protocol';
+import {
+  type AnswerOf,
+  type Campaign,
+  type endpoints,
+  type Gift,
+  type GiftType,
+  parseUsd,
+  type RedeemEvidence,
+  type SharedEvidence,
+  usdToNumber,
+} from '@svc/protocol';
 import type { Client } from './client/client.ts';
 import { SvcInputError } from './client/errors.ts';
-import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import {
+  type CursorList,
+  type CursorPage,
+  type CursorParams,
+  eachByCursor,
+  eachItem,
+  type List,
+  type Page,
+  type PageOptions,
+  toCursorList,
+  toList,
+} from './client/pages.ts';
 import { request } from './client/request.ts';
 
 export interface CreateGiftParams {
@@ -72,6 +93,8 @@ export interface GiftFilters {
   readonly type?: GiftType | undefined;
   /** The `name` of the bulk creation. */
   readonly campaignName?: string | undefined;
+  /** The id, the beginning of the code or a part of the name. */
+  readonly search?: string | undefined;
 }
 
 export interface ListGiftsParams extends GiftFilters {
@@ -100,8 +123,8 @@ export interface GiftsParams extends GiftFilters, PageOptions {}
  * for await (const gift of svc.gifts.gifts({ campaignName: 'Navidad' })) console.log(gift.code, gift.totalRedeems);
  */
 export function gifts(client: Client, params: GiftsParams = {}): AsyncGenerator<Gift, void, undefined> {
-  const { isActive, type, campaignName } = params;
-  return eachItem((query) => readGiftPage(client, { isActive, type, campaignName, ...query }), params);
+  const { isActive, type, campaignName, search } = params;
+  return eachItem((query) => readGiftPage(client, { isActive, type, campaignName, search, ...query }), params);
 }
 
 export interface UpdateGiftParams {
@@ -164,7 +187,32 @@ export function getGiftUsage(client: Client): Promise<GiftUsage> {
   return request<typeof endpoints.getGiftUsage>(client, { route: 'GET /gifts/usage', access: 'either' });
 }
 
-export interface ListGiftRedeemsParams {
+/**
+ * Reads a part of your campaigns: the bulk creations by name, the last used first. `campaigns` iterates over all.
+ *
+ * @example
+ * const { items, nextCursor } = await svc.gifts.listCampaigns({ limit: 10 });
+ */
+export async function listCampaigns(client: Client, params: CursorParams = {}): Promise<CursorList<Campaign>> {
+  return toCursorList(await readCampaigns(client, params));
+}
+
+/**
+ * Iterates over all your campaigns, the last used first.
+ *
+ * @example
+ * for await (const { name, gifts, redeems } of svc.gifts.campaigns()) console.log(name, gifts, redeems);
+ */
+export function campaigns(client: Client, params: PageOptions = {}): AsyncGenerator<Campaign, void, undefined> {
+  return eachByCursor((query) => readCampaigns(client, query), params);
+}
+
+export interface RedeemFilters {
+  /** Redeems of this gift only. */
+  readonly giftId?: string | undefined;
+}
+
+export interface ListGiftRedeemsParams extends RedeemFilters {
   /** From 1 on. Default: 1. */
   readonly page?: number | undefined;
   /** Items on a page, at most 100. Default: 10. */
@@ -187,8 +235,12 @@ export async function listGiftRedeems(client: Client, params: ListGiftRedeemsPar
  * @example
  * for await (const { code, amount, status } of svc.gifts.giftRedeems()) console.log(code, amount, status);
  */
-export function giftRedeems(client: Client, params: PageOptions = {}): AsyncGenerator<GiftRedeem, void, undefined> {
-  return eachItem((query) => readGiftRedeemPage(client, query), params);
+export function giftRedeems(
+  client: Client,
+  params: RedeemFilters & PageOptions = {},
+): AsyncGenerator<GiftRedeem, void, undefined> {
+  const { giftId } = params;
+  return eachItem((query) => readGiftRedeemPage(client, { giftId, ...query }), params);
 }
 
 export interface GetGiftRedeemParams {
@@ -212,6 +264,66 @@ export function getGiftRedeem(client: Client, { id }: GetGiftRedeemParams): Prom
   });
 }
 
+/**
+ * Reads every step of a redeem with its hash and time: on Starknet reserved, sent and paid, on Solana reserved, burned,
+ * attested and minted.
+ *
+ * @example
+ * const { status, steps } = await svc.gifts.getRedeemEvidence({ id: redeemId });
+ * for (const { name, state, hash, at } of steps) console.log(name, state, hash, at);
+ */
+export function getRedeemEvidence(client: Client, { id }: GetGiftRedeemParams): Promise<RedeemEvidence> {
+  return request<typeof endpoints.getRedeemEvidence>(client, {
+    route: 'GET /gifts/history/redeems/{id}/evidence',
+    access: 'either',
+    params: { id },
+  });
+}
+
+export interface ShareRedeemEvidenceParams {
+  readonly id: string;
+  /** 1 to 365. Default: 30. */
+  readonly expiresInDays?: number | undefined;
+}
+
+export type EvidenceLink = AnswerOf<typeof endpoints.shareRedeemEvidence>;
+
+/**
+ * Makes a link to a page that shows the evidence of a redeem to anyone who has the link. Server only: needs the secret key.
+ *
+ * @example
+ * const { url, expiresAt } = await svc.gifts.shareRedeemEvidence({ id: redeemId, expiresInDays: 7 });
+ */
+export function shareRedeemEvidence(client: Client, params: ShareRedeemEvidenceParams): Promise<EvidenceLink> {
+  const { id, expiresInDays } = params;
+  return request<typeof endpoints.shareRedeemEvidence>(client, {
+    route: 'POST /gifts/history/redeems/{id}/evidence/links',
+    access: 'secret',
+    params: { id },
+    body: { expiresInDays },
+  });
+}
+
+export interface GetSharedEvidenceParams {
+  /** The last part of the link. */
+  readonly token: string;
+}
+
+/**
+ * Reads the evidence of a redeem by a shared link. Needs no keys.
+ *
+ * @example
+ * const { token } = await svc.gifts.shareRedeemEvidence({ id: redeemId });
+ * const { walletAddress, amount, steps } = await svc.gifts.getSharedEvidence({ token });
+ */
+export function getSharedEvidence(client: Client, { token }: GetSharedEvidenceParams): Promise<SharedEvidence> {
+  return request<typeof endpoints.getSharedEvidence>(client, {
+    route: 'GET /evidence/{token}',
+    access: 'none',
+    params: { token },
+  });
+}
+
 /** Of one redeem, in millionths of a dollar. */
 const MAX_AMOUNT = 10_000_000_000n;
 
@@ -226,18 +338,27 @@ export function readGiftAmount(amount: string | number): number {
 }
 
 function readGiftPage(client: Client, params: ListGiftsParams): Promise<Page<Gift>> {
-  const { isActive, type, campaignName, page, limit } = params;
+  const { isActive, type, campaignName, search, page, limit } = params;
   return request<typeof endpoints.listGifts>(client, {
     route: 'GET /gifts',
     access: 'either',
-    query: { isActive, type, campaignName, page, limit },
+    query: { isActive, type, campaignName, search, page, limit },
   });
 }
 
-function readGiftRedeemPage(client: Client, { page, limit }: ListGiftRedeemsParams): Promise<Page<GiftRedeem>> {
+function readGiftRedeemPage(client: Client, params: ListGiftRedeemsParams): Promise<Page<GiftRedeem>> {
+  const { giftId, page, limit } = params;
   return request<typeof endpoints.listGiftRedeems>(client, {
     route: 'GET /gifts/history/redeems',
     access: 'either',
-    query: { page, limit },
+    query: { giftId, page, limit },
+  });
+}
+
+function readCampaigns(client: Client, { limit, cursor }: CursorParams): Promise<CursorPage<Campaign>> {
+  return request<typeof endpoints.listCampaigns>(client, {
+    route: 'GET /gifts/campaigns',
+    access: 'either',
+    query: { limit, cursor },
   });
 }

@@ -1,6 +1,7 @@
 export type {
   ApiKey,
   AuditEntry,
+  Campaign,
   Chain,
   ChainToken,
   CreditedDeposit,
@@ -12,14 +13,17 @@ export type {
   EventType,
   Gift,
   GiftType,
+  Hold,
   LedgerEntry,
   OfferedSku,
   OnChainTxStatus,
   Organization,
+  RedeemEvidence,
   RedeemStatus,
   RefundStatus,
   ReplacedEncryption,
   Settings,
+  SharedEvidence,
   Sku,
   SkuCategory,
   Sponsorship,
@@ -42,7 +46,7 @@ export {
 export { type Config, getConfig } from './client/config.ts';
 export * from './client/errors.ts';
 export type { SvcWallet } from './client/input.ts';
-export type { List, PageOptions } from './client/pages.ts';
+export type { CursorList, CursorParams, List, PageOptions } from './client/pages.ts';
 export type { PollOptions } from './client/poll.ts';
 export type { TrustedToken, TrustOptions } from './client/trust.ts';
 export { createSvc, type Svc } from './create-svc.ts';
@@ -66,11 +70,14 @@ export {
 } from './gift-claims.ts';
 export {
   type CreateGiftParams,
+  campaigns,
   createGift,
   type DeleteGiftParams,
   deleteGift,
+  type EvidenceLink,
   type GetGiftParams,
   type GetGiftRedeemParams,
+  type GetSharedEvidenceParams,
   type GiftDeleted,
   type GiftFilters,
   type GiftRedeem,
@@ -79,12 +86,18 @@ export {
   getGift,
   getGiftRedeem,
   getGiftUsage,
+  getRedeemEvidence,
+  getSharedEvidence,
   giftRedeems,
   gifts,
   type ListGiftRedeemsParams,
   type ListGiftsParams,
+  listCampaigns,
   listGiftRedeems,
   listGifts,
+  type RedeemFilters,
+  type ShareRedeemEvidenceParams,
+  shareRedeemEvidence,
   type UpdateGiftParams,
   updateGift,
 } from './gifts.ts';
@@ -107,8 +120,10 @@ export {
   type CreateDepositParams,
   createDeposit,
   getOrganization,
+  holds,
   type ListLedgerParams,
   ledger,
+  listHolds,
   listLedger,
 } from './organization.ts';
 export {
@@ -140,9 +155,11 @@ export {
   cancelSkuPurchase,
   createSkuPurchase,
   type GetSkuPurchaseParams,
+  getProviderStatus,
   getSkuPurchase,
   type ListSkuPurchasesParams,
   listSkuPurchases,
+  type ProviderStatus,
   type RefundSkuPurchaseParams,
   refundSkuPurchase,
   type SkuPurchaseFilters,

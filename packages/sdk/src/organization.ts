@@ -1,6 +1,17 @@
-import type { Chain, endpoints, LedgerEntry, Organization } from '@svc/protocol';
+import type { Chain, endpoints, Hold, LedgerEntry, Organization } from '@svc/protocol';
 import type { Client } from './client/client.ts';
-import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import {
+  type CursorList,
+  type CursorPage,
+  type CursorParams,
+  eachByCursor,
+  eachItem,
+  type List,
+  type Page,
+  type PageOptions,
+  toCursorList,
+  toList,
+} from './client/pages.ts';
 import { request } from './client/request.ts';
 
 /**
@@ -42,6 +53,27 @@ export function ledger(client: Client, params: PageOptions = {}): AsyncGenerator
   return eachItem((query) => readLedgerPage(client, query), params);
 }
 
+/**
+ * Reads a part of what your credits are held for, newest first. `holds` iterates over all. Server only: needs the
+ * secret key.
+ *
+ * @example
+ * const { items, nextCursor } = await svc.listHolds({ limit: 50 });
+ */
+export async function listHolds(client: Client, params: CursorParams = {}): Promise<CursorList<Hold>> {
+  return toCursorList(await readHolds(client, params));
+}
+
+/**
+ * Iterates over all that your credits are held for, newest first. Server only: needs the secret key.
+ *
+ * @example
+ * for await (const { giftName, heldUsd } of svc.holds()) console.log(giftName, heldUsd);
+ */
+export function holds(client: Client, params: PageOptions = {}): AsyncGenerator<Hold, void, undefined> {
+  return eachByCursor((query) => readHolds(client, query), params);
+}
+
 export interface CreateDepositParams {
   /** Of a USDC transfer to the `depositAddress` of `getOrganization`. */
   readonly transactionHash: string;
@@ -71,5 +103,13 @@ function readLedgerPage(client: Client, { page, limit }: ListLedgerParams): Prom
     route: 'GET /organization/ledger',
     access: 'secret',
     query: { page, limit },
+  });
+}
+
+function readHolds(client: Client, { limit, cursor }: CursorParams): Promise<CursorPage<Hold>> {
+  return request<typeof endpoints.listHolds>(client, {
+    route: 'GET /organization/holds',
+    access: 'secret',
+    query: { limit, cursor },
   });
 }

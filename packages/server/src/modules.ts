@@ -15,6 +15,7 @@ import { RateBook } from './exchanges/rate-book.ts';
 import { sourcesInOrder } from './exchanges/rate-sources.ts';
 import { ClaimProofs } from './gifts/claim-proof.ts';
 import { CodeLookup } from './gifts/code-lookup.ts';
+import { EvidenceLinks } from './gifts/evidence.ts';
 import * as gifts from './gifts/module.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
 import type { Handlers } from './http/call.ts';
@@ -109,6 +110,7 @@ export function createModules(platform: Platform): Modules {
   const exchange = openExchange(config, db, log);
   const allowLoopback = config.allowLoopbackUrls;
   const proofs = new ClaimProofs(platform.proofKey);
+  const links = new EvidenceLinks(platform.proofKey);
 
   const modules = {
     chains: chains.create({ networks }),
@@ -141,6 +143,7 @@ export function createModules(platform: Platform): Modules {
       chosenCodesPerMinute: config.chosenCodesPerMinute,
       canBridge: (each) => bridge.serves(each),
       proofs,
+      links,
       codes: new CodeLookup({ db, limits: config.unknownCodes, proofs, log }),
       waiters: platform.waiters,
     }),

@@ -34,6 +34,7 @@ type CreateBody = BodyOf<typeof endpoints.createGift>;
 type BulkBody = BodyOf<typeof endpoints.createGiftsBulk>;
 type UpdateBody = BodyOf<typeof endpoints.updateGift>;
 
+export const PUBLIC_URL = 'https://pay.example';
 export const DOLLAR = 1_000_000n;
 export const GAS = 10_000n;
 export const BRIDGE = 30_000n;
@@ -64,7 +65,7 @@ export class GiftFixture {
       manager: () => 1n,
       bridge: { feeCeiling: async () => BRIDGE },
       queueMails: async (_, mails) => void this.mails.push(...mails),
-      publicUrl: 'https://pay.example',
+      publicUrl: PUBLIC_URL,
       now: () => NOW,
       ...changes,
     };
@@ -104,7 +105,7 @@ export class GiftFixture {
 
   update(caller: Caller, id: string, body: UpdateBody, nowMs = NOW): Promise<Gift> {
     const call = this.#call<typeof endpoints.updateGift>(caller, { params: { id }, body });
-    return updateGift({ now: () => nowMs }, call) as Promise<Gift>;
+    return updateGift(this.deps({ now: () => nowMs }), call) as Promise<Gift>;
   }
 
   delete(caller: Caller, id: string) {

@@ -57,6 +57,18 @@ export const getGiftUsage = endpoint({
   answers: { 200: schema.GiftUsage },
 });
 
+export const listCampaigns = endpoint({
+  operationId: 'listCampaigns',
+  method: 'GET',
+  path: '/gifts/campaigns',
+  tag,
+  summary: 'List bulk creations by name, the last used first',
+  access: 'either',
+  query: schema.CampaignQuery,
+  answers: { 200: schema.CampaignPage },
+  errors: ['invalid_request'],
+});
+
 export const listGiftRedeems = endpoint({
   operationId: 'listGiftRedeems',
   method: 'GET',
@@ -79,6 +91,44 @@ export const getGiftRedeem = endpoint({
   params: IdParams,
   answers: { 200: schema.GiftRedeem },
   errors: ['redeem_not_found'],
+});
+
+export const getRedeemEvidence = endpoint({
+  operationId: 'getRedeemEvidence',
+  method: 'GET',
+  path: '/gifts/history/redeems/{id}/evidence',
+  tag,
+  summary: 'Read every step of a redemption with its hash and time',
+  access: 'either',
+  params: IdParams,
+  answers: { 200: schema.RedeemEvidence },
+  errors: ['redeem_not_found'],
+});
+
+export const shareRedeemEvidence = endpoint({
+  operationId: 'shareRedeemEvidence',
+  method: 'POST',
+  path: '/gifts/history/redeems/{id}/evidence/links',
+  tag,
+  summary: 'Make a link that shows the evidence of a redemption to anyone who has it',
+  description: 'The page has the names of organisation and gift, amounts, addresses and hashes; never the code.',
+  access: 'secret',
+  params: IdParams,
+  body: schema.ShareEvidence,
+  answers: { 201: schema.EvidenceLink },
+  errors: ['invalid_request', 'redeem_not_found'],
+});
+
+export const getSharedEvidence = endpoint({
+  operationId: 'getSharedEvidence',
+  method: 'GET',
+  path: '/evidence/{token}',
+  tag,
+  summary: 'Read the evidence of a redemption by a shared link',
+  access: 'none',
+  params: schema.EvidenceParams,
+  answers: { 200: schema.SharedEvidence },
+  errors: ['evidence_not_found', 'rate_limited'],
 });
 
 export const getGift = endpoint({

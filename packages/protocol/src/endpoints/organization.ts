@@ -23,6 +23,18 @@ export const listLedger = endpoint({
   errors: ['invalid_request'],
 });
 
+export const listHolds = endpoint({
+  operationId: 'listHolds',
+  method: 'GET',
+  path: '/organization/holds',
+  tag: 'Organisation',
+  summary: 'List what your credits are held for, newest first',
+  access: 'secret',
+  query: schema.HoldQuery,
+  answers: { 200: schema.HoldPage },
+  errors: ['invalid_request'],
+});
+
 export const createDeposit = endpoint({
   operationId: 'createDeposit',
   method: 'POST',

@@ -59,6 +59,16 @@ export const listSkuPurchases = endpoint({
   errors: ['invalid_request'],
 });
 
+export const getProviderStatus = endpoint({
+  operationId: 'getProviderStatus',
+  method: 'GET',
+  path: '/organization/provider-status',
+  tag,
+  summary: 'See whether the provider of services delivers',
+  access: 'secret',
+  answers: { 200: schema.ProviderStatus },
+});
+
 export const cancelSkuPurchase = endpoint({
   operationId: 'cancelSkuPurchase',
   method: 'POST',

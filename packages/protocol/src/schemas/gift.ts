@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { giftTypes, redeemChains, redeemStatuses } from '../enums.ts';
-import { AddressText, Identifier, Moment, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { environments, giftTypes, redeemChains, redeemStatuses } from '../enums.ts';
+import {
+  AddressText,
+  CursorPage,
+  cursorQuery,
+  Identifier,
+  Moment,
+  Nullable,
+  OneOf,
+  Page,
+  pageQuery,
+  Timestamp,
+} from './common.ts';
 
 const GiftTypeName = OneOf(giftTypes);
 const RedeemStatusName = OneOf(redeemStatuses);
@@ -15,6 +26,7 @@ export const Gift = Type.Object(
   {
     id: Type.String(),
     code: Type.String({ description: 'Unique gift code' }),
+    claimUrl: Type.String({ description: 'Where anyone who has the code redeems it' }),
     name: Type.String(),
     amount: Type.String({ description: 'USDC amount per redemption' }),
     token: Type.String(),
@@ -99,9 +111,50 @@ export const GiftListQuery = Type.Object({
   isActive: Type.Optional(Type.Boolean()),
   type: Type.Optional(GiftTypeName),
   campaignName: Type.Optional(Type.String({ maxLength: 200 })),
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The id, the beginning of the code or a part of the name, in any case',
+    }),
+  ),
 });
 
-export const RedeemListQuery = Type.Object(pageQuery);
+export const RedeemListQuery = Type.Object({
+  ...pageQuery,
+  giftId: Type.Optional(Identifier('Shows the redemptions of this gift')),
+});
+
+export const Campaign = Type.Object(
+  {
+    name: Type.String({ description: 'The name of the bulk creations that it consists of' }),
+    gifts: Type.Integer({ description: 'Without deleted gifts' }),
+    activeGifts: Type.Integer({ description: 'Gifts that can be redeemed now' }),
+    redeems: Type.Integer({ description: 'Redemptions, those of deleted gifts included' }),
+    totalUsd: Type.Number({ description: 'What its gifts pay out when all are redeemed' }),
+    redeemedUsd: Type.Number(),
+    firstCreatedAt: Timestamp(),
+    lastCreatedAt: Timestamp(),
+  },
+  {
+    title: 'Campaign',
+    examples: [
+      {
+        name: 'Navidad 2026',
+        gifts: 500,
+        activeGifts: 380,
+        redeems: 120,
+        totalUsd: 2500,
+        redeemedUsd: 600,
+        firstCreatedAt: '2026-12-01T17:05:12.000Z',
+        lastCreatedAt: '2026-12-02T09:41:00.000Z',
+      },
+    ],
+  },
+);
+export type Campaign = Static<typeof Campaign>;
+export const CampaignPage = CursorPage(Campaign, 'CampaignPage');
+export const CampaignQuery = Type.Object(cursorQuery);
 
 export const UpdateGift = Type.Object(
   {
@@ -147,6 +200,103 @@ export const GiftRedeem = Type.Object(
 );
 export type GiftRedeem = Static<typeof GiftRedeem>;
 export const GiftRedeemPage = Page(GiftRedeem, 'GiftRedeemPage');
+
+/** On Starknet RESERVED, SENT, PAID; on Solana RESERVED, BURNED, ATTESTED, MINTED. */
+const evidenceSteps = ['RESERVED', 'SENT', 'PAID', 'BURNED', 'ATTESTED', 'MINTED'] as const;
+
+const sharedEvidence = {
+  id: Type.String(),
+  orgName: Type.String(),
+  environment: OneOf(environments),
+  giftName: Type.String(),
+  status: RedeemStatusName,
+  destinationChain: OneOf(redeemChains),
+  walletAddress: Type.String({ description: 'Who was paid' }),
+  amount: Type.String({ description: 'USDC' }),
+  bridgeFee: Nullable(Type.String({ description: "The bridge's fee in USDC, once it is known; null on Starknet" })),
+  steps: Type.Array(
+    Type.Object({
+      name: OneOf(evidenceSteps),
+      state: OneOf(['DONE', 'WAITING', 'FAILED']),
+      chain: Nullable(OneOf(redeemChains, { description: 'Where the hash is found' })),
+      hash: Nullable(Type.String({ description: "A transaction; of ATTESTED the nonce of the bridge's message" })),
+      at: Nullable(Timestamp()),
+    }),
+    { description: 'In order. After a failed step there is none' },
+  ),
+  createdAt: Timestamp(),
+  updatedAt: Timestamp(),
+};
+const EVIDENCE = {
+  id: 'rdm_01kxw9d5e6f7g8h9j0k1m2n3p4',
+  orgName: 'Tienda Azul',
+  environment: 'production',
+  giftName: 'Navidad 2026',
+  status: 'ATTESTED',
+  destinationChain: 'solana',
+  walletAddress: 'AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9',
+  amount: '5',
+  bridgeFee: '0.000651',
+  steps: [
+    { name: 'RESERVED', state: 'DONE', chain: null, hash: null, at: '2026-12-24T18:20:11.000Z' },
+    {
+      name: 'BURNED',
+      state: 'DONE',
+      chain: 'starknet',
+      hash: '0x05c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4',
+      at: '2026-12-24T18:20:14.000Z',
+    },
+    {
+      name: 'ATTESTED',
+      state: 'DONE',
+      chain: null,
+      hash: '0x4a1f09d3c27be58fa36c904df1b2783e5c6a90d4178be23fc5a6d90e4b7c8f12',
+      at: '2026-12-24T18:20:29.000Z',
+    },
+    { name: 'MINTED', state: 'WAITING', chain: 'solana', hash: null, at: null },
+  ],
+  createdAt: '2026-12-24T18:20:11.000Z',
+  updatedAt: '2026-12-24T18:20:29.000Z',
+};
+
+export const SharedEvidence = Type.Object(sharedEvidence, { title: 'SharedEvidence', examples: [EVIDENCE] });
+export type SharedEvidence = Static<typeof SharedEvidence>;
+
+export const RedeemEvidence = Type.Object(
+  {
+    ...sharedEvidence,
+    giftId: Type.String(),
+    feeUsd: Type.Number({ description: 'Credits that the redeem takes besides its amount: gas and the bridge' }),
+  },
+  {
+    title: 'RedeemEvidence',
+    examples: [{ ...EVIDENCE, giftId: 'gift_01kxw9c3d4e5f6g7h8j9k0m1n2', feeUsd: 0.010977 }],
+  },
+);
+export type RedeemEvidence = Static<typeof RedeemEvidence>;
+
+export const ShareEvidence = Type.Object(
+  { expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: 30 })) },
+  { examples: [{ expiresInDays: 30 }] },
+);
+export const EvidenceLink = Type.Object(
+  {
+    url: Type.String({ description: 'A page that anyone who has the link can read and print' }),
+    token: Type.String({ description: 'For GET /evidence/{token}' }),
+    expiresAt: Timestamp(),
+  },
+  {
+    title: 'EvidenceLink',
+    examples: [
+      {
+        url: 'https://svc.example/dashboard/evidence/rdm_01kxw9d5e6f7g8h9j0k1m2n3p4.tc9k5c.2xqkZ0m5Wb8yJt3nR7vLgA',
+        token: 'rdm_01kxw9d5e6f7g8h9j0k1m2n3p4.tc9k5c.2xqkZ0m5Wb8yJt3nR7vLgA',
+        expiresAt: '2027-01-23T18:21:00.000Z',
+      },
+    ],
+  },
+);
+export const EvidenceParams = Type.Object({ token: Identifier('The last part of the link') });
 
 export const CodeParams = Type.Object({ code: Identifier('The gift code') });
 export const RedeemParams = Type.Object({ code: Identifier('The gift code'), redeemId: Identifier('The redeem') });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { chains, environments, ledgerEntryTypes } from '../enums.ts';
-import { AddressText, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { AddressText, CursorPage, cursorQuery, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import { ChainName, ChainTokenName, WalletTypeName } from './wallet.ts';
 
 export const Balance = Type.Object(
@@ -45,6 +45,39 @@ export const LedgerEntry = Type.Object(
 export type LedgerEntry = Static<typeof LedgerEntry>;
 export const LedgerPage = Page(LedgerEntry, 'LedgerPage');
 export const LedgerQuery = Type.Object(pageQuery);
+
+export const Hold = Type.Object(
+  {
+    id: Type.String(),
+    amountUsd: Type.Number({ description: 'What was held at first' }),
+    settledUsd: Type.Number({ description: 'Spent of it, by redeems' }),
+    releasedUsd: Type.Number({ description: 'Given back' }),
+    heldUsd: Type.Number({ description: 'What is still held' }),
+    giftId: Nullable(Type.String({ description: 'What it is held for' })),
+    giftName: Nullable(Type.String()),
+    redeemId: Nullable(Type.String({ description: 'Set for the hold of one redeem, paid after it had failed' })),
+    createdAt: Timestamp(),
+  },
+  {
+    title: 'Hold',
+    examples: [
+      {
+        id: 'led_01kxw9e7f8g9h0j1k2m3n4p5q6',
+        amountUsd: 501,
+        settledUsd: 100.2,
+        releasedUsd: 0,
+        heldUsd: 400.8,
+        giftId: 'gift_01kxw9c3d4e5f6g7h8j9k0m1n2',
+        giftName: 'Navidad 2026',
+        redeemId: null,
+        createdAt: '2026-12-01T17:05:12.000Z',
+      },
+    ],
+  },
+);
+export type Hold = Static<typeof Hold>;
+export const HoldPage = CursorPage(Hold, 'HoldPage');
+export const HoldQuery = Type.Object(cursorQuery);
 
 export const CreateDeposit = Type.Object({
   transactionHash: AddressText('A USDC transfer to your deposit address'),

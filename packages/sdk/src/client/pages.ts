@@ -30,6 +30,29 @@ export function toList<T>({ data, total, page, limit }: Page<T>): List<T> {
   return { items: [...data], total, page, limit };
 }
 
+export interface CursorPage<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** A part of a list that is read with cursors. */
+export interface CursorList<T> {
+  readonly items: T[];
+  /** Pass it as `cursor` to read on; null at the end. */
+  readonly nextCursor: string | null;
+}
+
+export interface CursorParams {
+  /** At most 100. Default: 25. */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the part before. */
+  readonly cursor?: string | undefined;
+}
+
+export function toCursorList<T>({ data, nextCursor }: CursorPage<T>): CursorList<T> {
+  return { items: [...data], nextCursor };
+}
+
 export interface PageQuery {
   readonly page: number;
   readonly limit: number;
@@ -43,9 +66,7 @@ export async function* eachItem<T extends { readonly id: string }>(
   read: (query: PageQuery) => Promise<Page<T>>,
   { pageSize = MAX_PAGE_SIZE }: PageOptions = {},
 ): AsyncGenerator<T, void, undefined> {
-  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
-    throw new SvcInputError('invalid_input', `pageSize must be a whole number from 1 to ${MAX_PAGE_SIZE}.`);
-  }
+  requirePageSize(pageSize);
   const seen = new Set<string>();
   for (let page = 1; page <= MAX_PAGES; page++) {
     const { data, totalPages } = await read({ page, limit: pageSize });
@@ -56,5 +77,29 @@ export async function* eachItem<T extends { readonly id: string }>(
     }
     if (data.length === 0 || page >= totalPages) return;
   }
-  throw new SvcInputError('invalid_input', 'The list is too long to be read to its end. Narrow it with filters.');
+  throw tooLong();
 }
+
+/** Iterates over a list and reads on with its cursor on demand. */
+export async function* eachByCursor<T>(
+  read: (query: CursorParams) => Promise<CursorPage<T>>,
+  { pageSize = MAX_PAGE_SIZE }: PageOptions = {},
+): AsyncGenerator<T, void, undefined> {
+  requirePageSize(pageSize);
+  let cursor: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const { data, nextCursor } = await read({ limit: pageSize, cursor });
+    yield* data;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
+  throw tooLong();
+}
+
+function requirePageSize(pageSize: number): void {
+  if (Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= MAX_PAGE_SIZE) return;
+  throw new SvcInputError('invalid_input', `pageSize must be a whole number from 1 to ${MAX_PAGE_SIZE}.`);
+}
+
+const tooLong = () =>
+  new SvcInputError('invalid_input', 'The list is too long to be read to its end. Narrow it with filters.');

@@ -1,4 +1,4 @@
-import type { BodyOf, endpoints, RefundStatus, Transaction, TxStatus } from '@svc/protocol';
+import type { AnswerOf, BodyOf, endpoints, RefundStatus, Transaction, TxStatus } from '@svc/protocol';
 import type { BearerToken, Client } from '../client/client.ts';
 import { eachItem, type List, type Page, type PageOptions, toList } from '../client/pages.ts';
 import { type PollOptions, pollUntil } from '../client/poll.ts';
@@ -104,6 +104,22 @@ export function skuPurchases(
 ): AsyncGenerator<Transaction, void, undefined> {
   const { status, refundStatus } = params;
   return eachItem((query) => readPurchasePage(client, { status, refundStatus, ...query }), params);
+}
+
+export type ProviderStatus = AnswerOf<typeof endpoints.getProviderStatus>;
+
+/**
+ * Reads whether the provider of services delivers: what waits for it, when it last completed and failed. Server only:
+ * needs the secret key.
+ *
+ * @example
+ * const { configured, pending, lastFailedAt } = await svc.getProviderStatus();
+ */
+export function getProviderStatus(client: Client): Promise<ProviderStatus> {
+  return request<typeof endpoints.getProviderStatus>(client, {
+    route: 'GET /organization/provider-status',
+    access: 'secret',
+  });
 }
 
 export interface CancelSkuPurchaseParams {

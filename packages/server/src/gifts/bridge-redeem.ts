@@ -81,7 +81,9 @@ async function storeAttested(
     const moved = await tx.run(sql`
       update gift_redeems set status = ${to} where id = ${id} and status = ${status} and ${stillLate(facts.late)}`);
     if (moved !== 1) return false;
-    await addFacts(tx, id, { nonce, message, attestation, feeExecuted: String(feeExecuted), since: at.toISOString() });
+    const attestedAt = at.toISOString();
+    const fee = { feeExecuted: String(feeExecuted) };
+    await addFacts(tx, id, { nonce, message, attestation, ...fee, attestedAt, since: attestedAt });
     return true;
   });
 }

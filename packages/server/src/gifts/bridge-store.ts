@@ -12,6 +12,7 @@ export interface BridgeFacts {
   /** Null where a reorganisation removed the burn. */
   readonly burnedAt?: string | null;
   readonly since?: string;
+  readonly attestedAt?: string;
   readonly nonce?: string;
   readonly message?: string;
   readonly attestation?: string;

@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { BRIDGE, DOLLAR, GAS, NOW, useGifts } from '../../testing/gifts.ts';
+import { BRIDGE, DOLLAR, GAS, NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { listGifts } from './manage-gifts.ts';
@@ -38,7 +38,7 @@ describe('gifts for many', () => {
       cctpFast: false,
       recipients: [{ email: 'eva@example.com', code: 'para-eva' }],
     });
-    const { data } = (await listGifts(fixture.db, caller, {})) as { data: unknown[] };
+    const { data } = (await listGifts(fixture.db, caller, {}, PUBLIC_URL)) as { data: unknown[] };
     expect(data).toEqual([
       expect.objectContaining({
         code: 'para-eva',

@@ -14,6 +14,7 @@ describe('a new gift', () => {
     expect(gift).toEqual({
       id: expect.stringMatching(/^gift_/),
       code: 'Navidad-26',
+      claimUrl: 'https://pay.example/claim/Navidad-26',
       name: 'Navidad',
       amount: '0.5',
       token: 'USDC',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, NOW, useGifts } from '../../testing/gifts.ts';
+import { DAY_MS, NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
 import { changeSettings } from '../organizations/settings.ts';
@@ -51,14 +51,16 @@ describe('gifts created with the public key alone', () => {
     const { gifts } = await fixture.bulk(browser);
     await fixture.bulk(secret, { recipients: [{ email: 'luis@example.com' }] });
     expect(JSON.stringify(gifts)).not.toContain('@');
-    const listed = await listGifts(fixture.db, browser, {});
+    const listed = await listGifts(fixture.db, browser, {}, PUBLIC_URL);
     expect(JSON.stringify(listed)).not.toContain('@');
-    const whole = (await listGifts(fixture.db, secret, {})) as { data: { id: string; recipientEmail: string }[] };
+    const whole = (await listGifts(fixture.db, secret, {}, PUBLIC_URL)) as {
+      data: { id: string; recipientEmail: string }[];
+    };
     expect(whole.data.map(({ recipientEmail }) => recipientEmail).sort()).toEqual([
       'ana@example.com',
       'luis@example.com',
     ]);
     const [first] = whole.data;
-    expect(await getGift(fixture.db, browser, first?.id ?? '')).toMatchObject({ recipientEmail: null });
+    expect(await getGift(fixture.db, browser, first?.id ?? '', PUBLIC_URL)).toMatchObject({ recipientEmail: null });
   });
 });

@@ -18,7 +18,17 @@ import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
 import type { NewMail } from '../mail/mail.ts';
 import type { Organizations } from '../organizations/organization-store.ts';
 import { newId } from '../util/ids.ts';
-import { codeKey, findGift, type GiftRecord, isExpired, randomCode, seesRecipients, shareOf, toGift } from './gift.ts';
+import {
+  claimUrlOf,
+  codeKey,
+  findGift,
+  type GiftRecord,
+  isExpired,
+  randomCode,
+  seesRecipients,
+  shareOf,
+  toGift,
+} from './gift.ts';
 
 export type GiftMail = NewMail<'gift'>;
 
@@ -58,7 +68,7 @@ export async function createGift(
     const terms = { name, type, maxRedeems, maxRedeemsPerUser, startsAt, expiresAt, isActive };
     const changes = { amount: formatUsd(gift.amount), ...terms };
     await recordChange(tx, caller, { action: 'gift.created', target: created.id, changes });
-    return toGift(created, caller);
+    return toGift(created, caller, deps.publicUrl);
   });
 }
 
@@ -175,7 +185,7 @@ function giftsOf(
 }
 
 function contentOf({ code, name, amount }: StoredGift, orgName: string, publicUrl: string): GiftMail['content'] {
-  return { code, name, amountUsd: formatUsd(amount), claimUrl: `${publicUrl}/claim/${code}`, orgName };
+  return { code, name, amountUsd: formatUsd(amount), claimUrl: claimUrlOf(publicUrl, code), orgName };
 }
 
 type CreatedField = Exclude<

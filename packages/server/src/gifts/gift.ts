@@ -77,10 +77,13 @@ export function isExpired({ expiresAt }: Pick<GiftRecord, 'expiresAt'>, nowMs: n
 /** Anyone can read a public key, so it does not show who gets a gift. */
 export const seesRecipients = ({ proof }: Pick<Caller, 'proof'>): boolean => proof !== 'public key';
 
-export function toGift(gift: GiftWithHold, caller: Pick<Caller, 'proof'>): Gift {
+export const claimUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/claim/${code}`;
+
+export function toGift(gift: GiftWithHold, caller: Pick<Caller, 'proof'>, publicUrl: string): Gift {
   return {
     id: gift.id,
     code: gift.code,
+    claimUrl: claimUrlOf(publicUrl, gift.code),
     name: gift.name,
     amount: formatUsd(gift.amount),
     token: 'USDC',

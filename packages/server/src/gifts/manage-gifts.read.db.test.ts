@@ -1,13 +1,13 @@
 import type { Gift } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { at, DAY_MS, end, NOW, useGifts } from '../../testing/gifts.ts';
+import { at, DAY_MS, end, NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import type { Caller } from '../http/call.ts';
-import { getGiftUsage, listGifts } from './manage-gifts.ts';
+import { getGiftUsage, listCampaigns, listGiftRedeems, listGifts, listHolds } from './manage-gifts.ts';
 
 const fixture = useGifts();
 
 const list = async (caller: Caller, query: Parameters<typeof listGifts>[2] = {}) => {
-  const page = (await listGifts(fixture.db, caller, query)) as { data: { code: string }[]; total: number };
+  const page = (await listGifts(fixture.db, caller, query, PUBLIC_URL)) as { data: { code: string }[]; total: number };
   return { codes: page.data.map(({ code }) => code), total: page.total };
 };
 
@@ -48,6 +48,98 @@ describe('the list of gifts', () => {
       'list-king',
     ]);
     expect((await list(caller, { campaignName: 'Reyes', isActive: false })).codes).toEqual([]);
+  });
+});
+
+describe('the search for gifts', () => {
+  it('finds the id, the beginning of the code in any case and a part of the name', async () => {
+    const caller = await fixture.caller();
+    const { id } = await fixture.create(caller, { code: 'Find_Me-1', name: 'Día de las Madres' });
+    await fixture.create(caller, { code: 'findXme-2', name: 'Reyes 100%' });
+    const find = async (search: string) => (await list(caller, { search })).codes;
+    expect(await find(id)).toEqual(['Find_Me-1']);
+    expect(await find('fInD')).toEqual(['findXme-2', 'Find_Me-1']);
+    expect(await find('find_')).toEqual(['Find_Me-1']);
+    expect(await find('LAS MAD')).toEqual(['Find_Me-1']);
+    expect(await find('0%')).toEqual(['findXme-2']);
+    expect(await find('me-1')).toEqual([]);
+    expect((await list(await fixture.caller(), { search: id })).codes).toEqual([]);
+  });
+});
+
+describe('the list of redeems', () => {
+  it('can be of one gift, and is empty for a gift of another organisation', async () => {
+    const caller = await fixture.caller();
+    const [one, other] = [await fixture.create(caller), await fixture.create(caller)];
+    const redeem = await fixture.redeem(caller, one.id);
+    await fixture.redeem(caller, other.id);
+    const ids = async (of: Caller) => {
+      const page = await listGiftRedeems(fixture.db, of, { giftId: one.id });
+      return (page as { data: { id: string }[] }).data.map(({ id }) => id);
+    };
+    expect(await ids(caller)).toEqual([redeem]);
+    expect(await ids(await fixture.caller())).toEqual([]);
+  });
+});
+
+interface Read<T> {
+  readonly data: T[];
+  readonly nextCursor: string | null;
+}
+
+describe('campaigns', () => {
+  const read = async (caller: Caller, query = {}) =>
+    (await listCampaigns(fixture.db, caller, query, NOW)) as Read<{ name: string }>;
+
+  it('sum up the bulk creations of one name, the last used first', async () => {
+    const caller = await fixture.caller();
+    const two = [{ email: 'a@example.com' }, { email: 'b@example.com' }];
+    await fixture.bulk(caller, { name: 'Reyes', amount: 5, recipients: two });
+    await fixture.bulk(caller, { name: 'Día de muertos', amount: 1 });
+    await fixture.bulk(caller, { name: 'Reyes', amount: 2 });
+    await fixture.create(caller, { name: 'Reyes' });
+    const gifts = (await listGifts(fixture.db, caller, { campaignName: 'Reyes' }, PUBLIC_URL)) as { data: Gift[] };
+    const [cheap, redeemed, deleted] = gifts.data;
+    await end(fixture.db, await fixture.redeem(caller, redeemed?.id ?? ''), 'SUCCESS');
+    await fixture.delete(caller, deleted?.id ?? '');
+    expect(cheap?.amount).toBe('2');
+    const { data, nextCursor } = await read(caller);
+    expect(nextCursor).toBeNull();
+    expect(data).toMatchObject([
+      { name: 'Reyes', gifts: 2, activeGifts: 1, redeems: 1, totalUsd: 7, redeemedUsd: 5 },
+      { name: 'Día de muertos', gifts: 1, activeGifts: 1, redeems: 0, totalUsd: 1, redeemedUsd: 0 },
+    ]);
+  });
+
+  it('are read on with a cursor, and are of one organisation', async () => {
+    const caller = await fixture.caller();
+    for (const name of ['Uno', 'Dos', 'Tres']) await fixture.bulk(caller, { name });
+    const first = await read(caller, { limit: 2 });
+    expect(first.data.map(({ name }) => name)).toEqual(['Tres', 'Dos']);
+    const second = await read(caller, { limit: 2, cursor: first.nextCursor });
+    expect(second).toMatchObject({ data: [{ name: 'Uno' }], nextCursor: null });
+    expect(await read(await fixture.caller())).toEqual({ data: [], nextCursor: null });
+  });
+});
+
+describe('holds', () => {
+  it('name the gift and what is left, newest first, without those that have ended', async () => {
+    const caller = await fixture.caller();
+    const first = await fixture.create(caller, { name: 'Uno', maxRedeems: 2 });
+    const second = await fixture.create(caller, { name: 'Dos', maxRedeems: 1 });
+    const gone = await fixture.create(caller);
+    await fixture.delete(caller, gone.id);
+    await end(fixture.db, await fixture.redeem(caller, first.id), 'SUCCESS');
+    const read = async (query = {}, of = caller) =>
+      (await listHolds(fixture.db, of, query)) as Read<Record<string, unknown>>;
+    const newest = { giftId: second.id, giftName: 'Dos', amountUsd: 5.04, heldUsd: 5.04, redeemId: null };
+    const page = await read({ limit: 1 });
+    expect(page.data).toMatchObject([newest]);
+    expect(await read({ limit: 1, cursor: page.nextCursor })).toMatchObject({
+      data: [{ giftId: first.id, amountUsd: 10.08, settledUsd: 5.01, releasedUsd: 0, heldUsd: 5.07 }],
+      nextCursor: null,
+    });
+    expect(await read({}, await fixture.caller())).toEqual({ data: [], nextCursor: null });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, NOW, useGifts } from '../../testing/gifts.ts';
+import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
@@ -34,7 +34,7 @@ describe('what a gift holds', () => {
     const redeems = [await fixture.redeem(caller, gift.id), await fixture.redeem(caller, gift.id)];
     for (const id of redeems) await end(fixture.db, id, 'SUCCESS');
     expect(await fixture.balance(caller)).toMatchObject({ held: 0n, available: TOTAL - 2n * (5n * DOLLAR + GAS) });
-    const shown = await getGift(fixture.db, caller, gift.id);
+    const shown = await getGift(fixture.db, caller, gift.id, PUBLIC_URL);
     expect(shown).toMatchObject({ totalHeldUsd: null, holdLedgerEntryId: null, totalRedeemedUsd: 10, totalRedeems: 2 });
     expect(await fixture.delete(caller, gift.id)).toEqual({ success: true, releasedUsd: 0 });
   });

@@ -1,11 +1,23 @@
 import { ApiError, type endpoints, type Gift, type GiftRedeem, type UsdMicros, usdToNumber } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
-import { type Answer, type Call, type Caller, readPage, toPage } from '../http/call.ts';
+import {
+  type Answer,
+  type Call,
+  type Caller,
+  microsOf,
+  olderThan,
+  type Place,
+  readCursor,
+  readPage,
+  toCursorPage,
+  toPage,
+} from '../http/call.ts';
 import { balance, hold } from '../ledger/ledger.ts';
 import { cancelMailsOfGift } from '../mail/mail.ts';
 import { type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
 import {
+  codeKey,
   findGift,
   type GiftRecord,
   type GiftWithHold,
@@ -22,7 +34,7 @@ import { toRedeem } from './redeem.ts';
 type UpdateGift = typeof endpoints.updateGift;
 
 export async function updateGift(
-  { now = Date.now }: Pick<GiftDeps, 'now'>,
+  { publicUrl, now = Date.now }: Pick<GiftDeps, 'publicUrl' | 'now'>,
   { caller, params, body, transact }: Call<UpdateGift>,
 ): Promise<Answer<UpdateGift>> {
   const expiry = body.expiresAt === undefined ? undefined : readExpiry(body.expiresAt);
@@ -40,7 +52,7 @@ export async function updateGift(
     else if (gift.holdId === null) await holdAgain(tx, gift);
     const changed = await findGift(tx, caller, gift.id);
     if (!changed) throw new Error('A gift that was changed is not there.');
-    return toGift(changed, caller);
+    return toGift(changed, caller, publicUrl);
   });
 }
 
@@ -111,16 +123,17 @@ function releaseBatch(db: Db, now: Date): Promise<number> {
 type ListGifts = typeof endpoints.listGifts;
 type GetGiftUsage = typeof endpoints.getGiftUsage;
 
-export async function getGift(reads: Reads, caller: Caller, id: string): Promise<Gift> {
+export async function getGift(reads: Reads, caller: Caller, id: string, publicUrl: string): Promise<Gift> {
   const gift = await findGift(reads, caller, id);
   if (!gift) throw new ApiError('gift_not_found');
-  return toGift(gift, caller);
+  return toGift(gift, caller, publicUrl);
 }
 
 export async function listGifts(
   db: Reads,
   caller: Caller,
   query: Call<ListGifts>['query'],
+  publicUrl: string,
 ): Promise<Answer<ListGifts>> {
   const page = readPage(query);
   const matching = matches(caller, query);
@@ -131,18 +144,24 @@ export async function listGifts(
     db.one<{ total: bigint }>(sql`select count(*) as total from gifts where ${matching}`),
   ]);
   return toPage(
-    gifts.map((gift) => toGift(gift, caller)),
+    gifts.map((gift) => toGift(gift, caller, publicUrl)),
     Number(count?.total ?? 0n),
     page,
   );
 }
 
 function matches({ organizationId, environment }: Caller, query: Call<ListGifts>['query']): Sql {
-  const { isActive = null, type = null, campaignName = null } = query;
+  const { isActive = null, type = null, campaignName = null, search } = query;
   return sql`organization_id = ${organizationId} and environment = ${environment} and deleted_at is null
     and (${isActive}::boolean is null or is_active = ${isActive})
     and (${type}::text is null or type = ${type})
-    and (${campaignName}::text is null or campaign_name = ${campaignName})`;
+    and (${campaignName}::text is null or campaign_name = ${campaignName})
+    ${search === undefined ? sql`` : found(search)}`;
+}
+
+function found(search: string): Sql {
+  const escaped = search.replaceAll(/[\\%_]/g, (character) => `\\${character}`);
+  return sql`and (id = ${search} or code_key like ${`${codeKey(escaped)}%`} or name ilike ${`%${escaped}%`})`;
 }
 
 /** Excludes deleted gifts, but not what was redeemed of them. */
@@ -168,6 +187,101 @@ export async function getGiftUsage(db: Reads, caller: Caller, nowMs: number): Pr
     totalHeldUsd: usdToNumber(held),
     totalRedeemedUsd: usdToNumber(counts?.redeemed ?? 0n),
   };
+}
+
+type ListCampaigns = typeof endpoints.listCampaigns;
+
+interface CampaignRow extends Place {
+  readonly name: string;
+  readonly gifts: bigint;
+  readonly active: bigint;
+  readonly redeems: bigint;
+  readonly total: UsdMicros;
+  readonly redeemed: UsdMicros;
+  readonly first: Date;
+  readonly last: Date;
+}
+
+/** A campaign stands where its newest gift does. */
+export async function listCampaigns(
+  db: Reads,
+  caller: Caller,
+  query: Call<ListCampaigns>['query'],
+  nowMs: number,
+): Promise<Answer<ListCampaigns>> {
+  const { limit, after } = readCursor(query);
+  const now = new Date(nowMs);
+  const rows = await db.rows<CampaignRow>(sql`
+    with campaigns as (
+      select campaign_name as name, max(id) as id, min(created_at) as first, max(created_at) as last,
+             count(*) filter (where deleted_at is null) as gifts,
+             count(*) filter (
+               where deleted_at is null and is_active and starts_at <= ${now} and total_redeems < max_redeems
+                 and (expires_at is null or expires_at > ${now})) as active,
+             sum(total_redeems)::bigint as redeems,
+             coalesce(sum(amount_micros * max_redeems) filter (where deleted_at is null), 0)::bigint as total,
+             sum(redeemed_micros)::bigint as redeemed
+        from gifts
+       where organization_id = ${caller.organizationId} and environment = ${caller.environment}
+         and campaign_name is not null
+       group by campaign_name
+    )
+    select *, ${microsOf(sql`last`)} as micros
+      from campaigns
+     where gifts > 0 ${olderThan(after, sql`last`, sql`id`)}
+     order by last desc, id desc
+     limit ${limit + 1}`);
+  return toCursorPage(rows, limit, (row) => ({
+    name: row.name,
+    gifts: Number(row.gifts),
+    activeGifts: Number(row.active),
+    redeems: Number(row.redeems),
+    totalUsd: usdToNumber(row.total),
+    redeemedUsd: usdToNumber(row.redeemed),
+    firstCreatedAt: row.first.toISOString(),
+    lastCreatedAt: row.last.toISOString(),
+  }));
+}
+
+type ListHolds = typeof endpoints.listHolds;
+
+interface HoldRow extends Place {
+  readonly amount: UsdMicros;
+  readonly settled: UsdMicros;
+  readonly released: UsdMicros;
+  readonly giftId: string | null;
+  readonly giftName: string | null;
+  readonly redeemId: string | null;
+  readonly createdAt: Date;
+}
+
+/** Only gifts and redeems take holds. Ids ascend with time, so the index gives the order. */
+export async function listHolds(
+  db: Reads,
+  { organizationId, environment }: Caller,
+  query: Call<ListHolds>['query'],
+): Promise<Answer<ListHolds>> {
+  const { limit, after } = readCursor(query);
+  const rows = await db.rows<HoldRow>(sql`
+    select hold.id, hold.amount_micros as amount, hold.settled_micros as settled, hold.released_micros as released,
+           gifts.id as "giftId", gifts.name as "giftName", r.id as "redeemId", entry.created_at as "createdAt",
+           ${microsOf(sql`entry.created_at`)} as micros
+      from ledger_holds hold
+      join ledger_entries entry on entry.id = hold.id
+      left join gift_redeems r on r.id = entry.reference
+      left join gifts on gifts.id = coalesce(r.gift_id, entry.reference)
+     where hold.organization_id = ${organizationId} and hold.environment = ${environment} and hold.status = 'OPEN'
+           ${after === undefined ? sql`` : sql`and hold.id < ${after.id}`}
+     order by hold.id desc
+     limit ${limit + 1}`);
+  return toCursorPage(rows, limit, ({ micros: _, amount, settled, released, createdAt, ...row }) => ({
+    ...row,
+    amountUsd: usdToNumber(amount),
+    settledUsd: usdToNumber(settled),
+    releasedUsd: usdToNumber(released),
+    heldUsd: usdToNumber(amount - settled - released),
+    createdAt: createdAt.toISOString(),
+  }));
 }
 
 type ListGiftRedeems = typeof endpoints.listGiftRedeems;
@@ -202,11 +316,13 @@ export async function listGiftRedeems(
   query: Call<ListGiftRedeems>['query'],
 ): Promise<Answer<ListGiftRedeems>> {
   const page = readPage(query);
+  const { giftId } = query;
+  const which = sql`${ofCaller(caller)} ${giftId === undefined ? sql`` : sql`and r.gift_id = ${giftId}`}`;
   const [rows, count] = await Promise.all([
     db.rows<Row>(sql`
-      ${redeemRows} where ${ofCaller(caller)}
+      ${redeemRows} where ${which}
        order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`),
-    db.one<{ total: bigint }>(sql`select count(*) as total from gift_redeems r where ${ofCaller(caller)}`),
+    db.one<{ total: bigint }>(sql`select count(*) as total from gift_redeems r where ${which}`),
   ]);
   return toPage(rows.map(toGiftRedeem), Number(count?.total ?? 0n), page);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, NOW, useGifts } from '../../testing/gifts.ts';
+import { at, BRIDGE, DAY_MS, DOLLAR, end, GAS, NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { Caller } from '../http/call.ts';
@@ -42,7 +42,7 @@ describe('changing a gift', () => {
     expect(await refusal(fixture.update(caller, gift.id, { expiresAt: at(1) }), 'invalid_request')).toContain(
       'body.expiresAt must be after startsAt',
     );
-    expect(await getGift(fixture.db, caller, gift.id)).toEqual(gift);
+    expect(await getGift(fixture.db, caller, gift.id, PUBLIC_URL)).toEqual(gift);
   });
 
   it('to an expiry that is over gives the rest back at once', async () => {
@@ -65,7 +65,7 @@ describe('changing a gift', () => {
     ] as const) {
       await refusal(fixture.update(who, id, { isActive: false }), 'gift_not_found');
       await refusal(fixture.delete(who, id), 'gift_not_found');
-      await refusal(getGift(fixture.db, who, id), 'gift_not_found');
+      await refusal(getGift(fixture.db, who, id, PUBLIC_URL), 'gift_not_found');
     }
     expect(await fixture.everything(caller)).toEqual(before);
     await fixture.delete(caller, gift.id);

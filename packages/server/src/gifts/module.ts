@@ -10,13 +10,16 @@ import { burnOutcomes } from './burn.ts';
 import { type ClaimDeps, claimChallenge, claimGift, redeemGift, redeemStatus } from './claim.ts';
 import { deleteExpiredProofs } from './code-lookup.ts';
 import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
+import { type EvidenceLinks, getRedeemEvidence, getSharedEvidence, shareRedeemEvidence } from './evidence.ts';
 import {
   deleteGift,
   getGift,
   getGiftRedeem,
   getGiftUsage,
+  listCampaigns,
   listGiftRedeems,
   listGifts,
+  listHolds,
   releaseExpired,
   updateGift,
 } from './manage-gifts.ts';
@@ -37,12 +40,21 @@ type GiftOperation =
   | 'updateGift'
   | 'deleteGift'
   | 'getGiftUsage'
+  | 'listCampaigns'
+  | 'listHolds'
   | 'listGiftRedeems'
-  | 'getGiftRedeem';
+  | 'getGiftRedeem'
+  | 'getRedeemEvidence'
+  | 'shareRedeemEvidence'
+  | 'getSharedEvidence';
 
 type ClaimOperation = 'getClaimChallenge' | 'claimGift' | 'redeemGift' | 'getRedeemStatus';
 
-export type GiftModuleDeps = GiftDeps & ClaimDeps & PayoutJobDeps & BridgeRedeemDeps;
+interface EvidenceDeps {
+  readonly links: EvidenceLinks;
+}
+
+export type GiftModuleDeps = GiftDeps & EvidenceDeps & ClaimDeps & PayoutJobDeps & BridgeRedeemDeps;
 
 export function create(deps: GiftModuleDeps): Module<GiftOperation | ClaimOperation> {
   return {
@@ -57,18 +69,23 @@ export function relayOutcomes(deps: OutcomeDeps): Pick<OutcomeHandlers, 'payout'
   return { ...payoutOutcomes(deps), ...burnOutcomes(deps) };
 }
 
-function giftHandlers(deps: GiftDeps): Pick<Handlers, GiftOperation> {
-  const { db, now = Date.now } = deps;
+function giftHandlers(deps: GiftDeps & EvidenceDeps): Pick<Handlers, GiftOperation> {
+  const { db, publicUrl, now = Date.now } = deps;
   return {
     createGift: (call) => createGift(deps, call),
     createGiftsBulk: (call) => createGiftsBulk(deps, call),
-    listGifts: ({ caller, query }) => listGifts(db.lists, caller, query),
-    getGift: ({ caller, params }) => getGift(db.reads, caller, params.id),
+    listGifts: ({ caller, query }) => listGifts(db.lists, caller, query, publicUrl),
+    getGift: ({ caller, params }) => getGift(db.reads, caller, params.id, publicUrl),
     updateGift: (call) => updateGift(deps, call),
     deleteGift: (call) => deleteGift(call),
     getGiftUsage: ({ caller }) => getGiftUsage(db.lists, caller, now()),
     listGiftRedeems: ({ caller, query }) => listGiftRedeems(db.lists, caller, query),
+    listCampaigns: ({ caller, query }) => listCampaigns(db.lists, caller, query, now()),
+    listHolds: ({ caller, query }) => listHolds(db.lists, caller, query),
     getGiftRedeem: ({ caller, params }) => getGiftRedeem(db.reads, caller, params.id),
+    getRedeemEvidence: ({ caller, params }) => getRedeemEvidence(db.reads, caller, params.id),
+    shareRedeemEvidence: (call) => shareRedeemEvidence(deps, call),
+    getSharedEvidence: ({ params }) => getSharedEvidence(db.reads, deps, params.token),
   };
 }
 

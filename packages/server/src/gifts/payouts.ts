@@ -175,7 +175,8 @@ async function markRedeemsPaid(
   } else await reinstateRelay(tx, relayId);
   const unpaid = redeems.filter(({ id }) => !paid.has(id)).map(({ id }) => id);
   if (unpaid.length > 0) throw new Error(`The receipt of ${toHex(hash)} lacks the transfers of ${unpaid.join(', ')}.`);
-  const ends = redeems.map(({ id }): RedeemEnd => ({ id, end: 'SUCCESS', transactionHash: toHex(hash) }));
+  const paidAs = { end: 'SUCCESS', transactionHash: toHex(hash), at: outcome.confirmedAt } as const;
+  const ends = redeems.map(({ id }): RedeemEnd => ({ id, ...paidAs }));
   await endRedeems(tx, ends, log);
 }
 

@@ -119,6 +119,8 @@ export const REDEEMS_CHANNEL = 'svc_redeems';
 export interface SuccessFacts {
   readonly transactionHash?: string;
   readonly receiveHash?: string;
+  /** Of the block. Default: now. */
+  readonly at?: Date | undefined;
 }
 
 export interface FailureFacts {
@@ -192,6 +194,7 @@ async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLo
     update gift_redeems
        set status = 'SUCCESS', transaction_hash = coalesce(${facts.transactionHash ?? null}, transaction_hash),
            receive_hash = coalesce(${facts.receiveHash ?? null}, receive_hash), updated_at = now(),
+           ended_at = coalesce(${facts.at ?? null}, case when status = 'SUCCESS' then ended_at end, now()),
            reason = case when status = 'SUCCESS' then reason end
      where id = ${id} and status = ${status}`);
   if (status === 'SUCCESS') return;
@@ -209,7 +212,8 @@ async function fail(tx: Db, redeem: Redeem, { reason, burned = false }: FailureF
   // A given back redeem loses its key: a repeated request tries anew.
   await tx.run(sql`
     update gift_redeems
-       set status = 'FAILED', reason = ${reason}, request_key = case when ${burned} then request_key end, updated_at = now()
+       set status = 'FAILED', reason = ${reason}, request_key = case when ${burned} then request_key end, updated_at = now(),
+           ended_at = now()
      where id = ${id} and status = ${status}`);
   if (burned) {
     await settle(tx, { holdId: redeem.holdId, amount: redeem.share, reference: id });

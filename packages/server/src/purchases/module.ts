@@ -8,7 +8,13 @@ import { confirmPayment, type FulfilmentDeps, requeueStalledPurchases } from './
 import { cancelSkuPurchase, orderPurchase } from './fulfilment.ts';
 import { type CallbackDeps, registerProviderCallback } from './provider-callback.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK, type ToConfirm, type ToOrder } from './purchase.ts';
-import { createPurchase, getPurchase, listOwnPurchases, type PurchaseDeps } from './record-purchase.ts';
+import {
+  createPurchase,
+  getProviderStatus,
+  getPurchase,
+  listOwnPurchases,
+  type PurchaseDeps,
+} from './record-purchase.ts';
 import { requeueFailedRefunds } from './refund-outcome.ts';
 import { type RefundDeps, refundSkuPurchase } from './refunds.ts';
 
@@ -17,7 +23,8 @@ type PurchaseOperation =
   | 'getSkuPurchase'
   | 'listSkuPurchases'
   | 'cancelSkuPurchase'
-  | 'refundSkuPurchase';
+  | 'refundSkuPurchase'
+  | 'getProviderStatus';
 
 export type PurchaseModuleDeps = PurchaseDeps & RefundJobDeps & FulfilmentDeps & CallbackDeps;
 
@@ -30,7 +37,7 @@ export function create(deps: PurchaseModuleDeps): Module<PurchaseOperation> {
   };
 }
 
-function purchaseHandlers(deps: PurchaseDeps & RefundDeps): Pick<Handlers, PurchaseOperation> {
+function purchaseHandlers(deps: PurchaseDeps & RefundDeps & FulfilmentDeps): Pick<Handlers, PurchaseOperation> {
   const { reads } = deps.db;
   return {
     createSkuPurchase: (call) => createPurchase(deps, call),
@@ -38,6 +45,7 @@ function purchaseHandlers(deps: PurchaseDeps & RefundDeps): Pick<Handlers, Purch
     listSkuPurchases: ({ caller, query }) => listOwnPurchases(deps.db.lists, caller, query),
     cancelSkuPurchase: (call) => cancelSkuPurchase(deps, call),
     refundSkuPurchase: (call) => refundSkuPurchase(deps, call),
+    getProviderStatus: ({ caller }) => getProviderStatus(deps.db.lists, deps.providers, caller),
   };
 }
 

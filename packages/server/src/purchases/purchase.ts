@@ -164,6 +164,9 @@ export async function changePurchase(tx: Db, id: string, change: PurchaseChange)
            refund_status = coalesce(refund_status, ${refundDue ? 'DUE' : null}),
            updated_at = greatest(created_at, now())
      where id = ${id} and type = 'SKU_PURCHASE' and status = any(${purchaseStatusesBefore(status)}::text[])`);
+  if (changed === 1 && purchaseTransitions[status].length === 0) {
+    await tx.run(sql`update sku_purchases set ended_at = now() where id = ${id}`);
+  }
   return changed === 1;
 }
 

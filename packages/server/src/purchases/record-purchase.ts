@@ -19,7 +19,7 @@ import {
   type UsdMicros,
 } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import type { Database, Db, Reads } from '@svc/store';
+import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
 import { type Token, tokensOf } from '../chains/tokens.ts';
 import { type Exchange, mxnToUsd } from '../exchanges/exchange.ts';
@@ -282,6 +282,41 @@ async function mayRead(reads: Reads, caller: Caller, { senderAddress }: Transact
   if (caller.proof !== 'user token') return true;
   const address = parseStarknetAddress(senderAddress);
   return address.ok && (await findWallet(reads, caller, address.value)) !== undefined;
+}
+
+/** Bounds the search for the last failure of an organisation that has none. */
+const RECENT = 1_000;
+
+export async function getProviderStatus(
+  reads: Reads,
+  providers: Providers,
+  { organizationId, environment }: Caller,
+): Promise<AnswerOf<typeof endpoints.getProviderStatus>> {
+  const own = sql`type = 'SKU_PURCHASE' and organization_id = ${organizationId} and environment = ${environment}`;
+  const ended = (status: 'SUCCESS' | 'FAILED') =>
+    reads.one<{ at: Date; reason: string | null }>(sql`
+      select coalesce(ended_at, updated_at) as at, revert_reason as reason
+        from (select id, status, revert_reason, updated_at from transactions
+               where ${own} order by id desc limit ${RECENT}) recent
+        join sku_purchases using (id)
+       where status = ${status} and ordered_at is not null
+       order by 1 desc limit 1`);
+  const [pending, completed, failed] = await Promise.all([
+    reads.one<{ count: bigint; oldest: Date | null }>(sql`
+      select count(*) as count, min(paid_at) as oldest from transactions join sku_purchases using (id)
+       where ${own} and status = 'PROCESSING'`),
+    ended('SUCCESS'),
+    ended('FAILED'),
+  ]);
+  return {
+    environment,
+    configured: providers(environment) !== undefined,
+    pending: Number(pending?.count ?? 0n),
+    oldestPendingAt: pending?.oldest?.toISOString() ?? null,
+    lastCompletedAt: completed?.at.toISOString() ?? null,
+    lastFailedAt: failed?.at.toISOString() ?? null,
+    lastFailure: failed?.reason ?? null,
+  };
 }
 
 export async function listOwnPurchases(
