@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
 process.env.NODE_COMPILE_CACHE ??= path.join(tmpdir(), 'svc-test-compile-cache');
 
 const database = 'packages/store/src/testing/global-setup.ts';
-const claimPage = 'packages/web/build/testing/global-setup.ts';
+const pages = 'packages/web/build/testing/global-setup.ts';
 const sharedService = 'tests/support/shared-service.ts';
 /** Statement names of `sql` are process-wide: these two files count them. */
 const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];
@@ -55,24 +55,24 @@ export default defineConfig({
           name: 'service',
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/{browser,chaos,contracts}/**', 'tests/architecture.test.ts', 'tests/sdk/size.test.ts'],
-          globalSetup: [database, claimPage, sharedService],
+          globalSetup: [database, pages, sharedService],
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: 'browser', include: ['tests/browser/**/*.test.ts'], globalSetup: [database, claimPage] },
+        test: { name: 'browser', include: ['tests/browser/**/*.test.ts'], globalSetup: [database, pages] },
       },
       {
         extends: true,
-        test: { name: 'chaos', include: ['tests/chaos/**/*.test.ts'], globalSetup: [database, claimPage] },
+        test: { name: 'chaos', include: ['tests/chaos/**/*.test.ts'], globalSetup: [database, pages] },
       },
       {
         extends: true,
         test: {
           name: 'contracts',
           include: ['contracts/scenarios/**/*.test.ts', 'tests/contracts/**/*.test.ts'],
-          globalSetup: [database, claimPage],
+          globalSetup: [database, pages],
         },
       },
     ],

@@ -38,7 +38,7 @@ const composition = [
   'admin.ts',
   'app.ts',
   'background.ts',
-  'claim-page.ts',
+
   'config.ts',
   'database.ts',
   'dev-credentials.ts',
@@ -46,6 +46,7 @@ const composition = [
   'listener.ts',
   'main.ts',
   'modules.ts',
+  'pages.ts',
   'service.ts',
 ];
 /** The files of a capability that other capabilities may import. */

@@ -4,11 +4,30 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildPages } from '../../packages/web/build/build.ts';
+import { entries, type PageName } from '../../packages/web/build/entries.ts';
 import { fingerprint } from '../../packages/web/build/fingerprint.ts';
 import { loadPages } from '../../packages/web/build/pages.ts';
 import { dist } from '../../packages/web/build/paths.ts';
 
 const BUILD_LIMIT_MS = 120_000;
+const FIRST_VIEW_BYTES = 250_000;
+
+const assetsOf = (html: string) =>
+  [...html.matchAll(/(?:src|href)="\.\/assets\/([^"]+)"/g)].map(([, name = '']) => name);
+
+/** What a browser loads before a page runs. */
+function withStaticImports(names: readonly string[], assets: ReadonlyMap<string, { body: Buffer }>): string[] {
+  const found = new Set<string>();
+  const add = (name: string) => {
+    const asset = assets.get(name);
+    if (!asset || found.has(name)) return;
+    found.add(name);
+    if (!name.endsWith('.js')) return;
+    for (const [, next = ''] of asset.body.toString().matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g)) add(next);
+  };
+  for (const name of names) add(name);
+  return [...found];
+}
 
 describe('a fingerprint', () => {
   let folder: string;
@@ -50,7 +69,8 @@ describe('the pages', () => {
         const files = await readdir(path.join(dist, name, 'assets'));
         const plain = files.filter((file) => !file.endsWith('.br'));
         expect(files).toHaveLength(plain.length * 2);
-        expect(plain.map((file) => path.extname(file)).sort()).toEqual(['.css', '.js', '.js', '.js']);
+        expect([...new Set(plain.map((file) => path.extname(file)))].sort()).toEqual(['.css', '.js', '.svg']);
+        expect(await readdir(path.join(dist, name))).toEqual(expect.arrayContaining(Object.values(entries)));
         expect((await readdir(dist)).filter((other) => other.startsWith(`draft-${process.pid}`))).toEqual([]);
       } finally {
         await rm(path.join(dist, name), { recursive: true, force: true });
@@ -59,14 +79,28 @@ describe('the pages', () => {
     BUILD_LIMIT_MS,
   );
 
-  it(
-    'name their assets by content, and contain no inline scripts',
-    async () => {
+  it.each(Object.keys(entries) as PageName[])(
+    'name their assets by content, and contain no inline scripts: %s',
+    async (page) => {
       const { html, assets } = await loadPages(() => undefined);
-      const named = [...html.matchAll(/(?:src|href)="\.\/assets\/([^"]+)"/g)].map(([, name = '']) => name);
+      const named = assetsOf(html[page]);
       expect(named.length).toBeGreaterThan(1);
       expect(named.filter((name) => !assets.has(name) || !/-[\w-]{8}\.\w+$/.test(name))).toEqual([]);
-      expect(html).not.toMatch(/<script[^>]*>[^<]|<style|\son\w+=|\sstyle=/);
+      expect(html[page]).not.toMatch(/<script[^>]*>[^<]|<style|\son\w+=|\sstyle=/);
+    },
+    BUILD_LIMIT_MS,
+  );
+
+  it(
+    'show the dashboard first with less than 250 kB, without the schemas of the interface',
+    async () => {
+      const { html, assets } = await loadPages(() => undefined);
+      const first = withStaticImports(assetsOf(html.dashboard), assets);
+      const bytes = first.reduce((sum, name) => sum + (assets.get(name)?.brotli.length ?? 0), 0);
+      expect(bytes).toBeGreaterThan(50_000);
+      expect(bytes).toBeLessThan(FIRST_VIEW_BYTES);
+      const scripts = first.map((name) => assets.get(name)?.body.toString() ?? '');
+      expect(scripts.filter((text) => text.includes('operationId'))).toEqual([]);
     },
     BUILD_LIMIT_MS,
   );

@@ -10,7 +10,6 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { limitFailures } from './auth/authenticate.ts';
-import { type ClaimPage, registerClaimPage } from './claim-page.ts';
 import type { Config } from './config.ts';
 import type { AdmissionControl } from './http/admission.ts';
 import type { Authenticate } from './http/call.ts';
@@ -27,6 +26,7 @@ import {
   setHeadersOfEarlyAnswer,
 } from './http/request-hooks.ts';
 import type { Modules } from './modules.ts';
+import { registerPages, type ServedPages } from './pages.ts';
 import { registerReference } from './reference/page.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -46,7 +46,7 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
   readonly authenticate: Authenticate;
   readonly publicUrl: string;
   /** Undefined in a process that only runs jobs: it serves nothing but its health and metrics. */
-  readonly claimPage: ClaimPage | undefined;
+  readonly pages: ServedPages | undefined;
 }
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
@@ -101,9 +101,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     metricsToken: config.metricsToken,
     isBehindProxy: config.trustProxy > 0 || config.publicUrl !== undefined,
   });
-  if (deps.claimPage) {
+  if (deps.pages) {
     registerReference(app, publicUrl);
-    registerClaimPage(app, deps.claimPage);
+    registerPages(app, deps.pages);
     await app.register(async (v1) => registerInterface(v1, deps, keyed), { prefix: '/v1' });
   }
   return app;

@@ -9,7 +9,6 @@ import { startBackground } from './background.ts';
 import { checkBridgeContracts } from './bridge/cctp-bridge.ts';
 import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
-import { loadClaimPage } from './claim-page.ts';
 import type { Config, RelayerAccount } from './config.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { foldersOf, openDatabase } from './database.ts';
@@ -25,6 +24,7 @@ import { createMailers } from './mail/mailers.ts';
 import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
 import { isLoopbackAddress, publicOnly } from './outbound/address-guard.ts';
+import { loadServedPages } from './pages.ts';
 import type { Fulfilment } from './purchases/provider.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
 
@@ -71,7 +71,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
   const steps = createStopList(log);
   for (const warning of config.warnings) log.warn(warning);
   try {
-    const claimPage = loadClaimPage(config, log, lines.flush);
+    const pages = loadServedPages(config, log, lines.flush);
     const database = await openDatabase(config, sandbox?.migrations, log);
     steps.add(() => database.close());
     const { db } = database;
@@ -131,7 +131,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       keyWaiters,
       authenticate: createAuthenticate({ credentials, userTokens }),
       publicUrl: addresses.public,
-      claimPage: await claimPage,
+      pages: await pages,
     });
     steps.add(() => app.close());
     // A process that only runs jobs takes no results; another one does.

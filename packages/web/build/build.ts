@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { build } from 'vite';
+import { entries } from './entries.ts';
 import { dist, web } from './paths.ts';
 
 const compress = promisify(brotliCompress);
@@ -29,7 +30,7 @@ async function bundle(outDir: string): Promise<void> {
   await build({
     configFile: false,
     root: web,
-    // Relative: the page works below any path prefix of a proxy.
+    // Relative: the pages work below any path prefix of a proxy.
     base: './',
     logLevel: 'warn',
     // Independent of NODE_ENV: builds are named by their sources alone, and a server in production may find one that
@@ -44,6 +45,13 @@ async function bundle(outDir: string): Promise<void> {
       // Inlined scripts would violate the content security policy.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      rolldownOptions: {
+        input: Object.values(entries).map((file) => path.join(web, file)),
+        onwarn: (warning, report) => {
+          // Every file of Base UI says that it is for browsers.
+          if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') report(warning);
+        },
+      },
     },
   });
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { entries } from './entries.ts';
 import { root } from './paths.ts';
 
 /** Sources and dependency versions of the pages. */
 const SOURCES = [
-  'packages/web/index.html',
+  ...Object.values(entries).map((file) => `packages/web/${file}`),
   'packages/web/src',
   'packages/web/build',
   'packages/sdk/src',

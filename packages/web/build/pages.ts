@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { entries, type PageName } from './entries.ts';
 import { fingerprint } from './fingerprint.ts';
 import { dist } from './paths.ts';
 
 const run = promisify(execFile);
 const BUILDER = path.join(import.meta.dirname, 'main.ts');
-/** A build takes two seconds on an idle machine. */
+/** A build takes a few seconds on an idle machine. */
 const BUILD_LIMIT_MS = 180_000;
 
 export interface PageAsset {
@@ -15,8 +16,10 @@ export interface PageAsset {
   readonly brotli: Buffer;
 }
 
+export type { PageName };
+
 export interface Pages {
-  readonly html: string;
+  readonly html: Readonly<Record<PageName, string>>;
   readonly assets: ReadonlyMap<string, PageAsset>;
 }
 
@@ -30,10 +33,12 @@ export async function loadPages(log: (line: string) => void): Promise<Pages> {
   const name = await fingerprint();
   const folder = path.join(dist, name);
   if (!(await exists(folder))) {
-    log('Building the claim page (only when its sources changed)…');
+    log('Building the pages (only when their sources changed)…');
     await buildInChildProcess();
   }
-  const html = await readFile(path.join(folder, 'index.html'), 'utf8');
+  const names = Object.keys(entries) as PageName[];
+  const texts = names.map(async (page) => [page, await readFile(path.join(folder, entries[page]), 'utf8')] as const);
+  const html = Object.fromEntries(await Promise.all(texts)) as Record<PageName, string>;
   return { html, assets: await readAssets(path.join(folder, 'assets')) };
 }
 
@@ -41,7 +46,7 @@ export async function loadPages(log: (line: string) => void): Promise<Pages> {
 async function buildInChildProcess(): Promise<void> {
   await run(process.execPath, [BUILDER], { timeout: BUILD_LIMIT_MS }).catch((error: Error & { stderr?: string }) => {
     throw new PagesError(
-      `The claim page could not be built. Where nothing may be written to ${dist}, build it before: npm run build:web\n${error.stderr ?? error.message}`,
+      `The pages could not be built. Where nothing may be written to ${dist}, build them before: npm run build:web\n${error.stderr ?? error.message}`,
     );
   });
 }

@@ -2,23 +2,28 @@ import { ApiError } from '@svc/protocol';
 import type { Pages } from '@svc/web/pages';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { type Explorers, explorersOf, registerClaimPage } from './claim-page.ts';
 import { replyWithError } from './http/error-reply.ts';
 import { addSecurityHeaders } from './http/request-hooks.ts';
+import { type Explorers, explorersOf, registerPages } from './pages.ts';
 
 const pages: Pages = {
-  html: '<meta name="svc-explorers" content="" /><script src="./assets/a-1.js"></script>',
+  html: {
+    claim: '<meta name="svc-explorers" content="" /><script src="./assets/a-1.js"></script>',
+    dashboard: '<title>Dashboard</title><script src="./assets/a-1.js"></script>',
+    explorer: '<title>Explorer</title><script src="./assets/a-1.js"></script>',
+    home: '<title>Home</title><script src="./assets/a-1.js"></script>',
+  },
   assets: new Map([['a-1.js', { body: Buffer.from('plain'), brotli: Buffer.from('small') }]]),
 };
 
-function open(explorers: Explorers = {}) {
+function open(explorers: Explorers = {}, hasSandbox = true) {
   const app = Fastify();
   addSecurityHeaders(app, 'http://svc.test');
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  registerClaimPage(app, { pages, explorers });
+  registerPages(app, { pages, explorers, hasSandbox });
   return app;
 }
 
@@ -27,7 +32,7 @@ describe('the claim page', () => {
     const replies = await Promise.all(
       ['/claim/NAVIDAD', '/claim/assets', '/claim/'].map((url) => open().inject({ url })),
     );
-    expect(replies.map(({ body }) => body)).toEqual(Array(3).fill(pages.html));
+    expect(replies.map(({ body }) => body)).toEqual(Array(3).fill(pages.html.claim));
     const headers = replies[0]?.headers ?? {};
     expect(headers).toMatchObject({ 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' });
     expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
@@ -63,6 +68,53 @@ describe('the claim page', () => {
   it('is told of explorers where everything that it shows is on a live network', async () => {
     const { body } = await open({ starknet: 'https://explorer.example/{hash}' }).inject('/claim/NAVIDAD');
     expect(body).toContain('content="{&quot;starknet&quot;:&quot;https://explorer.example/{hash}&quot;}"');
+  });
+});
+
+describe('the dashboard', () => {
+  it.each([
+    ['/dashboard', './dashboard/assets/a-1.js'],
+    ['/dashboard?env=production', './dashboard/assets/a-1.js'],
+    ['/dashboard/', './assets/a-1.js'],
+    ['/dashboard/wallets', './assets/a-1.js'],
+    ['/dashboard/developers/webhooks/7?tab=a/b', '../../assets/a-1.js'],
+  ])('answers at %s, with its assets below any path prefix', async (url, script) => {
+    const { body, headers } = await open().inject(url);
+    expect(body).toBe(`<title>Dashboard</title><script src="${script}"></script>`);
+    expect(headers).toMatchObject({ 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' });
+  });
+
+  it('runs its own scripts and styles alone, and cannot be framed', async () => {
+    const { headers } = await open().inject('/dashboard');
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; " +
+        "base-uri 'none'; frame-ancestors 'none'; img-src 'self' data: blob:; form-action 'self'",
+    );
+  });
+
+  it('has its assets beside it, and no page at an unknown one', async () => {
+    expect((await open().inject('/dashboard/assets/a-1.js')).body).toBe('plain');
+    expect((await open().inject('/dashboard/assets/a-2.js')).statusCode).toBe(404);
+  });
+});
+
+describe('the explorer', () => {
+  it('exists with the sandbox alone', async () => {
+    const paths = ['/sandbox/explorer', '/sandbox/explorer/blocks/7', '/sandbox/explorer/assets/a-1.js'];
+    const statuses = async (hasSandbox: boolean) =>
+      Promise.all(paths.map(async (url) => (await open({}, hasSandbox).inject(url)).statusCode));
+    expect(await statuses(true)).toEqual([200, 200, 200]);
+    expect(await statuses(false)).toEqual([404, 404, 404]);
+  });
+});
+
+describe('the home page', () => {
+  it('is for browsers; other clients are told that nothing is here', async () => {
+    const page = await open().inject({ url: '/', headers: { accept: 'text/html,application/xhtml+xml' } });
+    expect([page.statusCode, page.body]).toEqual([200, pages.html.home]);
+    const answer = await open().inject({ url: '/', headers: { accept: '*/*' } });
+    expect([answer.statusCode, answer.json().error]).toEqual([404, 'not_found']);
+    expect((await open().inject('/assets/a-1.js')).body).toBe('plain');
   });
 });
 

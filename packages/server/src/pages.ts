@@ -1,0 +1,133 @@
+import { ApiError, type RedeemChain } from '@svc/protocol';
+import { loadPages, type PageName, type Pages } from '@svc/web/pages';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { LiveStarknet } from './chains/networks.ts';
+import type { Config } from './config.ts';
+
+export interface ServedPages {
+  readonly pages: Pages;
+  readonly explorers: Explorers;
+  /** The explorer shows the sandbox's chain. */
+  readonly hasSandbox: boolean;
+}
+
+/** Built where its sources changed, while the database starts; so it is begun first and awaited last. */
+export function loadServedPages(config: Config, log: Logger, flush: () => void): Promise<ServedPages | undefined> {
+  if (config.role === 'worker') return Promise.resolve(undefined);
+  const explorers = explorersOf(config.chains.starknet, config.sandbox);
+  const loading = loadPages((line) => {
+    log.info(line);
+    flush();
+  }).then((pages) => ({ pages, explorers, hasSandbox: config.sandbox }));
+  // The caller awaits it later; until then a failure is not unhandled.
+  loading.catch(() => undefined);
+  return loading;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+];
+/** `data:` is for the empty icon, without which browsers request one. */
+const CLAIM_POLICY = [...POLICY, 'img-src data:', "form-action 'none'"].join('; ');
+/** `blob:` is for pictures that a page makes itself, such as a chosen logo. */
+const POLICY_OF_OTHERS = [...POLICY, "img-src 'self' data: blob:", "form-action 'self'"].join('; ');
+/** Asset names contain a content hash. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+export function registerPages(app: FastifyInstance, { pages, explorers, hasSandbox }: ServedPages): void {
+  registerClaimPage(app, withExplorers(pages.html.claim, explorers));
+  registerAssets(app, '/claim', pages);
+  registerTree(app, '/dashboard', pages, 'dashboard');
+  if (hasSandbox) registerTree(app, '/sandbox/explorer', pages, 'explorer');
+  registerHome(app, pages.html.home);
+  registerAssets(app, '', pages);
+}
+
+/** The same page for every code: it asks the interface what the code gives. */
+function registerClaimPage(app: FastifyInstance, html: string): void {
+  const page = (reply: FastifyReply) => {
+    reply.header('content-security-policy', CLAIM_POLICY).header('permissions-policy', 'camera=(self)');
+    return sendHtml(reply, html);
+  };
+  // The page refers to its assets by relative paths.
+  app.get('/claim', async (_, reply) => reply.redirect('claim/'));
+  app.get('/claim/', async (_, reply) => page(reply));
+  app.get('/claim/:code', async (_, reply) => page(reply));
+}
+
+/** One page for a path and every path below it: the page reads the address itself. */
+function registerTree(app: FastifyInstance, prefix: string, pages: Pages, name: PageName): void {
+  const page = async ({ url }: FastifyRequest, reply: FastifyReply) => {
+    reply.header('content-security-policy', POLICY_OF_OTHERS);
+    return sendHtml(reply, pages.html[name].replaceAll('"./assets/', `"${pathToTree(url, prefix)}assets/`));
+  };
+  app.get(prefix, page);
+  app.get(`${prefix}/*`, page);
+  registerAssets(app, prefix, pages);
+}
+
+/** Relative, so that a proxy may add a path prefix: `/dashboard/gifts/new` is one folder below the assets' parent. */
+function pathToTree(url: string, prefix: string): string {
+  const path = url.split('?', 1)[0] ?? '';
+  const below = path.slice(prefix.length);
+  if (below === '') return `./${prefix.split('/').at(-1)}/`;
+  return '../'.repeat(below.split('/').length - 2) || './';
+}
+
+/** For browsers; other clients of an address without an endpoint get the interface's answer. */
+function registerHome(app: FastifyInstance, html: string): void {
+  app.get('/', async ({ headers }, reply) => {
+    if (!headers.accept?.includes('text/html')) return reply.callNotFound();
+    reply.header('content-security-policy', POLICY_OF_OTHERS).header('vary', 'accept');
+    return sendHtml(reply, html);
+  });
+}
+
+function registerAssets(app: FastifyInstance, prefix: string, { assets }: Pages): void {
+  app.get<{ Params: { name: string } }>(`${prefix}/assets/:name`, async ({ params: { name }, headers }, reply) => {
+    const asset = assets.get(name);
+    if (!asset) throw new ApiError('not_found');
+    reply.header('cache-control', FOREVER).header('vary', 'accept-encoding');
+    reply.type(types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream');
+    if (!/\bbr\b/.test(headers['accept-encoding']?.toString() ?? '')) return reply.send(asset.body);
+    return reply.header('content-encoding', 'br').send(asset.brotli);
+  });
+}
+
+const sendHtml = (reply: FastifyReply, html: string) =>
+  reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);
+
+function withExplorers(html: string, explorers: Explorers): string {
+  if (Object.keys(explorers).length === 0) return html;
+  const text = JSON.stringify(explorers).replaceAll('"', '&quot;');
+  return html.replace(/(<meta name="svc-explorers" content=")"/, (_, start: string) => `${start}${text}"`);
+}
+
+/** Address of a transaction's page, with `{hash}`. */
+export type Explorers = Readonly<Partial<Record<RedeemChain, string>>>;
+
+const live: Readonly<Record<LiveStarknet['network'], Explorers>> = {
+  mainnet: { starknet: 'https://voyager.online/tx/{hash}', solana: 'https://solscan.io/tx/{hash}' },
+  sepolia: {
+    starknet: 'https://sepolia.voyager.online/tx/{hash}',
+    solana: 'https://solscan.io/tx/{hash}?cluster=devnet',
+  },
+};
+
+/** None with the sandbox on: the claim page cannot tell gifts of development apart, and no public explorer knows those. */
+export function explorersOf(starknet: LiveStarknet | undefined, hasSandbox: boolean): Explorers {
+  return starknet && !hasSandbox ? live[starknet.network] : {};
+}

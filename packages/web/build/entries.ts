@@ -1,0 +1,9 @@
+/** Each page with its HTML file. */
+export const entries = {
+  claim: 'index.html',
+  dashboard: 'dashboard.html',
+  explorer: 'explorer.html',
+  home: 'home.html',
+} as const;
+
+export type PageName = keyof typeof entries;

@@ -1,0 +1,13 @@
+import { EmptyState, PageHeader } from '../../ui/page.tsx';
+import { words } from '../words/shell.ts';
+import { useWords } from '../words.ts';
+
+export default function RedeemPage() {
+  const text = useWords(words);
+  return (
+    <>
+      <PageHeader title={text.pages.redeem} />
+      <EmptyState title={text.notBuilt} />
+    </>
+  );
+}

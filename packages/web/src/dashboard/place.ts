@@ -1,0 +1,8 @@
+/** Of this script: `…/dashboard/assets/name.js`, below any path prefix of a proxy. */
+const script = import.meta.url;
+
+/** `/dashboard`, with the prefix. */
+export const basePath: string = new URL('..', script).pathname.replace(/\/$/, '');
+
+/** The interface is next to the dashboard. */
+export const apiUrl: string = new URL('../../v1', script).href;

@@ -1,0 +1,1 @@
+export { defineWords, useWords } from '../ui/language.ts';
