@@ -1,4 +1,4 @@
-import { allEndpoints, type Endpoint } from '@svc/protocol';
+import type { Endpoint } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Keys, Organization } from './support/app.ts';
 import { faultOfError } from './support/assertions.ts';
@@ -11,7 +11,14 @@ import {
   type WrongCredential,
   wrongCredentials,
 } from './support/credentials.ts';
-import { type ExampleData, exampleOf, prepareExampleData, sendExample, successOf } from './support/examples.ts';
+import {
+  type ExampleData,
+  exampleOf,
+  keyedEndpoints,
+  prepareExampleData,
+  sendExample,
+  successOf,
+} from './support/examples.ts';
 import { TestService } from './support/service.ts';
 
 let service: TestService;
@@ -57,8 +64,8 @@ afterAll(async () => {
 });
 
 const newKeys = async () => (await service.organization({ id: ours.id })).keys;
-const guarded = allEndpoints.filter(({ access }) => access !== 'none');
-const open = allEndpoints.filter(({ access }) => access === 'none');
+const guarded = keyedEndpoints.filter(({ access }) => access !== 'none');
+const open = keyedEndpoints.filter(({ access }) => access === 'none');
 const ask = (endpoint: Endpoint, headers: Record<string, string>) =>
   sendExample(baseUrl, endpoint, headers, exampleOf(endpoint, data));
 const isWrongFor = ({ wrongFor }: WrongCredential, { access }: Endpoint) => wrongFor?.includes(access) ?? true;

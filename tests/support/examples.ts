@@ -232,8 +232,14 @@ export interface Example {
 
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
 
+type ForPages = 'sign-in' | 'session' | 'operator';
+type KeyedOperation = {
+  [K in keyof typeof endpoints]: (typeof endpoints)[K]['access'] extends ForPages ? never : K;
+}[keyof typeof endpoints];
+const isKeyed = ({ access }: Endpoint) => !['sign-in', 'session', 'operator'].includes(access);
+
 /** A request that succeeds, however often it is sent. A new endpoint does not compile without one. */
-const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> = {
+const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   getWalletByUser: ({ user }) => ({ query: `externalUserId=${user}` }),
   prepareWalletCreation: ({ owner }) => ({
     body: { chain: 'STARKNET', publicKey: owner.address, starkKeyPubAX: owner.publicKey },
@@ -336,9 +342,11 @@ const examples: Record<keyof typeof endpoints, (data: ExampleData) => Example> =
 };
 
 export const exampleOf = (endpoint: Endpoint, data: ExampleData): Example =>
-  examples[endpoint.operationId as keyof typeof endpoints](data);
+  examples[endpoint.operationId as KeyedOperation](data);
 
-export const builtEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => !endpoint.planned);
+/** Those that keys open, or that need none. */
+export const keyedEndpoints: readonly Endpoint[] = allEndpoints.filter(isKeyed);
+export const builtEndpoints: readonly Endpoint[] = keyedEndpoints.filter((endpoint) => !endpoint.planned);
 export const plannedEndpoints: readonly Endpoint[] = allEndpoints.filter((endpoint) => endpoint.planned);
 
 export const successOf = ({ answers }: Endpoint): number => Number(Object.keys(answers)[0]);

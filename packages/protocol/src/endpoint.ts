@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Environment, Role } from './enums.ts';
 import type { ErrorCode } from './errors.ts';
 
 /**
@@ -8,13 +9,21 @@ import type { ErrorCode } from './errors.ts';
  * - `either`: the public key or a secret key, never a user's token
  * - `public`: the public key is enough
  * - `none`: nothing
+ * - `sign-in`: nothing, and only from a page of this service
+ * - `session`: a member who is signed in, never a key
+ * - `operator`: a signed-in person who operates the deployment
+ *
+ * A member's session counts as the secret key at `both`, `secret`, `either` and `public`, for what its role allows.
  */
-export type Access = 'both' | 'secret' | 'either' | 'public' | 'none';
+export type Access = 'both' | 'secret' | 'either' | 'public' | 'none' | 'sign-in' | 'session' | 'operator';
 
 // biome-ignore format: one line a row
 export type Tag =
   | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation'
-  | 'Settings' | 'Webhooks';
+  | 'Settings' | 'Webhooks' | 'Members';
+
+/** Keys to live money, for one, are made and revoked by owners. */
+export type RoleRule = Role | Readonly<Record<Environment, Role>>;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -31,6 +40,8 @@ export interface Endpoint {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** The least role of a member who may call it, where it differs from the rule of `requiredRole`. */
+  readonly role?: RoleRule;
   /** Answers 501 until it is built. */
   readonly planned?: true;
   readonly params?: TSchema;

@@ -75,3 +75,10 @@ export type Environment = (typeof environments)[number];
 
 export const ledgerEntryTypes = ['DEPOSIT', 'GRANT', 'REVERSAL', 'HOLD', 'SETTLE', 'RELEASE'] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
+
+/** Of members of an organisation. Each includes those before it. */
+export const roles = ['VIEWER', 'DEVELOPER', 'OWNER'] as const;
+export type Role = (typeof roles)[number];
+
+export const memberStates = ['INVITED', 'ACTIVE'] as const;
+export type MemberState = (typeof memberStates)[number];

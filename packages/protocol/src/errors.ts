@@ -23,6 +23,19 @@ export const catalogue = {
   invalid_token: { status: 401, message: 'The bearer token is not valid.' },
   secret_key_required: { status: 401, message: 'This call needs the secret key as Authorization: Bearer.' },
   other_user: { status: 401, message: 'This token belongs to another user than the one the request names.' },
+  sign_in_required: { status: 401, message: 'Sign in first. Sessions are started in the dashboard.' },
+  invalid_session: { status: 401, message: 'The session has ended. Sign in again.' },
+  role_not_sufficient: { status: 401, message: 'Your role does not allow this. Ask an owner of the organisation.' },
+  operator_required: { status: 401, message: 'This is for operators of the deployment.' },
+  origin_not_allowed: { status: 400, message: 'Requests with a session must come from a page of this service.' },
+  environment_required: {
+    status: 400,
+    message: 'Requests with a session name their environment: x-svc-environment is production or development.',
+  },
+  public_key_required: {
+    status: 400,
+    message: 'This environment has no public key in use, and records name one. Make a key first.',
+  },
   not_found: { status: 404, message: 'There is nothing at this address. The reference is at /docs.' },
   rate_limited: { status: 429, message: 'Too many requests in this minute. Retry-After says when to go on.' },
   internal_error: { status: 500, message: 'Something went wrong on our side. The request id finds it in the log.' },
@@ -103,6 +116,8 @@ export const catalogue = {
   key_not_found: { status: 404, message: 'No key in use has this id.' },
   key_in_use: { status: 400, message: 'This request was made with the key. Revoke it with another one.' },
   key_limit_reached: { status: 400, message: 'There are too many keys in use. Revoke one that is not needed.' },
+
+  invalid_link: { status: 400, message: 'The link was used already, has expired or is unknown. Ask for a new one.' },
 
   rate_unavailable: { status: 500, message: 'No exchange rate can be had at the moment. Try again in a minute.' },
 

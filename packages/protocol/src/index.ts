@@ -5,6 +5,7 @@ export * from './errors.ts';
 export { exampleOf, referredName, type Schema, type Schemas } from './examples/example.ts';
 export { alsoInExample } from './examples/sample-values.ts';
 export { errorsOf, openApiDocument } from './openapi.ts';
+export * from './roles.ts';
 export * from './schemas/common.ts';
 export { MAX_CURRENCY_AMOUNT } from './schemas/exchange.ts';
 export {
@@ -15,6 +16,7 @@ export {
   RedeemEvidence,
   SharedEvidence,
 } from './schemas/gift.ts';
+export { CurrentSession, Member, OwnSession, Passkey } from './schemas/member.ts';
 export { Hold, LedgerEntry, Organization } from './schemas/organization.ts';
 export { ApiKey, AuditEntry, OfferedSku, Settings, Sponsorship } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';

@@ -21,6 +21,7 @@ const tags: Record<Tag, string> = {
   Claims: 'What the holder of a gift code does, without any key.',
   Organisation: 'Your organisation, its credits and what a client needs to know.',
   Settings: 'Keys, settings and services of an environment, and the log of their changes.',
+  Members: 'People who sign in to the dashboard, their sessions and roles. A session is a cookie.',
   Webhooks: 'Where events are sent, what was sent, and how to have it sent again.',
 };
 
@@ -30,6 +31,9 @@ const security: Record<Access, Json> = {
   either: [{ publicKey: [] }, { secretKey: [] }],
   public: [{ publicKey: [] }],
   none: [],
+  'sign-in': [],
+  session: [{ session: [] }],
+  operator: [{ session: [] }],
 };
 
 const securitySchemes: JsonObject = {
@@ -41,6 +45,12 @@ const securitySchemes: JsonObject = {
   },
   bearer: { type: 'http', scheme: 'bearer', description: "Your secret key on a server, or the user's JWT in an app" },
   secretKey: { type: 'http', scheme: 'bearer', description: 'Your secret key, `sk_dev_…` or `sk_prod_…`' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'svc_session',
+    description: 'A member who is signed in; the cookie is __Host-svc_session where the service is reached by https',
+  },
 };
 
 /** OpenAPI 3.1, generated from the endpoints. */
@@ -132,14 +142,28 @@ function responses(endpoint: Endpoint, components: JsonObject): JsonObject {
   return answers;
 }
 
+const ofKeys: readonly ErrorCode[] = ['missing_credentials', 'invalid_api_key', 'rate_limited'];
+const ofSessions: readonly ErrorCode[] = ['sign_in_required', 'invalid_session', 'rate_limited'];
+const errorsOfAccess: Record<Access, readonly ErrorCode[]> = {
+  both: [...ofKeys, 'invalid_token', 'identity_unavailable'],
+  secret: [...ofKeys, 'secret_key_required'],
+  either: [...ofKeys, 'secret_key_required'],
+  public: [...ofKeys, 'invalid_token', 'identity_unavailable'],
+  none: [],
+  'sign-in': ['rate_limited'],
+  session: ofSessions,
+  operator: [...ofSessions, 'operator_required'],
+};
+
 /** The errors that the endpoint names, and those of every endpoint of its kind. */
 export function errorsOf(endpoint: Endpoint): readonly ErrorUse[] {
   const errors: ErrorUse[] = [...(endpoint.errors ?? [])];
   if (endpoint.params || endpoint.query || endpoint.body) errors.push('invalid_request');
   if (endpoint.method === 'POST') errors.push('idempotency_key_reused', 'idempotency_key_in_progress');
-  if (endpoint.access !== 'none') errors.push('missing_credentials', 'invalid_api_key', 'rate_limited');
-  if (endpoint.access === 'both' || endpoint.access === 'public') errors.push('invalid_token', 'identity_unavailable');
-  if (endpoint.access === 'secret' || endpoint.access === 'either') errors.push('secret_key_required');
+  errors.push(...errorsOfAccess[endpoint.access]);
+  const isForPages = ['sign-in', 'session', 'operator'].includes(endpoint.access);
+  if (isForPages && endpoint.method !== 'GET') errors.push('origin_not_allowed');
+  if (endpoint.role !== undefined && endpoint.access === 'session') errors.push('role_not_sufficient');
   errors.push('internal_error', 'service_unavailable');
   if (endpoint.planned) errors.push('not_implemented');
   return errors;

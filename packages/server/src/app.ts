@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { limitFailures } from './auth/authenticate.ts';
-import type { Config } from './config.ts';
+import { type Config, MAX_PER_MINUTE } from './config.ts';
 import type { AdmissionControl } from './http/admission.ts';
 import type { Authenticate } from './http/call.ts';
 import { admitUnrouted, registerEndpoints, type UnroutedDeps } from './http/endpoints.ts';
@@ -30,6 +30,8 @@ import { registerPages, type ServedPages } from './pages.ts';
 import { registerReference } from './reference/page.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** Tabs that a member leaves open, each as busy as a key. */
+const PAGES_OF_MEMBER = 10;
 /** Longer than any identifier of the interface, so that a long one is answered by its schema. */
 const MAX_PARAMETER_LENGTH = 1_024;
 
@@ -55,6 +57,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     requests: new RateLimiter(db.control, config.requestsPerMinute),
     usersOfKey: new RateLimiter(db.control, config.publicKeyPerMinute),
     clients: new RateLimiter(db.control, config.claimsPerMinute),
+    sessions: new RateLimiter(db.control, Math.min(config.requestsPerMinute * PAGES_OF_MEMBER, MAX_PER_MINUTE)),
   };
   const failures = new RateLimiter(db.control, config.failedAuthPerMinute);
   const keyed = { authenticate: limitFailures(deps.authenticate, failures, deps.log), limits };

@@ -5,10 +5,11 @@ import { newId } from './util/ids.ts';
 export interface Actor {
   readonly organizationId: string;
   readonly environment: Environment;
-  /** A key id, `operator` (with `:` and an e-mail address where it is known), or `service` for what happens without a request. */
+  /** A key id, `member:<id>`, `operator` (with `:` and an e-mail address where it is known), or `service` for what happens without a request. */
   readonly keyId: string;
   /** Preferred over the public key, which is no proof. */
   readonly secretKeyId?: string | undefined;
+  readonly member?: { readonly email: string };
 }
 
 /** Who acts: at the command line it is not known by name. */
@@ -35,7 +36,7 @@ export interface Change {
 
 export async function recordChange(
   tx: Db,
-  { organizationId, environment, keyId, secretKeyId }: Actor,
+  { organizationId, environment, keyId, secretKeyId, member }: Actor,
   { action, target, changes }: Change,
 ): Promise<void> {
   await insertAuditEntry(tx, {
@@ -43,6 +44,7 @@ export async function recordChange(
     organizationId,
     environment,
     actor: secretKeyId ?? keyId,
+    actorName: member?.email,
     action,
     target: target ?? null,
     changes,
@@ -55,7 +57,11 @@ export async function listChanges(
   page: { readonly limit: number; readonly offset: number },
 ): Promise<{ entries: AuditEntry[]; total: number }> {
   const { rows, total } = await listAuditEntries(db, owner, page);
-  const entries = rows.map(({ created_at, ...entry }) => ({ ...entry, createdAt: created_at.toISOString() }));
+  const entries = rows.map(({ created_at, actor_name, ...entry }) => ({
+    ...entry,
+    actorName: actor_name,
+    createdAt: created_at.toISOString(),
+  }));
   return { entries, total };
 }
 
@@ -64,6 +70,7 @@ export interface NewAuditEntry {
   readonly organizationId: string;
   readonly environment: Environment;
   readonly actor: string;
+  readonly actorName?: string | undefined;
   readonly action: string;
   readonly target: string | null;
   readonly changes: Readonly<Record<string, unknown>>;
@@ -71,9 +78,9 @@ export interface NewAuditEntry {
 
 export async function insertAuditEntry(tx: Db, entry: NewAuditEntry): Promise<void> {
   await tx.run(sql`
-    insert into audit_log (id, organization_id, environment, actor, action, target, changes)
-    values (${entry.id}, ${entry.organizationId}, ${entry.environment}, ${entry.actor}, ${entry.action}, ${entry.target},
-            ${JSON.stringify(entry.changes)}::jsonb)`);
+    insert into audit_log (id, organization_id, environment, actor, actor_name, action, target, changes)
+    values (${entry.id}, ${entry.organizationId}, ${entry.environment}, ${entry.actor}, ${entry.actorName ?? null},
+            ${entry.action}, ${entry.target}, ${JSON.stringify(entry.changes)}::jsonb)`);
 }
 
 export interface AuditRow {
@@ -81,6 +88,7 @@ export interface AuditRow {
   readonly action: string;
   readonly target: string | null;
   readonly actor: string;
+  readonly actor_name: string | null;
   readonly changes: Record<string, unknown>;
   readonly created_at: Date;
 }
@@ -93,7 +101,7 @@ export async function listAuditEntries(
   const matching = sql`from audit_log where organization_id = ${organizationId} and environment = ${environment}`;
   const [rows, count] = await Promise.all([
     db.rows<AuditRow>(sql`
-      select id, action, target, actor, changes, created_at ${matching}
+      select id, action, target, actor, actor_name, changes, created_at ${matching}
       order by id desc limit ${page.limit} offset ${page.offset}`),
     db.one<{ total: bigint }>(sql`select count(*) as total ${matching}`),
   ]);

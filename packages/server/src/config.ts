@@ -78,7 +78,7 @@ export interface Config {
 /** Measured on two cores with the sandbox: at ten a second, reads keep just over half of their rate. */
 const SPONSORED_PER_SECOND_AND_CORE = 4;
 /** Counters are 32-bit integers. */
-const MAX_PER_MINUTE = 1_000_000_000;
+export const MAX_PER_MINUTE = 1_000_000_000;
 /** Users at their own limit that a public key's ceiling has room for. */
 const BUSY_USERS_OF_KEY = 100;
 /** Clients at their limit of unknown codes before look-ups of all need a proof of work. */

@@ -91,6 +91,7 @@ export interface BannerFacts {
   readonly startedInMs: number;
   readonly database: string;
   readonly development: Development | undefined;
+  readonly signInUrl: string | undefined;
   readonly credentialsFile: string;
 }
 
@@ -100,6 +101,7 @@ export function banner(facts: BannerFacts): string {
   const rows: [string, string][] = [
     ['Interface', `${publicUrl}/v1`],
     ['Reference', `${publicUrl}/docs`],
+    ['Dashboard', facts.signInUrl === undefined ? `${publicUrl}/dashboard` : `${facts.signInUrl} (once, 15 minutes)`],
     ...(development ? [['Starknet', `${publicUrl}/sandbox/starknet/rpc`] as [string, string]] : []),
     ['Database', facts.database],
     ...keyRows(facts),

@@ -27,6 +27,8 @@ import * as indexer from './indexer/module.ts';
 import { queueGiftMails } from './mail/mail.ts';
 import type { Mailers } from './mail/mailers.ts';
 import * as mail from './mail/module.ts';
+import type { DevelopmentOwner } from './members/development.ts';
+import * as members from './members/module.ts';
 import * as organizations from './organizations/module.ts';
 import type { Organizations } from './organizations/organization-store.ts';
 import * as purchases from './purchases/module.ts';
@@ -60,6 +62,8 @@ export interface Platform
   readonly credentials: Organizations & { clear(): void };
   readonly waiters: RedeemWaiters;
   readonly mailers: Mailers;
+  /** Undefined outside the embedded default. */
+  readonly development: DevelopmentOwner | undefined;
   /** The same in all processes: each checks challenges that another issued. */
   readonly proofKey: Uint8Array;
 }
@@ -120,6 +124,13 @@ export function createModules(platform: Platform): Modules {
       credentials: platform.credentials,
       depositAddress: deposits.depositAddressReader(crediting),
     }),
+    members: members.create({
+      db,
+      credentials: platform.credentials,
+      isSecure: addresses.public.startsWith('https:'),
+      isConfigured: (each) => environments.includes(each),
+      development: platform.development,
+    }),
     mail: mail.create({ db, log, mailers: platform.mailers }),
     events: events.create({ db, allowLoopback }),
     relays,
@@ -162,6 +173,7 @@ export function createModules(platform: Platform): Modules {
     handlers: {
       ...modules.chains.handlers,
       ...modules.organizations.handlers,
+      ...modules.members.handlers,
       ...modules.events.handlers,
       ...modules.relays.handlers,
       ...modules.wallets.handlers,

@@ -21,6 +21,8 @@ import { diskCheck, type Health } from './http/monitoring.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
+import { createDevelopmentLink } from './members/development.ts';
+import { pathOfLink } from './members/sign-in-links.ts';
 import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
 import { isLoopbackAddress, publicOnly } from './outbound/address-guard.ts';
@@ -59,6 +61,8 @@ export interface Service {
   readonly publicUrl: string;
   readonly database: string;
   readonly development: Development | undefined;
+  /** Signs in once as the owner of the development organisation. */
+  readonly signInUrl: string | undefined;
   readonly credentialsFile: string;
   stop(): Promise<void>;
 }
@@ -92,6 +96,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     const keyWaiters = await watchKeys(db, config.role, steps);
     const mailers = createMailers(config.mail, sandbox && addresses.sandbox + sandbox.mailboxPath);
     steps.add(async () => mailers.close());
+    const owner = development && { organizationId: development.organizationId, isOperator: !config.chains.starknet };
     const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
     const modules = createModules({
       config,
@@ -104,6 +109,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       waiters,
       mailers,
       proofKey: await proofKey(db),
+      development: isEmbeddedDefault(config) ? owner : undefined,
       relayers: {
         production: config.relayers,
         development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
@@ -129,7 +135,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       health,
       admission,
       keyWaiters,
-      authenticate: createAuthenticate({ credentials, userTokens }),
+      authenticate: createAuthenticate({ credentials, userTokens, db: db.control, site: config }),
       publicUrl: addresses.public,
       pages: await pages,
     });
@@ -164,15 +170,26 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
         rpcUrl: `${addresses.public}${SANDBOX_PREFIX}/starknet/rpc`,
       });
     }
+    const link = owner && (await createDevelopmentLink(db, owner));
     lines.flush();
-    const { description } = database;
-    const { role } = config;
-    return { role, publicUrl: addresses.public, database: description, development, credentialsFile, stop: steps.run };
+    return {
+      role: config.role,
+      publicUrl: addresses.public,
+      database: database.description,
+      development,
+      signInUrl: link && addresses.public + pathOfLink('SIGN_IN', link.token),
+      credentialsFile,
+      stop: steps.run,
+    };
   } catch (error) {
     await steps.run();
     throw error;
   }
 }
+
+/** Play money alone, reached at its own address: a page on this machine may ask for a link to sign in. */
+const isEmbeddedDefault = ({ sandbox, chains, publicUrl, trustProxy }: Config): boolean =>
+  sandbox && !chains.starknet && publicUrl === undefined && trustProxy === 0;
 
 interface StopList {
   add(step: () => Promise<unknown>): void;

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../endpoint.ts';
 import * as gifts from './gifts.ts';
+import * as members from './members.ts';
 import * as organization from './organization.ts';
 import * as purchases from './purchases.ts';
 import * as settings from './settings.ts';
@@ -18,6 +19,7 @@ export const endpoints = {
   ...organization,
   ...settings,
   ...webhooks,
+  ...members,
 };
 
 export const allEndpoints: readonly Endpoint[] = Object.values(endpoints);

@@ -210,8 +210,10 @@ export const AuditEntry = Type.Object(
     action: Type.String({ description: 'Such as settings.updated, key.created or webhook.deleted' }),
     target: Nullable(Type.String({ description: 'What was changed' })),
     actor: Type.String({
-      description: 'The key that it was done with, operator, or service for what happens without a request',
+      description:
+        'The key or the member (member:<id>) that it was done with, operator, or service for what happens without a request',
     }),
+    actorName: Nullable(Type.String({ description: 'The e-mail address of the member, where a member did it' })),
     changes: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'What holds now; never a secret such as the code of a gift, and of an address of a webhook the host alone',
@@ -226,6 +228,7 @@ export const AuditEntry = Type.Object(
         action: 'settings.updated',
         target: null,
         actor: 'key_01kxw9h4j5k6m7n8p9q0r1s2t3',
+        actorName: null,
         changes: { giftsNeedSecretKey: true },
         createdAt: '2026-11-02T18:20:11.000Z',
       },

@@ -21,7 +21,7 @@ function start(code: ErrorCode = 'invalid_api_key') {
   });
   const log = { warn: vi.fn() };
   const limited = limitFailures(authenticate, new RateLimiter(database.db(), LIMIT), log);
-  const ask = (ip: string, authorization: string) => limited('both', { authorization }, ip);
+  const ask = (ip: string, authorization: string) => limited({ access: 'both', method: 'GET' }, { authorization }, ip);
   const fail = async (ip: string, times: number) => {
     for (let i = 0; i < times; i++) await expect(ask(ip, `Bearer wrong ${i}`)).rejects.toMatchObject({ code });
   };

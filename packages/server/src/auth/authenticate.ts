@@ -1,33 +1,46 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Access, ApiError, type Environment } from '@svc/protocol';
+import { type Access, ApiError, type Environment, type ErrorCode } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { Logger } from 'pino';
-import type { Authenticate, Caller } from '../http/call.ts';
+import type { Authenticate, Caller, Guard } from '../http/call.ts';
 import { clientOf, type Decision, type RateLimiter, TooManyRequests } from '../http/rate-limit.ts';
+import { findSession, type SessionRow } from '../members/sessions.ts';
 import { hashSecret, looksLikeKey } from '../organizations/api-keys.ts';
 import type { EnvironmentRow, KeyRow } from '../organizations/organization-store.ts';
 import * as store from '../organizations/organization-store.ts';
+import { hasSessionCookie, memberCaller, requireOwnOrigin, type SessionAuthenticator } from './member-session.ts';
 import type { UserTokens } from './user-tokens.ts';
 
 /** Tokens of the larger identity providers stay under 4 kB. */
 const MAX_TOKEN_LENGTH = 6_144;
 
-export interface Authenticator {
+export interface Authenticator extends SessionAuthenticator {
   readonly credentials: CredentialCache;
   readonly userTokens: UserTokens;
 }
 
+/** A request with a key or token is its key's, also where the browser adds a cookie. */
 export function createAuthenticate(authenticator: Authenticator): Authenticate {
-  return (access, headers) => authenticate(authenticator, access, headers);
+  return async (guard, headers) => {
+    const { access } = guard;
+    if (access === 'none') return undefined;
+    if (access === 'sign-in') {
+      requireOwnOrigin(authenticator.site, headers);
+      return undefined;
+    }
+    if (isForMembers(guard)) return memberCaller(authenticator, guard, headers);
+    const hasKey = headers['x-api-key'] !== undefined || headers.authorization !== undefined;
+    if (!hasKey && headers.cookie !== undefined && hasSessionCookie(headers, authenticator.site)) {
+      return memberCaller(authenticator, guard, headers);
+    }
+    return keyCaller(authenticator, access, headers);
+  };
 }
 
-async function authenticate(
-  authenticator: Authenticator,
-  access: Access,
-  headers: IncomingHttpHeaders,
-): Promise<Caller | undefined> {
-  if (access === 'none') return undefined;
+const isForMembers = ({ access }: Guard): boolean => access === 'session' || access === 'operator';
+
+async function keyCaller(authenticator: Authenticator, access: Access, headers: IncomingHttpHeaders): Promise<Caller> {
   const publicKey = headers['x-api-key'];
   const bearer = readBearer(headers.authorization);
   requireCredentials(access, publicKey !== undefined, bearer !== undefined);
@@ -122,14 +135,14 @@ export function limitFailures(
   log: Pick<Logger, 'warn'>,
 ): Authenticate {
   const proven = new Set<string>();
-  return async (access, headers, ip) => {
-    if (access === 'none') return authenticate(access, headers, ip);
+  return async (guard, headers, ip) => {
+    if (guard.access === 'none' || guard.access === 'sign-in') return authenticate(guard, headers, ip);
     const credentials = digestOf(headers);
     const isProven = proven.has(credentials);
     const refusal = isProven ? undefined : failures.refusal(counterOf(ip));
     if (refusal) throw tooMany(refusal);
     try {
-      const caller = await authenticate(access, headers, ip);
+      const caller = await authenticate(guard, headers, ip);
       if (!isProven) remember(proven, credentials);
       return caller;
     } catch (error) {
@@ -146,11 +159,12 @@ const counterOf = (ip: string) => `failed ${clientOf(ip)}`;
 const tooMany = ({ resetSeconds }: Decision) => new TooManyRequests(resetSeconds);
 
 /** A request without credentials, or with those of the wrong kind, guesses nothing. */
-const isGuess = (error: unknown): boolean =>
-  error instanceof ApiError && (error.code === 'invalid_api_key' || error.code === 'invalid_token');
+const isGuess = (error: unknown): boolean => error instanceof ApiError && guesses.has(error.code);
 
-function digestOf({ 'x-api-key': key, authorization }: IncomingHttpHeaders): string {
-  return hash('sha256', `${key} ${authorization}`, 'base64');
+const guesses: ReadonlySet<ErrorCode> = new Set(['invalid_api_key', 'invalid_token', 'invalid_session']);
+
+function digestOf({ 'x-api-key': key, authorization, cookie = '' }: IncomingHttpHeaders): string {
+  return hash('sha256', `${key} ${authorization} ${cookie}`, 'base64');
 }
 
 function remember(proven: Set<string>, credentials: string): void {
@@ -169,7 +183,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** Caches organisations, keys and settings while change notifications arrive (`trusted`); a notification clears it. */
+/** Caches organisations, keys, settings and sessions while change notifications arrive (`trusted`); a notification clears it. */
 export class CredentialCache {
   readonly #db: Db;
   readonly #trusted: () => boolean;
@@ -190,6 +204,15 @@ export class CredentialCache {
   secretKey(secret: string): Promise<store.KeyRow | undefined> {
     const hash = hashSecret(secret);
     return this.#cached(`secret ${hash}`, () => store.findSecretKey(this.#db, hash));
+  }
+
+  newestPublicKey(organizationId: string, environment: Environment): Promise<store.KeyRow | undefined> {
+    const key = `newest ${organizationId} ${environment}`;
+    return this.#cached(key, () => store.findNewestPublicKey(this.#db, { organizationId, environment }));
+  }
+
+  session(tokenHash: Buffer): Promise<SessionRow | undefined> {
+    return this.#cached(`session ${tokenHash.toString('base64')}`, () => findSession(this.#db, tokenHash));
   }
 
   organization(id: string): Promise<store.OrganizationRow | undefined> {

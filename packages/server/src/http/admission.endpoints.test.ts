@@ -42,7 +42,7 @@ function admissionApp() {
     authenticate: createAuthenticate({
       credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
     } as unknown as Authenticator),
-    limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited },
+    limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited, sessions: unlimited },
     admission,
     keyWaiters: new KeyWaiters(),
     handlers: Object.fromEntries(handlers) as unknown as Handlers,

@@ -9,10 +9,15 @@ import {
   type endpoints,
   type ParamsOf,
   type QueryOf,
+  type Role,
 } from '@svc/protocol';
 import { type Db, type Sql, sql } from '@svc/store';
 
-type CallerOf<A extends Access> = A extends 'none' ? undefined : Caller;
+type CallerOf<A extends Access> = A extends 'none' | 'sign-in'
+  ? undefined
+  : A extends 'session' | 'operator'
+    ? MemberCaller
+    : Caller;
 
 export interface Call<E extends Endpoint> {
   readonly params: ParamsOf<E>;
@@ -21,6 +26,11 @@ export interface Call<E extends Endpoint> {
   readonly caller: CallerOf<E['access']>;
   readonly client: string;
   readonly proofOfWork?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** Whether the request names this machine and comes from it, through no proxy. */
+  readonly isLocal?: boolean;
+  /** Sets a cookie with the answer. A replayed answer sets none. */
+  setCookie?(cookie: string): void;
   /** Set with an Idempotency-Key: the same for every repetition, and for no other request. */
   readonly requestKey: string | undefined;
   /** Runs the work and stores its answer for the Idempotency-Key in one transaction: a crash leaves both or neither. */
@@ -49,13 +59,31 @@ export type Handlers = { [K in keyof BuiltEndpoints]: Handler<BuiltEndpoints[K]>
 export interface Caller {
   readonly organizationId: string;
   readonly environment: Environment;
-  /** The public key where it was sent, else the secret key. */
+  /** The public key where it was sent, else the secret key; of a member `member:<id>`. */
   readonly keyId: string;
   readonly secretKeyId?: string | undefined;
   readonly apiPublicKey: string | undefined;
   readonly proof: 'public key' | 'secret key' | 'user token';
   /** Set for a user's token: the caller sees this user's data only. */
   readonly externalUserId: string | undefined;
+  /** Set for a session, which counts as the secret key. */
+  readonly member?: Member;
+}
+
+export interface Member {
+  /** Of the membership; null for an operator without an organisation. */
+  readonly id: string | null;
+  readonly personId: string;
+  readonly sessionId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role | null;
+  readonly isOperator: boolean;
+  readonly expiresAt: Date;
+}
+
+export interface MemberCaller extends Caller {
+  readonly member: Member;
 }
 
 const MAX_LIMIT = 100;
@@ -136,10 +164,13 @@ export const olderThan = (after: Place | undefined, time: Sql, id: Sql): Sql =>
     ? sql``
     : sql`and (${time}, ${id}) < ('epoch'::timestamptz + ${after.micros}::bigint * interval '1 microsecond', ${after.id})`;
 
-/** Endpoints that store records require the public key. */
+/** Records name a public key: the one that was sent, or the newest one of a member's environment. */
 export function publicKeyOf({ apiPublicKey }: Caller): string {
-  if (apiPublicKey === undefined) throw new Error('A record needs the public key of its caller.');
+  if (apiPublicKey === undefined) throw new ApiError('public_key_required');
   return apiPublicKey;
 }
 
-export type Authenticate = (access: Access, headers: IncomingHttpHeaders, ip: string) => Promise<Caller | undefined>;
+/** What of an endpoint decides who may call it. */
+export type Guard = Pick<Endpoint, 'access' | 'method' | 'role'>;
+
+export type Authenticate = (guard: Guard, headers: IncomingHttpHeaders, ip: string) => Promise<Caller | undefined>;

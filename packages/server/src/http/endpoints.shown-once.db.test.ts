@@ -39,7 +39,7 @@ beforeAll(async () => {
     authenticate: createAuthenticate({
       credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
     } as unknown as Authenticator),
-    limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited },
+    limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited, sessions: unlimited },
     admission: new AdmissionControl({ perSecond: 1 }),
     keyWaiters: new KeyWaiters(),
     handlers: Object.fromEntries(allEndpoints.map(({ operationId }) => [operationId, handler])) as unknown as Handlers,

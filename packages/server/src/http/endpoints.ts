@@ -54,7 +54,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await deps.authenticate(endpoint.access, request.headers, request.ip);
+  const caller = await deps.authenticate(endpoint, request.headers, request.ip);
   request.caller = caller;
   await countRequest(deps.limits, caller, request, reply);
 }
@@ -68,7 +68,7 @@ export async function admitUnrouted(
   reply: FastifyReply,
 ): Promise<void> {
   const access = request.headers['x-api-key'] === undefined ? 'either' : 'public';
-  const caller = await authenticate(access, request.headers, request.ip).catch((error: unknown) => {
+  const caller = await authenticate({ access, method: 'GET' }, request.headers, request.ip).catch((error: unknown) => {
     if (error instanceof ApiError && error.code !== 'rate_limited') return undefined;
     throw error;
   });
@@ -102,12 +102,12 @@ async function handle(
   if (isExpensive(endpoint.operationId)) await admission.start();
   else admission.served();
   const key = endpoint.method === 'POST' ? readKey(request) : undefined;
-  if (key === undefined) return send(reply, await runHandler(db, endpoint, handler, request, input, undefined));
+  if (key === undefined) return send(reply, await runHandler({ db, endpoint, handler, request, reply }, input));
 
   const fingerprint = fingerprintOf(request.method, request.url, request.body);
   const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint }, keyWaiters);
   if ('replay' in result) return send(reply.header('idempotency-replayed', 'true'), result.replay);
-  return send(reply, await runOnce(db, endpoint, handler, request, input, result.claim));
+  return send(reply, await runOnce({ db, endpoint, handler, request, reply }, input, result.claim));
 }
 
 type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
@@ -123,13 +123,18 @@ function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
   return { params: request.params, query, body } as Input;
 }
 
+interface Run {
+  readonly db: Db;
+  readonly endpoint: Endpoint;
+  readonly handler: Handler<Endpoint>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
 async function runHandler(
-  db: Db,
-  endpoint: Endpoint,
-  handler: Handler<Endpoint>,
-  request: FastifyRequest,
+  { db, endpoint, handler, request, reply }: Run,
   input: Input,
-  claim: KeyClaim | undefined,
+  claim?: KeyClaim,
 ): Promise<StoredAnswer> {
   const success = Number(Object.keys(endpoint.answers)[0]);
   const toAnswer = (answer: unknown): StoredAnswer =>
@@ -145,6 +150,13 @@ async function runHandler(
       const proof = request.headers[PROOF_HEADER];
       return typeof proof === 'string' ? proof : undefined;
     },
+    get userAgent() {
+      return request.headers['user-agent'];
+    },
+    get isLocal() {
+      return isLocal(request);
+    },
+    setCookie: (cookie: string) => void reply.header('set-cookie', cookie),
     requestKey: claim?.requestKey,
     transact: async (work: (tx: Db) => Promise<unknown>) => {
       const answer = await db.tx(async (tx) => {
@@ -161,6 +173,15 @@ async function runHandler(
   return answer;
 }
 
+const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+const LOCAL_PEER = /^(::ffff:)?127\.|^::1$/;
+
+/** By name too: a page elsewhere can point a name of its own to this machine. */
+function isLocal({ headers, socket }: FastifyRequest): boolean {
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  return !isForwarded && LOCAL_HOST.test(headers.host ?? '') && LOCAL_PEER.test(socket.remoteAddress ?? '');
+}
+
 /** Refusals that a retry can resolve are not stored: they would be replayed for a day. */
 const transientRefusals: ReadonlySet<ErrorCode> = new Set([
   'wallet_not_deployed',
@@ -173,16 +194,10 @@ const transientRefusals: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Stores the answer or refusal for the key. A server fault or transient refusal releases it for a retry. */
-async function runOnce(
-  db: Db,
-  endpoint: Endpoint,
-  handler: Handler<Endpoint>,
-  request: FastifyRequest,
-  input: Input,
-  claim: KeyClaim,
-): Promise<StoredAnswer> {
+async function runOnce(run: Run, input: Input, claim: KeyClaim): Promise<StoredAnswer> {
+  const { db } = run;
   try {
-    return await runHandler(db, endpoint, handler, request, input, claim);
+    return await runHandler(run, input, claim);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || transientRefusals.has(error.code)) {
       await claim.release();

@@ -116,12 +116,15 @@ export interface RequestLimits {
   readonly usersOfKey: RateLimiter;
   /** Of a client address at endpoints without credentials. */
   readonly clients: RateLimiter;
+  /** Of a member's session: pages that follow what is under way ask often. */
+  readonly sessions: RateLimiter;
 }
 
 /** Counts a request where it slows down its own caller only. */
 export function takeRequest(limits: RequestLimits, caller: Caller | undefined, ip: string): Promise<Decision> {
   if (!caller) return limits.clients.take(`client ${clientOf(ip)}`);
-  const { organizationId, environment, keyId, secretKeyId, externalUserId } = caller;
+  const { organizationId, environment, keyId, secretKeyId, externalUserId, member } = caller;
+  if (member) return limits.sessions.take(`session ${member.sessionId}`);
   if (secretKeyId !== undefined) return limits.requests.take(secretKeyId);
   if (externalUserId === undefined) return limits.requests.take(`${keyId} client ${clientOf(ip)}`);
   return takeUserRequest(limits, `user ${organizationId} ${environment} ${externalUserId}`, `users of ${keyId}`);

@@ -31,7 +31,7 @@ const ANSWER_HEADERS =
   'idempotency-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id';
 const MAX_AGE_SECONDS = '86400';
 
-/** All origins are allowed: credentials are headers, never cookies, so no origin has more rights than another. */
+/** All origins are allowed, without credentials: what a session's cookie reads or changes, no page of another origin sees. */
 export function allowBrowsers(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.origin !== undefined) allowOrigin(reply);
@@ -62,7 +62,7 @@ export function logRequests(app: FastifyInstance, writeLine: (line: string) => v
     const route = request.routeOptions.url ?? 'unknown';
     const ms = Math.round(reply.elapsedTime * 10) / 10;
     const callerFields = caller
-      ? `,"organizationId":"${caller.organizationId}","environment":"${caller.environment}","proof":"${caller.proof}"`
+      ? `,"organizationId":"${caller.organizationId}","environment":"${caller.environment}","proof":"${caller.member ? 'session' : caller.proof}"`
       : '';
     writeLine(
       `{"level":30,"time":${Date.now()},"reqId":"${request.id}","method":"${request.method}","route":"${route}",` +

@@ -55,7 +55,9 @@ async function lockKeys(tx: Db, caller: Caller): Promise<void> {
   if ((await store.countInUse(tx, ids)) !== ids.length) throw new ApiError('invalid_api_key');
 }
 
-function keysOf({ keyId, secretKeyId }: Caller): string[] {
+/** None of a member, who makes new ones where all are revoked. */
+function keysOf({ keyId, secretKeyId, member }: Caller): string[] {
+  if (member) return [];
   return [...new Set([keyId, secretKeyId].filter((id) => id !== undefined))];
 }
 

@@ -106,6 +106,13 @@ export function findKey(db: Db, id: string): Promise<KeyRow | undefined> {
   return db.one(sql`select ${keyColumns} from api_keys where id = ${id}`);
 }
 
+export function findNewestPublicKey(db: Db, { organizationId, environment }: Owner): Promise<KeyRow | undefined> {
+  return db.one(sql`
+    select ${keyColumns} from api_keys
+    where organization_id = ${organizationId} and environment = ${environment} and kind = 'public' and revoked_at is null
+    order by created_at desc, id desc limit 1`);
+}
+
 export function listKeys(db: Db, organizationId: string, limit: number): Promise<KeyRow[]> {
   return db.rows(sql`
     select ${keyColumns} from api_keys where organization_id = ${organizationId}

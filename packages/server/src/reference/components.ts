@@ -87,6 +87,7 @@ const schemes: Readonly<Record<string, { header: string; value: string }>> = {
   publicKey: { header: 'x-api-key', value: 'public key' },
   bearer: { header: 'Bearer', value: 'secret key or user token' },
   secretKey: { header: 'Bearer', value: 'secret key' },
+  session: { header: 'Cookie', value: 'session of a member' },
 };
 
 export function credentialsOf(security: Security): Html {

@@ -34,6 +34,9 @@ describe('the reference page', () => {
       either: 'x-api-key public key or Bearer secret key',
       public: 'x-api-key public key',
       none: 'No credentials',
+      'sign-in': 'No credentials',
+      session: 'Cookie session of a member',
+      operator: 'Cookie session of a member',
     };
     for (const { operationId, access } of allEndpoints) {
       const line = readSection(page, operationId).find(({ attributes }) => attributes.class === 'credentials');

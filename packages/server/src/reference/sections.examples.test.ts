@@ -48,12 +48,16 @@ const exampleRequest = (operationId: string) =>
 
 const publicKey = 'x-api-key: $PUBLIC_KEY';
 const secretKey = 'Authorization: Bearer $SECRET_KEY';
+const session = 'Cookie: svc_session=$SESSION';
 const credentials = {
   both: [publicKey, secretKey],
   secret: [publicKey, secretKey],
   either: [secretKey],
   public: [publicKey],
   none: [],
+  'sign-in': [],
+  session: [session],
+  operator: [session],
 };
 
 describe.each(allEndpoints)('the example of $operationId', (endpoint) => {

@@ -182,6 +182,7 @@ const headers: Readonly<Record<string, string>> = {
   publicKey: 'x-api-key: $PUBLIC_KEY',
   bearer: 'Authorization: Bearer $SECRET_KEY',
   secretKey: 'Authorization: Bearer $SECRET_KEY',
+  session: 'Cookie: svc_session=$SESSION',
 };
 
 /** The secret key where either is accepted: an organisation can require it. */

@@ -11,7 +11,7 @@ import {
 import { constructorCalldata, type OutsideExecution, outsideExecutionTypedData, toHex } from '@svc/starknet';
 import type { StarknetNetwork } from '../chains/networks.ts';
 import type { Crypto } from '../crypto/crypto.ts';
-import type { Caller } from '../http/call.ts';
+import { type Caller, publicKeyOf } from '../http/call.ts';
 import { readAddress, readClassHash, readFelt, refuse } from '../http/validation.ts';
 import type { AccountDeployment, StoreWithRelay } from '../relayer/relay.ts';
 import { newId } from '../util/ids.ts';
@@ -67,7 +67,7 @@ function newWallet(
     organizationId: caller.organizationId,
     environment: caller.environment,
     externalUserId: body.externalUserId,
-    apiPublicKey: caller.apiPublicKey ?? '',
+    apiPublicKey: publicKeyOf(caller),
     publicKey: body.publicKey,
     address,
     walletType,

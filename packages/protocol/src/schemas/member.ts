@@ -1,0 +1,157 @@
+import { type Static, Type } from 'typebox';
+import { environments, memberStates, roles } from '../enums.ts';
+import { Identifier, Nullable, OneOf, Timestamp } from './common.ts';
+
+const EMAIL = 'ana@tienda.example';
+const Email = (description: string) => Type.String({ format: 'email', maxLength: 254, description });
+const RoleName = OneOf(roles);
+const OrganizationName = Type.Object({ id: Type.String(), name: Type.String() });
+
+/** 32 random bytes in base64url. */
+const LinkToken = Type.String({ minLength: 20, maxLength: 100, description: 'The last part of the link' });
+const TOKEN = 'kX2vQe0mTz7cBq4nLw9sRy1uFh6gJd3aPo8iVt5bWxY';
+
+export const CurrentSession = Type.Object(
+  {
+    id: Type.String({ description: 'Identifier of the session' }),
+    member: Type.Object({
+      id: Nullable(Type.String({ description: 'Of the membership; null without an organisation' })),
+      email: Type.String(),
+      name: Type.String({ description: 'Empty until the person gives one' }),
+      role: Nullable(RoleName),
+    }),
+    organization: Nullable(OrganizationName),
+    organizations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: RoleName }), {
+      description: 'All that the person can switch to',
+    }),
+    isOperator: Type.Boolean({ description: 'Whether the person operates the deployment' }),
+    environments: Type.Array(
+      Type.Object({
+        name: OneOf(environments),
+        isConfigured: Type.Boolean({ description: 'Whether this deployment has a chain for it' }),
+      }),
+    ),
+    expiresAt: Timestamp(),
+  },
+  {
+    title: 'CurrentSession',
+    examples: [
+      {
+        id: 'ses_01kxw9h4j5k6m7n8p9q0r1s2t3',
+        member: { id: 'mem_01kxw9h4j5k6m7n8p9q0r1s2t3', email: EMAIL, name: 'Ana', role: 'OWNER' },
+        organization: { id: 'org_01kxw8yy1c9f4n0v8d2b6h3k5m', name: 'Tienda Azul' },
+        organizations: [{ id: 'org_01kxw8yy1c9f4n0v8d2b6h3k5m', name: 'Tienda Azul', role: 'OWNER' }],
+        isOperator: false,
+        environments: [
+          { name: 'production', isConfigured: true },
+          { name: 'development', isConfigured: true },
+        ],
+        expiresAt: '2026-12-02T18:20:11.000Z',
+      },
+    ],
+  },
+);
+export type CurrentSession = Static<typeof CurrentSession>;
+
+export const UpdateSession = Type.Object({ name: Type.String({ maxLength: 100 }) }, { examples: [{ name: 'Ana' }] });
+
+export const OwnSession = Type.Object(
+  {
+    id: Type.String(),
+    isCurrent: Type.Boolean({ description: 'Whether this request was made with it' }),
+    userAgent: Type.String({ description: 'The browser as it named itself, shortened' }),
+    createdAt: Timestamp(),
+    lastSeenAt: Timestamp(),
+    expiresAt: Timestamp(),
+  },
+  { title: 'OwnSession' },
+);
+export type OwnSession = Static<typeof OwnSession>;
+export const OwnSessionList = Type.Object({ data: Type.Array(OwnSession) }, { title: 'OwnSessionList' });
+export const SessionParams = Type.Object({ id: Identifier('Identifier of the session') });
+export const SwitchOrganization = Type.Object(
+  { organizationId: Identifier('One of your organisations') },
+  { examples: [{ organizationId: 'org_01kxw8yy1c9f4n0v8d2b6h3k5m' }] },
+);
+
+export const RequestMailLink = Type.Object(
+  { email: Email('Where the link is sent, if a member has this address') },
+  { examples: [{ email: EMAIL }] },
+);
+export const RedeemMailLink = Type.Object(
+  {
+    token: LinkToken,
+    name: Type.Optional(Type.String({ maxLength: 100, description: 'Your name, for a new member' })),
+  },
+  { examples: [{ token: TOKEN }] },
+);
+export const DevelopmentLink = Type.Object(
+  { path: Type.String({ description: 'Below the address of the service' }), expiresAt: Timestamp() },
+  {
+    title: 'DevelopmentLink',
+    examples: [{ path: `/dashboard/sign-in/${TOKEN}`, expiresAt: '2026-11-02T18:35:11.000Z' }],
+  },
+);
+
+/** Of the WebAuthn API in JSON, as browsers take and give it. */
+const WebAuthnJson = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+export const PasskeyOptions = Type.Object(
+  { options: WebAuthnJson("What the browser's WebAuthn interface takes, in JSON") },
+  { title: 'PasskeyOptions', examples: [{ options: { challenge: TOKEN, rpId: 'svc.example' } }] },
+);
+const CREDENTIAL = { id: 'AQIDBA', rawId: 'AQIDBA', type: 'public-key', response: {}, clientExtensionResults: {} };
+export const VerifyPasskey = Type.Object(
+  { response: WebAuthnJson("What the browser's WebAuthn interface answered, in JSON") },
+  { examples: [{ response: CREDENTIAL }] },
+);
+export const RegisterPasskey = Type.Object(
+  {
+    response: WebAuthnJson("What the browser's WebAuthn interface answered, in JSON"),
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'To tell it apart from others' }),
+  },
+  { examples: [{ response: CREDENTIAL, name: 'Laptop' }] },
+);
+export const Passkey = Type.Object(
+  { id: Type.String(), name: Type.String(), createdAt: Timestamp(), lastUsedAt: Nullable(Timestamp()) },
+  { title: 'Passkey' },
+);
+export type Passkey = Static<typeof Passkey>;
+export const PasskeyList = Type.Object({ data: Type.Array(Passkey) }, { title: 'PasskeyList' });
+export const PasskeyParams = Type.Object({ id: Identifier('Identifier of the passkey') });
+
+const memberFields = {
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: RoleName,
+  state: OneOf(memberStates, { description: 'INVITED until the link of the invitation is used' }),
+  createdAt: Timestamp(),
+  lastSeenAt: Nullable(Timestamp()),
+};
+const MEMBER = {
+  id: 'mem_01kxw9h4j5k6m7n8p9q0r1s2t3',
+  email: EMAIL,
+  name: 'Ana',
+  role: 'DEVELOPER',
+  state: 'ACTIVE',
+  createdAt: '2026-11-02T18:20:11.000Z',
+  lastSeenAt: '2026-11-03T08:02:45.000Z',
+};
+export const Member = Type.Object(memberFields, { title: 'Member', examples: [MEMBER] });
+export type Member = Static<typeof Member>;
+export const MemberList = Type.Object({ data: Type.Array(Member) }, { title: 'MemberList' });
+export const InviteMember = Type.Object(
+  { email: Email('Where the invitation is sent'), role: RoleName },
+  { examples: [{ email: EMAIL, role: 'VIEWER' }] },
+);
+export const InvitedMember = Type.Object(
+  {
+    ...memberFields,
+    invitationUrl: Nullable(
+      Type.String({ description: 'Only where the deployment sends no mail: the link to hand over, shown this once' }),
+    ),
+  },
+  { title: 'InvitedMember', examples: [{ ...MEMBER, state: 'INVITED', lastSeenAt: null, invitationUrl: null }] },
+);
+export const UpdateMember = Type.Object({ role: RoleName }, { examples: [{ role: 'DEVELOPER' }] });
+export const MemberParams = Type.Object({ id: Identifier('Identifier of the member') });
