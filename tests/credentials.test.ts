@@ -142,9 +142,10 @@ describe('every endpoint that needs credentials', () => {
   });
 });
 
-describe('the claim endpoints', () => {
+describe('the claim endpoints and shared evidence', () => {
   it('want no credentials, and do not mind wrong ones', async () => {
     expect(open.map(({ operationId }) => operationId)).toEqual([
+      'getSharedEvidence',
       'getClaimChallenge',
       'claimGift',
       'redeemGift',

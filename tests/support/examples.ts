@@ -121,7 +121,7 @@ async function prepareGifts(app: App, sandbox: Sandbox, owner: Owner, recipient:
   const redeemed = await app.post(`/gifts/claim/${gift.code}/redeem`, { walletAddress: recipient, chain: 'starknet' });
   const { giftRedeem } = bodyOf<{ giftRedeem: { id: string } }>(redeemed, 201);
   const shared = await app.post(`/gifts/history/redeems/${giftRedeem.id}/evidence/links`, {});
-  const evidence = field<string>(shared, 'token');
+  const { token: evidence } = bodyOf<{ token: string }>(shared, 201);
   const disposable = await Promise.all(Array.from({ length: DISPOSABLE }, () => app.gift()));
   return { deposit, gift, redeem: giftRedeem, evidence, disposable };
 }

@@ -44,6 +44,8 @@ export const giftRefusals: RefusalsOf = {
   updateGift: { gift_not_found: unknownGift, insufficient_credits: withoutCreditsForExpired },
   deleteGift: { gift_not_found: unknownGift },
   getGiftRedeem: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
+  getRedeemEvidence: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
+  shareRedeemEvidence: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
   createDeposit: {
     transaction_mismatch: (context) => withBody({ transactionHash: context.data.transfer })(context),
     transaction_reverted: (context) => withBody({ transactionHash: context.failed.hash })(context),
@@ -94,6 +96,7 @@ const proofRefusals = { proof_of_work_required: withoutProof, invalid_proof_of_w
 
 export const claimRefusals: RefusalsOf = {
   getClaimChallenge: { rate_limited: rateLimited },
+  getSharedEvidence: { evidence_not_found: withParams({ token: 'rdm_nothing' }), rate_limited: rateLimited },
   claimGift: { rate_limited: rateLimited, ...proofRefusals },
   redeemGift: {
     gift_not_found: withParams({ code: 'NO-SUCH-CODE' }),
