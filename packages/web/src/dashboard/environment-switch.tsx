@@ -16,12 +16,12 @@ export function EnvironmentBar() {
   const { environments } = useSession();
   const isConfigured = environments.find(({ name }) => name === environment)?.isConfigured ?? false;
   return (
-    <p className="environment-bar">
+    <section className="environment-bar" aria-label={text.environment}>
       <strong>{environment === 'production' ? text.live : text.test}</strong>
       <span>
         {environment === 'development' ? text.testNote : isConfigured ? text.liveNote : text.liveUnconfigured}
       </span>
-    </p>
+    </section>
   );
 }
 

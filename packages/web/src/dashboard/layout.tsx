@@ -16,6 +16,7 @@ import { SessionGate, useSession, useSignOut } from './session.tsx';
 import { words } from './words/shell.ts';
 import { useWords } from './words.ts';
 
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 const Palette = lazy(() => import('./palette.tsx'));
 
 /** What every page of a signed-in member has around it. */
@@ -39,10 +40,10 @@ function Shell() {
       <EnvironmentBar />
       <header className="top">
         <Drawer />
-        <button type="button" className="palette-button" onClick={() => setPaletteOpen(true)} aria-label={text.search}>
+        <button type="button" className="palette-button" onClick={() => setPaletteOpen(true)}>
           <Search size={16} aria-hidden />
           <span className="grow">{text.searchFor}</span>
-          <kbd>⌘K</kbd>
+          <kbd aria-hidden>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
         </button>
         <EnvironmentSwitch />
         <AccountMenu />

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { localeOf, useLanguage } from './language.ts';
@@ -26,17 +26,21 @@ export interface ChartProps {
 
 const HEIGHT = 180;
 const BAR_WIDTH: [factor: number, max: number] = [0.7, 28];
+const AXIS_WIDTH = 52;
+const AXIS_HEIGHT = 28;
 
 /** Draws on a canvas; hidden from screen readers, which get the table. */
-export default function ChartCanvas(props: ChartProps) {
+export default function ChartCanvas(props: ChartProps & { format: (value: number) => string }) {
+  const { times, series, format, timeLabel } = props;
   const place = useRef<HTMLDivElement>(null);
   const locale = localeOf(useLanguage());
   const theme = useTheme();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that the options read
+  const [pointed, setPointed] = useState<number>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew for other numbers, colours and languages alone
   useEffect(() => {
     const element = place.current;
     if (!element) return undefined;
-    const draw = () => new uPlot(optionsOf(props, element, locale), dataOf(props), element);
+    const draw = () => new uPlot(optionsOf(props, element, locale, setPointed), dataOf(props), element);
     let plot = draw();
     const sizes = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightOf(props) }));
     sizes.observe(element);
@@ -51,8 +55,24 @@ export default function ChartCanvas(props: ChartProps) {
       sizes.disconnect();
       plot.destroy();
     };
-  }, [props, locale, theme]);
-  return <div ref={place} className="chart-canvas" aria-hidden="true" />;
+  }, [JSON.stringify([times, series, props.kind, props.days, props.height]), locale, theme]);
+  const moment = pointed === undefined ? undefined : times[pointed];
+  return (
+    <div aria-hidden="true">
+      <div className="chart-legend number">
+        <ul>
+          {series.map(({ label, values, tone = 'accent' }) => (
+            <li key={label}>
+              <span className={`chart-mark ${tone}`} />
+              {label} {pointed !== undefined && <b>{format(values[pointed] ?? 0)}</b>}
+            </li>
+          ))}
+        </ul>
+        <span>{moment === undefined ? '' : timeFormat(props, locale, true).format(new Date(moment))}</span>
+      </div>
+      <div ref={place} className="chart-canvas" title={timeLabel} />
+    </div>
+  );
 }
 
 const heightOf = ({ height = HEIGHT }: ChartProps) => height;
@@ -62,13 +82,20 @@ const dataOf = ({ times, series }: ChartProps): uPlot.AlignedData => [
   ...series.map(({ values }) => [...values]),
 ];
 
-function optionsOf(props: ChartProps, element: HTMLElement, locale: string): uPlot.Options {
-  const { series, kind = 'bars', days = false, format = String } = props;
+function timeFormat({ days = false }: ChartProps, locale: string, isLong: boolean): Intl.DateTimeFormat {
+  if (days) return new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  return new Intl.DateTimeFormat(locale, isLong ? { dateStyle: 'medium', timeStyle: 'short' } : { timeStyle: 'short' });
+}
+
+function optionsOf(
+  props: ChartProps & { format: (value: number) => string },
+  element: HTMLElement,
+  locale: string,
+  point: (index: number | undefined) => void,
+): uPlot.Options {
+  const { times, series, kind = 'bars', format } = props;
   const color = (name: string) => resolveColor(element, `var(--${name})`);
-  const short = new Intl.DateTimeFormat(locale, days ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' });
-  const long = new Intl.DateTimeFormat(locale, {
-    ...(days ? { dateStyle: 'medium' as const } : { dateStyle: 'medium' as const, timeStyle: 'short' as const }),
-  });
+  const short = timeFormat(props, locale, false);
   const axis = {
     stroke: color('ink-soft'),
     font: `12px ${getComputedStyle(element).fontFamily}`,
@@ -76,31 +103,39 @@ function optionsOf(props: ChartProps, element: HTMLElement, locale: string): uPl
     grid: { stroke: color('line'), width: 1 },
   };
   const bars = uPlot.paths.bars?.({ size: BAR_WIDTH, radius: 0.15 });
+  const first = Date.parse(times[0] ?? '') / 1_000;
+  const last = Date.parse(times.at(-1) ?? '') / 1_000;
+  // Half a bar of room on both sides.
+  const room = kind === 'bars' && times.length > 1 ? (last - first) / (times.length - 1) / 2 : 0;
   return {
     width: element.clientWidth,
     height: heightOf(props),
-    padding: [8, 8, 0, 0],
-    legend: { show: true, live: true },
-    cursor: { y: false, points: { size: 6 } },
-    scales: { y: { range: (_, __, max) => [0, max <= 0 ? 1 : max * 1.1] } },
+    padding: [8, 4, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+    scales: {
+      x: { range: [first - room, last + room] },
+      y: { range: (_, __, max) => [0, max <= 0 ? 1 : max * 1.1] },
+    },
     axes: [
       {
         ...axis,
         grid: { show: false },
         values: (_, splits) => splits.map((at) => short.format(at * 1_000)),
         space: 64,
+        size: AXIS_HEIGHT,
       },
-      { ...axis, values: (_, splits) => splits.map((value) => format(value)), size: 64 },
+      { ...axis, values: (_, splits) => splits.map((value) => format(value)), size: AXIS_WIDTH },
     ],
+    hooks: { setCursor: [({ cursor }) => point(cursor.idx ?? undefined)] },
     series: [
-      { label: props.timeLabel, value: (_, at) => (at == null ? '–' : long.format(at * 1_000)) },
+      {},
       ...series.map(({ label, tone = 'accent' }) => ({
         label,
         stroke: color(tone),
         fill: color(kind === 'bars' ? tone : `${tone}-soft`),
         width: kind === 'bars' ? 0 : 1.5,
         points: { show: false },
-        value: (_: uPlot, value: number | null) => (value == null ? '–' : format(value)),
         ...(kind === 'bars' && bars && { paths: bars }),
       })),
     ],

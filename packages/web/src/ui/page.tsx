@@ -1,5 +1,5 @@
 import { ChevronRight, type LucideIcon, TriangleAlert } from 'lucide-react';
-import { Fragment, type ReactNode, useEffect, useId } from 'react';
+import { createContext, Fragment, type ReactNode, useContext, useEffect, useId } from 'react';
 import { Button } from './button.tsx';
 import { useWords } from './language.ts';
 import { Link } from './link.tsx';
@@ -51,12 +51,16 @@ export interface CardProps {
   children: ReactNode;
 }
 
+/** Headings of cards follow the heading around them. */
+const InSection = createContext(false);
+
 export function Card({ title, actions, flush = false, children }: CardProps) {
+  const Heading = useContext(InSection) ? 'h3' : 'h2';
   return (
     <div className={flush ? 'card flush' : 'card'}>
       {(title || actions) && (
         <div className="card-head">
-          {title && <h3>{title}</h3>}
+          {title && <Heading>{title}</Heading>}
           {actions && <div className="row">{actions}</div>}
         </div>
       )}
@@ -84,7 +88,7 @@ export function Section({ title, description, actions, children }: SectionProps)
         </div>
         {actions && <div className="row">{actions}</div>}
       </div>
-      {children}
+      <InSection value={true}>{children}</InSection>
     </section>
   );
 }
