@@ -33,6 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ['indexer'],
   ['deposits', 'gifts', 'skus', 'exchanges'],
   ['purchases'],
+  ['reports'],
 ];
 /** They put the process together and may import every folder. */
 const composition = [
@@ -69,6 +70,7 @@ const publicFiles: Record<string, readonly string[]> = {
   purchases: [],
   indexer: ['transfer-watcher'],
   deposits: [],
+  reports: [],
 };
 const MAX_LINES = 450;
 /** House limits: files of a package without its tests. */

@@ -25,6 +25,8 @@ export interface ExampleData {
   readonly user: string;
   /** Of a wallet with USDC. */
   readonly owner: Owner;
+  /** Of the wallet of `owner`. */
+  readonly walletId: string;
   /** Of a wallet of an earlier class, which no example upgrades. */
   readonly upgradeable: Owner;
   /** The id of a replaced encryption of `upgradeable`. */
@@ -69,7 +71,9 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
     upgrade: await signedUpgrade(app, upgraded),
   };
   const replaced = await replaceEncryption(app, user, upgradeable);
-  return { app, sandbox, user, owner, upgradeable, replaced, transfer, gifts, purchases, settings, signed };
+  const [listed] = field<{ id: string }[]>(await app.get(`/svc-wallets?search=${owner.address}`), 'data');
+  const walletId = listed?.id ?? '';
+  return { app, sandbox, user, owner, walletId, upgradeable, replaced, transfer, gifts, purchases, settings, signed };
 }
 
 async function replaceEncryption(app: App, user: string, { address }: Owner): Promise<string> {
@@ -257,6 +261,9 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   purgeEncryptionHistory: ({ user, owner }) => ({ query: `externalUserId=${user}&publicKey=${owner.address}` }),
   getTokenBalance: ({ user }) => ({ query: `chainToken=USDC&chain=STARKNET&externalUserId=${user}` }),
   recoverCredential: ({ user }) => ({ query: `externalUserId=${user}` }),
+  listWallets: ({ user }) => ({ query: `search=${user}` }),
+  getWalletById: ({ walletId }) => ({ params: { id: walletId } }),
+  getWalletChainState: ({ walletId }) => ({ params: { id: walletId } }),
   prepareWalletUpgrade: ({ upgradeable }) => ({ body: { walletAddress: upgradeable.address } }),
   executeWalletUpgrade: ({ signed }) => ({ body: signed.upgrade }),
 
@@ -276,6 +283,8 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   syncOnChain: ({ owner }) => ({ body: { walletAddress: owner.address } }),
   getTransaction: ({ transfer }) => ({ params: { hashOrId: transfer } }),
   getTransactionStatus: ({ transfer }) => ({ params: { hash: transfer } }),
+  listEnvironmentTransactions: ({ user }) => ({ query: `externalUserId=${user}` }),
+  getTransactionDetails: ({ transfer }) => ({ params: { hashOrId: transfer } }),
 
   listSkus: () => ({}),
   getSku: () => ({ params: { id: 'pase-recarga' } }),
@@ -313,6 +322,8 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   listLedger: () => ({}),
   listHolds: () => ({}),
   createDeposit: ({ gifts }) => ({ body: { transactionHash: gifts.deposit, chain: 'STARKNET' } }),
+  getOverview: () => ({ query: 'range=7d' }),
+  listRequests: () => ({ query: 'status=2xx' }),
   getConfig: () => ({}),
 
   getSettings: () => ({}),

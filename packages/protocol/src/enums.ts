@@ -25,6 +25,10 @@ export const skuCategories = [
 ] as const;
 export type SkuCategory = (typeof skuCategories)[number];
 
+/** Of a wallet's session key. `EXHAUSTED`: no calls left. */
+export const sessionStates = ['ACTIVE', 'EXPIRED', 'EXHAUSTED', 'REVOKED'] as const;
+export type SessionState = (typeof sessionStates)[number];
+
 export const txStatuses = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED', 'CANCELLED'] as const;
 export type TxStatus = (typeof txStatuses)[number];
 
@@ -64,6 +68,13 @@ export type RedeemChain = (typeof redeemChains)[number];
 export const redeemStatuses = ['PENDING', 'BRIDGING', 'ATTESTED', 'SUCCESS', 'FAILED'] as const;
 export type RedeemStatus = (typeof redeemStatuses)[number];
 
+/** Of a transaction that was signed for a relay. `REPLACED`: another one with its nonce was executed, or none. */
+export const attemptStates = ['STORED', 'SENT', 'SUCCEEDED', 'REVERTED', 'REPLACED'] as const;
+export type AttemptState = (typeof attemptStates)[number];
+/** `BUMP`: with a higher fee. `FILLER`: only consumes the nonce. `OTHER`: sent by a third party. */
+export const attemptKinds = ['FIRST', 'BUMP', 'FILLER', 'OTHER'] as const;
+export const relayStates = ['STORED', 'SENT', 'SUCCEEDED', 'REVERTED', 'VOIDED'] as const;
+
 // biome-ignore format: a table reads better than seven lines
 export const onChainTxStatuses = [
   'RECEIVED', 'PENDING', 'ACCEPTED_ON_L2', 'ACCEPTED_ON_L1', 'REJECTED', 'REVERTED', 'NOT_RECEIVED',
@@ -82,3 +93,9 @@ export type Role = (typeof roles)[number];
 
 export const memberStates = ['INVITED', 'ACTIVE'] as const;
 export type MemberState = (typeof memberStates)[number];
+
+export const overviewRanges = ['24h', '7d', '30d'] as const;
+export type OverviewRange = (typeof overviewRanges)[number];
+
+export const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const;
+export type StatusClass = (typeof statusClasses)[number];

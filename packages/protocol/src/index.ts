@@ -17,11 +17,11 @@ export {
   SharedEvidence,
 } from './schemas/gift.ts';
 export { CurrentSession, Member, OwnSession, Passkey } from './schemas/member.ts';
-export { Hold, LedgerEntry, Organization } from './schemas/organization.ts';
+export { Hold, LedgerEntry, LoggedRequest, Organization, Overview } from './schemas/organization.ts';
 export { ApiKey, AuditEntry, OfferedSku, Settings, Sponsorship } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
-export { Transaction } from './schemas/transaction.ts';
-export { CreatedWallet, ReplacedEncryption, Wallet } from './schemas/wallet.ts';
+export { Transaction, TransactionDetails } from './schemas/transaction.ts';
+export { CreatedWallet, ListedWallet, ReplacedEncryption, Wallet, WalletChainState } from './schemas/wallet.ts';
 export { type CreditedDeposit, Delivery, Event, type EventData, Webhook } from './schemas/webhook.ts';
 export * from './values/addresses.ts';
 export * from './values/amounts.ts';

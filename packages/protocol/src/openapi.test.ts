@@ -25,12 +25,13 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 /** Written out, so that no path can disappear with its definition. */
 const INTERFACE = `
-  GET /svc-wallets/by-user, POST /svc-wallets/prepare-creation, POST /svc-wallets,
+  GET /svc-wallets, GET /svc-wallets/{id}, GET /svc-wallets/{id}/chain-state, GET /svc-wallets/by-user, POST /svc-wallets/prepare-creation, POST /svc-wallets,
   PATCH /svc-wallets/update-encryption-details, GET /svc-wallets/token-balance, GET /svc-wallets/credential-recovery,
   GET /svc-wallets/encryption-history, DELETE /svc-wallets/encryption-history, POST /svc-wallets/restore-encryption,
   POST /svc-wallets/prepare-upgrade, POST /svc-wallets/upgrade, POST /transactions/record-send,
   GET /transactions/transaction-list, POST /transactions/prepare-typed-data,
   POST /transactions/execute-sponsored-transaction, GET /transactions/{hashOrId}, GET /transactions/{hash}/status,
+  GET /transactions, GET /transactions/{hashOrId}/details, GET /organization/overview, GET /organization/requests,
   POST /transactions/sync-on-chain, GET /skus, GET /skus/{id}, POST /skus/{id}/check-reference, POST /sku-purchases,
   GET /sku-purchases/{id}, GET /exchanges/usd-amount, POST /gifts, POST /gifts/bulk, GET /gifts, GET /gifts/{id},
   PATCH /gifts/{id}, DELETE /gifts/{id}, GET /gifts/usage, GET /gifts/history/redeems, GET /gifts/history/redeems/{id},

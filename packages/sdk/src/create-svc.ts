@@ -18,6 +18,7 @@ import * as skus from './skus.ts';
 import * as transactions from './transactions.ts';
 import * as transfers from './transfers.ts';
 import * as encryption from './wallet-encryption.ts';
+import * as walletList from './wallet-list.ts';
 import * as passkeys from './wallet-passkeys.ts';
 import * as upgrades from './wallet-upgrades.ts';
 import * as wallets from './wallets.ts';
@@ -52,6 +53,10 @@ export function createSvc(options: SvcOptions) {
 const walletOperations = (on: Bind) => ({
   createWallet: on(wallets.createWallet),
   getWallet: on(wallets.getWallet),
+  listWallets: on(walletList.listWallets),
+  wallets: on(walletList.wallets),
+  getWalletById: on(walletList.getWalletById),
+  getWalletChainState: on(walletList.getWalletChainState),
   getTokenBalance: on(wallets.getTokenBalance),
   changeEncryptKey: on(changeEncryptKey),
   getEncryptionHistory: on(encryption.getEncryptionHistory),
@@ -73,6 +78,9 @@ const transactionOperations = (on: Bind) => ({
   getTransactionList: on(transactions.getTransactionList),
   getTransactionStatus: on(transactions.getTransactionStatus),
   transactions: on(transactions.transactions),
+  listEnvironmentTransactions: on(transactions.listEnvironmentTransactions),
+  environmentTransactions: on(transactions.environmentTransactions),
+  getTransactionDetails: on(transactions.getTransactionDetails),
   recordSend: on(transactions.recordSend),
   syncOnChain: on(transactions.syncOnChain),
 });
@@ -101,6 +109,9 @@ const organizationOperations = (on: Bind) => ({
   listHolds: on(organization.listHolds),
   holds: on(organization.holds),
   createDeposit: on(organization.createDeposit),
+  getOverview: on(organization.getOverview),
+  listRequests: on(organization.listRequests),
+  requests: on(organization.requests),
 });
 
 const sessionOperations = (on: Bind) => ({

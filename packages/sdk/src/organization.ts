@@ -1,4 +1,14 @@
-import type { Chain, endpoints, Hold, LedgerEntry, Organization } from '@svc/protocol';
+import type {
+  Chain,
+  endpoints,
+  Hold,
+  LedgerEntry,
+  LoggedRequest,
+  Organization,
+  Overview,
+  OverviewRange,
+  StatusClass,
+} from '@svc/protocol';
 import type { Client } from './client/client.ts';
 import {
   type CursorList,
@@ -111,5 +121,72 @@ function readHolds(client: Client, { limit, cursor }: CursorParams): Promise<Cur
     route: 'GET /organization/holds',
     access: 'secret',
     query: { limit, cursor },
+  });
+}
+
+export interface GetOverviewParams {
+  /** Default: `24h`. */
+  readonly range?: OverviewRange | undefined;
+}
+
+/**
+ * Reads what happened in your environment in the last 24 hours, 7 or 30 days, with a series for charts. Server only:
+ * needs the secret key.
+ *
+ * @example
+ * const { totals, series, checklist } = await svc.getOverview({ range: '7d' });
+ */
+export function getOverview(client: Client, { range }: GetOverviewParams = {}): Promise<Overview> {
+  return request<typeof endpoints.getOverview>(client, {
+    route: 'GET /organization/overview',
+    access: 'secret',
+    query: { range },
+  });
+}
+
+export interface RequestFilters {
+  readonly status?: StatusClass | undefined;
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined;
+  /** A pattern: `/gifts/{id}`. */
+  readonly path?: string | undefined;
+  readonly errorCode?: string | undefined;
+  /** `requestId` of an error, or the header `x-request-id` of an answer. */
+  readonly requestId?: string | undefined;
+}
+
+export interface ListRequestsParams extends RequestFilters, CursorParams {}
+
+/**
+ * Reads your requests of the last 7 days, newest first. `requests` iterates over all of them. Server only: needs the
+ * secret key.
+ *
+ * @example
+ * const { items } = await svc.listRequests({ status: '4xx', path: '/gifts' });
+ */
+export async function listRequests(
+  client: Client,
+  params: ListRequestsParams = {},
+): Promise<CursorList<LoggedRequest>> {
+  return toCursorList(await readRequests(client, params));
+}
+
+export interface RequestsParams extends RequestFilters, PageOptions {}
+
+/**
+ * Iterates over your requests of the last 7 days, newest first. Server only: needs the secret key.
+ *
+ * @example
+ * for await (const { path, status } of svc.requests({ method: 'POST' })) console.log(path, status);
+ */
+export function requests(client: Client, params: RequestsParams = {}): AsyncGenerator<LoggedRequest, void, undefined> {
+  return eachByCursor((query) => readRequests(client, { ...params, ...query }), params);
+}
+
+function readRequests(client: Client, params: ListRequestsParams): Promise<CursorPage<LoggedRequest>> {
+  const { status, method, path, errorCode, requestId, limit, cursor } = params;
+  return request<typeof endpoints.listRequests>(client, {
+    route: 'GET /organization/requests',
+    access: 'secret',
+    query: { status, method, path, errorCode, requestId, limit, cursor },
   });
 }

@@ -1,6 +1,26 @@
-import type { AnswerOf, Chain, ChainToken, endpoints, Transaction } from '@svc/protocol';
+import type {
+  AnswerOf,
+  Chain,
+  ChainToken,
+  endpoints,
+  Transaction,
+  TransactionDetails,
+  TxStatus,
+  TxType,
+} from '@svc/protocol';
 import type { BearerToken, Client } from './client/client.ts';
-import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
+import {
+  type CursorList,
+  type CursorPage,
+  type CursorParams,
+  eachByCursor,
+  eachItem,
+  type List,
+  type Page,
+  type PageOptions,
+  toCursorList,
+  toList,
+} from './client/pages.ts';
 import { request } from './client/request.ts';
 
 export interface GetTransactionParams {
@@ -176,5 +196,81 @@ function readTransactionPage(
     access: 'both',
     query: { walletAddress, calledFunction, day, month, year, page, limit },
     bearerToken,
+  });
+}
+
+export interface EnvironmentTransactionFilters {
+  /** A hash or an id. */
+  readonly search?: string | undefined;
+  readonly type?: TxType | undefined;
+  readonly status?: TxStatus | undefined;
+  readonly token?: ChainToken | undefined;
+  /** Sender or recipient. */
+  readonly walletAddress?: string | undefined;
+  /** Sender or recipient is a wallet of this user. */
+  readonly externalUserId?: string | undefined;
+  /** Purchases of this service. */
+  readonly skuId?: string | undefined;
+  /** ISO 8601: created at this time or later. */
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+}
+
+export interface ListEnvironmentTransactionsParams extends EnvironmentTransactionFilters, CursorParams {}
+
+/**
+ * Reads transactions of all wallets of your environment, newest first. `environmentTransactions` iterates over all of
+ * them. Server only: needs the secret key.
+ *
+ * @example
+ * const { items, nextCursor } = await svc.listEnvironmentTransactions({ type: 'SEND', status: 'SUCCESS' });
+ */
+export async function listEnvironmentTransactions(
+  client: Client,
+  params: ListEnvironmentTransactionsParams = {},
+): Promise<CursorList<Transaction>> {
+  return toCursorList(await readEnvironmentTransactions(client, params));
+}
+
+export interface EnvironmentTransactionsParams extends EnvironmentTransactionFilters, PageOptions {}
+
+/**
+ * Iterates over the transactions of all wallets of your environment, newest first. Server only: needs the secret key.
+ *
+ * @example
+ * for await (const { transactionHash } of svc.environmentTransactions({ token: 'USDC' })) console.log(transactionHash);
+ */
+export function environmentTransactions(
+  client: Client,
+  params: EnvironmentTransactionsParams = {},
+): AsyncGenerator<Transaction, void, undefined> {
+  return eachByCursor((query) => readEnvironmentTransactions(client, { ...params, ...query }), params);
+}
+
+function readEnvironmentTransactions(
+  client: Client,
+  params: ListEnvironmentTransactionsParams,
+): Promise<CursorPage<Transaction>> {
+  const { search, type, status, token, walletAddress, externalUserId, skuId, createdAfter, createdBefore } = params;
+  const filters = { search, type, status, token, walletAddress, externalUserId, skuId, createdAfter, createdBefore };
+  return request<typeof endpoints.listEnvironmentTransactions>(client, {
+    route: 'GET /transactions',
+    access: 'secret',
+    query: { ...filters, limit: params.limit, cursor: params.cursor },
+  });
+}
+
+/**
+ * Reads what a transaction did: calls, events, fee, revert reason, and the attempts to execute it. Server only: needs
+ * the secret key.
+ *
+ * @example
+ * const { calls, fee, relay } = await svc.getTransactionDetails({ hashOrId: transactionHash });
+ */
+export function getTransactionDetails(client: Client, { hashOrId }: GetTransactionParams): Promise<TransactionDetails> {
+  return request<typeof endpoints.getTransactionDetails>(client, {
+    route: 'GET /transactions/{hashOrId}/details',
+    access: 'secret',
+    params: { hashOrId },
   });
 }

@@ -25,6 +25,7 @@ import {
   readRequestId,
   setHeadersOfEarlyAnswer,
 } from './http/request-hooks.ts';
+import { type RequestLog, writeRequestLog } from './http/request-log.ts';
 import type { Modules } from './modules.ts';
 import { registerPages, type ServedPages } from './pages.ts';
 import { registerReference } from './reference/page.ts';
@@ -47,6 +48,8 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
   readonly keyWaiters: KeyWaiters;
   readonly authenticate: Authenticate;
   readonly publicUrl: string;
+  /** Undefined where it is switched off. */
+  readonly requestLog: RequestLog | undefined;
   /** Undefined in a process that only runs jobs: it serves nothing but its health and metrics. */
   readonly pages: ServedPages | undefined;
 }
@@ -114,6 +117,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 
 function registerInterface(v1: FastifyInstance, deps: AppDeps, keyed: UnroutedDeps): void {
   const { db, publicUrl } = deps;
+  writeRequestLog(v1, deps.requestLog);
   v1.get('/openapi.json', async () => openApiDocument(`${publicUrl}/v1`));
   registerEndpoints(v1, {
     db,

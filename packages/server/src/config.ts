@@ -44,6 +44,9 @@ export interface Config {
   readonly trustProxy: number;
   readonly allowLoopbackUrls: boolean;
   readonly metricsToken: string | undefined;
+  readonly requestLog: boolean;
+  /** Of an environment, at most. */
+  readonly loggedRequests: number;
   readonly developmentPublicKey: string | undefined;
   readonly developmentSecretKey: string | undefined;
   readonly skuCatalogue: string;
@@ -138,6 +141,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     trustProxy: proxies[read.choice('TRUST_PROXY', ['off', 'on', '1', '2', '3', '4', '5'], 'off')],
     allowLoopbackUrls: read.choice('ALLOW_LOOPBACK_URLS', ['on', 'off'], 'off') === 'on',
     metricsToken: read.text('METRICS_TOKEN'),
+    requestLog: read.choice('REQUEST_LOG', ['on', 'off'], 'on') === 'on',
+    loggedRequests: read.integer('REQUEST_LOG_ROWS', 200_000, 1_000, 100_000_000),
     developmentPublicKey: read.matching('SVC_DEV_PUBLIC_KEY', /^pk_dev_[A-Za-z0-9]{32,128}$/),
     developmentSecretKey: read.matching('SVC_DEV_SECRET_KEY', /^sk_dev_[A-Za-z0-9]{32,128}$/),
     skuCatalogue: path.resolve(read.text('SKU_CATALOGUE') ?? SHIPPED_CATALOGUE),

@@ -23,6 +23,7 @@ import { deleteOldKeys } from './http/idempotency.ts';
 import { type Jobs, type Module, mergeJobs, mergeUnique, processGauge } from './http/module.ts';
 import type { Checks, GaugeSource } from './http/monitoring.ts';
 import { deleteEndedWindows } from './http/rate-limit.ts';
+import type { RequestLog } from './http/request-log.ts';
 import * as indexer from './indexer/module.ts';
 import { queueGiftMails } from './mail/mail.ts';
 import type { Mailers } from './mail/mailers.ts';
@@ -36,7 +37,9 @@ import { createProviders } from './purchases/provider.ts';
 import { type DefaultLimits, NO_LIMITS } from './relayer/budget.ts';
 import * as relayer from './relayer/module.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
+import * as reports from './reports/module.ts';
 import * as skus from './skus/module.ts';
+import { wellKnownName } from './transactions/function-names.ts';
 import * as transactions from './transactions/module.ts';
 import * as wallets from './wallets/module.ts';
 
@@ -61,6 +64,7 @@ export interface Platform
   readonly addresses: Addresses;
   readonly credentials: Organizations & { clear(): void };
   readonly waiters: RedeemWaiters;
+  readonly requestLog: RequestLog | undefined;
   readonly mailers: Mailers;
   /** Undefined outside the embedded default. */
   readonly development: DevelopmentOwner | undefined;
@@ -134,7 +138,7 @@ export function createModules(platform: Platform): Modules {
     mail: mail.create({ db, log, mailers: platform.mailers }),
     events: events.create({ db, allowLoopback }),
     relays,
-    wallets: wallets.create(signing),
+    wallets: wallets.create({ ...signing, nameOfFunction: wellKnownName }),
     transactions: transactions.create(signing),
     indexer: indexer.create({ db, networks, log, environments, watcher: deposits.depositWatcher(crediting) }),
     deposits: deposits.create({ ...crediting, sponsor, environments: paying.environments }),
@@ -167,6 +171,7 @@ export function createModules(platform: Platform): Modules {
       fulfilment,
       providers: createProviders(fulfilment),
     }),
+    reports: reports.create({ db, requestLog: platform.requestLog, loggedRequests: config.loggedRequests }),
   };
   const all: readonly Module[] = Object.values(modules);
   return {
@@ -184,6 +189,7 @@ export function createModules(platform: Platform): Modules {
       ...modules.exchanges.handlers,
       ...modules.gifts.handlers,
       ...modules.purchases.handlers,
+      ...modules.reports.handlers,
     } satisfies Handlers,
     jobs: mergeJobs([maintenance(db), ...all.flatMap(({ jobs = [] }) => jobs)]),
     deliveries: (pool) => events.deliveryJobs({ db: pool, log, allowLoopback }),

@@ -18,6 +18,7 @@ import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { AdmissionControl } from './http/admission.ts';
 import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
 import { diskCheck, type Health } from './http/monitoring.ts';
+import { RequestLog } from './http/request-log.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
@@ -97,6 +98,8 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     const mailers = createMailers(config.mail, sandbox && addresses.sandbox + sandbox.mailboxPath);
     steps.add(async () => mailers.close());
     const owner = development && { organizationId: development.organizationId, isOperator: !config.chains.starknet };
+    const requestLog = config.requestLog && config.role !== 'worker' ? new RequestLog(db, log) : undefined;
+    steps.add(async () => requestLog?.stop());
     const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
     const modules = createModules({
       config,
@@ -107,6 +110,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       addresses,
       credentials,
       waiters,
+      requestLog,
       mailers,
       proofKey: await proofKey(db),
       development: isEmbeddedDefault(config) ? owner : undefined,
@@ -138,6 +142,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       authenticate: createAuthenticate({ credentials, userTokens, db: db.control, site: config }),
       publicUrl: addresses.public,
       pages: await pages,
+      requestLog,
     });
     steps.add(() => app.close());
     // A process that only runs jobs takes no results; another one does.

@@ -90,7 +90,11 @@ const ofFullHistory: MakeRefusal = async ({ data: { app, user } }) => {
   return { body: body('one more') };
 };
 
+const unknownWallet = { wallet_not_found: withParams({ id: 'wal_nothing' }) };
+
 export const walletRefusals: RefusalsOf = {
+  getWalletById: unknownWallet,
+  getWalletChainState: unknownWallet,
   prepareWalletCreation: {
     unsupported_chain: withBody({ chain: 'BASE' }),
     class_not_allowed: withBody({ classHash: '0x123' }),
@@ -192,6 +196,9 @@ export const transactionRefusals: RefusalsOf = {
     transaction_reverted: async ({ data: { app, owner } }) => ({ body: await signedTransfer(app, owner, TOO_MUCH) }),
   },
   getTransaction: {
+    transaction_not_found: withParams({ hashOrId: UNKNOWN_HASH }),
+  },
+  getTransactionDetails: {
     transaction_not_found: withParams({ hashOrId: UNKNOWN_HASH }),
   },
 };

@@ -65,3 +65,29 @@ export const getConfig = endpoint({
   answers: { 200: schema.Config },
   errors: ['chain_not_configured'],
 });
+
+export const getOverview = endpoint({
+  operationId: 'getOverview',
+  method: 'GET',
+  path: '/organization/overview',
+  tag: 'Organisation',
+  summary: 'Read what happened in your environment, over time',
+  access: 'secret',
+  query: schema.OverviewQuery,
+  answers: { 200: schema.Overview },
+  errors: ['invalid_request'],
+});
+
+export const listRequests = endpoint({
+  operationId: 'listRequests',
+  method: 'GET',
+  path: '/organization/requests',
+  tag: 'Organisation',
+  summary: 'List the requests of the last 7 days, newest first',
+  description:
+    'A request appears about a second after its answer. Reads by a member in the dashboard are left out, and so are requests without a valid key.',
+  access: 'secret',
+  query: schema.LoggedRequestsQuery,
+  answers: { 200: schema.LoggedRequestPage },
+  errors: ['invalid_request'],
+});

@@ -119,3 +119,28 @@ export const getTransactionStatus = endpoint({
   answers: { 200: schema.TransactionStatus },
   errors: ['invalid_request', 'chain_not_configured', 'chain_unavailable'],
 });
+
+export const listEnvironmentTransactions = endpoint({
+  operationId: 'listEnvironmentTransactions',
+  method: 'GET',
+  path: '/transactions',
+  tag,
+  summary: 'List the transactions of your environment, newest first',
+  access: 'secret',
+  query: schema.EnvironmentTransactionsQuery,
+  answers: { 200: schema.EnvironmentTransactionPage },
+  errors: ['invalid_request'],
+});
+
+export const getTransactionDetails = endpoint({
+  operationId: 'getTransactionDetails',
+  method: 'GET',
+  path: '/transactions/{hashOrId}/details',
+  tag,
+  summary: "Read a transaction's calls, events, fee and the attempts to execute it",
+  description: 'Where the chain cannot be asked, the answer has what the service stored.',
+  access: 'secret',
+  params: schema.HashOrIdParams,
+  answers: { 200: schema.TransactionDetails },
+  errors: ['transaction_not_found'],
+});

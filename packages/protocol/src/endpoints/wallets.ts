@@ -182,3 +182,39 @@ export const executeWalletUpgrade = endpoint({
     'chain_unavailable',
   ],
 });
+
+export const listWallets = endpoint({
+  operationId: 'listWallets',
+  method: 'GET',
+  path: '/svc-wallets',
+  tag,
+  summary: 'List the wallets of your environment, newest first',
+  access: 'secret',
+  query: schema.WalletListQuery,
+  answers: { 200: schema.ListedWalletPage },
+  errors: ['invalid_request'],
+});
+
+export const getWalletById = endpoint({
+  operationId: 'getWalletById',
+  method: 'GET',
+  path: '/svc-wallets/{id}',
+  tag,
+  summary: 'Read a wallet by its id, without its encrypted private key',
+  access: 'secret',
+  params: schema.WalletIdParams,
+  answers: { 200: schema.ListedWallet },
+  errors: ['wallet_not_found'],
+});
+
+export const getWalletChainState = endpoint({
+  operationId: 'getWalletChainState',
+  method: 'GET',
+  path: '/svc-wallets/{id}/chain-state',
+  tag,
+  summary: "Read a wallet's balances, class, sessions and spending policies from the chain",
+  access: 'secret',
+  params: schema.WalletIdParams,
+  answers: { 200: schema.WalletChainState },
+  errors: ['chain_not_configured', 'wallet_not_found', 'chain_unavailable'],
+});

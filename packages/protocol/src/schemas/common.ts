@@ -77,3 +77,8 @@ export const cursorQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, default: 25, description: 'Above 100 counts as 100' })),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'nextCursor of the page before' })),
 };
+
+export const timeRangeQuery = {
+  createdAfter: Type.Optional(Moment('Created at this time or later')),
+  createdBefore: Type.Optional(Moment('Created before this time')),
+};

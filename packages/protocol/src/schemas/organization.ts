@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { chains, environments, ledgerEntryTypes } from '../enums.ts';
-import { AddressText, CursorPage, cursorQuery, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
+import { chains, environments, ledgerEntryTypes, overviewRanges, statusClasses } from '../enums.ts';
+import {
+  AddressText,
+  CursorPage,
+  cursorQuery,
+  Identifier,
+  Nullable,
+  OneOf,
+  Page,
+  pageQuery,
+  Timestamp,
+} from './common.ts';
 import { ChainName, ChainTokenName, WalletTypeName } from './wallet.ts';
 
 export const Balance = Type.Object(
@@ -104,3 +114,102 @@ export const Config = Type.Object(
   },
   { title: 'Config' },
 );
+
+const activityFields = {
+  wallets: Type.Integer(),
+  transactions: Type.Integer(),
+  failedTransactions: Type.Integer(),
+  giftsRedeemed: Type.Integer(),
+  giftsRedeemedUsd: Type.Number(),
+  purchases: Type.Integer({ description: 'Completed ones' }),
+  purchasesUsd: Type.Number(),
+  gasFri: Type.String({ description: 'Paid for your users, in FRI (10^-18 STRK)' }),
+};
+
+const activityExample = {
+  wallets: 12,
+  transactions: 40,
+  failedTransactions: 1,
+  giftsRedeemed: 9,
+  giftsRedeemedUsd: 45,
+  purchases: 3,
+  purchasesUsd: 27.5,
+  gasFri: '120400000000000000',
+};
+
+const Activity = Type.Object(activityFields, { title: 'Activity', examples: [activityExample] });
+const ActivityBucket = Type.Object(
+  { startsAt: Timestamp(), ...activityFields },
+  { title: 'ActivityBucket', examples: [{ startsAt: '2026-11-02T18:00:00.000Z', ...activityExample }] },
+);
+
+export const OverviewQuery = Type.Object({ range: Type.Optional(OneOf(overviewRanges, { default: '24h' })) });
+
+export const Overview = Type.Object(
+  {
+    range: OneOf(overviewRanges),
+    from: Timestamp(),
+    to: Timestamp(),
+    bucketSeconds: Type.Integer(),
+    balance: Balance,
+    totals: Activity,
+    previousTotals: Activity,
+    series: Type.Array(ActivityBucket, { description: 'Oldest first, without gaps' }),
+    checklist: Type.Object(
+      {
+        wallet: Type.Boolean(),
+        transfer: Type.Boolean(),
+        gift: Type.Boolean(),
+        webhook: Type.Boolean(),
+        keySet: Type.Boolean(),
+      },
+      { title: 'Checklist', description: 'What the environment has already' },
+    ),
+  },
+  { title: 'Overview' },
+);
+export type Overview = Static<typeof Overview>;
+
+export const LoggedRequest = Type.Object(
+  {
+    id: Type.String(),
+    at: Timestamp(),
+    method: Type.String(),
+    path: Type.String({ description: 'The pattern, without values' }),
+    status: Type.Integer(),
+    durationMs: Type.Number(),
+    requestId: Type.String({ description: 'x-request-id of the answer' }),
+    errorCode: Nullable(Type.String()),
+    actor: Type.String({ description: 'The id of the key or member' }),
+    ignoredFields: Type.Array(Type.String(), { description: 'Fields of the body that the endpoint does not know' }),
+  },
+  {
+    title: 'LoggedRequest',
+    examples: [
+      {
+        id: '48151623',
+        at: '2026-11-02T18:21:40.000Z',
+        method: 'POST',
+        path: '/gifts',
+        status: 400,
+        durationMs: 3.2,
+        requestId: '5f0c3a52-3a0e-4f1c-9a53-5d8ef3a7a0b1',
+        errorCode: 'insufficient_credits',
+        actor: 'key_01kxw9h4j5k6m7n8p9q0r1s2t3',
+        ignoredFields: [],
+      },
+    ],
+  },
+);
+export type LoggedRequest = Static<typeof LoggedRequest>;
+
+export const LoggedRequestPage = CursorPage(LoggedRequest, 'LoggedRequestPage');
+
+export const LoggedRequestsQuery = Type.Object({
+  ...cursorQuery,
+  status: Type.Optional(OneOf(statusClasses)),
+  method: Type.Optional(OneOf(['GET', 'POST', 'PATCH', 'DELETE'] as const)),
+  path: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A pattern, such as /gifts/{id}' })),
+  errorCode: Type.Optional(Identifier('A code of the catalogue')),
+  requestId: Type.Optional(Identifier('x-request-id of an answer')),
+});

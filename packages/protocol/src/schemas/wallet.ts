@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { chains, chainTokens, encryptionReplacers, walletTypes } from '../enums.ts';
-import { AddressText, ExternalUserId, Felt, Identifier, Nullable, OneOf, Timestamp } from './common.ts';
+import { chains, chainTokens, encryptionReplacers, sessionStates, walletTypes } from '../enums.ts';
+import {
+  AddressText,
+  CursorPage,
+  cursorQuery,
+  ExternalUserId,
+  Felt,
+  Identifier,
+  Nullable,
+  OneOf,
+  Timestamp,
+  timeRangeQuery,
+} from './common.ts';
 
 export const ChainName = OneOf(chains);
 export const ChainTokenName = OneOf(chainTokens);
@@ -278,3 +289,139 @@ export const WalletUpgraded = Type.Object(
   { transactionHash: Type.String(), newClassHash: Type.String(), newWalletType: WalletTypeName },
   { title: 'WalletUpgraded' },
 );
+
+const { encryptedPrivateKey: _, ...listedFields } = walletFields;
+const { encryptedPrivateKey: __, ...listedExample } = walletExample;
+
+export const ListedWallet = Type.Object(
+  {
+    ...listedFields,
+    classHash: Type.String({ description: 'As last seen on the chain' }),
+    transactionHash: Nullable(Type.String({ description: 'Of the deployment' })),
+    authMethod: Nullable(Type.String()),
+    deviceType: Nullable(Type.String()),
+  },
+  {
+    title: 'ListedWallet',
+    description: 'A wallet without its encrypted private key',
+    examples: [
+      {
+        ...listedExample,
+        classHash: '0x047d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88',
+        transactionHash: '0x5c1f6d0f6a6c9d7b3e2a1908f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4',
+        authMethod: 'PIN',
+        deviceType: null,
+      },
+    ],
+  },
+);
+export type ListedWallet = Static<typeof ListedWallet>;
+
+export const ListedWalletPage = CursorPage(ListedWallet, 'ListedWalletPage');
+
+export const WalletListQuery = Type.Object({
+  ...cursorQuery,
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: "The beginning of your user's identifier, or an address or id of a wallet",
+    }),
+  ),
+  walletType: Type.Optional(WalletTypeName),
+  isDeployed: Type.Optional(Type.Boolean()),
+  ...timeRangeQuery,
+});
+
+export const WalletIdParams = Type.Object({ id: Identifier('Of the wallet') });
+
+const SpendingPolicyState = Type.Object(
+  {
+    tokenAddress: Type.String(),
+    token: Nullable(ChainTokenName),
+    decimals: Nullable(Type.Integer()),
+    maxPerCall: Type.String({ description: 'Raw integers, like all amounts here' }),
+    maxPerWindow: Type.String(),
+    windowSeconds: Type.Integer(),
+    spentInWindow: Type.String(),
+    windowStartedAt: Nullable(Timestamp()),
+  },
+  { title: 'SpendingPolicyState' },
+);
+
+const SessionState = Type.Object(
+  {
+    publicKey: Type.String(),
+    state: OneOf(sessionStates),
+    validUntil: Nullable(Timestamp()),
+    maxCalls: Type.Integer(),
+    callsUsed: Type.Integer(),
+    allowedEntrypoints: Type.Array(Type.Object({ selector: Type.String(), name: Nullable(Type.String()) }), {
+      description: 'Empty: all that a session may call',
+    }),
+    policies: Type.Array(SpendingPolicyState),
+  },
+  { title: 'SessionState' },
+);
+
+const POLICY_EXAMPLE = {
+  tokenAddress: '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb',
+  token: 'USDC',
+  decimals: 6,
+  maxPerCall: '5000000',
+  maxPerWindow: '20000000',
+  windowSeconds: 86400,
+  spentInWindow: '2500000',
+  windowStartedAt: '2026-11-02T18:00:00.000Z',
+};
+
+export const WalletChainState = Type.Object(
+  {
+    address: Type.String(),
+    isDeployed: Type.Boolean(),
+    classHash: Nullable(Type.String({ description: 'Null where no account is deployed' })),
+    walletType: Nullable(WalletTypeName),
+    isCurrentClass: Type.Boolean({ description: 'False: the wallet can be upgraded' }),
+    currentClassHash: Type.String({ description: 'The latest SVC class' }),
+    balances: Type.Array(TokenBalance),
+    sessions: Type.Array(SessionState, { description: 'Newest first, with revoked ones' }),
+    hasAllSessions: Type.Boolean({ description: 'False: the wallet has more sessions than are listed' }),
+  },
+  {
+    title: 'WalletChainState',
+    examples: [
+      {
+        address: ADDRESS,
+        isDeployed: true,
+        classHash: '0x047d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88',
+        walletType: 'SVC',
+        isCurrentClass: true,
+        currentClassHash: '0x047d97b5f0cb068ff25cbcb2aaf206f0166edc2ed7c149183a54321602885a88',
+        balances: [
+          {
+            chain: 'STARKNET',
+            chainToken: 'USDC',
+            chainTokenAddress: POLICY_EXAMPLE.tokenAddress,
+            decimals: 6,
+            balance: '2500000',
+          },
+        ],
+        sessions: [
+          {
+            publicKey: STARK_KEY,
+            state: 'ACTIVE',
+            validUntil: '2026-12-02T18:20:11.000Z',
+            maxCalls: 100,
+            callsUsed: 3,
+            allowedEntrypoints: [
+              { selector: '0x83afd3f4caedc6eebf44246fe54e38c95e3179a5ec9ea81740eca5b482d12e', name: 'transfer' },
+            ],
+            policies: [POLICY_EXAMPLE],
+          },
+        ],
+        hasAllSessions: true,
+      },
+    ],
+  },
+);
+export type WalletChainState = Static<typeof WalletChainState>;

@@ -131,12 +131,16 @@ export interface CursorPageOf<T> {
 }
 
 const CURSOR = /^(\d{1,16}) ([\x21-\x7e]{1,128})$/;
+const ANY_ID = /./;
 
-export function readCursor({ limit, cursor }: CursorQuery): { limit: number; after: Place | undefined } {
+export function readCursor(
+  { limit, cursor }: CursorQuery,
+  idForm: RegExp = ANY_ID,
+): { limit: number; after: Place | undefined } {
   const bounded = Math.min(MAX_LIMIT, limit ?? DEFAULT_CURSOR_LIMIT);
   if (cursor === undefined) return { limit: bounded, after: undefined };
   const [, micros, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (micros === undefined || id === undefined) {
+  if (micros === undefined || id === undefined || !idForm.test(id)) {
     throw new ApiError('invalid_request', 'query.cursor must be the nextCursor of the page before.');
   }
   return { limit: bounded, after: { micros: BigInt(micros), id } };

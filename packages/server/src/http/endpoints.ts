@@ -102,12 +102,13 @@ async function handle(
   if (isExpensive(endpoint.operationId)) await admission.start();
   else admission.served();
   const key = endpoint.method === 'POST' ? readKey(request) : undefined;
-  if (key === undefined) return send(reply, await runHandler({ db, endpoint, handler, request, reply }, input));
+  if (key === undefined)
+    return send(request, reply, await runHandler({ db, endpoint, handler, request, reply }, input));
 
   const fingerprint = fingerprintOf(request.method, request.url, request.body);
   const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint }, keyWaiters);
-  if ('replay' in result) return send(reply.header('idempotency-replayed', 'true'), result.replay);
-  return send(reply, await runOnce({ db, endpoint, handler, request, reply }, input, result.claim));
+  if ('replay' in result) return send(request, reply.header('idempotency-replayed', 'true'), result.replay);
+  return send(request, reply, await runOnce({ db, endpoint, handler, request, reply }, input, result.claim));
 }
 
 type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
@@ -209,7 +210,8 @@ async function runOnce(run: Run, input: Input, claim: KeyClaim): Promise<StoredA
   }
 }
 
-function send(reply: FastifyReply, { status, body }: StoredAnswer): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, { status, body }: StoredAnswer): FastifyReply {
+  if (status >= 400) request.errorCode = (body as ErrorBody).error;
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 

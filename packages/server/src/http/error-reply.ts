@@ -16,6 +16,7 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
     reply.header('retry-after', known instanceof TooManyRequests ? known.retryAfterSeconds : 60);
   }
   if (known.code === 'service_unavailable') reply.header('retry-after', UNAVAILABLE_SECONDS);
+  request.errorCode = known.code;
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
+import { ApiError, parseMoment, parseStarknetAddress, type StarknetAddress } from '@svc/protocol';
 import { ADDRESS_BOUND, parseFelt } from '@svc/starknet';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
@@ -90,6 +90,22 @@ export function readClassHash(text: string, field: string): bigint {
 export function readAddress(text: string, field: string): StarknetAddress {
   const address = parseStarknetAddress(text);
   return address.ok ? address.value : refuse(field, address.reason);
+}
+
+export interface TimeRange {
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+}
+
+export function readTimeRange({ createdAfter, createdBefore }: TimeRange): { from?: Date; before?: Date } {
+  const from = createdAfter === undefined ? undefined : readMoment(createdAfter, 'query.createdAfter');
+  const before = createdBefore === undefined ? undefined : readMoment(createdBefore, 'query.createdBefore');
+  return { ...(from && { from }), ...(before && { before }) };
+}
+
+export function readMoment(text: string, field: string): Date {
+  const moment = parseMoment(text);
+  return moment.ok ? moment.value : refuse(field, moment.reason);
 }
 
 export function refuse(field: string, reason: string): never {

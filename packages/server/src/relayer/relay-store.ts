@@ -161,6 +161,29 @@ export async function readAttempt(db: Db, chainId: bigint, hash: bigint): Promis
   return { hash, transaction: JSON.parse(row.transaction) as RawInvoke };
 }
 
+export interface StoredAttempt {
+  readonly hash: string;
+  readonly kind: AttemptKind | 'OTHER';
+  /** Undefined for one that we did not sign. */
+  readonly transaction: RawInvoke | undefined;
+  readonly createdAt: Date;
+  readonly takenAt: Date | null;
+}
+
+/** A relay is bumped for as long as its window is open, at most every few seconds. */
+const MAX_ATTEMPTS = 200;
+
+/** Oldest first. */
+export async function readAttempts(reads: Reads, relayId: string): Promise<StoredAttempt[]> {
+  const rows = await reads.rows<Omit<StoredAttempt, 'transaction'> & { transaction: string }>(sql`
+    select hash, kind, transaction, created_at as "createdAt", taken_at as "takenAt"
+      from relay_attempts where relay_id = ${relayId} order by created_at limit ${MAX_ATTEMPTS}`);
+  return rows.map(({ transaction, ...attempt }) => ({
+    ...attempt,
+    transaction: transaction === '' ? undefined : (JSON.parse(transaction) as RawInvoke),
+  }));
+}
+
 /** Repeating is safe: the same bytes have the same hash. */
 export async function sendAttempt(
   db: Db,
@@ -325,7 +348,7 @@ export function readCalls({ calls }: StoredCalls): Call[] {
   }));
 }
 
-export async function callsOf(db: Db, relayId: string): Promise<Call[]> {
+export async function callsOf(db: Reads, relayId: string): Promise<Call[]> {
   const row = await db.one<{ content: StoredCalls }>(sql`select content from relays where id = ${relayId}`);
   if (!row) throw new Error(`The relay ${relayId} is gone.`);
   return readCalls(row.content);

@@ -9,7 +9,7 @@ import {
 } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import type { Reads } from '@svc/store';
-import type { Networks } from '../chains/networks.ts';
+import type { Networks, StarknetNetwork } from '../chains/networks.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
 import { evmChainNames } from '../chains/tokens.ts';
 import type { Caller } from '../http/call.ts';
@@ -28,14 +28,24 @@ export interface FindDeps {
 
 /** By id or hash. Of several records of a transaction: its purchase, else the first that the caller's wallet sent. */
 export async function getTransaction(deps: FindDeps, caller: Caller, hashOrId: string): Promise<Transaction> {
-  const found = await find(deps, caller, hashOrId);
-  const known = found.filter(({ transactionHash }) => transactionHash !== undefined);
-  const [first] = await visibleTo(deps.reads, caller, known);
-  if (!first) throw new ApiError('transaction_not_found');
+  const [first] = await findRecords(deps, caller, hashOrId);
   return toTransaction(first);
 }
 
-async function find(deps: FindDeps, caller: Caller, hashOrId: string): Promise<TransactionRecord[]> {
+/** One at least. */
+export async function findRecords(
+  deps: FindDeps,
+  caller: Caller,
+  hashOrId: string,
+): Promise<[TransactionRecord, ...TransactionRecord[]]> {
+  const found = await find(deps, caller, hashOrId);
+  const known = found.filter(({ transactionHash }) => transactionHash !== undefined);
+  const [first, ...others] = await visibleTo(deps.reads, caller, known);
+  if (!first) throw new ApiError('transaction_not_found');
+  return [first, ...others];
+}
+
+export async function find(deps: FindDeps, caller: Caller, hashOrId: string): Promise<TransactionRecord[]> {
   const { reads } = deps;
   if (!hashOrId.startsWith('0x')) {
     const record = await recordById(reads, caller, hashOrId);
@@ -58,16 +68,19 @@ async function recordsOfReplaced(
   caller: Caller,
   hash: bigint,
 ): Promise<TransactionRecord[]> {
-  const chainId = chainIdIfAny(networks, caller.environment);
+  const chainId = networkIfAny(networks, caller.environment)?.chain.chainId;
   const relay = chainId === undefined ? undefined : await findRelayByHash(reads, chainId, hash);
   const records = relay ? await recordsOfRelay(reads, relay.id) : [];
   return records.filter(({ organizationId }) => organizationId === caller.organizationId);
 }
 
 /** Records of other chains are readable without a Starknet. */
-function chainIdIfAny(networks: Pick<Networks, 'starknet'>, environment: Environment): bigint | undefined {
+export function networkIfAny(
+  networks: Pick<Networks, 'starknet'>,
+  environment: Environment,
+): StarknetNetwork | undefined {
   try {
-    return networks.starknet(environment).chain.chainId;
+    return networks.starknet(environment);
   } catch (error) {
     if (error instanceof ApiError && error.code === 'chain_not_configured') return undefined;
     throw error;

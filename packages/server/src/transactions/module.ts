@@ -1,10 +1,12 @@
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
 import { CONFIRM_TASK, type ConfirmDeps, type ConfirmPayload, confirm, sweepUnconfirmed } from './confirm.ts';
+import { transactionDetails } from './details.ts';
 import { executeSponsored, prepareTypedData, type TransactionDeps } from './execute.ts';
 import { deleteUnusedNames } from './function-names.ts';
 import { chainStatus, getTransaction } from './get-transaction.ts';
 import { countHistory, listOfWallet } from './history.ts';
+import { listEnvironmentTransactions } from './list-environment.ts';
 import { recordSend } from './record-send.ts';
 
 type TransactionOperation =
@@ -13,7 +15,9 @@ type TransactionOperation =
   | 'recordSend'
   | 'listTransactions'
   | 'getTransaction'
-  | 'getTransactionStatus';
+  | 'getTransactionStatus'
+  | 'listEnvironmentTransactions'
+  | 'getTransactionDetails';
 
 export function create(deps: TransactionDeps & ConfirmDeps): Module<TransactionOperation> {
   return { handlers: handlers(deps), jobs: [transactionJobs(deps)] };
@@ -28,6 +32,9 @@ function handlers(deps: TransactionDeps): Pick<Handlers, TransactionOperation> {
     listTransactions: ({ caller, query }) => listOfWallet(deps.db.lists, caller, query),
     getTransaction: ({ caller, params }) => getTransaction(readDeps, caller, params.hashOrId),
     getTransactionStatus: ({ caller, params }) => chainStatus(readDeps, caller, params.hash),
+    listEnvironmentTransactions: ({ caller, query }) =>
+      listEnvironmentTransactions({ ...readDeps, lists: deps.db.lists }, caller, query),
+    getTransactionDetails: ({ caller, params }) => transactionDetails(readDeps, caller, params.hashOrId),
   };
 }
 

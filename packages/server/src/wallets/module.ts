@@ -1,5 +1,6 @@
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
+import { type ChainStateDeps, walletChainState } from './chain-state.ts';
 import { createWallet, prepareCreation } from './create-wallet.ts';
 import {
   deleteExpiredEncryptions,
@@ -8,6 +9,7 @@ import {
   restoreEncryption,
   updateEncryption,
 } from './encryption.ts';
+import { getWalletById, listWallets } from './list-wallets.ts';
 import { type ConfirmUpgradeDeps, walletJobs } from './relay-outcome.ts';
 import type { WalletDeps } from './signed-execution.ts';
 import { tokenBalance } from './token-balance.ts';
@@ -25,9 +27,14 @@ type WalletOperation =
   | 'getTokenBalance'
   | 'recoverCredential'
   | 'prepareWalletUpgrade'
-  | 'executeWalletUpgrade';
+  | 'executeWalletUpgrade'
+  | 'listWallets'
+  | 'getWalletById'
+  | 'getWalletChainState';
 
-export function create(deps: WalletDeps & ConfirmUpgradeDeps): Module<WalletOperation> {
+export type WalletModuleDeps = WalletDeps & ConfirmUpgradeDeps & ChainStateDeps;
+
+export function create(deps: WalletModuleDeps): Module<WalletOperation> {
   return { handlers: handlers(deps), jobs: [{ handlers: walletJobs(deps), recurring: [] }, encryptionJobs(deps)] };
 }
 
@@ -40,7 +47,7 @@ function encryptionJobs({ db }: Pick<WalletDeps, 'db'>): Jobs {
   };
 }
 
-function handlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
+function handlers(deps: WalletModuleDeps): Pick<Handlers, WalletOperation> {
   const { reads } = deps.db;
   return {
     getWalletByUser: async ({ caller, query }) => toWallet(await newestWallet(reads, caller, query.externalUserId)),
@@ -54,6 +61,9 @@ function handlers(deps: WalletDeps): Pick<Handlers, WalletOperation> {
     recoverCredential: ({ caller, query }) => recoverCredential(reads, caller, query.externalUserId),
     prepareWalletUpgrade: ({ caller, body }) => prepareUpgrade(deps, caller, body),
     executeWalletUpgrade: ({ caller, body }) => executeUpgrade(deps, caller, body),
+    listWallets: ({ caller, query }) => listWallets(deps.db.lists, caller, query),
+    getWalletById: ({ caller, params }) => getWalletById(reads, caller, params.id),
+    getWalletChainState: ({ caller, params }) => walletChainState(deps, caller, params.id),
   };
 }
 

@@ -121,6 +121,8 @@ export interface StarknetChain {
   receipt(hash: bigint): Promise<Receipt | undefined>;
   /** Transactions of one account in a sealed block, as they were sent. Only those of version 3. */
   invokesIn(block: number, sender: bigint): Promise<readonly SignedInvoke[]>;
+  /** As it was sent; undefined where it is unknown or of another kind or version. */
+  invoke(hash: bigint): Promise<SignedInvoke | undefined>;
   transactionStatus(hash: bigint): Promise<TransactionStatus>;
   /** Skips validation, so the signature may be missing. */
   estimate(transaction: RawInvoke, at?: BlockId): Promise<Estimate | Refusal>;

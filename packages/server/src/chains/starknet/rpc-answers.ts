@@ -117,9 +117,11 @@ export function readEstimate(estimate: RpcEstimate): Estimate {
   };
 }
 
-export function readInvokes(transactions: readonly RpcTransaction[], sender: bigint): SignedInvoke[] {
+/** Of one sender, or of all. */
+export function readInvokes(transactions: readonly RpcTransaction[], sender?: bigint): SignedInvoke[] {
   return transactions.flatMap((given) => {
-    if (given.type !== 'INVOKE' || BigInt(given.version) !== 3n || BigInt(given.sender_address) !== sender) return [];
+    if (given.type !== 'INVOKE' || BigInt(given.version) !== 3n) return [];
+    if (sender !== undefined && BigInt(given.sender_address) !== sender) return [];
     const transaction: RawInvoke = {
       type: 'INVOKE',
       version: '0x3',

@@ -133,6 +133,14 @@ export class RpcStarknetChain implements StarknetChain {
     return readInvokes(transactions as unknown as readonly RpcTransaction[], sender);
   }
 
+  async invoke(hash: bigint): Promise<SignedInvoke | undefined> {
+    const found = await this.#find(code.transactionNotFound, async (provider) => {
+      const transaction = await provider.channel.getTransactionByHash(toHex(hash));
+      return transaction as unknown as RpcTransaction;
+    });
+    return found && readInvokes([found])[0];
+  }
+
   async transactionStatus(hash: bigint): Promise<TransactionStatus> {
     const found = await this.#find(code.transactionNotFound, async (provider) => {
       const answer = await provider.getTransactionStatus(toHex(hash));
