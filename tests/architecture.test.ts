@@ -59,7 +59,7 @@ const publicFiles: Record<string, readonly string[]> = {
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome'],
   transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],
-  organizations: ['organization-store', 'api-keys'],
+  organizations: ['organization-store', 'api-keys', 'branding'],
   members: ['sessions'],
   mail: ['mail', 'templates/'],
   bridge: ['bridge', 'cctp-message', 'solana-address'],

@@ -328,6 +328,9 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
 
   getSettings: () => ({}),
   updateSettings: () => ({ body: { notificationEmail: 'avisos@tienda.example' } }),
+  checkToken: () => ({ body: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyLTEifQ.c2lnbmF0dXJl' } }),
+  getBranding: () => ({}),
+  updateBranding: () => ({ body: { name: 'Tienda Azul', color: '#0b5a9d' } }),
   getSponsorship: ({ user }) => ({ query: `externalUserId=${user}` }),
   updateSponsorship: () => ({ body: { userDailyStrk: '1000000' } }),
   listApiKeys: () => ({}),

@@ -6,6 +6,7 @@ export { exampleOf, referredName, type Schema, type Schemas } from './examples/e
 export { alsoInExample } from './examples/sample-values.ts';
 export { errorsOf, openApiDocument } from './openapi.ts';
 export * from './roles.ts';
+export { Brand, Branding, MAX_LOGO_BYTES, MAX_LOGO_PIXELS } from './schemas/branding.ts';
 export * from './schemas/common.ts';
 export { MAX_CURRENCY_AMOUNT } from './schemas/exchange.ts';
 export {
@@ -18,13 +19,22 @@ export {
 } from './schemas/gift.ts';
 export { CurrentSession, Member, OwnSession, Passkey } from './schemas/member.ts';
 export { Hold, LedgerEntry, LoggedRequest, Organization, Overview } from './schemas/organization.ts';
-export { ApiKey, AuditEntry, OfferedSku, Settings, Sponsorship } from './schemas/settings.ts';
+export {
+  ApiKey,
+  AuditEntry,
+  CheckedToken,
+  OfferedSku,
+  Settings,
+  Sponsorship,
+  type TokenStepName,
+} from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
 export { Transaction, TransactionDetails } from './schemas/transaction.ts';
 export { CreatedWallet, ListedWallet, ReplacedEncryption, Wallet, WalletChainState } from './schemas/wallet.ts';
 export { type CreditedDeposit, Delivery, Event, type EventData, Webhook } from './schemas/webhook.ts';
 export * from './values/addresses.ts';
 export * from './values/amounts.ts';
+export * from './values/colors.ts';
 export * from './values/hex.ts';
 export * from './values/moment.ts';
 export * from './values/parsed.ts';

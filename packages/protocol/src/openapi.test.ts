@@ -26,6 +26,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 /** Written out, so that no path can disappear with its definition. */
 const INTERFACE = `
   GET /svc-wallets, GET /svc-wallets/{id}, GET /svc-wallets/{id}/chain-state, GET /svc-wallets/by-user, POST /svc-wallets/prepare-creation, POST /svc-wallets,
+  GET /organization/branding, PATCH /organization/branding, POST /organization/settings/check-token,
   PATCH /svc-wallets/update-encryption-details, GET /svc-wallets/token-balance, GET /svc-wallets/credential-recovery,
   GET /svc-wallets/encryption-history, DELETE /svc-wallets/encryption-history, POST /svc-wallets/restore-encryption,
   POST /svc-wallets/prepare-upgrade, POST /svc-wallets/upgrade, POST /transactions/record-send,

@@ -157,6 +157,9 @@ const giftOperations = (on: Bind) => ({
 const settingsOperations = (on: Bind) => ({
   getSettings: on(settings.getSettings),
   updateSettings: on(settings.updateSettings),
+  checkToken: on(settings.checkToken),
+  getBranding: on(settings.getBranding),
+  updateBranding: on(settings.updateBranding),
   getSponsorship: on(settings.getSponsorship),
   updateSponsorship: on(settings.updateSponsorship),
   listApiKeys: on(settings.listApiKeys),

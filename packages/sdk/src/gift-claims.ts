@@ -1,5 +1,6 @@
 import {
   type AnswerOf,
+  type Brand,
   type endpoints,
   parseSolanaAddress,
   parseStarknetAddress,
@@ -51,7 +52,13 @@ type ClaimAnswer = AnswerOf<typeof endpoints.claimGift>;
  * The gift of a valid code, or the reason: `Gift not found`, `Gift has expired`, `Gift redemption limit reached`, …
  */
 export type Claim =
-  | { readonly valid: true; readonly gift: NonNullable<ClaimAnswer['gift']>; readonly orgName: string }
+  | {
+      readonly valid: true;
+      readonly gift: NonNullable<ClaimAnswer['gift']>;
+      readonly orgName: string;
+      /** How the organisation shows itself; undefined where it has set nothing. */
+      readonly brand: Brand | undefined;
+    }
   | { readonly valid: false; readonly reason: string };
 
 /**
@@ -62,7 +69,7 @@ export type Claim =
  * console.log(claim.valid ? `${claim.gift.amount} USDC from ${claim.orgName}` : claim.reason);
  */
 export async function claimGift(client: Client, { code }: ClaimGiftParams): Promise<Claim> {
-  const { valid, gift, orgName, reason } = await withProof(client, (proof) =>
+  const { valid, gift, orgName, brand, reason } = await withProof(client, (proof) =>
     request<typeof endpoints.claimGift>(client, {
       route: 'GET /gifts/claim/{code}',
       access: 'none',
@@ -71,7 +78,7 @@ export async function claimGift(client: Client, { code }: ClaimGiftParams): Prom
     }),
   );
   if (!valid) return { valid, reason: reason ?? 'Gift not found' };
-  if (gift && orgName !== undefined) return { valid, gift, orgName };
+  if (gift && orgName !== undefined) return { valid, gift, orgName, brand };
   throw new SvcConnectionError('invalid_answer', 'The service says that the code is valid, but not what it gives.');
 }
 

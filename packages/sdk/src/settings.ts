@@ -1,4 +1,13 @@
-import type { AnswerOf, ApiKey, AuditEntry, endpoints, Settings, Sponsorship } from '@svc/protocol';
+import type {
+  AnswerOf,
+  ApiKey,
+  AuditEntry,
+  Branding,
+  CheckedToken,
+  endpoints,
+  Settings,
+  Sponsorship,
+} from '@svc/protocol';
 import type { Client } from './client/client.ts';
 import { SvcInputError } from './client/errors.ts';
 import { eachItem, type List, type Page, type PageOptions, toList } from './client/pages.ts';
@@ -46,6 +55,65 @@ export async function updateSettings(client: Client, params: UpdateSettingsParam
     route: 'PATCH /organization/settings',
     access: 'secret',
     body,
+  });
+}
+
+export interface CheckTokenParams {
+  /** Of a user, as your app would send it. */
+  readonly token: string;
+}
+
+/**
+ * Checks a user's token with your settings, step by step: says at which step it would be refused, and why. The token is
+ * not stored. Server only: needs the secret key.
+ *
+ * @example
+ * const { valid, steps } = await svc.settings.checkToken({ token: bearerToken });
+ * if (!valid) console.log(steps.find(({ result }) => result === 'failed')?.detail);
+ */
+export function checkToken(client: Client, { token }: CheckTokenParams): Promise<CheckedToken> {
+  return request<typeof endpoints.checkToken>(client, {
+    route: 'POST /organization/settings/check-token',
+    access: 'secret',
+    body: { token },
+  });
+}
+
+/**
+ * Reads how your environment shows itself on the claim page and in mails. Server only: needs the secret key.
+ *
+ * @example
+ * const { name, logoUrl, color } = await svc.settings.getBranding();
+ */
+export function getBranding(client: Client): Promise<Branding> {
+  return request<typeof endpoints.getBranding>(client, { route: 'GET /organization/branding', access: 'secret' });
+}
+
+export interface UpdateBrandingParams {
+  /** Shown in place of the organisation's name. */
+  readonly name?: string | null | undefined;
+  /** Such as `#0b5a9d`. Text colours are chosen so that they can be read. */
+  readonly color?: string | null | undefined;
+  /** Base64 of a PNG, JPEG or WebP image of at most 128 KiB. */
+  readonly logo?: string | null | undefined;
+}
+
+/**
+ * Changes name, logo or colour on the claim page and in mails of your environment. Omitted fields stay, null clears
+ * one. Server only: needs the secret key.
+ *
+ * @example
+ * await svc.settings.updateBranding({ name: 'Tienda Azul', color: '#0b5a9d' });
+ */
+export async function updateBranding(client: Client, params: UpdateBrandingParams): Promise<Branding> {
+  const { name, color, logo } = params;
+  if (name === undefined && color === undefined && logo === undefined) {
+    throw new SvcInputError('invalid_input', 'Pass name, color or logo: nothing would change.');
+  }
+  return await request<typeof endpoints.updateBranding>(client, {
+    route: 'PATCH /organization/branding',
+    access: 'secret',
+    body: { name, color, logo },
   });
 }
 

@@ -27,6 +27,7 @@ import {
 } from './http/request-hooks.ts';
 import { type RequestLog, writeRequestLog } from './http/request-log.ts';
 import type { Modules } from './modules.ts';
+import { registerLogos } from './organizations/branding.ts';
 import { registerPages, type ServedPages } from './pages.ts';
 import { registerReference } from './reference/page.ts';
 
@@ -110,6 +111,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   if (deps.pages) {
     registerReference(app, publicUrl);
     registerPages(app, deps.pages);
+    registerLogos(app, db.reads);
     await app.register(async (v1) => registerInterface(v1, deps, keyed), { prefix: '/v1' });
   }
   return app;

@@ -1,6 +1,8 @@
 import type { Environment } from '@svc/protocol';
 import type { Database, Db } from '@svc/store';
 import type { Logger } from 'pino';
+import { checkToken } from './auth/check-token.ts';
+import type { UserTokens } from './auth/user-tokens.ts';
 import { createCctpBridge } from './bridge/cctp-bridge.ts';
 import * as chains from './chains/module.ts';
 import type { Networks } from './chains/networks.ts';
@@ -30,6 +32,7 @@ import type { Mailers } from './mail/mailers.ts';
 import * as mail from './mail/module.ts';
 import type { DevelopmentOwner } from './members/development.ts';
 import * as members from './members/module.ts';
+import { findBrand } from './organizations/branding.ts';
 import * as organizations from './organizations/module.ts';
 import type { Organizations } from './organizations/organization-store.ts';
 import * as purchases from './purchases/module.ts';
@@ -63,6 +66,7 @@ export interface Platform
   readonly crypto: CryptoPool;
   readonly addresses: Addresses;
   readonly credentials: Organizations & { clear(): void };
+  readonly userTokens: UserTokens;
   readonly waiters: RedeemWaiters;
   readonly requestLog: RequestLog | undefined;
   readonly mailers: Mailers;
@@ -127,6 +131,12 @@ export function createModules(platform: Platform): Modules {
       allowLoopback,
       credentials: platform.credentials,
       depositAddress: deposits.depositAddressReader(crediting),
+      checkToken: (token, settings) => checkToken(platform.userTokens, token, settings),
+      publicUrl: addresses.public,
+    }),
+    mail: mail.create({
+      ...{ db, log, mailers: platform.mailers },
+      brandOf: (owner) => findBrand(db.reads, addresses.public, owner),
     }),
     members: members.create({
       db,
@@ -135,7 +145,6 @@ export function createModules(platform: Platform): Modules {
       isConfigured: (each) => environments.includes(each),
       development: platform.development,
     }),
-    mail: mail.create({ db, log, mailers: platform.mailers }),
     events: events.create({ db, allowLoopback }),
     relays,
     wallets: wallets.create({ ...signing, nameOfFunction: wellKnownName }),

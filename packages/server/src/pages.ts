@@ -34,8 +34,8 @@ const POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ];
-/** `data:` is for the empty icon, without which browsers request one. */
-const CLAIM_POLICY = [...POLICY, 'img-src data:', "form-action 'none'"].join('; ');
+/** `data:` is for the empty icon, without which browsers request one; 'self' for logos. */
+const CLAIM_POLICY = [...POLICY, "img-src 'self' data:", "form-action 'none'"].join('; ');
 /** `blob:` is for pictures that a page makes itself, such as a chosen logo. */
 const POLICY_OF_OTHERS = [...POLICY, "img-src 'self' data: blob:", "form-action 'self'"].join('; ');
 /** Asset names contain a content hash. */

@@ -101,6 +101,10 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     const requestLog = config.requestLog && config.role !== 'worker' ? new RequestLog(db, log) : undefined;
     steps.add(async () => requestLog?.stop());
     const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
+    const userTokens = new UserTokens({
+      guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
+      sandboxKeySet: sandbox && addresses.sandbox + sandbox.keySetPath,
+    });
     const modules = createModules({
       config,
       db,
@@ -109,6 +113,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       crypto,
       addresses,
       credentials,
+      userTokens,
       waiters,
       requestLog,
       mailers,
@@ -124,10 +129,6 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     await modules.checkNonces();
     const health: Health = { stopping: false, hasUntrustedProxy: false };
     const admission = new AdmissionControl({ perSecond: config.sponsoredPerSecond });
-    const userTokens = new UserTokens({
-      guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
-      sandboxKeySet: sandbox && addresses.sandbox + sandbox.keySetPath,
-    });
     const app = await createApp({
       ...modules,
       checks: { ...modules.checks, disk: diskCheck(foldersOf(config)) },

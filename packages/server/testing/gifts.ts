@@ -229,6 +229,7 @@ export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): Claim
     proofs: testProofs,
     codes: codeLookup(db, { perClient: PLENTY, total: PLENTY }),
     waiters: new RedeemWaiters(),
+    publicUrl: 'https://pay.example.com',
     now: () => NOW,
     ...changes,
   };

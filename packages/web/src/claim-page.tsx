@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { Explorers } from './claim/gift.ts';
-import type { Screen } from './claim/screen.ts';
+import { type Explorers, nameOf } from './claim/gift.ts';
+import type { Screen, ValidClaim } from './claim/screen.ts';
 import { type ClaimActions, type ClaimDeps, useClaim } from './claim/use-claim.ts';
 import { CurrentStep, titleOf } from './current-step.tsx';
 import { chooseLanguage, type Language, languages, saveLanguage } from './language/language.ts';
@@ -27,6 +27,7 @@ export function ClaimPage({ code, client, storage, explorers }: ClaimPageProps):
   return (
     <PageContext value={context}>
       <header>
+        <BrandMark screen={screen} />
         <LanguageSwitch language={language} onChange={change} />
       </header>
       <main>
@@ -34,6 +35,26 @@ export function ClaimPage({ code, client, storage, explorers }: ClaimPageProps):
       </main>
     </PageContext>
   );
+}
+
+/** The logo of the gift's organisation, and its colours on the whole page. They stay once they are known. */
+function BrandMark({ screen }: { readonly screen: Screen }): ReactNode {
+  const [shown, setShown] = useState<ValidClaim | undefined>();
+  const claim = 'claim' in screen ? screen.claim : undefined;
+  useEffect(() => {
+    if (claim) setShown(claim);
+  }, [claim]);
+  const { color, textColor, lightAccent, darkAccent } = shown?.brand ?? {};
+  useEffect(() => {
+    const { style, classList } = document.documentElement;
+    const colors = { color, 'text-color': textColor, 'light-accent': lightAccent, 'dark-accent': darkAccent };
+    for (const [name, value] of Object.entries(colors)) style.setProperty(`--brand-${name}`, value ?? '');
+    classList.toggle('branded', typeof color === 'string');
+  }, [color, textColor, lightAccent, darkAccent]);
+  if (!shown?.brand?.logoUrl) return null;
+  // The path alone: the page may be read under another name than PUBLIC_URL.
+  const { pathname } = new URL(shown.brand.logoUrl);
+  return <img className="logo" src={pathname} alt={nameOf(shown)} height={48} />;
 }
 
 interface LanguageSwitchProps {

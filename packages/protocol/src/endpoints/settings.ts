@@ -1,4 +1,5 @@
 import { endpoint } from '../endpoint.ts';
+import { Branding, UpdateBranding } from '../schemas/branding.ts';
 import { Success } from '../schemas/common.ts';
 import * as schema from '../schemas/settings.ts';
 
@@ -23,6 +24,42 @@ export const updateSettings = endpoint({
   access: 'secret',
   body: schema.UpdateSettings,
   answers: { 200: schema.Settings },
+  errors: ['invalid_request'],
+});
+
+export const checkToken = endpoint({
+  operationId: 'checkToken',
+  method: 'POST',
+  path: '/organization/settings/check-token',
+  tag,
+  summary: "Check a user's token step by step, with these settings",
+  description: 'Says at which step a token is refused, and why. The token is not stored.',
+  access: 'secret',
+  body: schema.CheckToken,
+  answers: { 200: schema.CheckedToken },
+  errors: ['invalid_request'],
+});
+
+export const getBranding = endpoint({
+  operationId: 'getBranding',
+  method: 'GET',
+  path: '/organization/branding',
+  tag,
+  summary: 'Read how this environment shows itself to recipients of gifts',
+  access: 'secret',
+  answers: { 200: Branding },
+});
+
+export const updateBranding = endpoint({
+  operationId: 'updateBranding',
+  method: 'PATCH',
+  path: '/organization/branding',
+  tag,
+  summary: 'Change name, logo or colour on the claim page and in mails; null clears one',
+  access: 'secret',
+  role: 'OWNER',
+  body: UpdateBranding,
+  answers: { 200: Branding },
   errors: ['invalid_request'],
 });
 

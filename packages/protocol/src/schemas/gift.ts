@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { environments, giftTypes, redeemChains, redeemStatuses } from '../enums.ts';
+import { Brand } from './branding.ts';
 import {
   AddressText,
   CursorPage,
@@ -334,6 +335,7 @@ export const Claim = Type.Object(
       }),
     ),
     orgName: Type.Optional(Type.String()),
+    brand: Type.Optional(Brand),
     reason: Type.Optional(Type.String({ description: 'Why the code is not valid' })),
   },
   { title: 'Claim', examples: [{ valid: false, reason: 'Gift not found' }] },

@@ -55,6 +55,54 @@ export const UpdateSettings = Type.Partial(Type.Object(settingFields), {
   examples: [{ notificationEmail: 'ventas@tienda.example' }],
 });
 
+const STEP_NAMES = [
+  'format',
+  'algorithm',
+  'key set',
+  'key',
+  'signature',
+  'expiry',
+  'not before',
+  'issuer',
+  'audience',
+  'user claim',
+] as const;
+const MAX_TOKEN_LENGTH = 16_384;
+
+export const CheckToken = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, description: 'As your app would send it' }) },
+  { examples: [{ token: 'eyJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiJ1c2VyLTEyMyJ9.MEUCIQ' }] },
+);
+const TokenStep = Type.Object({
+  step: OneOf(STEP_NAMES),
+  result: OneOf(['passed', 'failed', 'skipped'], {
+    description: 'skipped: not checked with these settings, or after a failure',
+  }),
+  detail: Type.String({ description: 'What was found, or what is wrong' }),
+});
+export const CheckedToken = Type.Object(
+  {
+    valid: Type.Boolean(),
+    externalUserId: Nullable(Type.String({ description: 'Whose token it is, where it is valid' })),
+    steps: Type.Array(TokenStep, { description: 'In order; at most one has failed' }),
+  },
+  {
+    title: 'CheckedToken',
+    examples: [
+      {
+        valid: false,
+        externalUserId: null,
+        steps: [
+          { step: 'format', result: 'passed', detail: 'A signed token with header and claims.' },
+          { step: 'algorithm', result: 'failed', detail: 'HS256 is not one of RS256, PS256, ES256, ES384, EdDSA.' },
+        ],
+      },
+    ],
+  },
+);
+export type CheckedToken = Static<typeof CheckedToken>;
+export type TokenStepName = (typeof STEP_NAMES)[number];
+
 const StrkAmount = (description: string) =>
   Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,18})?$', maxLength: 31, description: `${description}, in STRK` });
 const MAX_COUNT = 1_000_000_000;

@@ -13,7 +13,7 @@ import { hasSessionCookie, memberCaller, requireOwnOrigin, type SessionAuthentic
 import type { UserTokens } from './user-tokens.ts';
 
 /** Tokens of the larger identity providers stay under 4 kB. */
-const MAX_TOKEN_LENGTH = 6_144;
+export const MAX_TOKEN_LENGTH = 6_144;
 
 export interface Authenticator extends SessionAuthenticator {
   readonly credentials: CredentialCache;

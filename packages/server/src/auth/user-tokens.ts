@@ -4,8 +4,8 @@ import type { EnvironmentRow } from '../organizations/organization-store.ts';
 import { type AddressGuard, trusted } from '../outbound/address-guard.ts';
 import { outboundRequest } from '../outbound/request.ts';
 
-const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
-const CLOCK_TOLERANCE_SECONDS = 5;
+export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
+export const CLOCK_TOLERANCE_SECONDS = 5;
 /** A hundred RSA keys are about 50 kB. */
 const KEY_SET_BYTES = 256 * 1024;
 const KEY_SET_TIMEOUT_MS = 5_000;
@@ -31,13 +31,9 @@ export class UserTokens {
   }
 
   async externalUserId(token: string, settings: EnvironmentRow): Promise<string> {
-    if (settings.jwks_url === null) throw invalid('this organisation has no key set for user tokens.');
-    // The development identity provider issues tokens to anyone.
-    if (settings.jwks_url === 'sandbox' && settings.environment !== 'development') {
-      throw invalid('the development identity provider does not serve production.');
-    }
+    const url = keySetOf(settings);
     const now = this.#options.now?.() ?? new Date();
-    const payload = await this.#verify(token, settings.jwks_url, settings, now);
+    const payload = await this.#verify(token, url, settings, now);
     if (typeof payload.iat === 'number' && payload.iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) {
       throw invalid('it was issued in the future.');
     }
@@ -47,6 +43,15 @@ export class UserTokens {
     }
     if (subject.includes('\0') || !subject.isWellFormed()) throw invalid('its user identifier is not valid text.');
     return subject;
+  }
+
+  /** Throws where the key set cannot be read. */
+  async loadKeySet(settings: EnvironmentRow): Promise<void> {
+    await this.#keySet(keySetOf(settings)).require();
+  }
+
+  findKey(settings: EnvironmentRow, ...asked: Parameters<JWTVerifyGetKey>): ReturnType<KeySet['find']> {
+    return this.#keySet(keySetOf(settings)).find(...asked);
   }
 
   async #verify(token: string, keySet: string, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
@@ -81,6 +86,15 @@ export class UserTokens {
   }
 }
 
+function keySetOf({ jwks_url: url, environment }: EnvironmentRow): string {
+  if (url === null) throw invalid('this organisation has no key set for user tokens.');
+  // The development identity provider issues tokens to anyone.
+  if (url === 'sandbox' && environment !== 'development') {
+    throw invalid('the development identity provider does not serve production.');
+  }
+  return url;
+}
+
 /** An identity provider's keys. What was read once keeps serving its key ids while the provider is down. */
 class KeySet {
   readonly #read: () => Promise<JSONWebKeySet>;
@@ -94,6 +108,11 @@ class KeySet {
   constructor(read: () => Promise<JSONWebKeySet>, now: () => number) {
     this.#read = read;
     this.#now = now;
+  }
+
+  async require(): Promise<void> {
+    if (this.#now() - this.#readAt > KEY_SET_MAX_AGE_MS) await this.#refresh();
+    if (!this.#keys) throw new ApiError('identity_unavailable', undefined, { cause: this.#failure });
   }
 
   async find(...asked: Parameters<JWTVerifyGetKey>): Promise<Awaited<ReturnType<JWTVerifyGetKey>>> {

@@ -16,6 +16,7 @@ import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { type Answer, type Call, WithStatus } from '../http/call.ts';
 import { enqueue } from '../jobs/job.ts';
+import { type BrandRow, brandColumns, toBrand } from '../organizations/branding.ts';
 import { newId } from '../util/ids.ts';
 import type { ClaimProofs } from './claim-proof.ts';
 import type { CodeLookup, Visitor } from './code-lookup.ts';
@@ -31,6 +32,7 @@ export interface ClaimDeps {
   readonly codes: CodeLookup;
   readonly proofs: ClaimProofs;
   readonly waiters: RedeemWaiters;
+  readonly publicUrl: string;
   readonly now?: () => number;
 }
 
@@ -83,14 +85,20 @@ function bridgingAnswer(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
 type ClaimGift = typeof endpoints.claimGift;
 
 export async function claimGift(
-  deps: Pick<ClaimDeps, 'codes' | 'now'>,
+  deps: Pick<ClaimDeps, 'codes' | 'publicUrl' | 'now'>,
   request: Pick<Call<ClaimGift>, keyof Visitor | 'params'>,
 ): Promise<Answer<ClaimGift>> {
   const gift = await findByCode(deps, request, request.params.code);
   const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) return { valid: false, reason: catalogue[refusal ?? 'gift_not_found'].message };
   const { code, name, amount, orgName } = gift;
-  return { valid: true, gift: { code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' }, orgName };
+  const brand = toBrand(gift, deps.publicUrl);
+  return {
+    valid: true,
+    gift: { code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' },
+    orgName,
+    ...(brand && { brand }),
+  };
 }
 
 export function claimChallenge({ proofs }: Pick<ClaimDeps, 'proofs'>): Answer<typeof endpoints.getClaimChallenge> {
@@ -237,7 +245,7 @@ const NO_CODE = '';
 
 export const keyOfCode = (code: string): string => (CODE.test(code) ? codeKey(code) : NO_CODE);
 
-export interface ClaimedGift extends GiftRecord {
+export interface ClaimedGift extends GiftRecord, BrandRow {
   readonly orgName: string;
 }
 
@@ -247,8 +255,9 @@ export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, { client, proofO
 
 function giftByCode(code: string): Sql {
   return sql`
-    select ${giftColumns}, organizations.name as "orgName"
+    select ${giftColumns}, organizations.name as "orgName", ${brandColumns}
       from gifts
       join organizations on organizations.id = gifts.organization_id
+      left join branding on branding.organization_id = gifts.organization_id and branding.environment = gifts.environment
      where gifts.code_key = ${keyOfCode(code)} and gifts.deleted_at is null`;
 }

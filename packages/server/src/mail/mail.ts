@@ -1,4 +1,4 @@
-import { ApiError, type Environment, environments } from '@svc/protocol';
+import { ApiError, type Brand, type Environment, environments } from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
 import { enqueueMany, type JobContext, type JobLog } from '../jobs/job.ts';
 import { laneOf, newId } from '../util/ids.ts';
@@ -69,6 +69,7 @@ export async function enqueueSending(tx: Db, mails: readonly { id: string; envir
 
 export interface MailRow {
   readonly id: string;
+  readonly organizationId: string;
   readonly environment: Environment;
   readonly recipient: string;
   readonly template: string;
@@ -77,7 +78,6 @@ export interface MailRow {
 }
 
 interface NewMailRow extends Omit<MailRow, 'createdAt'> {
-  readonly organizationId: string;
   readonly giftId?: string | undefined;
 }
 
@@ -128,7 +128,8 @@ async function takeNextMail(
         update mails set taken_by = ${jobId}::bigint, tried_at = clock_timestamp()
           from next
          where mails.id = next.id and state = 'QUEUED' and mails.tried_at is not distinct from next.tried_at
-        returning mails.id, organization_id, environment, recipient, template, content, created_at as "createdAt"
+        returning mails.id, organization_id, organization_id as "organizationId", environment, recipient, template, content,
+                  created_at as "createdAt"
       ), served as (
         update mail_turns set served_at = clock_timestamp() from taken
          where mail_turns.organization_id = taken.organization_id and mail_turns.environment = taken.environment
@@ -170,6 +171,10 @@ export function countQueued(db: Pick<Db, 'rows'>): Promise<{ environment: Enviro
 export interface DeliverDeps {
   readonly db: Db;
   readonly mailers: Mailers;
+  /** As it is when the mail leaves, so that its logo is there. */
+  readonly brandOf?:
+    | ((owner: Pick<MailRow, 'organizationId' | 'environment'>) => Promise<Brand | undefined>)
+    | undefined;
   readonly now?: () => number;
 }
 
@@ -191,7 +196,8 @@ export async function deliver(
   const mail = mailer && (await takeNextMail(db, { id: queuedId, ...queued }, jobId));
   if (!mail) return;
   const { id } = mail;
-  const delivery = await mailer.send(toLetter(mail), signal);
+  const brand = await deps.brandOf?.(mail);
+  const delivery = await mailer.send(toLetter(mail, brand), signal);
   if (delivery.outcome === 'SENT') return markSent(db, id);
   if (delivery.outcome === 'REFUSED') return markFailed(db, id, delivery.reason);
   if (!signal.aborted && now() - mail.createdAt.getTime() > ABANDON_AFTER_MS) {
@@ -200,8 +206,8 @@ export async function deliver(
   throw new Error(delivery.reason);
 }
 
-function toLetter({ id, createdAt, recipient, template, content }: MailRow): Letter {
-  return { id, date: createdAt, recipient, ...fillTemplate(template, content) };
+function toLetter({ id, createdAt, recipient, template, content }: MailRow, brand: Brand | undefined): Letter {
+  return { id, date: createdAt, recipient, ...fillTemplate(template, content, brand) };
 }
 
 const MAX_AT_ONCE = 500;

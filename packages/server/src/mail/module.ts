@@ -1,7 +1,7 @@
 import type { Database, Reads } from '@svc/store';
 import type { Jobs, Module } from '../http/module.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { countQueued, deliver, requeueStalledMails, SEND_TASK } from './mail.ts';
+import { countQueued, type DeliverDeps, deliver, requeueStalledMails, SEND_TASK } from './mail.ts';
 import type { Mailers } from './mailers.ts';
 
 const LOOK_TASK = 'look-after-mails';
@@ -10,6 +10,7 @@ export interface MailDeps {
   readonly db: Database;
   readonly mailers: Mailers;
   readonly log: JobLog;
+  readonly brandOf?: DeliverDeps['brandOf'];
 }
 
 export function create(deps: MailDeps): Module {

@@ -1,11 +1,12 @@
-import { ApiError, usdToNumber } from '@svc/protocol';
+import { ApiError, type CheckedToken, usdToNumber } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { listChanges } from '../audit-log.ts';
 import { type Handlers, readPage, toPage } from '../http/call.ts';
 import type { Module } from '../http/module.ts';
 import { balance, listEntries, toLedgerEntry } from '../ledger/ledger.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
-import type { Organizations, Owner } from './organization-store.ts';
+import { readBranding, updateBranding } from './branding.ts';
+import { type EnvironmentRow, findEnvironment, type Organizations, type Owner } from './organization-store.ts';
 import { changeSettings, faultOfSettings, readSettings } from './settings.ts';
 
 export interface OrganizationDeps {
@@ -16,12 +17,17 @@ export interface OrganizationDeps {
   readonly credentials: Organizations & { clear(): void };
   /** Null where the environment takes no deposits. */
   readonly depositAddress: (owner: Owner) => Promise<string | null>;
+  readonly checkToken: (token: string, settings: EnvironmentRow) => Promise<CheckedToken>;
+  readonly publicUrl: string;
 }
 
 type AccountOperation = 'getOrganization' | 'listLedger';
 type SettingsOperation =
   | 'getSettings'
   | 'updateSettings'
+  | 'checkToken'
+  | 'getBranding'
+  | 'updateBranding'
   | 'listApiKeys'
   | 'createApiKey'
   | 'revokeApiKey'
@@ -61,8 +67,15 @@ function accountHandlers({ db, credentials, depositAddress }: OrganizationDeps):
   };
 }
 
-function settingsHandlers({ db, allowLoopback, credentials }: OrganizationDeps): Pick<Handlers, SettingsOperation> {
+function settingsHandlers(deps: OrganizationDeps): Pick<Handlers, SettingsOperation> {
+  const { db, allowLoopback, credentials, publicUrl } = deps;
   return {
+    checkToken: async ({ caller, body }) => {
+      const settings = await findEnvironment(db, caller.organizationId, caller.environment);
+      return deps.checkToken(body.token, present(settings));
+    },
+    getBranding: ({ caller }) => readBranding(db.reads, publicUrl, caller),
+    updateBranding: (call) => updateBranding(publicUrl, call),
     getSettings: async ({ caller }) => present(await readSettings(db, caller)),
     updateSettings: async ({ caller, body, transact }) => {
       const fault = faultOfSettings(body, caller.environment, { allowLoopback });

@@ -1,7 +1,7 @@
 import type { RedeemChain } from '@svc/protocol';
 import { type Client, claimGift, SvcInputError } from '@svc/sdk';
 import { errorCodeOf, errorCodeOfReason } from './errors.ts';
-import type { Screen } from './screen.ts';
+import type { Screen, ValidClaim } from './screen.ts';
 
 export async function lookUpGift(client: Client, code: string): Promise<Screen> {
   try {
@@ -13,6 +13,9 @@ export async function lookUpGift(client: Client, code: string): Promise<Screen> 
     return { at: 'error', errorCode: errorCode === 'addressRefused' ? 'notFound' : errorCode };
   }
 }
+
+/** Of the organisation, as it calls itself. */
+export const nameOf = ({ brand, orgName }: ValidClaim): string => brand?.name ?? orgName;
 
 /** The last path segment; empty on a page without a code. */
 export function readCode(pathname: string): string {

@@ -1,6 +1,16 @@
+import type { Brand } from '@svc/protocol';
 import { type Html, html } from '../../util/html.ts';
 import { oneLine, withoutLinks } from '../../util/text.ts';
-import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
+import {
+  type ButtonColors,
+  buttonColors,
+  type FilledTemplate,
+  FONT,
+  framed,
+  MAX_NAME_LENGTH,
+  MUTED,
+  senderName,
+} from './layout.ts';
 
 export interface GiftContent {
   readonly code: string;
@@ -10,9 +20,6 @@ export interface GiftContent {
   readonly claimUrl: string;
   readonly orgName: string;
 }
-
-/** Keeps the subject readable. */
-const MAX_NAME_LENGTH = 80;
 
 interface Words {
   readonly language: string;
@@ -51,9 +58,9 @@ const IGNORE = [
   'If you did not expect this mail, you can ignore it.',
 ] as const;
 
-export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftContent): FilledTemplate {
+export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftContent, brand?: Brand): FilledTemplate {
   const gift: Gift = {
-    from: withoutLinks(oneLine(orgName, MAX_NAME_LENGTH)),
+    from: senderName(orgName, brand),
     name: withoutLinks(oneLine(name, MAX_NAME_LENGTH)),
     amount: `${withCents(amountUsd)} USDC`,
     code,
@@ -62,7 +69,7 @@ export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftConte
   return {
     subject: `Tu regalo de ${gift.from}: ${gift.amount} / Your gift`,
     text: [...languages.map((words) => textIn(words, gift)), IGNORE.join('\n')].join('\n\n---\n\n').concat('\n'),
-    html: page(gift).text,
+    html: page(gift, brand).text,
   };
 }
 
@@ -91,13 +98,15 @@ ${code}: ${gift.code}
 
 ${warning}`;
 
-const BUTTON = `display:inline-block;padding:14px 28px;border-radius:8px;background:#0b5a9d;color:#ffffff;${FONT};font-size:17px;font-weight:600;text-decoration:none`;
+const buttonStyle = ({ background, text }: ButtonColors): string =>
+  `display:inline-block;padding:14px 28px;border-radius:8px;background:${background};color:${text};${FONT};font-size:17px;font-weight:600;text-decoration:none`;
 
-const page = (gift: Gift): Html =>
+const page = (gift: Gift, brand: Brand | undefined): Html =>
   framed({
     title: gift.amount,
     preview: `${gift.from}: ${gift.amount}. ${languages.map(({ title }) => `${title} `).join('')}`,
-    sections: languages.map((words, index) => section(words, gift, index > 0)),
+    sections: languages.map((words, index) => section(words, gift, buttonColors(brand), index > 0)),
+    brand,
     footer: html`<p style="margin:16px 8px 0;${FONT};font-size:13px;line-height:1.5;color:${MUTED}"><span lang="es">${IGNORE[0]}</span><br><span lang="en">${IGNORE[1]}</span></p>
 `,
   });
@@ -105,6 +114,7 @@ const page = (gift: Gift): Html =>
 const section = (
   words: Words,
   gift: Gift,
+  button: ButtonColors,
   ruled: boolean,
 ): Html => html`<tr><td lang="${words.language}" align="center" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
 <h1 style="margin:0 0 8px;font-size:22px;line-height:1.3">${words.title}</h1>
@@ -112,7 +122,7 @@ const section = (
 <p style="margin:8px 0 0;font-size:34px;line-height:1.2;font-weight:700">${gift.amount}</p>
 <p style="margin:0 0 4px;font-size:14px;color:${MUTED}">${words.dollars}</p>
 <p style="margin:0 0 24px"><bdi>${gift.name}</bdi></p>
-<p style="margin:0 0 20px"><a href="${gift.url}" target="_blank" rel="noopener noreferrer" style="${BUTTON}">${words.button}</a></p>
+<p style="margin:0 0 20px"><a href="${gift.url}" target="_blank" rel="noopener noreferrer" style="${buttonStyle(button)}">${words.button}</a></p>
 <p style="margin:0 0 16px;font-size:14px;color:${MUTED}">${words.code}: <strong style="font-family:ui-monospace,Consolas,monospace;color:#1b232d">${gift.code}</strong></p>
 <p style="margin:0;font-size:14px;color:${MUTED}">${words.warning}</p>
 </td></tr>

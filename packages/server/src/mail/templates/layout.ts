@@ -1,4 +1,6 @@
+import type { Brand } from '@svc/protocol';
 import { type Html, html } from '../../util/html.ts';
+import { oneLine, withoutLinks } from '../../util/text.ts';
 
 export const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 export const MUTED = '#55616f';
@@ -9,10 +11,36 @@ interface Framed {
   readonly preview: string;
   readonly sections: readonly Html[];
   readonly footer?: Html;
+  readonly brand?: Brand | undefined;
 }
 
+/** Keeps the subject readable. */
+export const MAX_NAME_LENGTH = 80;
+
+/** The name in a line of text, which no mail program makes a link of. */
+export const senderName = (orgName: string, brand: Brand | undefined): string =>
+  withoutLinks(oneLine(brand?.name ?? orgName, MAX_NAME_LENGTH));
+
+export interface ButtonColors {
+  readonly background: string;
+  readonly text: string;
+}
+
+export const buttonColors = (brand: Brand | undefined): ButtonColors =>
+  brand?.color
+    ? { background: brand.color, text: brand.textColor ?? '#ffffff' }
+    : { background: '#0b5a9d', text: '#ffffff' };
+
+/** A logo with its name for programs that load no images, or a stripe of the colour alone. */
+const head = ({
+  name,
+  logoUrl,
+  color,
+}: Brand): Html => html`<tr><td align="center" style="padding:${logoUrl ? '24px 24px 0' : '0'};border-top:6px solid ${color ?? '#e0e5ea'};border-radius:12px 12px 0 0;${FONT};font-size:18px;font-weight:700;color:#1b232d">${logoUrl !== null && html`<img src="${logoUrl}" alt="${oneLine(name ?? '', MAX_NAME_LENGTH)}" height="48" style="display:block;height:48px;width:auto;max-width:240px;border:0">`}</td></tr>
+`;
+
 /** Tables and inline styles, for old mail programs. */
-export const framed = ({ title, preview, sections, footer }: Framed): Html => html`<!doctype html>
+export const framed = ({ title, preview, sections, footer, brand }: Framed): Html => html`<!doctype html>
 <html lang="es">
 <head>
 <meta charset="utf-8">
@@ -24,7 +52,7 @@ export const framed = ({ title, preview, sections, footer }: Framed): Html => ht
 <div style="display:none;max-height:0;overflow:hidden;opacity:0">${preview}</div>
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f5f7f9"><tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;background:#ffffff;border:1px solid #e0e5ea;border-radius:12px">
-${sections}
+${brand && head(brand)}${sections}
 </table>
 ${footer}</td></tr></table>
 </body>

@@ -1,6 +1,7 @@
+import type { Brand } from '@svc/protocol';
 import { type Html, html } from '../../util/html.ts';
 import { oneLine } from '../../util/text.ts';
-import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
+import { type FilledTemplate, FONT, framed, MAX_NAME_LENGTH, MUTED, senderName } from './layout.ts';
 
 export interface PurchaseContent {
   readonly purchaseId: string;
@@ -15,15 +16,13 @@ export interface PurchaseContent {
   readonly refundDue: boolean;
 }
 
-/** Keeps the subject readable. */
-const MAX_NAME_LENGTH = 80;
 const MAX_VALUE_LENGTH = 300;
 
 type LanguageWords = (typeof languages)[number];
 type Row = readonly [label: string, value: string];
 
-export function purchaseMail(end: PurchaseEnd): (content: PurchaseContent) => FilledTemplate {
-  return (content) => {
+export function purchaseMail(end: PurchaseEnd): (content: PurchaseContent, brand?: Brand) => FilledTemplate {
+  return (content, brand) => {
     const service = oneLine(content.service, MAX_NAME_LENGTH);
     const titles = languages.map(({ titles }) => titles[end]);
     const what = `${service}, ${withCents(content.amount)} ${content.currency}`;
@@ -36,7 +35,8 @@ export function purchaseMail(end: PurchaseEnd): (content: PurchaseContent) => Fi
         .concat('\n'),
       html: framed({
         title: titles.join(' / '),
-        preview: `${oneLine(content.orgName, MAX_NAME_LENGTH)}: ${what}`,
+        preview: `${senderName(content.orgName, brand)}: ${what}`,
+        brand,
         sections: all.map(({ words, title, rows }, index) => section(words.language, title, rows, index > 0)),
       }).text,
     };

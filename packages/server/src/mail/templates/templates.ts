@@ -1,3 +1,4 @@
+import type { Brand } from '@svc/protocol';
 import { type GiftContent, giftMail } from './gift.ts';
 import type { FilledTemplate } from './layout.ts';
 import { type PurchaseContent, purchaseMail } from './purchase.ts';
@@ -12,7 +13,7 @@ export interface TemplateContent {
 }
 export type TemplateName = keyof TemplateContent;
 
-const templates: { readonly [T in TemplateName]: (content: TemplateContent[T]) => FilledTemplate } = {
+const templates: { readonly [T in TemplateName]: (content: TemplateContent[T], brand?: Brand) => FilledTemplate } = {
   gift: giftMail,
   'purchase-completed': purchaseMail('completed'),
   'purchase-failed': purchaseMail('failed'),
@@ -20,8 +21,8 @@ const templates: { readonly [T in TemplateName]: (content: TemplateContent[T]) =
   'webhook-disabled': webhookDisabledMail,
 };
 
-export function fillTemplate(name: string, content: unknown): FilledTemplate {
+export function fillTemplate(name: string, content: unknown, brand?: Brand): FilledTemplate {
   if (!Object.hasOwn(templates, name)) throw new Error(`There is no template ${name}.`);
-  const fill = templates[name as TemplateName] as (content: unknown) => FilledTemplate;
-  return fill(content);
+  const fill = templates[name as TemplateName] as (content: unknown, brand?: Brand) => FilledTemplate;
+  return fill(content, brand);
 }
