@@ -1,0 +1,72 @@
+import { useWords } from '../../ui/language.ts';
+import { Link } from '../../ui/link.tsx';
+import { Card, Figure, PageHeader } from '../../ui/page.tsx';
+import { useLanguage } from '../../ui/language.ts';
+import type { ListedTransaction } from '../chain.ts';
+import { BlockLink, useChainList, useHead, useNumber } from '../shared.tsx';
+import { words } from '../words.ts';
+import { BlockTable, useBlocks } from './blocks.tsx';
+import { TransactionTable } from './transactions.tsx';
+
+const SHOWN = 8;
+
+export default function OverviewPage() {
+  const text = useWords(words);
+  const head = useHead();
+  const number = useNumber();
+  const shift = useShift();
+  const blocks = useBlocks(undefined, SHOWN);
+  const { rows } = useChainList<ListedTransaction>(`transactions?limit=${SHOWN}`);
+  return (
+    <>
+      <PageHeader title={text.overview} />
+      <div className="grid explorer-figures">
+        <Figure label={text.latestBlock} value={head ? <BlockLink number={head.blockNumber} /> : '–'} />
+        <Figure
+          label={text.transactions}
+          value={head ? number(head.transactions) : '–'}
+          note={head?.waitingTransactions ? text.waiting(number(head.waitingTransactions)) : text.noWaiting}
+        />
+        <Figure
+          label={text.blockTime}
+          value={head ? (head.blockSeconds === 0 ? text.instant : text.every(number(head.blockSeconds))) : '–'}
+        />
+        <Figure
+          label={text.chainTime}
+          value={head ? (head.offsetSeconds === 0 ? text.realTime : text.shifted(shift(head.offsetSeconds))) : '–'}
+        />
+      </div>
+      <div className="explorer-halves">
+        <Card title={text.latestBlocks} flush actions={<Link to="/blocks">{text.all}</Link>}>
+          <BlockTable rows={blocks.data} isShort />
+        </Card>
+        <Card title={text.latestTransactions} flush actions={<Link to="/transactions">{text.all}</Link>}>
+          <TransactionTable rows={rows} isShort />
+        </Card>
+      </div>
+    </>
+  );
+}
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `+2 days`, of a shifted chain time. */
+function useShift(): (seconds: number) => string {
+  const language = useLanguage();
+  return (seconds) => {
+    const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
+    const format = new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit,
+      unitDisplay: 'long',
+      signDisplay: 'always',
+      maximumFractionDigits: 1,
+    });
+    return format.format(seconds / size);
+  };
+}
