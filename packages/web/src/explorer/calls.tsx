@@ -129,7 +129,8 @@ function ValueView({ name, value, token }: { name: string; value: Value; token: 
       return <ClassLink value={value.value} />;
     case 'number':
       if (token && (AMOUNTS.has(name) || name.startsWith('max_'))) return <Amount value={value.value} token={token} />;
-      if (TIMES.has(name) && value.value > 0n && value.value < 2n ** 36n) return <ChainTime seconds={value.value} exact />;
+      if (TIMES.has(name) && value.value > 0n && value.value < 2n ** 36n)
+        return <ChainTime seconds={value.value} exact />;
       return <Felt value={value.value} />;
     case 'felt':
       return name.includes('selector') || name === 'allowed_entrypoints' ? (

@@ -280,7 +280,13 @@ const MAX_ENTRYPOINTS = 50;
 
 async function readKeys(address: string, selector: string | undefined): Promise<string[][]> {
   if (selector === undefined) return [];
-  const filter = { from_block: { block_number: 0 }, to_block: 'latest', address, keys: [[selector]], chunk_size: MAX_EVENTS };
+  const filter = {
+    from_block: { block_number: 0 },
+    to_block: 'latest',
+    address,
+    keys: [[selector]],
+    chunk_size: MAX_EVENTS,
+  };
   const { events } = await askOne<{ events: readonly RpcEvent[] }>('getEvents', { filter });
   return events.map(({ keys }) => keys.slice(1));
 }
@@ -295,7 +301,8 @@ async function readEntrypoints(book: Book, at: string, key: string, length: numb
 }
 
 function policyOf(token: bigint, felts: readonly bigint[]): Policy[] {
-  const [callLow = 0n, callHigh = 0n, low = 0n, high = 0n, windowSeconds = 0n, spent = 0n, spentHigh = 0n, start = 0n] = felts;
+  const [callLow = 0n, callHigh = 0n, low = 0n, high = 0n, windowSeconds = 0n, spent = 0n, spentHigh = 0n, start = 0n] =
+    felts;
   if (windowSeconds === 0n) return [];
   return [
     {
@@ -351,7 +358,9 @@ export async function find(book: Book, text: string): Promise<Found> {
 
 function findByName(book: Book, text: string): Found | undefined {
   const name = text.trim().toLowerCase();
-  const token = book.tokens.find((one) => [one.token, one.symbol, one.name].some((each) => each.toLowerCase() === name));
+  const token = book.tokens.find((one) =>
+    [one.token, one.symbol, one.name].some((each) => each.toLowerCase() === name),
+  );
   const address = token?.address ?? book.addressOf(name);
   return address === undefined ? undefined : { kind: 'account', id: address };
 }

@@ -91,24 +91,26 @@ export function SearchBox() {
     setValue('');
   };
   return (
-    <form className="explorer-search" role="search" onSubmit={submit}>
-      <div className="input-frame">
-        <Search size={16} aria-hidden className="soft" />
-        <input
-          type="search"
-          className="input mono"
-          aria-label={text.search}
-          placeholder={text.searchHint}
-          spellCheck={false}
-          autoComplete="off"
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-        />
-      </div>
-      <button type="submit" className="button primary m">
-        {text.find}
-      </button>
-    </form>
+    <search className="explorer-search-place">
+      <form className="explorer-search" onSubmit={submit}>
+        <div className="input-frame">
+          <Search size={16} aria-hidden className="soft" />
+          <input
+            type="search"
+            className="input mono"
+            aria-label={text.search}
+            placeholder={text.searchHint}
+            spellCheck={false}
+            autoComplete="off"
+            value={value}
+            onChange={(event) => setValue(event.target.value)}
+          />
+        </div>
+        <button type="submit" className="button primary m">
+          {text.find}
+        </button>
+      </form>
+    </search>
   );
 }
 

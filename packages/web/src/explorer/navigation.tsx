@@ -12,7 +12,8 @@ export function WithNavigation({ children }: { children: ReactNode }) {
     () => ({
       href: addressOf,
       go: (to: string) => router.history.push(addressOf(to)),
-      prepare: (to: string) => void router.preloadRoute({ to: to.split(/[?#]/)[0] ?? '/' } as never).catch(() => undefined),
+      prepare: (to: string) =>
+        void router.preloadRoute({ to: to.split(/[?#]/)[0] ?? '/' } as never).catch(() => undefined),
     }),
     [router],
   );
@@ -29,7 +30,8 @@ export function WithNavigation({ children }: { children: ReactNode }) {
 /** Opens a path; with `replace` the browser's back button skips the page before. */
 export function useOpen(): (to: string, replace?: boolean) => void {
   const router = useRouter();
-  return (to, replace = false) => (replace ? router.history.replace(addressOf(to)) : router.history.push(addressOf(to)));
+  return (to, replace = false) =>
+    replace ? router.history.replace(addressOf(to)) : router.history.push(addressOf(to));
 }
 
 /** A part of the address, such as `hash` of `/tx/$hash`. */

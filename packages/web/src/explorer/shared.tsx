@@ -48,7 +48,8 @@ export function useChainList<T>(path: string) {
   const version = useChainVersion();
   const list = useInfiniteQuery({
     queryKey: [path, version],
-    queryFn: ({ pageParam }) => read<Listed<T>>(pageParam ? `${path}${path.includes('?') ? '&' : '?'}cursor=${pageParam}` : path),
+    queryFn: ({ pageParam }) =>
+      read<Listed<T>>(pageParam ? `${path}${path.includes('?') ? '&' : '?'}cursor=${pageParam}` : path),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -68,7 +69,8 @@ export function Address({ value, copy = true, full = false }: { value: bigint; c
   const name = useBook().name(value);
   const text = useWords(words);
   const to = `/account/${hex(value)}`;
-  if (full || name === undefined) return <Hash value={hex(value)} to={to} copy={copy} full={full} label={text.address} />;
+  if (full || name === undefined)
+    return <Hash value={hex(value)} to={to} copy={copy} full={full} label={text.address} />;
   return (
     <span className="hash">
       <Link to={to} title={hex(value)}>
@@ -99,7 +101,11 @@ export function useNumber(): (value: number | bigint) => string {
 }
 
 /** Exact, with the separators of the language. */
-export function formatUnits(amount: bigint, { decimals, symbol }: Pick<Token, 'decimals' | 'symbol'>, language: Language) {
+export function formatUnits(
+  amount: bigint,
+  { decimals, symbol }: Pick<Token, 'decimals' | 'symbol'>,
+  language: Language,
+) {
   const format = new Intl.NumberFormat(localeOf(language), { maximumFractionDigits: 18 });
   return `${format.format(inUnits(amount, decimals) as `${number}`)}\u00a0${symbol}`;
 }
@@ -152,11 +158,7 @@ export function Felt({ value }: { value: bigint }) {
       </span>
     );
   }
-  return value < 2n ** 64n ? (
-    <span className="mono number">{value.toString()}</span>
-  ) : (
-    <Hash value={hex(value)} />
-  );
+  return value < 2n ** 64n ? <span className="mono number">{value.toString()}</span> : <Hash value={hex(value)} />;
 }
 
 const nameOf = (book: Book, address: bigint): string => {

@@ -34,7 +34,8 @@ export const words = defineWords({
     noWaiting: 'None waiting',
     noBlocks: 'There are no blocks yet',
     noTransactions: 'There are no transactions yet',
-    noTransactionsHint: 'Create a wallet, send a gift or use the faucet: what happens on the chain shows up here by itself.',
+    noTransactionsHint:
+      'Create a wallet, send a gift or use the faucet: what happens on the chain shows up here by itself.',
     noTransactionsOf: 'Nothing on the chain names this address yet.',
     faucet: 'Open the faucet',
     block: 'Block',
@@ -137,7 +138,8 @@ export const words = defineWords({
     token: 'Token',
     notDeployed: 'Not deployed',
     deployed: 'Deployed',
-    notDeployedHint: 'No contract is at this address. It can receive tokens, and an account can still be deployed here.',
+    notDeployedHint:
+      'No contract is at this address. It can receive tokens, and an account can still be deployed here.',
     address: 'Address',
     class: 'Class',
     declaredClass: 'Declared class',
@@ -190,7 +192,8 @@ export const words = defineWords({
     nothingNumber: (text: string) => `There is no block ${text} yet.`,
     nothingHash: 'No transaction, block, contract or class has this hash, and no known token is at this address.',
     nothingForm: 'This is no hash, address, block number or token.',
-    nothingTips: 'Check that the hash is whole, and that it is of development: hashes of a live network are not here. A reorganisation can also have removed it.',
+    nothingTips:
+      'Check that the hash is whole, and that it is of development: hashes of a live network are not here. A reorganisation can also have removed it.',
     openAnyway: 'Show as an address',
     notFound: 'Not found',
     notFoundTransaction: 'No transaction has this hash on the chain of development.',
@@ -349,7 +352,8 @@ export const words = defineWords({
     token: 'Token',
     notDeployed: 'Sin desplegar',
     deployed: 'Desplegada',
-    notDeployedHint: 'No hay un contrato en esta dirección. Puede recibir tokens, y todavía puede desplegarse una cuenta aquí.',
+    notDeployedHint:
+      'No hay un contrato en esta dirección. Puede recibir tokens, y todavía puede desplegarse una cuenta aquí.',
     address: 'Dirección',
     class: 'Clase',
     declaredClass: 'Clase declarada',
@@ -400,9 +404,11 @@ export const words = defineWords({
     searching: 'Buscando…',
     nothing: 'No se encontró nada',
     nothingNumber: (text) => `Todavía no hay un bloque ${text}.`,
-    nothingHash: 'Ninguna transacción, bloque, contrato o clase tiene este hash, y ningún token conocido está en esta dirección.',
+    nothingHash:
+      'Ninguna transacción, bloque, contrato o clase tiene este hash, y ningún token conocido está en esta dirección.',
     nothingForm: 'Esto no es un hash, una dirección, un número de bloque ni un token.',
-    nothingTips: 'Revisa que el hash esté completo y que sea de desarrollo: los hashes de una red real no están aquí. Una reorganización también pudo haberlo quitado.',
+    nothingTips:
+      'Revisa que el hash esté completo y que sea de desarrollo: los hashes de una red real no están aquí. Una reorganización también pudo haberlo quitado.',
     openAnyway: 'Ver como dirección',
     notFound: 'No se encontró',
     notFoundTransaction: 'Ninguna transacción tiene este hash en la cadena de desarrollo.',

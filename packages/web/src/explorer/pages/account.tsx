@@ -57,12 +57,27 @@ function AccountView({ account }: { account: Account }) {
         <DescriptionList
           columns={2}
           rows={[
-            [text.class, classHash === undefined ? undefined : <ClassLink value={classHash} />],
-            [text.nonce, nonce === undefined || !isAccount ? undefined : <span className="mono">{nonce.toString()}</span>],
-            [text.ownerKey, publicKey === undefined ? undefined : <Hash value={hex(publicKey)} label={text.ownerKey} />],
+            [text.class, classHash === undefined ? undefined : <ClassLink key="class" value={classHash} />],
+            [
+              text.nonce,
+              nonce === undefined || !isAccount ? undefined : (
+                <span key="nonce" className="mono">
+                  {nonce.toString()}
+                </span>
+              ),
+            ],
+            [
+              text.ownerKey,
+              publicKey === undefined ? undefined : <Hash key="owner" value={hex(publicKey)} label={text.ownerKey} />,
+            ],
             [text.symbol, token?.symbol],
             [text.decimals, token && String(token.decimals)],
-            [text.supply, token && account.totalSupply !== undefined ? <Amount value={account.totalSupply} token={token} /> : undefined],
+            [
+              text.supply,
+              token && account.totalSupply !== undefined ? (
+                <Amount key="supply" value={account.totalSupply} token={token} />
+              ) : undefined,
+            ],
           ]}
         />
       </Card>
@@ -153,14 +168,14 @@ function SessionCard({ session }: { session: Session }) {
       </div>
       <DescriptionList
         rows={[
-          [text.validUntil, validUntil > 0n ? <ChainTime seconds={validUntil} exact /> : undefined],
+          [text.validUntil, validUntil > 0n ? <ChainTime key="until" seconds={validUntil} exact /> : undefined],
           [text.callsUsed, maxCalls > 0n ? text.ofCalls(number(callsUsed), number(maxCalls)) : undefined],
           [
             text.entrypoints,
             validUntil === 0n ? undefined : entrypoints.length === 0 ? (
               text.anyEntrypoint
             ) : (
-              <span className="row">
+              <span key="entrypoints" className="row">
                 {entrypoints.map((name) => (
                   <code key={name}>{name}</code>
                 ))}
@@ -201,7 +216,12 @@ function Policies({ policies }: { policies: readonly Policy[] }) {
     { key: 'token', label: text.token, cell: ({ token }) => <Address value={token} copy={false} /> },
     { key: 'call', label: text.perCall, align: 'end', cell: (policy) => amount(policy, policy.maxPerCall) },
     { key: 'window', label: text.perWindow, align: 'end', cell: (policy) => amount(policy, policy.maxPerWindow) },
-    { key: 'length', label: text.windowLength, align: 'end', cell: ({ windowSeconds }) => `${number(windowSeconds)} s` },
+    {
+      key: 'length',
+      label: text.windowLength,
+      align: 'end',
+      cell: ({ windowSeconds }) => `${number(windowSeconds)} s`,
+    },
     { key: 'spent', label: text.spent, align: 'end', cell: (policy) => amount(policy, policy.spentInWindow) },
   ];
   return (

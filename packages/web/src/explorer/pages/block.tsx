@@ -68,7 +68,7 @@ function BlockView({ block }: { block: BlockWithReceipts }) {
             [
               text.parent,
               block.parent_hash && block.block_number > 0 ? (
-                <Link to={`/block/${block.block_number - 1}`} className="mono hash-full">
+                <Link key="parent" to={`/block/${block.block_number - 1}`} className="mono hash-full">
                   {block.parent_hash}
                 </Link>
               ) : undefined,

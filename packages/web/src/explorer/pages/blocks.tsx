@@ -44,7 +44,13 @@ export default function BlocksPage() {
   );
 }
 
-export function BlockTable({ rows, isShort = false }: { rows: readonly BlockWithHashes[] | undefined; isShort?: boolean }) {
+export function BlockTable({
+  rows,
+  isShort = false,
+}: {
+  rows: readonly BlockWithHashes[] | undefined;
+  isShort?: boolean;
+}) {
   const text = useWords(words);
   const number = useNumber();
   const columns: Column<BlockWithHashes>[] = [

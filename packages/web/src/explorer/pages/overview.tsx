@@ -1,7 +1,6 @@
-import { useWords } from '../../ui/language.ts';
+import { useLanguage, useWords } from '../../ui/language.ts';
 import { Link } from '../../ui/link.tsx';
 import { Card, Figure, PageHeader } from '../../ui/page.tsx';
-import { useLanguage } from '../../ui/language.ts';
 import type { ListedTransaction } from '../chain.ts';
 import { BlockLink, useChainList, useHead, useNumber } from '../shared.tsx';
 import { words } from '../words.ts';

@@ -15,7 +15,12 @@ export default function TokensPage() {
     { key: 'symbol', label: text.symbol, cell: ({ symbol }) => symbol },
     { key: 'name', label: text.name, cell: ({ name }) => name },
     { key: 'address', label: text.address, cell: ({ address }) => <Hash value={address} /> },
-    { key: 'decimals', label: text.decimals, align: 'end', cell: ({ decimals }) => <span className="number">{decimals}</span> },
+    {
+      key: 'decimals',
+      label: text.decimals,
+      align: 'end',
+      cell: ({ decimals }) => <span className="number">{decimals}</span>,
+    },
     {
       key: 'supply',
       label: text.supply,

@@ -70,14 +70,25 @@ function TransactionView({ found: { transaction, receipt, block } }: { found: Fo
           columns={2}
           rows={[
             [text.status, <FinalityBadge key="finality" status={receipt?.finality_status} />],
-            [text.block, receipt?.block_number !== undefined ? <BlockLink number={receipt.block_number} /> : undefined],
-            [text.time, block ? <ChainTime seconds={block.timestamp} exact /> : undefined],
+            [
+              text.block,
+              receipt?.block_number !== undefined ? <BlockLink key="block" number={receipt.block_number} /> : undefined,
+            ],
+            [text.time, block ? <ChainTime key="time" seconds={block.timestamp} exact /> : undefined],
             [text.type, types[transaction.type] ?? transaction.type],
             ...people(transaction, calls),
-            [text.fee, receipt && <Amount value={BigInt(receipt.actual_fee.amount)} token={STRK} />],
-            [text.nonce, <span key="nonce" className="mono">{BigInt(transaction.nonce).toString()}</span>],
-            [text.class, transaction.class_hash && <ClassLink value={BigInt(transaction.class_hash)} />],
-            [text.address, receipt?.contract_address && <Address value={BigInt(receipt.contract_address)} />],
+            [text.fee, receipt && <Amount key="fee" value={BigInt(receipt.actual_fee.amount)} token={STRK} />],
+            [
+              text.nonce,
+              <span key="nonce" className="mono">
+                {BigInt(transaction.nonce).toString()}
+              </span>,
+            ],
+            [text.class, transaction.class_hash && <ClassLink key="class" value={BigInt(transaction.class_hash)} />],
+            [
+              text.address,
+              receipt?.contract_address && <Address key="address" value={BigInt(receipt.contract_address)} />,
+            ],
           ]}
         />
       </Card>
@@ -125,12 +136,12 @@ function TransactionView({ found: { transaction, receipt, block } }: { found: Fo
     const isSponsored = users.length > 0 && users.every((user) => user !== payer);
     return [
       [text.user, users.length > 0 ? users.map((user) => <Address key={String(user)} value={user} />) : undefined],
-      [text.signedBy, outside && <Signer user={outside.user} sessionKey={outside.sessionKey} />],
-      [text.sender, users.length === 0 && sender !== undefined ? <Address value={sender} /> : undefined],
+      [text.signedBy, outside && <Signer key="signer" user={outside.user} sessionKey={outside.sessionKey} />],
+      [text.sender, users.length === 0 && sender !== undefined ? <Address key="sender" value={sender} /> : undefined],
       [
         text.feePayer,
         payer === undefined ? undefined : (
-          <span className="row">
+          <span key="payer" className="row">
             <Address value={payer} />
             {isSponsored && <span className="soft">({text.sponsored})</span>}
           </span>
@@ -203,7 +214,12 @@ function ResourceTable({ transaction, receipt }: { transaction: RpcTransaction; 
       align: 'end',
       cell: ({ used }) => <span className="number">{used === undefined ? '–' : number(used)}</span>,
     },
-    { key: 'limit', label: text.limit, align: 'end', cell: ({ limit }) => <span className="number">{number(limit)}</span> },
+    {
+      key: 'limit',
+      label: text.limit,
+      align: 'end',
+      cell: ({ limit }) => <span className="number">{number(limit)}</span>,
+    },
     {
       key: 'price',
       label: text.price,

@@ -22,7 +22,8 @@ export default function TransactionsPage() {
 /** All transactions, or those of an address. */
 export function TransactionList({ address, limit = 25 }: { address?: string; limit?: number }) {
   const path = `transactions?limit=${limit}${address === undefined ? '' : `&address=${address}`}`;
-  const { rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useChainList<ListedTransaction>(path);
+  const { rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
+    useChainList<ListedTransaction>(path);
   if (error) return <ErrorNote error={error} retry={() => void refetch()} />;
   return (
     <>
@@ -57,12 +58,19 @@ export function TransactionTable({ rows, isOfAddress = false, isShort = false }:
       label: text.by,
       cell: ({ transaction }) => {
         const [user] = usersOf(callsOf(book, transaction) ?? []);
-        const address = user ?? (transaction.sender_address === undefined ? undefined : BigInt(transaction.sender_address));
+        const address =
+          user ?? (transaction.sender_address === undefined ? undefined : BigInt(transaction.sender_address));
         return address === undefined ? '–' : <Address value={address} copy={false} />;
       },
     },
     { key: 'block', label: text.block, wideOnly: true, cell: ({ blockNumber }) => <BlockLink number={blockNumber} /> },
-    { key: 'fee', label: text.fee, align: 'end', wideOnly: true, cell: ({ actualFee }) => <Fee fri={BigInt(actualFee)} /> },
+    {
+      key: 'fee',
+      label: text.fee,
+      align: 'end',
+      wideOnly: true,
+      cell: ({ actualFee }) => <Fee fri={BigInt(actualFee)} />,
+    },
     { key: 'age', label: text.age, align: 'end', cell: ({ timestamp }) => <ChainTime seconds={timestamp} /> },
   ];
   const shown = isShort ? columns.filter(({ key }) => !['block', 'fee', 'by'].includes(key)) : columns;
