@@ -59,6 +59,9 @@ function Frame() {
   );
 }
 
+/** The list that a page of one thing belongs to. */
+const sections: Readonly<Record<string, string>> = { block: '/blocks', tx: '/transactions', account: '/accounts' };
+
 function Pages() {
   const text = useWords(words);
   const path = usePath();
@@ -72,7 +75,11 @@ function Pages() {
   return (
     <nav className="explorer-nav" aria-label={text.navigation}>
       {links.map(([to, label]) => (
-        <Link key={to} to={to} aria-current={path === to ? 'page' : undefined}>
+        <Link
+          key={to}
+          to={to}
+          aria-current={path === to || sections[path.split('/')[1] ?? ''] === to ? 'page' : undefined}
+        >
           {label}
         </Link>
       ))}

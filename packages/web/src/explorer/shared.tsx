@@ -31,7 +31,7 @@ export function useChainVersion(): string {
 }
 
 /** Like `useQuery`; read anew, with the old answer in place, when the chain goes on. */
-export function useChain<T>(key: readonly unknown[], readIt: () => Promise<T>) {
+export function useChain<T>(key: readonly (string | number | undefined)[], readIt: () => Promise<T>) {
   const version = useChainVersion();
   return useQuery({
     queryKey: [...key, version],
@@ -163,7 +163,7 @@ export function Felt({ value }: { value: bigint }) {
 
 const nameOf = (book: Book, address: bigint): string => {
   const text = hex(address);
-  return book.name(address) ?? `${text.slice(0, 6)}…${text.slice(-4)}`;
+  return book.name(address) ?? (text.length > 12 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text);
 };
 
 /** What a transaction does, in a line. */

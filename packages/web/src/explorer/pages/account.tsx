@@ -19,7 +19,7 @@ export default function AccountPage() {
   const given = useParam('address').toLowerCase();
   const address = /^0x[0-9a-f]{1,64}$/.test(given) ? BigInt(given) : undefined;
   const book = useBook();
-  const { data, error, refetch, isPending } = useChain(['account', address], async () =>
+  const { data, error, refetch, isPending } = useChain(['account', given], async () =>
     address === undefined ? null : readAccount(book, address),
   );
   if (error) return <ErrorNote error={error} retry={() => void refetch()} />;
@@ -107,18 +107,20 @@ function Balances({ account }: { account: Account }) {
   ];
   return (
     <Section title={text.balances}>
-      <DataTable
-        label={text.balances}
-        columns={columns}
-        rows={held}
-        rowKey={({ token }) => token}
-        rowTo={({ address }) => `/account/${address}`}
-        empty={
-          <EmptyState icon={Wallet} title={text.noBalances}>
-            {text.getTokens}
-          </EmptyState>
-        }
-      />
+      <Card flush>
+        <DataTable
+          label={text.balances}
+          columns={columns}
+          rows={held}
+          rowKey={({ token }) => token}
+          rowTo={({ address }) => `/account/${address}`}
+          empty={
+            <EmptyState icon={Wallet} title={text.noBalances}>
+              {text.getTokens}
+            </EmptyState>
+          }
+        />
+      </Card>
     </Section>
   );
 }
@@ -126,7 +128,7 @@ function Balances({ account }: { account: Account }) {
 function Sessions({ address }: { address: bigint }) {
   const text = useWords(words);
   const book = useBook();
-  const { data, error, refetch } = useChain(['sessions', address], () => readSessions(book, address));
+  const { data, error, refetch } = useChain(['sessions', hex(address)], () => readSessions(book, address));
   const isThere = data !== undefined;
   useEffect(() => {
     // The address' hash names a session that exists only now.
@@ -225,12 +227,14 @@ function Policies({ policies }: { policies: readonly Policy[] }) {
     { key: 'spent', label: text.spent, align: 'end', cell: (policy) => amount(policy, policy.spentInWindow) },
   ];
   return (
-    <DataTable
-      label={text.policies}
-      columns={columns}
-      rows={policies}
-      rowKey={({ token }) => hex(token)}
-      empty={null}
-    />
+    <Card flush>
+      <DataTable
+        label={text.policies}
+        columns={columns}
+        rows={policies}
+        rowKey={({ token }) => hex(token)}
+        empty={null}
+      />
+    </Card>
   );
 }

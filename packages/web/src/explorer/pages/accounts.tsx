@@ -1,6 +1,6 @@
 import { Wallet } from 'lucide-react';
 import { useWords } from '../../ui/language.ts';
-import { EmptyState, ErrorNote, PageHeader, Section } from '../../ui/page.tsx';
+import { Card, EmptyState, ErrorNote, PageHeader, Section } from '../../ui/page.tsx';
 import { type Column, DataTable, More } from '../../ui/table.tsx';
 import { Hash } from '../../ui/values.tsx';
 import type { ListedAccount } from '../chain.ts';
@@ -29,32 +29,36 @@ export default function AccountsPage() {
       {list.error ? (
         <ErrorNote error={list.error} retry={() => void list.refetch()} />
       ) : (
-        <DataTable
-          label={text.accounts}
-          columns={columns}
-          rows={list.rows}
-          rowKey={({ address, transactionHash }) => address + transactionHash}
-          rowTo={({ address }) => `/account/${address}`}
-          empty={
-            <EmptyState icon={Wallet} title={text.noAccounts}>
-              {text.noAccountsHint}
-            </EmptyState>
-          }
-        />
+        <Card flush>
+          <DataTable
+            label={text.accounts}
+            columns={columns}
+            rows={list.rows}
+            rowKey={({ address, transactionHash }) => address + transactionHash}
+            rowTo={({ address }) => `/account/${address}`}
+            empty={
+              <EmptyState icon={Wallet} title={text.noAccounts}>
+                {text.noAccountsHint}
+              </EmptyState>
+            }
+          />
+        </Card>
       )}
       <More hasMore={list.hasNextPage} pending={list.isFetchingNextPage} onMore={() => void list.fetchNextPage()} />
       <Section title={text.serviceAccounts}>
-        <DataTable
-          label={text.serviceAccounts}
-          columns={[
-            { key: 'name', label: text.name, cell: ({ name }) => name },
-            { key: 'address', label: text.address, cell: ({ address }) => <Hash value={address} /> },
-          ]}
-          rows={book.contracts}
-          rowKey={({ address }) => address}
-          rowTo={({ address }) => `/account/${hex(BigInt(address))}`}
-          empty={null}
-        />
+        <Card flush>
+          <DataTable
+            label={text.serviceAccounts}
+            columns={[
+              { key: 'name', label: text.name, cell: ({ name }) => name },
+              { key: 'address', label: text.address, cell: ({ address }) => <Hash value={address} /> },
+            ]}
+            rows={book.contracts}
+            rowKey={({ address }) => address}
+            rowTo={({ address }) => `/account/${hex(BigInt(address))}`}
+            empty={null}
+          />
+        </Card>
       </Section>
     </>
   );

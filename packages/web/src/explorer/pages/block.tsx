@@ -84,7 +84,13 @@ function BlockView({ block }: { block: BlockWithReceipts }) {
         />
       </Card>
       <Section title={text.transactions}>
-        {rows.length === 0 ? <EmptyState icon={Boxes} title={text.noTransactions} /> : <TransactionTable rows={rows} />}
+        <Card flush>
+          {rows.length === 0 ? (
+            <EmptyState icon={Boxes} title={text.noTransactions} />
+          ) : (
+            <TransactionTable rows={rows} />
+          )}
+        </Card>
       </Section>
     </>
   );

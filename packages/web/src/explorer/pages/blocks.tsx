@@ -1,7 +1,7 @@
 import { Boxes } from 'lucide-react';
 import { LinkButton } from '../../ui/button.tsx';
 import { useWords } from '../../ui/language.ts';
-import { EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
+import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { type Column, DataTable } from '../../ui/table.tsx';
 import { Hash } from '../../ui/values.tsx';
 import { type BlockWithHashes, readBlocks } from '../chain.ts';
@@ -27,7 +27,13 @@ export default function BlocksPage() {
   return (
     <>
       <PageHeader title={text.blocks} />
-      {error ? <ErrorNote error={error} retry={() => void refetch()} /> : <BlockTable rows={data} />}
+      {error ? (
+        <ErrorNote error={error} retry={() => void refetch()} />
+      ) : (
+        <Card flush>
+          <BlockTable rows={data} />
+        </Card>
+      )}
       <div className="pager">
         {from !== undefined && from < newest && (
           <LinkButton size="s" to={from + PAGE >= newest ? '/blocks' : `/blocks?from=${from + PAGE}`}>

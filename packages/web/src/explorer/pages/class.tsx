@@ -1,6 +1,6 @@
 import { Badge } from '../../ui/badge.tsx';
 import { useWords } from '../../ui/language.ts';
-import { ErrorNote, PageHeader, Section, Skeleton } from '../../ui/page.tsx';
+import { Card, ErrorNote, PageHeader, Section, Skeleton } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
 import { Hash } from '../../ui/values.tsx';
 import type { ClassDescription } from '../abi.ts';
@@ -37,53 +37,57 @@ function ClassView({ of }: { of: ClassDescription }) {
         description={<Hash value={of.classHash} full label={text.class} />}
       />
       <Section title={text.functions}>
-        <DataTable
-          label={text.functions}
-          columns={[
-            {
-              key: 'name',
-              label: text.name,
-              cell: ({ name, isView }) => (
-                <span className="row">
-                  <strong className="mono">{name}</strong>
-                  {isView && <Badge>{text.reads}</Badge>}
-                </span>
-              ),
-            },
-            {
-              key: 'inputs',
-              label: text.calldata,
-              cell: ({ inputs }) => (
-                <span className="mono signature">
-                  {inputs.map(({ name, type }) => `${name}: ${shortType(type)}`).join(', ') || '–'}
-                </span>
-              ),
-            },
-          ]}
-          rows={of.functions}
-          rowKey={({ name, selector }) => name + selector}
-          empty={<p className="soft">–</p>}
-        />
+        <Card flush>
+          <DataTable
+            label={text.functions}
+            columns={[
+              {
+                key: 'name',
+                label: text.name,
+                cell: ({ name, isView }) => (
+                  <span className="row">
+                    <strong className="mono">{name}</strong>
+                    {isView && <Badge>{text.reads}</Badge>}
+                  </span>
+                ),
+              },
+              {
+                key: 'inputs',
+                label: text.calldata,
+                cell: ({ inputs }) => (
+                  <span className="mono signature">
+                    {inputs.map(({ name, type }) => `${name}: ${shortType(type)}`).join(', ') || '–'}
+                  </span>
+                ),
+              },
+            ]}
+            rows={of.functions}
+            rowKey={({ name, selector }) => name + selector}
+            empty={<p className="soft">–</p>}
+          />
+        </Card>
       </Section>
       <Section title={text.events}>
-        <DataTable
-          label={text.events}
-          columns={[
-            { key: 'name', label: text.name, cell: ({ name }) => <strong className="mono">{name}</strong> },
-            {
-              key: 'members',
-              label: text.data,
-              cell: ({ members }) => (
-                <span className="mono signature">
-                  {members.map(({ name, type }) => `${name}: ${shortType(type)}`).join(', ') || '–'}
-                </span>
-              ),
-            },
-          ]}
-          rows={of.events}
-          rowKey={({ name, selector }) => name + selector}
-          empty={<p className="soft">–</p>}
-        />
+        <Card flush>
+          <DataTable
+            label={text.events}
+            columns={[
+              { key: 'name', label: text.name, cell: ({ name }) => <strong className="mono">{name}</strong> },
+              {
+                key: 'members',
+                label: text.data,
+                cell: ({ members }) => (
+                  <span className="mono signature">
+                    {members.map(({ name, type }) => `${name}: ${shortType(type)}`).join(', ') || '–'}
+                  </span>
+                ),
+              },
+            ]}
+            rows={of.events}
+            rowKey={({ name, selector }) => name + selector}
+            empty={<p className="soft">–</p>}
+          />
+        </Card>
       </Section>
     </>
   );

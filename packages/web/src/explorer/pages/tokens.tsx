@@ -1,5 +1,5 @@
 import { useWords } from '../../ui/language.ts';
-import { PageHeader } from '../../ui/page.tsx';
+import { Card, PageHeader } from '../../ui/page.tsx';
 import { type Column, DataTable } from '../../ui/table.tsx';
 import { Hash } from '../../ui/values.tsx';
 import { readSupplies } from '../chain.ts';
@@ -34,14 +34,16 @@ export default function TokensPage() {
   return (
     <>
       <PageHeader title={text.tokens} />
-      <DataTable
-        label={text.tokens}
-        columns={columns}
-        rows={book.tokens}
-        rowKey={({ token }) => token}
-        rowTo={({ address }) => `/account/${address}`}
-        empty={null}
-      />
+      <Card flush>
+        <DataTable
+          label={text.tokens}
+          columns={columns}
+          rows={book.tokens}
+          rowKey={({ token }) => token}
+          rowTo={({ address }) => `/account/${address}`}
+          empty={null}
+        />
+      </Card>
     </>
   );
 }

@@ -119,8 +119,8 @@ function TransactionView({ found: { transaction, receipt, block } }: { found: Fo
         </details>
         {receipt && (
           <details className="raw">
-            <summary>{text.status}</summary>
-            <CodeBlock value={receipt} label={text.status} />
+            <summary>{text.receipt}</summary>
+            <CodeBlock value={receipt} label={text.receipt} />
           </details>
         )}
       </Section>
@@ -231,5 +231,9 @@ function ResourceTable({ transaction, receipt }: { transaction: RpcTransaction; 
       ),
     },
   ];
-  return <DataTable label={text.resources} columns={columns} rows={rows} rowKey={({ name }) => name} empty={null} />;
+  return (
+    <Card flush>
+      <DataTable label={text.resources} columns={columns} rows={rows} rowKey={({ name }) => name} empty={null} />
+    </Card>
+  );
 }

@@ -1,6 +1,6 @@
 import { ArrowLeftRight } from 'lucide-react';
 import { useWords } from '../../ui/language.ts';
-import { EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
+import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { type Column, DataTable, More } from '../../ui/table.tsx';
 import { Hash } from '../../ui/values.tsx';
 import type { ListedTransaction } from '../chain.ts';
@@ -27,7 +27,9 @@ export function TransactionList({ address, limit = 25 }: { address?: string; lim
   if (error) return <ErrorNote error={error} retry={() => void refetch()} />;
   return (
     <>
-      <TransactionTable rows={rows} isOfAddress={address !== undefined} />
+      <Card flush>
+        <TransactionTable rows={rows} isOfAddress={address !== undefined} />
+      </Card>
       <More hasMore={hasNextPage} pending={isFetchingNextPage} onMore={() => void fetchNextPage()} />
     </>
   );
