@@ -33,6 +33,8 @@ export const createQueryClient = (): QueryClient =>
 export interface ReadOptions {
   /** Reads again every two seconds while something is under way. */
   readonly live?: boolean;
+  /** Reads again after so many milliseconds: for what changes by itself. */
+  readonly every?: number;
   /** False: not read yet. */
   readonly enabled?: boolean;
   /** Shows the answer before while the next one is read: for pages and filters. */
@@ -50,7 +52,7 @@ export function useRead<K extends ReadKey>(
     queryKey: [key, environment, input],
     queryFn: ({ signal }) => send(key, input, signal) as Promise<AnswerTo<K>>,
     ...settingsOf(options),
-    refetchInterval: ({ state }) => (options.live && isUnderWay(state.data) ? LIVE_MS : false),
+    refetchInterval: ({ state }) => (options.live && isUnderWay(state.data) ? LIVE_MS : (options.every ?? false)),
   });
 }
 
@@ -108,6 +110,14 @@ export function useChange<K extends ChangeKey>(
       onSuccess?.(answer);
     },
   });
+}
+
+/** Reads endpoints again after a change that was not made with `useChange`. */
+export function useRefresh(): (reads: readonly ReadKey[]) => Promise<void> {
+  const client = useQueryClient();
+  return async (reads) => {
+    await Promise.all(reads.map((read) => client.invalidateQueries({ queryKey: [read] })));
+  };
 }
 
 /** One request outside of components, such as a search of the palette. */

@@ -84,6 +84,7 @@ export const outsidePages: readonly DashboardPage[] = [
   { name: 'signIn', path: '/sign-in', load: () => import('./pages/sign-in.tsx') },
   { name: 'signIn', path: '/sign-in/$token', load: () => import('./pages/sign-in-token.tsx') },
   { name: 'invitation', path: '/invitation/$token', load: () => import('./pages/invitation.tsx') },
+  { name: 'evidence', path: '/evidence/$token', load: () => import('./pages/evidence.tsx') },
 ];
 
 export const groupOrder: readonly Group[] = ['main', 'developers', 'settings', 'sandbox', 'operator'];

@@ -20,6 +20,8 @@ export interface RequestInput {
   readonly params?: unknown;
   readonly query?: unknown;
   readonly body?: unknown;
+  /** Of a POST; a new one unless told. */
+  readonly idempotencyKey?: string;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -33,7 +35,7 @@ export async function send(key: string, input: RequestInput = {}, signal?: Abort
   const url = apiUrl + fill(path, input.params) + search(input.query);
   const init: RequestInit = {
     method,
-    headers: headersOf(method, input.body),
+    headers: headersOf(method, input),
     ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
   };
   for (let attempt = 1; ; attempt++) {
@@ -50,12 +52,12 @@ export async function send(key: string, input: RequestInput = {}, signal?: Abort
   }
 }
 
-function headersOf(method: string, body: unknown): Record<string, string> {
+function headersOf(method: string, { body, idempotencyKey }: RequestInput): Record<string, string> {
   return {
     accept: 'application/json',
     'x-svc-environment': currentEnvironment(),
     ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...(method === 'POST' && { 'idempotency-key': randomKey() }),
+    ...(method === 'POST' && { 'idempotency-key': idempotencyKey ?? randomKey() }),
   };
 }
 

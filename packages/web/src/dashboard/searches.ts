@@ -1,4 +1,7 @@
-import type { LucideIcon } from 'lucide-react';
+import { Gift, type LucideIcon } from 'lucide-react';
+import { request } from './api.ts';
+
+const HITS = 5;
 
 export interface Hit {
   readonly label: string;
@@ -17,4 +20,13 @@ export interface Search {
 }
 
 /** What the palette finds besides pages. */
-export const searches: readonly Search[] = [];
+export const searches: readonly Search[] = [
+  {
+    page: 'gifts',
+    icon: Gift,
+    find: async (text, signal) => {
+      const { data } = await request('GET /gifts', { query: { search: text, limit: HITS } }, signal);
+      return data.map(({ id, name, code }) => ({ label: name, note: code, to: `/gifts/${id}` }));
+    },
+  },
+];

@@ -159,9 +159,12 @@ export interface SwitchFieldProps {
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
+  /** The label is for screen readers alone: for columns of a table. */
+  hideLabel?: boolean;
 }
 
-export function SwitchField({ label, hint, checked, onChange, disabled = false }: SwitchFieldProps) {
+export function SwitchField(props: SwitchFieldProps) {
+  const { label, hint, checked, onChange, disabled = false, hideLabel = false } = props;
   const id = useId();
   return (
     <div className="switch-field">
@@ -177,7 +180,7 @@ export function SwitchField({ label, hint, checked, onChange, disabled = false }
         <Switch.Thumb className="switch-thumb" />
       </Switch.Root>
       <div>
-        <label id={`${id}-label`} htmlFor={id}>
+        <label id={`${id}-label`} htmlFor={id} className={hideLabel ? 'hidden' : undefined}>
           {label}
         </label>
         {hint && (

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { CODE_PATTERN, formatMicros, readGiftAmount, statusOfGift, suggestCode } from './gift-codes.ts';
+
+it('suggests codes that the service accepts, without letters that look alike, each a new one', () => {
+  const codes = Array.from({ length: 200 }, () => suggestCode());
+  for (const code of codes) {
+    expect(code).toMatch(CODE_PATTERN);
+    expect(code).not.toMatch(/[IO01L]/);
+  }
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+it('leaves out the bytes that would make some letters likelier', () => {
+  // 31 letters, 8 bytes each: 248 is the first byte too many.
+  const bytes = (into: Uint8Array<ArrayBuffer>) => into.map((_, index) => (248 + index) % 256);
+  expect(suggestCode(bytes)).toBe('ABCDE-FGHAB');
+});
+
+it.each([
+  ['5', '5'],
+  ['0.000001', '0.000001'],
+  ['10000', '10000'],
+  [' 2.50 ', '2.5'],
+])('reads the amount %s', (text, shown) => {
+  expect(formatMicros(readGiftAmount(text) ?? 0n)).toBe(shown);
+});
+
+it.each(['0', '10000.000001', '1.0000001', '-1', '1e3', '', 'five', '1,5'])('refuses the amount %s', (text) => {
+  expect(readGiftAmount(text)).toBeUndefined();
+});
+
+it('says why a gift cannot be redeemed', () => {
+  const now = Date.parse('2026-12-24T00:00:00Z');
+  const gift = { isActive: true, startsAt: '2026-12-01T00:00:00Z', expiresAt: null, totalRedeems: 0, maxRedeems: 1 };
+  const status = (changes: Partial<typeof gift> | { expiresAt: string }) => statusOfGift({ ...gift, ...changes }, now);
+  expect(status({})).toBe('ACTIVE');
+  expect(status({ isActive: false })).toBe('INACTIVE');
+  expect(status({ startsAt: '2026-12-25T00:00:00Z' })).toBe('WAITING');
+  expect(status({ expiresAt: '2026-12-24T00:00:00Z' })).toBe('EXPIRED');
+  expect(status({ totalRedeems: 1 })).toBe('USED');
+});
