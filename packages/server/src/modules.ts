@@ -135,7 +135,7 @@ export function createModules(platform: Platform): Modules {
       publicUrl: addresses.public,
     }),
     mail: mail.create({
-      ...{ db, log, mailers: platform.mailers },
+      ...{ db, log, mailers: platform.mailers, dailyMails: config.dailyMails },
       brandOf: (owner) => findBrand(db.reads, addresses.public, owner),
     }),
     members: members.create({

@@ -1,6 +1,6 @@
 import { type Database, type Db, type Sql, sql } from '@svc/store';
 import type { JobContext, JobLog } from '../jobs/job.ts';
-import { queueMails } from '../mail/mail.ts';
+import { queueNotification } from '../mail/mail.ts';
 import { type Attempt, type AttemptDeps, type AttemptRecord, attempt, type DueDelivery } from './delivery-attempt.ts';
 import { DELIVER_TASK, enqueueDeliveries } from './events.ts';
 
@@ -211,7 +211,7 @@ export async function disableFailing(tx: Db, { id, webhookId }: DueDelivery): Pr
   const { organizationId, environment, url, failingSince, recipient } = disabled;
   // Without path and query, which may contain secrets.
   const content = { webhookId, host: new URL(url).host, failingSince: failingSince.toISOString() };
-  await queueMails(tx, [{ organizationId, environment, recipient, template: 'webhook-disabled', content }]);
+  await queueNotification(tx, { organizationId, environment, recipient, template: 'webhook-disabled', content });
 }
 
 /** Short locks. */

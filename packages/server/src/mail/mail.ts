@@ -36,19 +36,42 @@ export async function queueGiftMails(
 ): Promise<void> {
   const [first] = mails;
   if (!first) return;
-  const day = at.toISOString().slice(0, 10);
-  const counted = await tx.one<{ mails: number }>(sql`
-    insert into mail_days as known (organization_id, environment, day, mails)
-    values (${first.organizationId}, ${first.environment}, ${day}::date, ${mails.length})
-    on conflict (organization_id, environment, day) do update set mails = known.mails + excluded.mails
-    returning mails`);
-  if (dailyMails !== undefined && (counted?.mails ?? 0) > dailyMails) {
-    const left = Math.max(0, dailyMails - ((counted?.mails ?? 0) - mails.length));
-    const resetsAt = new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString();
-    const message = `${mails.length} mails are too many: ${left} of ${dailyMails} a day are left. The limit resets at ${resetsAt}.`;
+  const counted = await countMails(tx, first, mails.length, at);
+  if (dailyMails !== undefined && counted > dailyMails) {
+    const left = Math.max(0, dailyMails - (counted - mails.length));
+    const message = `${mails.length} mails are too many: ${left} of ${dailyMails} a day are left. The limit resets at ${dayAfter(at)}.`;
     throw new ApiError('mail_limit_reached', message);
   }
   await queueMails(tx, mails);
+}
+
+type Notification = NewMail<Exclude<TemplateName, 'gift' | 'mails-paused'>>;
+
+/** To an organisation's own address. Counts on the day as well; what is over its number is dropped when its turn to be sent comes. */
+export async function queueNotification(tx: Db, mail: Notification, at = new Date()): Promise<void> {
+  const placeOfDay = await countMails(tx, mail, 1, at);
+  const row = { ...mail, id: newId('mail'), day: dayOf(at), placeOfDay };
+  await insertMails(tx, [row]);
+  await enqueueSending(tx, [row]);
+}
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+const dayAfter = (at: Date) => new Date(Date.parse(`${dayOf(at)}T00:00:00Z`) + DAY_MS).toISOString();
+
+/** The number of the environment's mails on that day, with these. */
+async function countMails(
+  tx: Db,
+  { organizationId, environment }: Pick<NewMail, 'organizationId' | 'environment'>,
+  count: number,
+  at: Date,
+): Promise<number> {
+  const row = await tx.one<{ mails: number }>(sql`
+    insert into mail_days as known (organization_id, environment, day, mails)
+    values (${organizationId}, ${environment}, ${dayOf(at)}::date, ${count})
+    on conflict (organization_id, environment, day) do update set mails = known.mails + excluded.mails
+    returning mails`);
+  if (!row) throw new Error('The mails were not counted.');
+  return row.mails;
 }
 
 /** Those that have not left. */
@@ -67,7 +90,13 @@ export async function enqueueSending(tx: Db, mails: readonly { id: string; envir
   await enqueueMany(tx, jobs);
 }
 
-export interface MailRow {
+/** Of notifications. */
+interface Counted {
+  readonly day: string | null;
+  readonly placeOfDay: number | null;
+}
+
+export interface MailRow extends Counted {
   readonly id: string;
   readonly organizationId: string;
   readonly environment: Environment;
@@ -77,17 +106,20 @@ export interface MailRow {
   readonly createdAt: Date;
 }
 
-interface NewMailRow extends Omit<MailRow, 'createdAt'> {
+interface NewMailRow extends Omit<MailRow, 'createdAt' | keyof Counted> {
   readonly giftId?: string | undefined;
+  readonly day?: string;
+  readonly placeOfDay?: number;
 }
 
 export async function insertMails(tx: Db, mails: readonly NewMailRow[]): Promise<void> {
   await tx.run(sql`
     with added as (
-      insert into mails (id, organization_id, environment, recipient, template, content, gift_id)
-      select id, "organizationId", environment, recipient, template, content, "giftId"
+      insert into mails (id, organization_id, environment, recipient, template, content, gift_id, day, place_of_day)
+      select id, "organizationId", environment, recipient, template, content, "giftId", day, "placeOfDay"
         from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (
-          id text, "organizationId" text, environment text, recipient text, template text, content jsonb, "giftId" text)
+          id text, "organizationId" text, environment text, recipient text, template text, content jsonb, "giftId" text,
+          day date, "placeOfDay" integer)
       returning organization_id, environment)
     insert into mail_turns (organization_id, environment) select distinct organization_id, environment from added
     order by organization_id, environment
@@ -129,7 +161,8 @@ async function takeNextMail(
           from next
          where mails.id = next.id and state = 'QUEUED' and mails.tried_at is not distinct from next.tried_at
         returning mails.id, organization_id, organization_id as "organizationId", environment, recipient, template, content,
-                  created_at as "createdAt"
+                  created_at as "createdAt", day::text,
+                  place_of_day as "placeOfDay"
       ), served as (
         update mail_turns set served_at = clock_timestamp() from taken
          where mail_turns.organization_id = taken.organization_id and mail_turns.environment = taken.environment
@@ -175,6 +208,8 @@ export interface DeliverDeps {
   readonly brandOf?:
     | ((owner: Pick<MailRow, 'organizationId' | 'environment'>) => Promise<Brand | undefined>)
     | undefined;
+  /** Of an environment of production. */
+  readonly dailyMails?: number | undefined;
   readonly now?: () => number;
 }
 
@@ -196,8 +231,9 @@ export async function deliver(
   const mail = mailer && (await takeNextMail(db, { id: queuedId, ...queued }, jobId));
   if (!mail) return;
   const { id } = mail;
-  const brand = await deps.brandOf?.(mail);
-  const delivery = await mailer.send(toLetter(mail, brand), signal);
+  const letter = await letterOf(deps, mail);
+  if (!letter) return markFailed(db, id, 'Over the daily number of mails.');
+  const delivery = await mailer.send(letter, signal);
   if (delivery.outcome === 'SENT') return markSent(db, id);
   if (delivery.outcome === 'REFUSED') return markFailed(db, id, delivery.reason);
   if (!signal.aborted && now() - mail.createdAt.getTime() > ABANDON_AFTER_MS) {
@@ -206,8 +242,23 @@ export async function deliver(
   throw new Error(delivery.reason);
 }
 
-function toLetter({ id, createdAt, recipient, template, content }: MailRow, brand: Brand | undefined): Letter {
-  return { id, date: createdAt, recipient, ...fillTemplate(template, content, brand) };
+/** Of a day's notifications over its number, one becomes a mail that says so, the others none. */
+async function letterOf(deps: DeliverDeps, mail: MailRow): Promise<Letter | undefined> {
+  const { db, dailyMails = Infinity } = deps;
+  const { id, environment, createdAt, recipient, template, content, day, placeOfDay } = mail;
+  const letter = { id, date: createdAt, recipient };
+  const brand = await deps.brandOf?.(mail);
+  if (environment !== 'production' || day === null || (placeOfDay ?? 0) <= dailyMails) {
+    return { ...letter, ...fillTemplate(template, content, brand) };
+  }
+  const paused = await db.one<{ notice: string }>(sql`
+    update mail_days set notice_mail = coalesce(notice_mail, ${id})
+      from mails
+     where mails.id = ${id} and mail_days.organization_id = mails.organization_id
+       and mail_days.environment = mails.environment and mail_days.day = mails.day
+    returning notice_mail as notice`);
+  if (paused && paused.notice !== id) return undefined;
+  return { ...letter, ...fillTemplate('mails-paused', { dailyMails, resetsAt: dayAfter(new Date(day)) }) };
 }
 
 const MAX_AT_ONCE = 500;

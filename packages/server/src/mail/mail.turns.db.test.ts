@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { content } from '../../testing/mail.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
-import { cancelMailsOfGift, deliver, type NewMail, queueGiftMails, queueMails } from './mail.ts';
+import { cancelMailsOfGift, deliver, type NewMail, queueGiftMails, queueMails, queueNotification } from './mail.ts';
 import type { Letter, Mailers } from './mailers.ts';
 
 const { signal } = new AbortController();
@@ -32,7 +32,10 @@ const mailsOf = (organizationId: string, count: number, changes: Partial<NewMail
 const queue = (mails: readonly NewMail[]) => database.db.tx((tx) => queueMails(tx, mails));
 
 /** Runs the jobs in their order. */
-async function runJobs(send: (letter: Letter) => Promise<void> = async () => {}): Promise<string[]> {
+async function runJobs(
+  send: (letter: Letter) => Promise<void> = async () => {},
+  dailyMails: number | undefined = undefined,
+): Promise<string[]> {
   const recipients: string[] = [];
   const mailer = {
     send: async (letter: Letter) => {
@@ -44,7 +47,9 @@ async function runJobs(send: (letter: Letter) => Promise<void> = async () => {})
   };
   const mailers: Mailers = { of: () => mailer, close() {} };
   const jobs = await database.db.rows<{ id: bigint; key: string }>(sql`select id, key from jobs order by run_at, id`);
-  for (const { id, key } of jobs) await deliver({ db: database.db, mailers }, key, { signal, jobId: String(id) });
+  for (const { id, key } of jobs) {
+    await deliver({ db: database.db, mailers, dailyMails }, key, { signal, jobId: String(id) });
+  }
   return recipients;
 }
 
@@ -131,5 +136,49 @@ describe('mails of gifts', () => {
     await request(10, { environment: 'development' });
     await request(10, {}, new Date('2026-11-18T00:00:00Z'));
     await database.db.tx((tx) => queueGiftMails(tx, mailsOf(loud, 1), undefined, at));
+  });
+});
+
+describe('mails to an organisation itself', () => {
+  const about = { webhookId: 'whk_1', host: 'hooks.example', failingSince: '2026-11-16T10:02:03.000Z' };
+  const notify = (count: number, changes: Partial<NewMail<'webhook-disabled'>> = {}, day = at) =>
+    database.db.tx(async (tx) => {
+      const mail = { organizationId: loud, environment: 'production', recipient: 'shop@example.com' } as const;
+      for (let sent = 0; sent < count; sent += 1) {
+        await queueNotification(tx, { ...mail, template: 'webhook-disabled', content: about, ...changes }, day);
+      }
+    });
+  const subjectsOf = async (dailyMails: number) => {
+    const subjects: string[] = [];
+    await runJobs(async ({ subject }) => void subjects.push(subject), dailyMails);
+    return subjects;
+  };
+
+  it('count on the daily number, together with those of gifts', async () => {
+    await notify(4);
+    const gifts = (count: number) => database.db.tx((tx) => queueGiftMails(tx, mailsOf(loud, count), 10, at));
+    await expect(gifts(7)).rejects.toMatchObject({ code: 'mail_limit_reached' });
+    await gifts(6);
+    await notify(1);
+    expect(await subjectsOf(10)).toHaveLength(11);
+  });
+
+  it('are not sent over it; one mail says so, on each day anew', async () => {
+    await notify(6);
+    const subjects = await subjectsOf(3);
+    expect(subjects).toHaveLength(4);
+    expect(subjects.filter((subject) => subject.includes('No more notifications by mail today'))).toHaveLength(1);
+    const over = await database.db.rows(sql`select state, reason from mails where state <> 'SENT'`);
+    expect(over).toEqual(Array(2).fill({ state: 'FAILED', reason: 'Over the daily number of mails.' }));
+    await notify(4, {}, new Date('2026-11-18T00:00:00Z'));
+    await database.db.run(sql`delete from mails where state <> 'QUEUED'`);
+    expect((await subjectsOf(3)).at(-1)).toContain('No more notifications by mail today');
+  });
+
+  it('have no number in development, and one of another organisation does not count', async () => {
+    await notify(5, { environment: 'development' });
+    await notify(3, { organizationId: quiet });
+    await notify(3);
+    expect((await subjectsOf(3)).join()).not.toContain('No more');
   });
 });

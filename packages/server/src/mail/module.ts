@@ -9,6 +9,7 @@ const LOOK_TASK = 'look-after-mails';
 export interface MailDeps {
   readonly db: Database;
   readonly mailers: Mailers;
+  readonly dailyMails: number;
   readonly log: JobLog;
   readonly brandOf?: DeliverDeps['brandOf'];
 }

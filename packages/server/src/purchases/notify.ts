@@ -1,7 +1,7 @@
 import type { EventType, TxStatus } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import { publishEvent } from '../events/events.ts';
-import { queueMails } from '../mail/mail.ts';
+import { queueNotification } from '../mail/mail.ts';
 import type { PurchaseContent } from '../mail/templates/purchase.ts';
 import type { TemplateName } from '../mail/templates/templates.ts';
 import { notificationAddress } from '../organizations/organization-store.ts';
@@ -33,7 +33,7 @@ export async function notifyOrganization(tx: Db, id: string): Promise<void> {
   const recipient = await notificationAddress(tx, organizationId, environment);
   if (!recipient) return;
   const content = contentOf(purchase, recipient.organizationName);
-  await queueMails(tx, [{ organizationId, environment, recipient: recipient.address, template, content }]);
+  await queueNotification(tx, { organizationId, environment, recipient: recipient.address, template, content });
 }
 
 function contentOf({ record, order, skuName, refund }: Purchase, orgName: string): PurchaseContent {

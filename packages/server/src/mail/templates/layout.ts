@@ -64,3 +64,36 @@ export interface FilledTemplate {
   readonly text: string;
   readonly html: string;
 }
+
+export interface Part {
+  readonly language: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/** The same message in several languages, one below the other. */
+export function bilingual(subject: string, preview: string, parts: readonly Part[]): FilledTemplate {
+  return {
+    subject,
+    text: parts
+      .map(({ title, lines }) => [title, ...lines].join('\n\n'))
+      .join('\n\n---\n\n')
+      .concat('\n'),
+    html: framed({
+      title: parts.map(({ title }) => title).join(' / '),
+      preview,
+      sections: parts.map((part, index) => section(part, index > 0)),
+    }).text,
+  };
+}
+
+const section = ({ language, title, lines }: Part, ruled: boolean): Html =>
+  html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${title}</h1>
+${lines.map(paragraph)}
+</td></tr>
+`;
+
+const paragraph = (line: string, index: number): Html =>
+  html`<p style="margin:0 0 12px;${index > 1 && `font-size:14px;color:${MUTED};`}word-break:break-word"><bdi>${line}</bdi></p>
+`;

@@ -1,6 +1,7 @@
 import type { Brand } from '@svc/protocol';
 import { type GiftContent, giftMail } from './gift.ts';
 import type { FilledTemplate } from './layout.ts';
+import { type MailsPausedContent, mailsPausedMail } from './mails-paused.ts';
 import { type PurchaseContent, purchaseMail } from './purchase.ts';
 import { type WebhookDisabledContent, webhookDisabledMail } from './webhook-disabled.ts';
 
@@ -10,6 +11,7 @@ export interface TemplateContent {
   readonly 'purchase-failed': PurchaseContent;
   readonly 'purchase-cancelled': PurchaseContent;
   readonly 'webhook-disabled': WebhookDisabledContent;
+  readonly 'mails-paused': MailsPausedContent;
 }
 export type TemplateName = keyof TemplateContent;
 
@@ -19,6 +21,7 @@ const templates: { readonly [T in TemplateName]: (content: TemplateContent[T], b
   'purchase-failed': purchaseMail('failed'),
   'purchase-cancelled': purchaseMail('cancelled'),
   'webhook-disabled': webhookDisabledMail,
+  'mails-paused': mailsPausedMail,
 };
 
 export function fillTemplate(name: string, content: unknown, brand?: Brand): FilledTemplate {

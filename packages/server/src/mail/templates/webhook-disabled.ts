@@ -1,6 +1,5 @@
-import { type Html, html } from '../../util/html.ts';
 import { oneLine } from '../../util/text.ts';
-import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
+import { bilingual, type FilledTemplate } from './layout.ts';
 
 export interface WebhookDisabledContent {
   readonly webhookId: string;
@@ -41,34 +40,6 @@ export function webhookDisabledMail({ webhookId, host, failingSince }: WebhookDi
   const all = languages.map(({ language, title, happened, next }) => {
     return { language, title, lines: [happened(shortHost, since), next, `Webhook: ${webhookId}`] };
   });
-  const titles = languages.map(({ title }) => title);
-  return {
-    subject: `${titles[0]}: ${shortHost} / ${titles[1]}`,
-    text: all
-      .map(({ title, lines }) => [title, ...lines].join('\n\n'))
-      .join('\n\n---\n\n')
-      .concat('\n'),
-    html: framed({
-      title: titles.join(' / '),
-      preview: shortHost,
-      sections: all.map((part, index) => section(part, index > 0)),
-    }).text,
-  };
+  const [first, second] = languages.map(({ title }) => title);
+  return bilingual(`${first}: ${shortHost} / ${second}`, shortHost, all);
 }
-
-interface Part {
-  readonly language: string;
-  readonly title: string;
-  readonly lines: readonly string[];
-}
-
-const section = ({ language, title, lines }: Part, ruled: boolean): Html =>
-  html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
-<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${title}</h1>
-${lines.map(paragraph)}
-</td></tr>
-`;
-
-const paragraph = (line: string, index: number): Html =>
-  html`<p style="margin:0 0 12px;${index > 1 && `font-size:14px;color:${MUTED};`}word-break:break-word"><bdi>${line}</bdi></p>
-`;
