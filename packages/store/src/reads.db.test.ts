@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Database } from './database.ts';
 import type { Reads } from './reads.ts';
 import { sql } from './sql.ts';
+import { runAs } from './tenant.ts';
 import { TestDatabase } from './testing/index.ts';
 
 let test: TestDatabase;
@@ -23,6 +24,18 @@ describe('shared reads', () => {
     const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
     const answers = await Promise.all(numbers.map(square));
     expect(answers.map((row) => row?.square)).toEqual(numbers.map((n) => n * n));
+  });
+
+  it('of one tenant wait for each other, not those of another tenant for all of them', async () => {
+    const other = connect(test.url, { applicationName: 'shared reads' });
+    const order: string[] = [];
+    const slow = () => other.reads.one(sql`select pg_sleep(0.01)`).then(() => order.push('loud'));
+    const loud = runAs('loud', () => Array.from({ length: 100 }, slow));
+    await runAs('quiet', () => other.reads.one(sql`select 1`)).then(() => order.push('quiet'));
+    expect(order.indexOf('quiet')).toBeLessThanOrEqual(16);
+    await Promise.all(loud);
+    expect(order).toHaveLength(101);
+    await other.close();
   });
 
   it('keep the fault of one statement from the others', async () => {

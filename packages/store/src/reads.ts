@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { answerTimeoutMs, connectClient, endClient, STATEMENT_TIMEOUT_MS } from './client.ts';
 import { type Sql, statement } from './sql.ts';
+import { currentTenant, TenantShares } from './tenant.ts';
 
 /** Statements that only read, each on its own: no transaction and no row locks. */
 export interface Reads {
@@ -24,9 +25,15 @@ export interface ReadConnections extends Reads {
 const CONNECTIONS = 2;
 const PIPELINE: object = { pipeline: true }; // missing in the driver's types
 
+/** Statements of one tenant under way: what another's may have to wait for. Enough to keep both pipelines full. */
+const TENANT_SHARE = 16;
+/** They take no connection, so many more may wait than for the pool. */
+const MAX_WAITING = 5_000;
+
 /** Pipelines the statements of all callers: half the cost of a pooled connection, but a slow statement delays the rest. */
 export function openReads(url: string, applicationName: string): ReadConnections {
   const slots: (Promise<pg.Client> | undefined)[] = new Array(CONNECTIONS).fill(undefined);
+  const shares = new TenantShares(TENANT_SHARE, { maxWaiting: MAX_WAITING });
   let last = 0;
   let closed = false;
 
@@ -53,8 +60,16 @@ export function openReads(url: string, applicationName: string): ReadConnections
     });
     return opening;
   };
+  const run: RunQuery = async (query) => {
+    const giveBack = await shares.take(currentTenant());
+    try {
+      return await (await client()).query(statement(query));
+    } finally {
+      giveBack();
+    }
+  };
   return {
-    ...readsOf(async (query) => (await client()).query(statement(query))),
+    ...readsOf(run),
     close: async () => {
       closed = true;
       await Promise.allSettled(slots.splice(0).map(async (opening) => opening && endClient(await opening)));

@@ -39,7 +39,7 @@ describe('shares', () => {
 
   it('refuse what waits too long, and go on with the next', async () => {
     vi.useFakeTimers();
-    const shares = new TenantShares(1, 1_000);
+    const shares = new TenantShares(1, { maxWaitMs: 1_000 });
     const end = await shares.take('a');
     const late = shares.take('a').catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(1_000);

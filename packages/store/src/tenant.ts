@@ -12,6 +12,11 @@ const MAX_WAIT_MS = 25_000;
 /** What waits holds its request in memory. */
 const MAX_WAITING = 500;
 
+export interface WaitLimits {
+  readonly maxWaitMs?: number;
+  readonly maxWaiting?: number;
+}
+
 /** One tenant asks for more than its share. Nothing was sent to the database. */
 export class TenantBusyError extends Error {
   override readonly name = 'TenantBusyError';
@@ -34,11 +39,13 @@ interface Use {
 export class TenantShares {
   readonly #share: number;
   readonly #maxWaitMs: number;
+  readonly #maxWaiting: number;
   readonly #uses = new Map<string, Use>();
 
-  constructor(share: number, maxWaitMs: number = MAX_WAIT_MS) {
+  constructor(share: number, { maxWaitMs = MAX_WAIT_MS, maxWaiting = MAX_WAITING }: WaitLimits = {}) {
     this.#share = share;
     this.#maxWaitMs = maxWaitMs;
+    this.#maxWaiting = maxWaiting;
   }
 
   async take(tenant: string | undefined): Promise<() => void> {
@@ -58,7 +65,7 @@ export class TenantShares {
   }
 
   #wait(use: Use): Promise<void> {
-    if (use.waiting.length >= MAX_WAITING) throw new TenantBusyError();
+    if (use.waiting.length >= this.#maxWaiting) throw new TenantBusyError();
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         begin: () => {

@@ -13,7 +13,7 @@ import { recordChange } from '../audit-log.ts';
 import { type Answer, type Call, type PageOf, readPage, toPage } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
 import type { AttemptRecord } from './delivery-attempt.ts';
-import { enqueueDeliveries, insertTestEvent, isWanted } from './events.ts';
+import { enqueueDeliveries, insertTestEvent, isWanted, type OwnedWebhook } from './events.ts';
 import { findWebhook, type WebhookOwner, type WebhookRecord } from './webhooks.ts';
 
 type ListDeliveries = typeof endpoints.listDeliveries;
@@ -125,7 +125,7 @@ export function replayWebhook({ caller, params, body, transact }: Call<ReplayWeb
     if (!range && events.length === 0) throw new ApiError('event_not_found');
     await requeueEvents(
       tx,
-      webhook.id,
+      { id: webhook.id, organizationId: caller.organizationId },
       events.map(({ id }) => id),
     );
     const replayed = events.length;
@@ -184,7 +184,8 @@ const eventsOf = (owner: WebhookOwner, { eventTypes }: WebhookRecord, { from, to
    limit ${MAX_REPLAYED + 1}`;
 type NullableTo = Omit<Range, 'to'> & { readonly to?: Date | null | undefined };
 
-async function requeueEvents(tx: Db, webhookId: string, eventIds: readonly string[]): Promise<void> {
+async function requeueEvents(tx: Db, webhook: OwnedWebhook, eventIds: readonly string[]): Promise<void> {
+  const { id: webhookId } = webhook;
   if (eventIds.length === 0) return;
   // Serialised: two concurrent calls would both find nothing waiting.
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`replay ${webhookId}`}, 0))`);
@@ -199,7 +200,7 @@ async function requeueEvents(tx: Db, webhookId: string, eventIds: readonly strin
      where not exists (
        select from webhook_deliveries as waiting
         where waiting.webhook_id = ${webhookId} and waiting.event_id = replayed.event_id and waiting.state = 'WAITING')`);
-  await enqueueDeliveries(tx, [webhookId]);
+  await enqueueDeliveries(tx, [webhook]);
 }
 
 type TestWebhook = typeof endpoints.testWebhook;

@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '@svc/store';
 import type { JobContext, JobLog } from '../jobs/job.ts';
 import { queueNotification } from '../mail/mail.ts';
 import { type Attempt, type AttemptDeps, type AttemptRecord, attempt, type DueDelivery } from './delivery-attempt.ts';
-import { DELIVER_TASK, enqueueDeliveries } from './events.ts';
+import { DELIVER_TASK, enqueueDeliveries, type OwnedWebhook } from './events.ts';
 
 export interface DeliveryDeps extends AttemptDeps {
   readonly db: Database;
@@ -29,7 +29,9 @@ export async function deliverDue(
   if (!next?.waits) return;
   if (next.isDeleted) await endDeletedDeliveries(db, webhookId);
   // At the end of the queue, so that a webhook with many deliveries is not always first.
-  else if (!next.isDisabled) await enqueueDeliveries(db, [webhookId], next.laterAt ?? undefined);
+  else if (!next.isDisabled) {
+    await enqueueDeliveries(db, [{ id: webhookId, organizationId: next.organizationId }], next.laterAt ?? undefined);
+  }
 }
 
 async function sendDue(deps: DeliveryDeps, webhookId: string, signal: AbortSignal): Promise<void> {
@@ -96,6 +98,7 @@ export function findDue(
 }
 
 export interface NextDue {
+  readonly organizationId: string;
   readonly isDeleted: boolean;
   readonly isDisabled: boolean;
   readonly waits: boolean;
@@ -105,7 +108,7 @@ export interface NextDue {
 
 export function findNextDue(db: Db, webhookId: string): Promise<NextDue | undefined> {
   return db.one<NextDue>(sql`
-    select deleted_at is not null as "isDeleted", disabled_reason is not null as "isDisabled", next_at is not null as waits,
+    select organization_id as "organizationId", deleted_at is not null as "isDeleted", disabled_reason is not null as "isDisabled", next_at is not null as waits,
            case when next_at > now() then next_at end as "laterAt"
       from webhooks
       left join lateral (
@@ -232,15 +235,12 @@ const MAX_REQUEUED = 500;
 
 /** Covers jobs that failed for good, as after days without a database. */
 export async function requeueStalledWebhooks(db: Db): Promise<void> {
-  const stalled = await db.rows<{ id: string }>(sql`
-    select id from webhooks
+  const stalled = await db.rows<OwnedWebhook>(sql`
+    select id, organization_id as "organizationId" from webhooks
      where (disabled_reason is null or deleted_at is not null)
        and exists (select from webhook_deliveries
                     where webhook_id = webhooks.id and state = 'WAITING' and next_attempt_at <= now())
        and not exists (select from jobs where task = ${DELIVER_TASK} and key = webhooks.id and failed_at is null)
      limit ${MAX_REQUEUED}`);
-  await enqueueDeliveries(
-    db,
-    stalled.map(({ id }) => id),
-  );
+  await enqueueDeliveries(db, stalled);
 }

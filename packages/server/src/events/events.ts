@@ -64,7 +64,7 @@ export async function publishEvents(tx: Db, events: readonly NewEvent[]): Promis
        order by subject, type
       on conflict (subject, type) do nothing
       returning id, organization_id, environment, type)
-    select added.id as "eventId", webhook.id as "webhookId"
+    select added.id as "eventId", added.organization_id as "organizationId", webhook.id as "webhookId"
       from added cross join lateral (${listeners(stored)}) as webhook
      order by webhook.id, added.id`);
   await createDeliveries(tx, deliveries);
@@ -76,7 +76,7 @@ export async function insertTestEvent(tx: Db, event: NewEvent, webhookId: string
   await tx.run(sql`
     insert into events (id, organization_id, environment, type, subject, data)
     values (${id}, ${organizationId}, ${environment}, ${type}, ${subject}, ${JSON.stringify(data)}::jsonb)`);
-  await createDeliveries(tx, [{ eventId: id, webhookId }]);
+  await createDeliveries(tx, [{ eventId: id, organizationId, webhookId }]);
   return id;
 }
 
@@ -87,6 +87,7 @@ function toRow(event: NewEvent) {
 
 interface NewDelivery {
   readonly eventId: string;
+  readonly organizationId: string;
   readonly webhookId: string;
 }
 
@@ -97,7 +98,11 @@ async function createDeliveries(tx: Db, deliveries: readonly NewDelivery[]): Pro
     insert into webhook_deliveries (id, webhook_id, event_id)
     select id, "webhookId", "eventId"
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as delivery (id text, "webhookId" text, "eventId" text)`);
-  await enqueueDeliveries(tx, [...new Set(deliveries.map(({ webhookId }) => webhookId))]);
+  const owners = new Map(deliveries.map(({ webhookId, organizationId }) => [webhookId, organizationId]));
+  await enqueueDeliveries(
+    tx,
+    [...owners].map(([id, organizationId]) => ({ id, organizationId })),
+  );
 }
 
 type ListEvents = typeof endpoints.listEvents;
@@ -169,12 +174,18 @@ export const DELIVER_TASK = 'deliver-webhooks';
 /** Days, with an hour between attempts; `requeueStalledWebhooks` starts anew after that. */
 const MAX_ATTEMPTS = 100;
 
-export async function enqueueDeliveries(tx: Db, webhookIds: readonly string[], runAt?: Date): Promise<void> {
-  const jobs = webhookIds.map((id) => ({
+export interface OwnedWebhook {
+  readonly id: string;
+  readonly organizationId: string;
+}
+
+export async function enqueueDeliveries(tx: Db, webhooks: readonly OwnedWebhook[], runAt?: Date): Promise<void> {
+  const jobs = webhooks.map(({ id, organizationId }) => ({
     task: DELIVER_TASK,
     key: id,
     payload: { id },
     queue: `webhook-${id}`,
+    tenant: organizationId,
     maxAttempts: MAX_ATTEMPTS,
     ...(runAt && { runAt }),
   }));

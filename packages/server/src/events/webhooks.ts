@@ -119,7 +119,8 @@ export async function updateWebhook(
        where id = ${before.id}
       returning ${webhookColumns}`);
     if (!changed) throw new Error('A webhook that was changed is not there.');
-    if (disabledReason === null && before.disabledReason !== null) await enqueueDeliveries(tx, [before.id]);
+    if (disabledReason === null && before.disabledReason !== null)
+      await enqueueDeliveries(tx, [{ id: before.id, organizationId: caller.organizationId }]);
     await recordChange(tx, caller, { action: 'webhook.updated', target: before.id, changes: toChanges(changes) });
     return toWebhook(changed);
   });
@@ -152,7 +153,7 @@ export function deleteWebhook({ caller, params, transact }: Call<DeleteWebhook>)
          set deleted_at = now(), updated_at = now(), secret = ''
        where id = ${id}`);
     await tx.run(sql`delete from webhook_older_secrets where webhook_id = ${id}`);
-    await enqueueDeliveries(tx, [id]);
+    await enqueueDeliveries(tx, [{ id, organizationId: caller.organizationId }]);
     await recordChange(tx, caller, { action: 'webhook.deleted', target: id, changes: toChanges({ url }) });
     return { success: true };
   });

@@ -20,8 +20,8 @@ function controlled() {
     serve: (count: number) => {
       for (let served = 0; served < count; served++) admission.served();
     },
-    ask: (name: string) => {
-      void admission.start().then(() => begun.push(`${name} at ${nowMs}`));
+    ask: (name: string, tenant?: string) => {
+      void admission.start(tenant).then(() => begun.push(`${name} at ${nowMs}`));
     },
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     async pass(ms: number, eachStep: () => void = () => {}) {
@@ -53,6 +53,15 @@ describe('expensive requests', () => {
     await settle();
     expect(begun).toEqual(['a at 0', 'b at 0', 'c at 0']);
     expect(admission.waiting).toBe(0);
+  });
+
+  it('of several organisations begin in turn', async () => {
+    const { begun, serve, ask, pass } = controlled();
+    serve(BUSY_COUNT);
+    for (let count = 0; count < 20; count++) ask('loud', 'org_loud');
+    ask('quiet', 'org_quiet');
+    await pass(3 * GAP_MS, () => serve(BUSY_COUNT));
+    expect(begun.slice(0, 3).map((each) => each.split(' ')[0])).toContain('quiet');
   });
 
   it('begin at an even pace, in the order in which they came, while much else is served', async () => {

@@ -1,5 +1,7 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import type { endpoints } from '@svc/protocol';
+import { currentTenant } from '@svc/store';
+import { TurnQueue } from '../util/semaphore.ts';
 
 /** About a hundred times the work of a read. */
 const expensiveOperations: ReadonlySet<string> = new Set<keyof typeof endpoints>([
@@ -21,7 +23,7 @@ export interface AdmissionOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/** Throttles expensive requests while many others are served, so that reads stay fast. FIFO; a full queue admits its oldest early. */
+/** Throttles expensive requests while many others are served, so that reads stay fast. Organisations take turns; a full queue admits the next early. */
 export class AdmissionControl {
   readonly #gapMs: number;
   readonly #maxWaiting: number;
@@ -30,7 +32,7 @@ export class AdmissionControl {
   /** Ring buffer; `#next` is its oldest entry. */
   readonly #servedAt = new Array<number>(BUSY_COUNT).fill(Number.NEGATIVE_INFINITY);
   #next = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new TurnQueue<() => void>();
   #draining = false;
   #startedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
@@ -43,7 +45,7 @@ export class AdmissionControl {
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
   served(): void {
@@ -51,11 +53,11 @@ export class AdmissionControl {
     this.#next = (this.#next + 1) % BUSY_COUNT;
   }
 
-  start(): Promise<void> {
+  start(tenant = currentTenant()): Promise<void> {
     return new Promise((begin) => {
-      this.#waiting.push(begin);
+      this.#waiting.push(tenant, begin);
       if (!this.#isBusy()) this.#beginAll();
-      else if (this.#waiting.length > this.#maxWaiting) this.#beginNext();
+      else if (this.#waiting.size > this.#maxWaiting) this.#beginNext();
       if (!this.#draining) void this.#drain();
     });
   }
@@ -68,7 +70,7 @@ export class AdmissionControl {
 
   async #drain(): Promise<void> {
     this.#draining = true;
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.size > 0) {
       const dueInMs = this.#startedAt + this.#gapMs - this.#now();
       if (!this.#isBusy()) this.#beginAll();
       else if (dueInMs > 0) await this.#pause(dueInMs);
@@ -90,6 +92,6 @@ export class AdmissionControl {
   }
 
   #beginAll(): void {
-    while (this.#waiting.length > 0) this.#beginNext();
+    while (this.#waiting.size > 0) this.#beginNext();
   }
 }

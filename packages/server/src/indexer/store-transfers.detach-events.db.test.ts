@@ -118,6 +118,8 @@ describe('a transaction that a reorganisation executes again', () => {
     expect(await summary(other)).toEqual([['SEND', 3n, 'SUCCESS', 0]]);
     expect(await summary(own)).toEqual([['SEND', 3n, 'SUCCESS', undefined]]);
     const [gone] = await history(own);
-    expect(await db.rows(sql`select key from jobs where task = 'confirm-transaction'`)).toEqual([{ key: gone?.id }]);
+    expect(await db.rows(sql`select key, tenant from jobs where task = 'confirm-transaction'`)).toEqual([
+      { key: gone?.id, tenant: organizationId },
+    ]);
   });
 });

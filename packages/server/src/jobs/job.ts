@@ -57,6 +57,7 @@ export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void
        order by task, key
       on conflict (task, key) where worker is null and failed_at is null
       do update set payload = excluded.payload, queue = excluded.queue, max_attempts = excluded.max_attempts,
+                    tenant = coalesce(excluded.tenant, jobs.tenant),
                     run_at = least(jobs.run_at, excluded.run_at), attempt = 0
       returning run_at
     )

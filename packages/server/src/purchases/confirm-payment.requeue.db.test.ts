@@ -19,21 +19,22 @@ beforeEach(async () => {
 afterAll(() => fixture.stop());
 
 const planned = () =>
-  fixture.db.rows(sql`select task, key from jobs where worker is null and failed_at is null order by task`);
+  fixture.db.rows(sql`select task, key, tenant from jobs where worker is null and failed_at is null order by task`);
 
 describe('open purchases without a job', () => {
-  it('are found, each with the job that it needs', async () => {
+  it('are found, each with the job that it needs, of its organisation', async () => {
     const [pending, paid, cancelled] = [await fixture.purchase(), await fixture.paid(), await fixture.purchase()];
     await fixture.db.run(sql`update transactions set status = 'CANCELLED' where id = ${cancelled}`);
     await fixture.db.run(sql`delete from jobs`);
     await requeueStalledPurchases(fixture.db);
     const found = await planned();
     expect(found).toHaveLength(3);
+    const tenant = fixture.organizationId;
     expect(found).toEqual(
       expect.arrayContaining([
-        { task: CONFIRM_PAYMENT_TASK, key: pending },
-        { task: CONFIRM_PAYMENT_TASK, key: cancelled },
-        { task: ORDER_TASK, key: paid },
+        { task: CONFIRM_PAYMENT_TASK, key: pending, tenant },
+        { task: CONFIRM_PAYMENT_TASK, key: cancelled, tenant },
+        { task: ORDER_TASK, key: paid, tenant },
       ]),
     );
     await requeueStalledPurchases(fixture.db);
@@ -45,7 +46,7 @@ describe('open purchases without a job', () => {
     await fixture.db.run(sql`update jobs set failed_at = now() where key = ${aside}`);
     await fixture.db.run(sql`update jobs set worker = 1, started_at = now() where key = ${running}`);
     await requeueStalledPurchases(fixture.db);
-    expect(await planned()).toEqual([{ task: ORDER_TASK, key: aside }]);
+    expect(await planned()).toEqual([{ task: ORDER_TASK, key: aside, tenant: fixture.organizationId }]);
   });
 
   it('are those that are open, and cancelled ones of the last two days', async () => {

@@ -48,7 +48,7 @@ export async function confirmPayment(deps: FulfilmentDeps, toConfirm: ToConfirm)
   }
   const payload: ToConfirm = { purchaseId, looks: looks + 1, ...(missingSince !== undefined && { missingSince }) };
   const runAt = new Date(now() + confirmDelayMs(looks, missingSince !== undefined));
-  await enqueue(db, { ...confirmPaymentJob(purchaseId), payload, runAt });
+  await enqueue(db, { ...confirmPaymentJob(purchase.record), payload, runAt });
 }
 
 const awaitsPayment = ({ record: { status }, paidAt }: Purchase): boolean =>
@@ -137,22 +137,19 @@ const MAX_REQUEUED = 500;
 /** A cancelled purchase waits for a late payment for longer than `GONE_AFTER_MS`. */
 export async function requeueStalledPurchases(db: Db): Promise<void> {
   await db.tx(async (tx) => {
-    const unpaid = await tx.rows<{ id: string }>(sql`
-      select id from transactions
+    const unpaid = await tx.rows<Purchase['record']>(sql`
+      select id, organization_id as "organizationId" from transactions
        where type = 'SKU_PURCHASE' and status = 'PENDING' and ${hasNoJob(CONFIRM_PAYMENT_TASK)}
       union all
-      select id from transactions
+      select id, organization_id from transactions
        where type = 'SKU_PURCHASE' and status = 'CANCELLED' and refund_status is null
          and updated_at > now() - interval '48 hours' and ${hasNoJob(CONFIRM_PAYMENT_TASK)}
        limit ${MAX_REQUEUED}`);
     const unordered = await tx.rows<Purchase['record']>(sql`
-      select id, environment from transactions
+      select id, environment, organization_id as "organizationId" from transactions
        where type = 'SKU_PURCHASE' and status = 'PROCESSING' and ${hasNoJob(ORDER_TASK)}
        order by id limit ${MAX_REQUEUED}`);
-    await enqueueMany(tx, [
-      ...unpaid.map(({ id }) => confirmPaymentJob(id)),
-      ...unordered.map((record) => orderJob({ record })),
-    ]);
+    await enqueueMany(tx, [...unpaid.map(confirmPaymentJob), ...unordered.map((record) => orderJob({ record }))]);
   });
 }
 

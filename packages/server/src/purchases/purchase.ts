@@ -1,5 +1,5 @@
 import { ApiError, type RefundStatus, type TxStatus, txStatuses, type UsdMicros } from '@svc/protocol';
-import { currentTenant, type Db, type Reads, type Sql, sql } from '@svc/store';
+import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Caller } from '../http/call.ts';
 import { enqueue, type NewJob } from '../jobs/job.ts';
 import { fromRow, type NewRecord, type Row, recordColumns, type TransactionRecord } from '../transactions/record.ts';
@@ -206,10 +206,11 @@ export interface ToOrder {
 /** Concurrent provider calls of an environment over all processes: a slow provider must not use up the workers. */
 const ORDER_LANES = 4;
 
-export function orderJob({ record: { id, environment } }: Pick<Purchase, 'record'>, runAt?: Date): NewJob {
+export function orderJob({ record }: Pick<Purchase, 'record'>, runAt?: Date): NewJob {
+  const { id, environment, organizationId } = record;
   const payload: ToOrder = { purchaseId: id };
   const queue = `orders-${environment}-${laneOf(id, ORDER_LANES)}`;
-  return { task: ORDER_TASK, key: id, payload, queue, tenant: currentTenant(), ...(runAt && { runAt }) };
+  return { task: ORDER_TASK, key: id, payload, queue, tenant: organizationId, ...(runAt && { runAt }) };
 }
 
 export async function isBeingOrdered(reads: Reads, id: string): Promise<boolean> {
@@ -270,7 +271,7 @@ export async function storePurchase(
   await tx.run(sql`
     insert into sku_purchases (id, provider_id, catalogue, sku_name, price_micros)
     values (${id}, ${providerId}, ${catalogue}, ${skuName}, ${price})`);
-  await enqueue(tx, confirmPaymentJob(id));
+  await enqueue(tx, confirmPaymentJob({ id, organizationId }));
   return stored;
 }
 
@@ -308,7 +309,7 @@ export interface ToConfirm {
   readonly missingSince?: number;
 }
 
-export function confirmPaymentJob(purchaseId: string): NewJob {
-  const payload: ToConfirm = { purchaseId };
-  return { task: CONFIRM_PAYMENT_TASK, key: purchaseId, payload, tenant: currentTenant() };
+export function confirmPaymentJob({ id, organizationId }: Pick<TransactionRecord, 'id' | 'organizationId'>): NewJob {
+  const payload: ToConfirm = { purchaseId: id };
+  return { task: CONFIRM_PAYMENT_TASK, key: id, payload, tenant: organizationId };
 }

@@ -1,11 +1,12 @@
 import { ApiError } from '@svc/protocol';
-import { ANY_CALLER } from '@svc/starknet';
+import { ANY_CALLER, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newWallet, testCrypto, transferCall } from '../../testing/chain.ts';
 import { RelayerFixture } from '../../testing/relayer.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
+const PATIENCE = { timeout: 20_000, interval: 2 };
 const nothing = async () => {};
 const request = { environment: 'development', account: 0x1n, deployment: undefined, calls: [] } as const;
 const twice = () => Promise.reject(new Error('stored twice'));
@@ -122,6 +123,43 @@ describe('a sponsored execution', () => {
     await sponsor.sponsor(asked, nothing);
     await relayers.finish();
     expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('waits only for those that run, while 500 of another organisation wait', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const started: { readonly isQuiet: boolean; end(): void }[] = [];
+    const sponsor = relayers.sponsorWith(
+      {},
+      {
+        estimate: (invoke) =>
+          new Promise((_, reject) => {
+            const isQuiet = JSON.stringify(invoke).includes(toHex(bob));
+            started.push({ isQuiet, end: () => reject(new Error('enough')) });
+          }),
+      },
+    );
+    const { user, ...asked } = await payer.prepared(sponsor, [transferCall('USDC', payer.address, 7n)]);
+    const loud = Array.from({ length: 516 }, (_, nonce) => {
+      const execution = { ...asked.execution, nonce: BigInt(nonce) };
+      return sponsor.sponsor({ ...asked, user, execution, messageHash: BigInt(nonce) }, twice);
+    });
+    const running = 16;
+    await vi.waitFor(() => expect(started).toHaveLength(running), PATIENCE);
+    const { execution } = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const quiet = { ...asked, execution, messageHash: 7n, user: { ...user, organizationId: 'org_quiet' } };
+    const all = Promise.allSettled([...loud, sponsor.sponsor(quiet, twice)]);
+    let ended = 0;
+    for (; !started.some(({ isQuiet }) => isQuiet) && ended <= running; ended++) {
+      started[ended]?.end();
+      await vi.waitFor(() => expect(started.length).toBeGreaterThan(running + ended), PATIENCE);
+    }
+    expect(started.some(({ isQuiet }) => isQuiet)).toBe(true);
+    expect(ended).toBeLessThanOrEqual(running);
+    for (; ended < 517; ended++) {
+      await vi.waitFor(() => expect(started.length).toBeGreaterThan(ended), PATIENCE);
+      started[ended]?.end();
+    }
+    for (const { status } of await all) expect(status).toBe('rejected');
   });
 
   it('needs an account that pays', async () => {

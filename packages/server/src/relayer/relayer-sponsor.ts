@@ -35,7 +35,7 @@ export interface RelayerSponsorDeps extends RelayerDeps {
 
 /** More would only queue at the node until they time out. */
 const MAX_AT_NODE = 16;
-/** Some seconds of work: a later request would be given up by its caller before its turn. */
+/** Some seconds of work: a later request would be given up by its caller before its turn. Organisations take turns. */
 const MAX_QUEUED = 2_000;
 const MAX_SECONDS = 8_640_000_000_000n;
 
@@ -80,7 +80,7 @@ class RelayerSponsor implements Sponsor {
     if (known) return known;
     try {
       const stored = await this.#store(request, store);
-      if (stored) return await this.#send(environment, stored);
+      if (stored) return await this.#send(sponsorship, stored);
     } catch (error) {
       // A duplicate that has landed makes this one look as if it would revert.
       if (!(error instanceof ApiError) || error.code !== 'transaction_reverted') throw error;
@@ -111,11 +111,13 @@ class RelayerSponsor implements Sponsor {
     requireCalldataLimit(calls);
     await this.#requireBudget(sponsorship);
     const ready = await this.#accounts.ready(db, chain, keys);
-    const estimate = await limits.estimate(() => requireEstimate(chain, { chainId, ...ready, calls })).catch(asBusy);
+    const tenant = user.organizationId;
+    const estimating = () => requireEstimate(chain, { chainId, ...ready, calls });
+    const estimate = await limits.estimate(estimating, tenant).catch(asBusy);
     const fee = requireFee(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
     const order = { ...identity, environment, kind, wallet, notAfter, calls, fee, user };
-    return limits.store(() => createRelay(this.#deps, order, store)).catch(asBusy);
+    return limits.store(() => createRelay(this.#deps, order, store), tenant).catch(asBusy);
   }
 
   /** Spares the node what a budget refuses anyway; the reservation decides. */
@@ -127,16 +129,15 @@ class RelayerSponsor implements Sponsor {
     if (refusal) throw refusal;
   }
 
-  async #send(environment: Environment, { id, account, signed }: CreatedRelay): Promise<Relayed> {
+  async #send({ environment, user }: Sponsorship, { id, account, signed }: CreatedRelay): Promise<Relayed> {
     const { db, networks, pause = pauseFor } = this.#deps;
     const { chain } = networks.starknet(environment);
     const { send } = this.#limitsOf(environment);
-    const isSent = await send(async () => (await sendAttempt(db, chain, id, signed)).outcome === 'sent').catch(
-      (error: unknown) => {
-        if (error instanceof QueueFullError) return false;
-        throw error;
-      },
-    );
+    const sending = async () => (await sendAttempt(db, chain, id, signed)).outcome === 'sent';
+    const isSent = await send(sending, user.organizationId).catch((error: unknown) => {
+      if (error instanceof QueueFullError) return false;
+      throw error;
+    });
     await enqueue(db, relayWorkerJob(environment, chain.chainId, account));
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }

@@ -192,11 +192,12 @@ describe('a reorganisation', () => {
 });
 
 describe('the job', () => {
-  it('is one for each record', () => {
-    expect(confirmJob({ id: 'txn_1', looks: 5 })).toEqual({
+  it('is one for each record, of its organisation', () => {
+    expect(confirmJob({ id: 'txn_1', organizationId: 'org_1' })).toEqual({
       task: 'confirm-transaction',
       key: 'txn_1',
       payload: { id: 'txn_1' },
+      tenant: 'org_1',
     });
   });
 });

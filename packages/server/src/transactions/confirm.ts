@@ -1,4 +1,4 @@
-import { currentTenant, type Database, type Db, sql } from '@svc/store';
+import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { enqueue, enqueueMany, type JobLog, type NewJob } from '../jobs/job.ts';
 import { isTransferOf, type Observation, observeTransaction } from './chain-transaction.ts';
@@ -30,9 +30,9 @@ const GONE_AFTER_MS = 600_000;
 const GONE = 'The chain no longer knows the transaction.';
 const NOT_SHOWN = 'The transaction does not move what was recorded.';
 
-export function confirmJob({ id }: ConfirmPayload): NewJob {
+export function confirmJob({ id, organizationId }: Pick<TransactionRecord, 'id' | 'organizationId'>): NewJob {
   const payload: ConfirmPayload = { id };
-  return { task: CONFIRM_TASK, payload, key: id, tenant: currentTenant() };
+  return { task: CONFIRM_TASK, payload, key: id, tenant: organizationId };
 }
 
 /** Ends the record by what the chain shows, or retries later. An ended record is checked again after a reorganisation. */
@@ -89,8 +89,8 @@ const MAX_AT_ONCE = 1_000;
 /** Requeues recorded transfers that are pending and have no job: theirs failed for good or was removed. */
 export async function sweepUnconfirmed(db: Db): Promise<void> {
   await db.tx(async (tx) => {
-    const records = await tx.rows<{ id: string }>(sql`
-      select id from transactions
+    const records = await tx.rows<Pick<TransactionRecord, 'id' | 'organizationId'>>(sql`
+      select id, organization_id as "organizationId" from transactions
        where status = 'PENDING' and type = 'SEND' and relay_id is null and transaction_hash is not null
          and not exists (
            select from jobs

@@ -5,6 +5,7 @@ import { silent } from '../../testing/jobs.ts';
 import { aRecord, wrongCounts } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { enqueue } from '../jobs/job.ts';
+import { confirmJob } from './confirm.ts';
 import { transactionJobs } from './module.ts';
 import { insertRecords } from './record-store.ts';
 
@@ -45,6 +46,17 @@ describe('the jobs of the history', () => {
     const [record] = await insertRecords(records.db(), [aRecord(await newOwner(records.db()))]);
     await run('confirm-transaction', { id: record?.id });
     expect(await waiting()).toContainEqual({ key: record?.id, payload: { id: record?.id, looks: 1 } });
+  });
+
+  it('that a sweep requeues name their organisation, also one that waits without', async () => {
+    const owner = await newOwner(records.db());
+    const [record] = await insertRecords(records.db(), [aRecord(owner)]);
+    const tenants = () => records.db().rows(sql`select tenant from jobs where key = ${record?.id}`);
+    await run('sweep-unconfirmed-transactions');
+    expect(await tenants()).toEqual([{ tenant: owner.organizationId }]);
+    await records.db().run(sql`update jobs set tenant = null where key = ${record?.id}`);
+    await enqueue(records.db(), confirmJob({ id: `${record?.id}`, organizationId: owner.organizationId }));
+    expect(await tenants()).toEqual([{ tenant: owner.organizationId }]);
   });
 
   it('requeue recorded transfers without a job, and no others', async () => {

@@ -1,6 +1,6 @@
 import type { Environment, StarknetAddress } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import type { Database, Db } from '@svc/store';
+import { currentTenant, type Database, type Db } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
 import { enqueue, type JobHandlers, type JobLog, type NewJob } from '../jobs/job.ts';
@@ -18,8 +18,9 @@ export interface UpgradedWallet {
 
 export const CONFIRM_UPGRADE_TASK = 'confirm-upgrade';
 
-export function confirmUpgradeJob(payload: UpgradedWallet): NewJob {
-  return { task: CONFIRM_UPGRADE_TASK, payload, key: `${payload.environment} ${payload.address}` };
+export function confirmUpgradeJob(payload: UpgradedWallet, organizationId = currentTenant()): NewJob {
+  const key = `${payload.environment} ${payload.address}`;
+  return { task: CONFIRM_UPGRADE_TASK, payload, key, tenant: organizationId };
 }
 
 export function setRelayTransactionHash(tx: Db, relayId: string, hash: string): Promise<void> {
@@ -36,7 +37,9 @@ export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
     // Earlier classes skip failing calls, so the class is read from the chain.
     upgrade: async (tx, { environment, account, receipt }) => {
       const address = addressOf(account);
-      await enqueue(tx, confirmUpgradeJob({ environment, address, blockNumber: receipt?.blockNumber ?? 0 }));
+      const organizationId = await store.organizationOf(tx, { environment, address });
+      const upgraded = { environment, address, blockNumber: receipt?.blockNumber ?? 0 };
+      await enqueue(tx, confirmUpgradeJob(upgraded, organizationId));
     },
   };
 }

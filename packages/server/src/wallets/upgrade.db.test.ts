@@ -71,6 +71,8 @@ describe('upgrading a wallet', () => {
     expect(await classAt(owner)).toBe(classes.svc);
     expect(await kept(owner)).toMatchObject({ classHash: from, walletType: type });
     await fixture.settle(answer.transactionHash);
+    const tenants = await fixture.db.rows(sql`select tenant from jobs where task = 'confirm-upgrade'`);
+    expect(tenants).toEqual([{ tenant: fixture.caller().organizationId }]);
     await doJobs();
     expect(await kept(owner)).toMatchObject({ classHash: classes.svc, walletType: 'SVC' });
   });

@@ -208,6 +208,15 @@ export async function setFailed(tx: Db, relayId: string, hash: string | undefine
     where relay_id = ${relayId}`);
 }
 
+export async function organizationOf(
+  reads: Reads,
+  { environment, address }: { environment: Environment; address: StarknetAddress },
+): Promise<string | undefined> {
+  const row = await reads.one<{ organizationId: string }>(sql`
+    select organization_id as "organizationId" from wallets where environment = ${environment} and address = ${address}`);
+  return row?.organizationId;
+}
+
 export async function setClass(
   db: Db,
   wallet: { environment: Environment; address: StarknetAddress; classHash: bigint; walletType: WalletType },

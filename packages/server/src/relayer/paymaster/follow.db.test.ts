@@ -16,6 +16,7 @@ import { padAddress } from '../../chains/starknet/chain.ts';
 import type { Sponsorship } from '../relay.ts';
 import { reopenRelays } from '../relay-store.ts';
 import { createPaymasterClient, type ExecuteRequest } from './client.ts';
+import { paymasterJobs } from './follow.ts';
 
 let fixture: PaymasterFixture;
 
@@ -231,6 +232,19 @@ describe('the chain', () => {
     await fixture.runJobs();
     expect(fixture.outcomes.map(({ result }) => result)).toEqual(['SUCCEEDED', 'SUCCEEDED']);
     expect(await payment.paid()).toBe(3n);
+  });
+
+  it('is asked by jobs that count for the organisation of the wallet, also those of the sweep', async () => {
+    const payment = await aPayment(fixture);
+    await payment.send();
+    const tenants = () => fixture.db.rows(sql`select tenant from jobs`);
+    const { organizationId: tenant } = payment.request.user;
+    expect(await tenants()).toEqual([{ tenant }]);
+    await fixture.db.run(sql`delete from jobs`);
+    await fixture.ageRelays();
+    const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };
+    await paymasterJobs(fixture.deps).handlers['sweep-paymaster-relays']?.({} as never, context);
+    expect(await tenants()).toEqual([{ tenant }]);
   });
 
   it('is asked again when it does not answer', async () => {

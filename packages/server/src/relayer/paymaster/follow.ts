@@ -24,7 +24,7 @@ import {
 import { type OutcomeHandlers, recordOutcome } from '../outcome.ts';
 import { isOpen, type RelayState } from '../relay.ts';
 import { type Answer, type PaymasterClient, provesNothingSent } from './client.ts';
-import { countSend, openRelays, type PaymasterRelay, readRelay, setHash } from './store.ts';
+import { countSend, type FollowedRelay, openRelays, type PaymasterRelay, readRelay, setHash } from './store.ts';
 
 /** Longer than the paymaster's timeout. */
 export const RESEND_AFTER_MS = 30_000;
@@ -110,7 +110,7 @@ export async function setTransaction(
   await deps.db.tx(async (tx) => {
     if (!(await setHash(tx, { id: relay.id, hash, from }))) return;
     await deps.onHash(tx, relay.id, hash);
-    await enqueue(tx, followJob(relay.id, FIRST_POLL_MS));
+    await enqueue(tx, followJob(relay, FIRST_POLL_MS));
   });
 }
 
@@ -142,9 +142,10 @@ export interface FollowPayload {
   readonly relayId: string;
 }
 
-export function followJob(relayId: string, inMs: number): NewJob {
-  const payload: FollowPayload = { relayId };
-  return { task: FOLLOW_TASK, payload, key: relayId, queue: relayId, runAt: new Date(Date.now() + inMs) };
+export function followJob({ id, organizationId }: FollowedRelay, inMs: number): NewJob {
+  const payload: FollowPayload = { relayId: id };
+  const runAt = new Date(Date.now() + inMs);
+  return { task: FOLLOW_TASK, payload, key: id, queue: id, tenant: organizationId ?? undefined, runAt };
 }
 
 const SWEEP_TASK = 'sweep-paymaster-relays';
@@ -162,13 +163,13 @@ const POLLS_PER_AGE = 10;
 export function paymasterJobs(deps: PaymasterDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
   const followRelay: JobHandler<FollowPayload> = async ({ relayId }) => {
     const relay = await follow(deps, relayId);
-    if (relay && !isDone(relay)) await enqueue(deps.db, followJob(relayId, pollDelayMs(relay)));
+    if (relay && !isDone(relay)) await enqueue(deps.db, followJob(relay, pollDelayMs(relay)));
   };
   const sweep: JobHandler<object> = async () => {
-    const ids = await openRelays(deps.db, { quietMs: QUIET_MS, maxAgeMs: MAX_FOLLOWED_MS, limit: MAX_SWEPT });
+    const relays = await openRelays(deps.db, { quietMs: QUIET_MS, maxAgeMs: MAX_FOLLOWED_MS, limit: MAX_SWEPT });
     await enqueueMany(
       deps.db,
-      ids.map((id) => followJob(id, 0)),
+      relays.map((relay) => followJob(relay, 0)),
     );
   };
   return {

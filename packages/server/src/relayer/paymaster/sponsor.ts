@@ -81,7 +81,7 @@ async function storeRelay(
       await reserveBudget(tx, sponsorLimits?.(environment) ?? NO_LIMITS, reserved);
     }
     await store(tx, { id, hash: undefined });
-    await enqueue(tx, followJob(id, RESEND_AFTER_MS));
+    await enqueue(tx, followJob({ id, organizationId }, RESEND_AFTER_MS));
     return readRelay(tx, id);
   });
 }

@@ -9,6 +9,7 @@ import type { ExecuteRequest } from './client.ts';
 export interface PaymasterRelay {
   readonly id: string;
   readonly environment: Environment;
+  readonly organizationId: string | undefined;
   readonly kind: RelayKind;
   readonly wallet: bigint;
   readonly notAfter: Date;
@@ -30,6 +31,7 @@ export interface PaymasterContent {
 interface Row {
   readonly id: string;
   readonly environment: Environment;
+  readonly organization_id: string | null;
   readonly kind: RelayKind;
   readonly wallet: string;
   readonly not_after: Date;
@@ -40,7 +42,7 @@ interface Row {
   readonly rested_ms: number;
 }
 
-const columns = sql`id, environment, kind, wallet, not_after, state, hash, content, created_at,
+const columns = sql`id, environment, organization_id, kind, wallet, not_after, state, hash, content, created_at,
   (extract(epoch from now() - updated_at) * 1000)::float8 as rested_ms`;
 
 export interface NewRelay {
@@ -106,20 +108,25 @@ export interface Sweep {
   readonly limit: number;
 }
 
-export async function openRelays(db: Db, { quietMs, maxAgeMs, limit }: Sweep): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select id from relays
+export interface FollowedRelay {
+  readonly id: string;
+  readonly organizationId?: string | null | undefined;
+}
+
+export function openRelays(db: Db, { quietMs, maxAgeMs, limit }: Sweep): Promise<FollowedRelay[]> {
+  return db.rows<FollowedRelay>(sql`
+    select id, organization_id as "organizationId" from relays
      where account is null and state in ('STORED', 'SENT')
        and updated_at < now() - ${quietMs}::float8 * interval '1 ms'
        and created_at > now() - ${maxAgeMs}::float8 * interval '1 ms'
      order by updated_at limit ${limit}`);
-  return rows.map(({ id }) => id);
 }
 
 function fromRow(row: Row): PaymasterRelay {
   return {
     id: row.id,
     environment: row.environment,
+    organizationId: row.organization_id ?? undefined,
     kind: row.kind,
     wallet: BigInt(row.wallet),
     notAfter: row.not_after,
