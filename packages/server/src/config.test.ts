@@ -3,6 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 import { ConfigError } from './env-reader.ts';
 
+it.each([
+  ['2027-03-31', new Date('2027-03-31T00:00:00Z')],
+  [undefined, undefined],
+])('takes the day until which unbound key sets serve: %s', (day, at) => {
+  expect(readConfig({ UNBOUND_KEY_SETS_UNTIL: day }).unboundKeySetsUntil).toEqual(at);
+});
+
+it.each(['2027-02-30', '31.3.2027', 'tomorrow'])('refuses %s as a day', (day) => {
+  expect(() => readConfig({ UNBOUND_KEY_SETS_UNTIL: day })).toThrow(/UNBOUND_KEY_SETS_UNTIL must be a day/);
+});
+
 describe('the configuration', () => {
   it('needs nothing: the default is the embedded service on localhost', () => {
     const config = readConfig({});

@@ -72,8 +72,10 @@ export interface Config {
   /** Held per redemption. */
   readonly giftGas: UsdMicros;
   readonly mail: MailSettings;
-  /** To recipients of gifts, for an environment of production and a UTC day. */
+  /** For an environment of production and a UTC day. */
   readonly dailyMails: number;
+  /** Until then, production tokens are valid without an issuer and audience in the settings. */
+  readonly unboundKeySetsUntil: Date | undefined;
   readonly fulfilment: FulfilmentAccess | undefined;
   readonly warnings: readonly string[];
 }
@@ -170,6 +172,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     giftGas: read.usd('GIFT_GAS_USD', GIFT_GAS, MAX_GIFT_GAS),
     mail: readMail(read),
     dailyMails: read.integer('DAILY_MAILS', 5_000, 0, 1_000_000_000),
+    unboundKeySetsUntil: read.day('UNBOUND_KEY_SETS_UNTIL'),
     fulfilment: readFulfilment(read),
     warnings: [],
   };

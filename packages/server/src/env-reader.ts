@@ -51,6 +51,14 @@ export class VariableReader {
     return this.#refuse(name, `must be a whole number from ${min} to ${max}`, fallback);
   }
 
+  day(name: string): Date | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const at = new Date(`${text}T00:00:00Z`);
+    if (/^\d{4}-\d\d-\d\d$/.test(text) && at.toJSON()?.startsWith(text)) return at;
+    return this.#refuse(name, 'must be a day, such as 2027-03-31');
+  }
+
   usd(name: string, fallback: UsdMicros, max: UsdMicros): UsdMicros {
     const text = this.text(name);
     if (text === undefined) return fallback;

@@ -128,6 +128,8 @@ export function createModules(platform: Platform): Modules {
     chains: chains.create({ networks }),
     organizations: organizations.create({
       db,
+      log,
+      unboundKeySetsUntil: config.unboundKeySetsUntil,
       allowLoopback,
       credentials: platform.credentials,
       depositAddress: deposits.depositAddressReader(crediting),

@@ -26,6 +26,7 @@ import { createDevelopmentLink } from './members/development.ts';
 import { pathOfLink } from './members/sign-in-links.ts';
 import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
+import { reportUnboundKeySets } from './organizations/settings.ts';
 import { isLoopbackAddress, publicOnly } from './outbound/address-guard.ts';
 import { loadServedPages } from './pages.ts';
 import type { Fulfilment } from './purchases/provider.ts';
@@ -104,6 +105,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     const userTokens = new UserTokens({
       guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
       sandboxKeySet: sandbox && addresses.sandbox + sandbox.keySetPath,
+      unboundUntil: config.unboundKeySetsUntil,
     });
     const modules = createModules({
       config,
@@ -129,6 +131,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     await modules.checkNonces();
     const health: Health = { stopping: false, hasUntrustedProxy: false };
     const admission = new AdmissionControl({ perSecond: config.sponsoredPerSecond });
+    await reportUnboundKeySets(db.lists, log, config.unboundKeySetsUntil);
     const app = await createApp({
       ...modules,
       checks: { ...modules.checks, disk: diskCheck(foldersOf(config)) },

@@ -4,6 +4,7 @@ import { useDatabase } from '../../testing/database.ts';
 import type { Authenticate, Caller } from '../http/call.ts';
 import { RateLimiter } from '../http/rate-limit.ts';
 import { limitFailures } from './authenticate.ts';
+import { UnguessedTokenError } from './user-tokens.ts';
 
 const database = useDatabase();
 const LIMIT = 5;
@@ -68,6 +69,16 @@ describe('wrong credentials', () => {
     await expect(ask(ip, RIGHT)).rejects.toMatchObject(refused);
     await expect(ask(ip, RIGHT)).rejects.toMatchObject(refused);
     expect(authenticate).toHaveBeenCalledTimes(LIMIT + 2);
+  });
+
+  it('do not include expired tokens: an address with many of them stays open', async () => {
+    const { authenticate, ask } = start('invalid_token');
+    const ip = newAddress();
+    for (let i = 0; i < 3 * LIMIT; i++) {
+      authenticate.mockRejectedValueOnce(new UnguessedTokenError('it has expired.'));
+      await expect(ask(ip, `Bearer expired ${i}`)).rejects.toMatchObject({ code: 'invalid_token' });
+    }
+    expect(await ask(ip, RIGHT)).toBe(caller);
   });
 
   it('are counted by all processes together', async () => {

@@ -10,7 +10,7 @@ import { hashSecret, looksLikeKey } from '../organizations/api-keys.ts';
 import type { EnvironmentRow, KeyRow } from '../organizations/organization-store.ts';
 import * as store from '../organizations/organization-store.ts';
 import { hasSessionCookie, memberCaller, requireOwnOrigin, type SessionAuthenticator } from './member-session.ts';
-import type { UserTokens } from './user-tokens.ts';
+import { UnguessedTokenError, type UserTokens } from './user-tokens.ts';
 
 /** Tokens of the larger identity providers stay under 4 kB. */
 export const MAX_TOKEN_LENGTH = 6_144;
@@ -158,8 +158,9 @@ export function limitFailures(
 const counterOf = (ip: string) => `failed ${clientOf(ip)}`;
 const tooMany = ({ resetSeconds }: Decision) => new TooManyRequests(resetSeconds);
 
-/** A request without credentials, or with those of the wrong kind, guesses nothing. */
-const isGuess = (error: unknown): boolean => error instanceof ApiError && guesses.has(error.code);
+/** A request without credentials, with those of the wrong kind, or with an expired token guesses nothing. */
+const isGuess = (error: unknown): boolean =>
+  error instanceof ApiError && !(error instanceof UnguessedTokenError) && guesses.has(error.code);
 
 const guesses: ReadonlySet<ErrorCode> = new Set(['invalid_api_key', 'invalid_token', 'invalid_session']);
 

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EnvironmentRow } from '../organizations/organization-store.ts';
 import { publicOnly } from '../outbound/address-guard.ts';
-import { UserTokens } from './user-tokens.ts';
+import { UnguessedTokenError, UserTokens } from './user-tokens.ts';
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
@@ -96,6 +96,43 @@ describe('a user token', () => {
       code: 'invalid_token',
     });
   });
+
+  it('with a right signature is no guess, whatever else is wrong with it', async () => {
+    const isGuess = async (token: Promise<string>) => {
+      const error: unknown = await tokens()
+        .externalUserId(await token, settings({ jwt_audience: 'svc' }))
+        .catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ code: 'invalid_token' });
+      return !(error instanceof UnguessedTokenError);
+    };
+    expect(await isGuess(sign('ES256', { sub: 'user-1', aud: 'svc', exp: now() - 60 }))).toBe(false);
+    expect(await isGuess(sign('ES256', { ...good(), aud: 'other' }))).toBe(false);
+    expect(await isGuess(sign('ES256', { aud: 'svc', exp: now() + 60 }))).toBe(false);
+    expect(await isGuess(sign('ES256', { ...good(), exp: now() - 60 }).then(alter))).toBe(true);
+    expect(await isGuess(sign('ES256', { ...good(), exp: now() - 60 }, { kid: 'nobody' }))).toBe(true);
+  });
+
+  it.each([
+    ['without an issuer', { jwt_audience: 'svc' }],
+    ['without an audience', { jwt_issuer: 'https://id.example' }],
+  ])(
+    'of production is refused where the settings are %s, except until the day that the operator set',
+    async (_, set) => {
+      const production = settings({ environment: 'production', ...set });
+      const token = await sign('ES256', { ...good(), iss: 'https://id.example', aud: 'svc' });
+      const until = (unboundUntil: Date) =>
+        new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, unboundUntil });
+      for (const users of [tokens(), until(new Date(Date.now() - 1_000))]) {
+        await expect(users.externalUserId(token, production)).rejects.toMatchObject({
+          code: 'invalid_token',
+          message: expect.stringContaining('jwtIssuer and jwtAudience'),
+        });
+      }
+      expect(await until(new Date(Date.now() + 60_000)).externalUserId(token, production)).toBe('user-1');
+      const bound = { ...production, jwt_issuer: 'https://id.example', jwt_audience: 'svc' };
+      expect(await tokens().externalUserId(token, bound)).toBe('user-1');
+    },
+  );
 
   it('ignores the key that it brings along itself', async () => {
     const attacker = await generateKeyPair('ES256', { extractable: true });

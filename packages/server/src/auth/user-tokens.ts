@@ -16,9 +16,18 @@ const KEY_SET_MAX_AGE_MS = 600_000;
 const MAX_KEY_SETS = 1_000;
 const MAX_SUBJECT_LENGTH = 256;
 
+/** Its token cannot have been guessed, because its signature is right, or was not looked at. */
+export class UnguessedTokenError extends ApiError {
+  constructor(why: string) {
+    super('invalid_token', `The bearer token is not valid: ${why}`);
+  }
+}
+
 export interface UserTokenOptions {
   readonly guard: AddressGuard;
   readonly sandboxKeySet: string | undefined;
+  /** Key sets of production without issuer and audience, from before these were required, serve until then. */
+  readonly unboundUntil?: Date | undefined;
   readonly now?: () => Date;
 }
 
@@ -33,15 +42,20 @@ export class UserTokens {
   async externalUserId(token: string, settings: EnvironmentRow): Promise<string> {
     const url = keySetOf(settings);
     const now = this.#options.now?.() ?? new Date();
+    if (isUnbound(settings) && !(this.#options.unboundUntil && now < this.#options.unboundUntil)) {
+      throw new UnguessedTokenError('the settings of this organisation need jwtIssuer and jwtAudience.');
+    }
     const payload = await this.#verify(token, url, settings, now);
     if (typeof payload.iat === 'number' && payload.iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) {
-      throw invalid('it was issued in the future.');
+      throw new UnguessedTokenError('it was issued in the future.');
     }
     const subject = payload[settings.jwt_user_claim];
     if (typeof subject !== 'string' || subject.length === 0 || subject.length > MAX_SUBJECT_LENGTH) {
-      throw invalid(`its claim "${settings.jwt_user_claim}" is not a user identifier.`);
+      throw new UnguessedTokenError(`its claim "${settings.jwt_user_claim}" is not a user identifier.`);
     }
-    if (subject.includes('\0') || !subject.isWellFormed()) throw invalid('its user identifier is not valid text.');
+    if (subject.includes('\0') || !subject.isWellFormed()) {
+      throw new UnguessedTokenError('its user identifier is not valid text.');
+    }
     return subject;
   }
 
@@ -166,13 +180,16 @@ async function readKeySet(url: string, guard: AddressGuard): Promise<JSONWebKeyS
   return JSON.parse(Buffer.from(answer.body).toString('utf8')) as JSONWebKeySet;
 }
 
+const isUnbound = ({ environment, jwt_issuer, jwt_audience }: EnvironmentRow): boolean =>
+  environment === 'production' && (jwt_issuer === null || jwt_audience === null);
+
 const invalid = (why: string) => new ApiError('invalid_token', `The bearer token is not valid: ${why}`);
 
-/** Faults of the token are 401; faults of the key set are ours. */
+/** Faults of the token are 401; faults of the key set are ours. Claims are read after the signature was verified. */
 function refusal(error: unknown): ApiError {
-  if (error instanceof errors.JWTExpired) return invalid('it has expired.');
+  if (error instanceof errors.JWTExpired) return new UnguessedTokenError('it has expired.');
   if (error instanceof errors.JWTClaimValidationFailed)
-    return invalid(`its claim "${error.claim}" is missing or wrong.`);
+    return new UnguessedTokenError(`its claim "${error.claim}" is missing or wrong.`);
   if (error instanceof errors.JWKSNoMatchingKey) return invalid('no key of the key set fits it.');
   if (error instanceof errors.JWKSMultipleMatchingKeys)
     return invalid('its header does not say which key (kid) it uses.');

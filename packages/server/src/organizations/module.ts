@@ -2,15 +2,20 @@ import { ApiError, type CheckedToken, usdToNumber } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { listChanges } from '../audit-log.ts';
 import { type Handlers, readPage, toPage } from '../http/call.ts';
-import type { Module } from '../http/module.ts';
+import type { Jobs, Module } from '../http/module.ts';
+import type { JobLog } from '../jobs/job.ts';
 import { balance, listEntries, toLedgerEntry } from '../ledger/ledger.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
 import { readBranding, updateBranding } from './branding.ts';
 import { type EnvironmentRow, findEnvironment, type Organizations, type Owner } from './organization-store.ts';
-import { changeSettings, faultOfSettings, readSettings } from './settings.ts';
+import { changeSettings, faultOfSettings, readSettings, reportUnboundKeySets, unboundKeySetGauge } from './settings.ts';
+
+const REPORT_TASK = 'report-unbound-key-sets';
 
 export interface OrganizationDeps {
   readonly db: Database;
+  readonly log: JobLog;
+  readonly unboundKeySetsUntil: Date | undefined;
   /** Whether key sets may be on this machine. */
   readonly allowLoopback: boolean;
   /** `clear` drops this process's copy of keys and settings; other processes are notified by the database. */
@@ -34,7 +39,13 @@ type SettingsOperation =
   | 'listAuditLog';
 
 export function create(deps: OrganizationDeps): Module<AccountOperation | SettingsOperation> {
-  return { handlers: { ...accountHandlers(deps), ...settingsHandlers(deps) } };
+  const { db, log, unboundKeySetsUntil } = deps;
+  const jobs: Jobs = {
+    handlers: { [REPORT_TASK]: () => reportUnboundKeySets(db.lists, log, unboundKeySetsUntil) },
+    recurring: [{ task: REPORT_TASK, everySeconds: 86_400 }],
+  };
+  const handlers = { ...accountHandlers(deps), ...settingsHandlers(deps) };
+  return { handlers, jobs: [jobs], gauges: [unboundKeySetGauge(db.lists)] };
 }
 
 function accountHandlers({ db, credentials, depositAddress }: OrganizationDeps): Pick<Handlers, AccountOperation> {

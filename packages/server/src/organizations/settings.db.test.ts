@@ -1,15 +1,22 @@
 import type { Environment } from '@svc/protocol';
 import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { newCaller } from '../../testing/organizations.ts';
 import { listChanges } from '../audit-log.ts';
 import type { Caller } from '../http/call.ts';
-import { createApiKey } from './api-keys.ts';
+import { createApiKey, createOrganization } from './api-keys.ts';
 import { createKeys, revokeKey, setSettings, showSettings } from './operator.ts';
 import * as store from './organization-store.ts';
-import { changeSettings, faultOfSettings, readSettings, type SettingChanges } from './settings.ts';
+import {
+  changeSettings,
+  faultOfSettings,
+  readSettings,
+  reportUnboundKeySets,
+  type SettingChanges,
+  unboundKeySetGauge,
+} from './settings.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,6 +30,31 @@ const set = (caller: Caller, ...changes: string[]) =>
 const audit = async (caller: Caller) => (await listChanges(database.db, caller, { limit: 100, offset: 0 })).entries;
 const faultOf = (changes: object, environment: Environment = 'production', allowLoopback = false) =>
   faultOfSettings(changes, environment, { allowLoopback });
+
+it('reports each key set of production without issuer and audience', async () => {
+  const { db } = database;
+  const [unbound, half, bound, development] = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((name) => createOrganization(db, name)),
+  );
+  const set = (id: string | undefined, issuer: string | null, audience: string | null, environment = 'production') =>
+    db.run(sql`
+      update environments set jwks_url = 'https://id.example/jwks', jwt_issuer = ${issuer}, jwt_audience = ${audience}
+       where organization_id = ${id} and environment = ${environment}`);
+  await set(unbound, null, null);
+  await set(half, 'https://id.example', null);
+  await set(bound, 'https://id.example', 'svc');
+  await set(development, null, null, 'development');
+  const warn = vi.fn();
+  await reportUnboundKeySets(db.lists, { warn }, new Date('2027-03-31'));
+  const message = 'production key set without issuer or audience';
+  const reported = [unbound, half].map((organizationId) => [
+    { organizationId, refusedFrom: '2027-03-31T00:00:00.000Z' },
+    message,
+  ]);
+  expect(warn.mock.calls).toHaveLength(2);
+  expect(warn.mock.calls).toEqual(expect.arrayContaining(reported));
+  expect(await unboundKeySetGauge(db.lists).read()).toEqual([{ labels: {}, value: 2 }]);
+});
 
 describe('settings of an environment', () => {
   it('begin empty', async () => {

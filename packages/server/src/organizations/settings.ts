@@ -7,9 +7,12 @@ import {
   type Settings,
   usdToNumber,
 } from '@svc/protocol';
-import type { Db } from '@svc/store';
+import { type Db, type Reads, sql } from '@svc/store';
 import { type Actor, recordChange } from '../audit-log.ts';
+import { queryGauge } from '../http/module.ts';
+import type { GaugeSource } from '../http/monitoring.ts';
 import { findFault } from '../http/validation.ts';
+import type { JobLog } from '../jobs/job.ts';
 import { faultOfTenantUrl, type TenantUrlOptions } from '../outbound/address-guard.ts';
 import * as store from './organization-store.ts';
 
@@ -80,6 +83,28 @@ function requireBoundTokens(settings: Settings, changes: SettingChanges): void {
     if (settings[name] === null) throw new ApiError('invalid_request', `body.${name} must be set with jwksUrl.`);
   }
 }
+
+const unboundKeySets = sql`
+  from environments
+ where environment = 'production' and jwks_url is not null and (jwt_issuer is null or jwt_audience is null)`;
+
+/** Set before issuer and audience were required. At most so many lines. */
+const MAX_REPORTED = 1_000;
+
+/** Their tokens are refused, or will be from that day on. */
+export async function reportUnboundKeySets(reads: Reads, log: Pick<JobLog, 'warn'>, until?: Date): Promise<void> {
+  const rows = await reads.rows<{ organizationId: string }>(sql`
+    select organization_id as "organizationId" ${unboundKeySets} order by organization_id limit ${MAX_REPORTED}`);
+  const refusedFrom = until?.toISOString() ?? 'now';
+  for (const row of rows) log.warn({ ...row, refusedFrom }, 'production key set without issuer or audience');
+}
+
+export const unboundKeySetGauge = (reads: Reads): GaugeSource =>
+  queryGauge(
+    reads,
+    { name: 'svc_key_sets_unbound', help: 'Key sets of production without issuer or audience', labelNames: [] },
+    sql`select count(*)::integer as value ${unboundKeySets}`,
+  );
 
 function columnOf(name: SettingName, changes: SettingChanges): Partial<store.EnvironmentRow> {
   if (name !== 'publicKeyGiftsDailyUsd') return { [columns[name]]: changes[name] };
