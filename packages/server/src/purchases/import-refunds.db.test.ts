@@ -5,7 +5,7 @@ import { FulfilmentFixture, PAID, payer, refund } from '../../testing/fulfilment
 import { matchByOperator, type ReconcileDeps, reconcile } from '../relayer/reconcile-accounts.ts';
 import { namedRefund, refundImporter } from './import-refunds.ts';
 import { endByOperator } from './operator.ts';
-import { refundOutcomes } from './refund-outcome.ts';
+import { refundOutcomes, requeueFailedRefunds } from './refund-outcome.ts';
 
 let fixture: FulfilmentFixture;
 beforeAll(async () => {
@@ -38,6 +38,11 @@ async function refunded(id: string): Promise<void> {
   await fixture.finish();
 }
 
+async function reverted(id: string): Promise<void> {
+  await fixture.relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
+  await refunded(id);
+}
+
 describe('after a restore, a refund that the chain has', () => {
   it('ends the purchase as refunded, and is not sent again', async () => {
     const id = await fixture.due();
@@ -47,6 +52,35 @@ describe('after a restore, a refund that the chain has', () => {
     expect(await reconcile(deps())).toMatchObject([{ state: 'IMPORTED', kind: 'refund', payments: [{ of: id }] }]);
     expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
     await refunded(id);
+    expect((await fixture.balance()) - before).toBe(PAID);
+  });
+
+  it('reverted pays nothing: the purchase is due again once that is over for good', async () => {
+    const id = await fixture.due();
+    const before = await fixture.balance();
+    await forgetting(() => reverted(id));
+    expect(await reconcile(deps())).toMatchObject([{ state: 'IMPORTED', kind: 'refund' }]);
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDING' });
+    await fixture.relayers.acceptOnL1();
+    await requeueFailedRefunds(fixture.deps(), 'development');
+    await refunded(id);
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
+    expect((await fixture.balance()) - before).toBe(PAID);
+  });
+
+  it('reverted leaves a purchase that has not ended alone, and it can be refunded later', async () => {
+    const id = await fixture.paid();
+    const end = () => endByOperator(fixture.db, id, { state: 'failed', reason: 'No such number.' });
+    const before = await fixture.balance();
+    await forgetting(async () => {
+      await end();
+      await reverted(id);
+    });
+    expect(await reconcile(deps())).toMatchObject([{ state: 'IMPORTED', kind: 'refund' }]);
+    expect(await fixture.row(id)).toMatchObject({ status: 'PROCESSING', refund: null });
+    await end();
+    await refunded(id);
+    expect(await fixture.row(id)).toMatchObject({ refund: 'REFUNDED' });
     expect((await fixture.balance()) - before).toBe(PAID);
   });
 

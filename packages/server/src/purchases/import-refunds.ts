@@ -9,15 +9,12 @@ import type {
   Unmatched,
 } from '../relayer/reconcile-accounts.ts';
 import { findPurchase, lockPurchase, lockPurchaseOfRefund, type Purchase } from './purchase.ts';
-import { changeRefund, refundPurpose, storeRefundRelay } from './refunds.ts';
+import { changeRefund, storeRefundRelay } from './refunds.ts';
 
 /** Refunds that the chain has and the database does not know, such as after a restore. */
 export const refundImporter: PaymentImporter = {
-  purpose: async (tx, { payments: [payment] }) => {
-    const id = payment?.marker?.id ?? '';
-    const purchase = await lockPurchase(tx, id);
-    return refundPurpose(id, (purchase?.refund.begun ?? 0) + 1);
-  },
+  // Not the number of a refund: where a reverted one is imported, the next refund of the purchase takes that.
+  purpose: async (_, { hash }) => `refund imported ${toHex(hash)}`,
   attach: async (tx, relayId, imported) => {
     const unmatched: Unmatched[] = [];
     for (const payment of imported.payments) {

@@ -80,7 +80,7 @@ async function sendRefund(deps: RefundDeps, caller: Caller, purchase: Purchase):
   }
 }
 
-export const refundPurpose = (id: string, number: number): string => `refund ${id} ${number}`;
+const refundPurpose = (id: string, number: number): string => `refund ${id} ${number}`;
 
 const refundFailed = (id: string, reason: string): ApiError =>
   new ApiError('refund_failed', undefined, { cause: new Error(`The refund of ${id}: ${reason}`) });
