@@ -26,8 +26,11 @@ const MAX_REDEEMS = 1_000_000;
 export const Gift = Type.Object(
   {
     id: Type.String(),
-    code: Type.String({ description: 'Unique gift code' }),
-    claimUrl: Type.String({ description: 'Where anyone who has the code redeems it' }),
+    code: Type.String({
+      description:
+        'Unique gift code. Empty in production where the public key alone reads gifts; whoever creates one gets it',
+    }),
+    claimUrl: Type.String({ description: 'Where anyone who has the code redeems it; empty where the code is' }),
     name: Type.String(),
     amount: Type.String({ description: 'USDC amount per redemption' }),
     token: Type.String(),

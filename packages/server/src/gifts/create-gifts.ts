@@ -68,7 +68,8 @@ export async function createGift(
     const terms = { name, type, maxRedeems, maxRedeemsPerUser, startsAt, expiresAt, isActive };
     const changes = { amount: formatUsd(gift.amount), ...terms };
     await recordChange(tx, caller, { action: 'gift.created', target: created.id, changes });
-    return toGift(created, caller, deps.publicUrl);
+    const shown = { code: created.code, claimUrl: claimUrlOf(deps.publicUrl, created.code) };
+    return { ...toGift(created, caller, deps.publicUrl), ...shown };
   });
 }
 
@@ -146,7 +147,7 @@ async function countChosenCodes(
 }
 
 /** Under the lock of the day's row, so that concurrent requests cannot pass the limit together. */
-async function countPublicKeyGifts(tx: Db, caller: Caller, amount: UsdMicros, now = Date.now): Promise<void> {
+export async function countPublicKeyGifts(tx: Db, caller: Caller, amount: UsdMicros, now = Date.now): Promise<void> {
   if (seesRecipients(caller)) return;
   const { organizationId, environment } = caller;
   const day = new Date(now()).toISOString().slice(0, 10);

@@ -77,13 +77,22 @@ export function isExpired({ expiresAt }: Pick<GiftRecord, 'expiresAt'>, nowMs: n
 /** Anyone can read a public key, so it does not show who gets a gift. */
 export const seesRecipients = ({ proof }: Pick<Caller, 'proof'>): boolean => proof !== 'public key';
 
+/** In production it does not show codes either: each is worth its gift. Whoever creates a gift gets its code then. */
+export const seesCodes = ({ proof, environment }: Pick<Caller, 'proof' | 'environment'>): boolean =>
+  proof !== 'public key' || environment !== 'production';
+
 export const claimUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/claim/${code}`;
 
-export function toGift(gift: GiftWithHold, caller: Pick<Caller, 'proof'>, publicUrl: string): Gift {
+export function toGift(
+  gift: GiftWithHold,
+  caller: Pick<Caller, 'proof' | 'environment'>,
+  publicUrl: string,
+): Gift {
+  const isShown = seesCodes(caller);
   return {
     id: gift.id,
-    code: gift.code,
-    claimUrl: claimUrlOf(publicUrl, gift.code),
+    code: isShown ? gift.code : '',
+    claimUrl: isShown ? claimUrlOf(publicUrl, gift.code) : '',
     name: gift.name,
     amount: formatUsd(gift.amount),
     token: 'USDC',

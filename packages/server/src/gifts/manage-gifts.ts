@@ -15,7 +15,7 @@ import {
 } from '../http/call.ts';
 import { balance, hold } from '../ledger/ledger.ts';
 import { cancelMailsOfGift } from '../mail/mail.ts';
-import { type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
+import { countPublicKeyGifts, type GiftDeps, readExpiry, requireAfter } from './create-gifts.ts';
 import {
   codeKey,
   findGift,
@@ -26,6 +26,7 @@ import {
   lockGift,
   openRedeem,
   releaseRemainder,
+  seesCodes,
   shareOf,
   toGift,
 } from './gift.ts';
@@ -49,7 +50,7 @@ export async function updateGift(
        where id = ${gift.id}`);
     await recordUpdate(tx, caller, gift, { name, isActive, expiresAt });
     if (isExpired({ expiresAt }, now())) await releaseRemainder(tx, gift);
-    else if (gift.holdId === null) await holdAgain(tx, gift);
+    else if (gift.holdId === null) await holdAgain(tx, caller, gift, now);
     const changed = await findGift(tx, caller, gift.id);
     if (!changed) throw new Error('A gift that was changed is not there.');
     return toGift(changed, caller, publicUrl);
@@ -67,11 +68,12 @@ async function recordUpdate(tx: Db, caller: Caller, gift: GiftRecord, after: Cha
 }
 
 /** Open redeems are counted again, besides their share in the old hold: a failed one frees its place. */
-async function holdAgain(tx: Db, gift: GiftRecord): Promise<void> {
+async function holdAgain(tx: Db, caller: Caller, gift: GiftRecord, now: () => number): Promise<void> {
   const row = await tx.one<{ open: bigint }>(sql`
     select count(*) as open from gift_redeems where gift_id = ${gift.id} and ${openRedeem}`);
   const left = BigInt(gift.maxRedeems - gift.totalRedeems) + (row?.open ?? 0n);
   if (left === 0n) return;
+  await countPublicKeyGifts(tx, caller, gift.amount * left, now);
   const { id } = await hold(tx, { ...gift, amount: shareOf(gift) * left, reference: gift.id });
   await tx.run(sql`update gifts set hold_id = ${id} where id = ${gift.id}`);
 }
@@ -150,18 +152,21 @@ export async function listGifts(
   );
 }
 
-function matches({ organizationId, environment }: Caller, query: Call<ListGifts>['query']): Sql {
+function matches(caller: Caller, query: Call<ListGifts>['query']): Sql {
+  const { organizationId, environment } = caller;
   const { isActive = null, type = null, campaignName = null, search } = query;
   return sql`organization_id = ${organizationId} and environment = ${environment} and deleted_at is null
     and (${isActive}::boolean is null or is_active = ${isActive})
     and (${type}::text is null or type = ${type})
     and (${campaignName}::text is null or campaign_name = ${campaignName})
-    ${search === undefined ? sql`` : found(search)}`;
+    ${search === undefined ? sql`` : found(search, caller)}`;
 }
 
-function found(search: string): Sql {
+/** Who does not see codes cannot search for them: the beginning of one would be found letter by letter. */
+function found(search: string, caller: Caller): Sql {
   const escaped = search.replaceAll(/[\\%_]/g, (character) => `\\${character}`);
-  return sql`and (id = ${search} or code_key like ${`${codeKey(escaped)}%`} or name ilike ${`%${escaped}%`})`;
+  const ofCode = seesCodes(caller) ? sql`or code_key like ${`${codeKey(escaped)}%`}` : sql``;
+  return sql`and (id = ${search} or name ilike ${`%${escaped}%`} ${ofCode})`;
 }
 
 /** Excludes deleted gifts, but not what was redeemed of them. */
@@ -307,7 +312,7 @@ const ofCaller = ({ organizationId, environment }: Caller): Sql =>
 export async function getGiftRedeem(reads: Reads, caller: Caller, id: string): Promise<GiftRedeem> {
   const row = await reads.one<Row>(sql`${redeemRows} where r.id = ${id} and ${ofCaller(caller)}`);
   if (!row) throw new ApiError('redeem_not_found');
-  return toGiftRedeem(row);
+  return toGiftRedeem(row, caller);
 }
 
 export async function listGiftRedeems(
@@ -324,9 +329,13 @@ export async function listGiftRedeems(
        order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`),
     db.one<{ total: bigint }>(sql`select count(*) as total from gift_redeems r where ${which}`),
   ]);
-  return toPage(rows.map(toGiftRedeem), Number(count?.total ?? 0n), page);
+  return toPage(
+    rows.map((row) => toGiftRedeem(row, caller)),
+    Number(count?.total ?? 0n),
+    page,
+  );
 }
 
-function toGiftRedeem({ code, walletAddress, ...row }: Row): GiftRedeem {
-  return { ...toRedeem({ ...row, shownAddress: walletAddress }), code };
+function toGiftRedeem({ code, walletAddress, ...row }: Row, caller: Caller): GiftRedeem {
+  return { ...toRedeem({ ...row, shownAddress: walletAddress }), code: seesCodes(caller) ? code : '' };
 }
