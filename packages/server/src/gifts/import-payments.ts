@@ -154,15 +154,27 @@ interface LostRedeem {
 async function restoreRedeem(tx: Db, gift: GiftRecord, { id, chain, address, at }: LostRedeem): Promise<void> {
   const hasPlace = await takePlace(tx, gift, address);
   const { organizationId, environment, amount } = gift;
+  const holdId = await holdOf(tx, gift);
   await tx.run(sql`
     insert into gift_redeems (
       id, gift_id, organization_id, environment, destination_chain, address, shown_address, amount_micros, share_micros,
       hold_id, status, created_at)
-    select ${id}, ${gift.id}, ${organizationId}, ${environment}, ${chain}, ${address}, ${address}, ${amount},
-           ${shareOfRedeem(gift, chain)}, id, ${hasPlace ? 'PENDING' : 'FAILED'}, ${at}
-      from ledger_entries
-     where organization_id = ${organizationId} and environment = ${environment} and type = 'HOLD' and reference = ${gift.id}
-     order by (id = ${gift.holdId}) desc nulls last, number limit 1`);
+    values (${id}, ${gift.id}, ${organizationId}, ${environment}, ${chain}, ${address}, ${address}, ${amount},
+            ${shareOfRedeem(gift, chain)}, ${holdId}, ${hasPlace ? 'PENDING' : 'FAILED'}, ${at})`);
+}
+
+/** Without a hold of its own any more, the gift's last one. Only a gift without redeems needs a search through the ledger. */
+async function holdOf(tx: Db, { id, holdId, organizationId, environment }: GiftRecord): Promise<string> {
+  if (holdId !== null) return holdId;
+  const used = await tx.one<{ id: string }>(sql`
+    select hold_id as id from gift_redeems where gift_id = ${id} order by created_at desc limit 1`);
+  if (used) return used.id;
+  const first = await tx.one<{ id: string }>(sql`
+    select id from ledger_entries
+     where organization_id = ${organizationId} and environment = ${environment} and type = 'HOLD' and reference = ${id}
+     order by number limit 1`);
+  if (!first) throw new Error(`Gift ${id} has no hold.`);
+  return first.id;
 }
 
 const OVERTAKEN = 'Its place in the gift belongs to a redeem that was paid before the database was restored.';
