@@ -1,5 +1,5 @@
 import { ApiError, type BodyOf, endpoints, formatTokenAmount, parseTokenAmount, type Sponsorship } from '@svc/protocol';
-import { type Call, selector } from '@svc/starknet';
+import { type Call, selector, toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import { type Actor, operatorOf, recordChange } from '../audit-log.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
@@ -42,13 +42,16 @@ const selectorOf = (entrypoint: string): bigint => (isSelector(entrypoint) ? Big
 /** Entrypoints of a wallet that make further calls, which no list is compared with. */
 const EXECUTING = ['execute_from_outside', 'execute_from_outside_v2'].map(selector);
 
-/** Calls to the wallet itself (sessions, spending policies) pass the list of contracts, unless they execute others. */
+/**
+ * Calls to the wallet itself (sessions, spending policies) pass the list of contracts, unless they execute others. True where a list is
+ * set: then the class of the wallet must be a known one, too.
+ */
 export async function requireAllowedCalls(
   reads: Reads,
   owner: Owner,
   account: bigint,
   calls: readonly Call[],
-): Promise<void> {
+): Promise<boolean> {
   const { allowed_contracts, allowed_entrypoints } = await readRow(reads, owner);
   const selectors = allowed_entrypoints && new Set(allowed_entrypoints.map(selectorOf));
   for (const [index, { to, selector: called }] of calls.entries()) {
@@ -58,6 +61,14 @@ export async function requireAllowedCalls(
     }
     if (selectors && !selectors.has(called)) notAllowed(index, 'entrypoint', 'allowedEntrypoints');
   }
+  return allowed_contracts !== null || allowed_entrypoints !== null;
+}
+
+/** A custom class may do something else than the calls that were signed, so the lists would not bind it. */
+export async function refuseCustomClass(reads: Reads, owner: Owner, classHash: bigint): Promise<void> {
+  if (!(await requireAllowedCalls(reads, owner, 0n, []))) return;
+  const message = `Your organisation lists what it sponsors, so wallets of the class ${toHex(classHash)} are not sponsored.`;
+  throw new ApiError('sponsorship_not_allowed', message);
 }
 
 function notAllowed(index: number, what: string, list: string): never {

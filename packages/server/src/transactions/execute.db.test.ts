@@ -13,7 +13,7 @@ import {
 import { Owner, refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { findWallet } from '../wallets/wallet.ts';
-import { executeSponsored } from './execute.ts';
+import { executeSponsored, type TransactionDeps } from './execute.ts';
 
 let fixture: TransactionFixture;
 let ana: Owner;
@@ -59,6 +59,32 @@ describe('executing signed calls', () => {
         callIndex: 0,
       },
     ]);
+  });
+
+  it('of a custom class is not sponsored while the organisation lists what is', async () => {
+    const owner = await fixture.funded('luis', classes.svcSessions);
+    const { organizationId, environment } = fixture.caller();
+    const body = await fixture.signed(owner, [transferOf(stranger(), 1)]);
+    const networks: TransactionDeps['networks'] = new Proxy(fixture.networks, {
+      get: (target, name) =>
+        name !== 'starknet'
+          ? Reflect.get(target, name)
+          : (each: 'development') => {
+              const network = target.starknet(each);
+              const walletClasses = network.walletClasses.filter(({ classHash }) => classHash !== classes.svcSessions);
+              return { ...network, walletClasses };
+            },
+    });
+    await fixture.db.run(sql`
+      insert into sponsorship_settings (organization_id, environment, allowed_entrypoints)
+      values (${organizationId}, ${environment}, '{transfer}')`);
+    try {
+      const strange = executeSponsored({ ...fixture, networks }, fixture.caller(), body);
+      await expect(strange).rejects.toMatchObject({ code: 'sponsorship_not_allowed' });
+      expect(await execute(body)).toMatchObject({ transactionHash: expect.any(String) });
+    } finally {
+      await fixture.db.run(sql`delete from sponsorship_settings`);
+    }
   });
 
   it('keeps every call of several', async () => {

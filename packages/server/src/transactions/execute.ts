@@ -25,7 +25,7 @@ import {
   type SignedExecution,
 } from '../wallets/signed-execution.ts';
 import { requireWallet, type WalletRecord, walletsAt } from '../wallets/wallet.ts';
-import { refreshClass } from '../wallets/wallet-class.ts';
+import { refreshClass, requireSponsoredClass } from '../wallets/wallet-class.ts';
 import { namesOf, storeNames, TRANSFER_FUNCTION } from './function-names.ts';
 import type { NewRecord } from './record.ts';
 import { insertRecords, setHashOfRelay } from './record-store.ts';
@@ -49,7 +49,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
     throw new ApiError('invalid_typed_data', 'The typed data has no calls: there is nothing to execute.');
   }
   refuseUpgrade(address, signed.execution.calls);
-  await requireAllowedCalls(db.reads, caller, BigInt(address), signed.execution.calls);
+  await requireSponsored(deps, caller, wallet, signed.execution.calls);
   const deployment = await deploymentFor(networks, db.reads, wallet);
   const history = body.saveToDatabase === false ? undefined : await readExecutedCalls(deps, caller, wallet, signed);
 
@@ -73,6 +73,18 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
   const transactionHash = toHex(relayed.hash);
   if (history && hashComesLater) await setHashOfRelay(db, relayed.id, transactionHash);
   return { transactionHash };
+}
+
+/** The class comes from the chain: the wallet may have been upgraded without us. */
+async function requireSponsored(
+  { db, networks }: TransactionDeps,
+  caller: Caller,
+  wallet: WalletRecord,
+  calls: readonly Call[],
+): Promise<void> {
+  if (!(await requireAllowedCalls(db.reads, caller, BigInt(wallet.address), calls))) return;
+  const { classHash } = await refreshClass(db, networks, wallet);
+  await requireSponsoredClass(db.reads, caller, networks.starknet(wallet.environment), classHash);
 }
 
 /** Read before any lock is taken. */
@@ -114,7 +126,7 @@ export async function prepareTypedData(
   const { chain } = networks.starknet(caller.environment);
   const wallet = await requireClaims(deps, await requireWallet(db.reads, caller, address), body);
   refuseUpgrade(address, calls);
-  await requireAllowedCalls(db.reads, caller, BigInt(address), calls);
+  await requireSponsored(deps, caller, wallet, calls);
   const state = await deploymentStateOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
     environment: caller.environment,

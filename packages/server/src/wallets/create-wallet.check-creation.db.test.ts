@@ -206,6 +206,24 @@ describe('a wallet of a custom class', () => {
     expect(await findWallet(fixture.db.reads, fixture.caller(), owner.address)).toMatchObject({ ownerKey: owner.key });
   });
 
+  it.each(['allowed_contracts', 'allowed_entrypoints'])('is not sponsored while %s bounds what is', async (list) => {
+    const caller = fixture.caller();
+    const { organizationId, environment } = caller;
+    const [contracts, entrypoints] = list === 'allowed_contracts' ? [['0x2'], null] : [null, ['transfer']];
+    await fixture.db.run(sql`
+      insert into sponsorship_settings (organization_id, environment, allowed_contracts, allowed_entrypoints)
+      values (${organizationId}, ${environment}, ${contracts}, ${entrypoints})`);
+    try {
+      const body = await fixture.request(new Owner(classes.svcSessions), 'ana');
+      await expectRefused(body, 'sponsorship_not_allowed', caller, strangeNetworks());
+      expect(await create(await fixture.request(new Owner(classes.svcSessions), 'ana'))).toMatchObject({
+        success: true,
+      });
+    } finally {
+      await fixture.db.run(sql`delete from sponsorship_settings`);
+    }
+  });
+
   it('is not created by a key that is not in its constructor', async () => {
     const owner = new Owner(classes.svcSessions);
     const body = await fixture.request(owner, 'ana');

@@ -19,7 +19,7 @@ import { keepFailedEncryption } from './encryption.ts';
 import { readIssuedExecution, readSignature, type SignatureDeps, type WalletDeps } from './signed-execution.ts';
 import * as store from './wallet.ts';
 import { mayActFor, toWallet } from './wallet.ts';
-import { currentClass, knownClass, requireClassOfType } from './wallet-class.ts';
+import { currentClass, knownClass, requireClassOfType, requireSponsoredClass } from './wallet-class.ts';
 
 type Body = BodyOf<typeof endpoints.createWallet>;
 type NewWallet = Omit<store.NewWallet, 'relayId' | 'transactionHash'>;
@@ -129,8 +129,10 @@ class WalletTakenError extends ApiError {
   }
 }
 
-async function relay({ db, sponsor }: WalletDeps, { wallet, signed, proof, ifNone }: Order, way: 'deploy' | 'adopt') {
+async function relay(deps: WalletDeps, { wallet, signed, proof, ifNone }: Order, way: 'deploy' | 'adopt') {
+  const { db, networks, sponsor } = deps;
   const { environment, address, classHash, salt, constructorCalldata } = wallet;
+  await requireSponsoredClass(db.reads, wallet, networks.starknet(environment), classHash);
   const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
   const save: StoreWithRelay = async (tx, { id, hash }) => {
     const transactionHash = hash === undefined ? undefined : toHex(hash);

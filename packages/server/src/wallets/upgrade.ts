@@ -5,7 +5,7 @@ import type { Caller } from '../http/call.ts';
 import { readAddress, readClassHash } from '../http/validation.ts';
 import { readSignedExecution, type WalletDeps } from './signed-execution.ts';
 import { findWallet, type StoredWallet, type WalletRecord } from './wallet.ts';
-import { currentClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
+import { currentClass, requireSponsoredClass, requireUpgradeTarget, typeOfClass } from './wallet-class.ts';
 
 type Prepare = typeof endpoints.prepareWalletUpgrade;
 type Execute = typeof endpoints.executeWalletUpgrade;
@@ -30,6 +30,7 @@ export async function prepareUpgrade(
     throw new ApiError('class_not_allowed', `The wallet has the class ${toHex(target)} already.`);
   }
   await requireUpgradeTarget(network, current, target);
+  await requireSponsoredClass(deps.db.reads, caller, network, current, target);
   const account = BigInt(wallet.address);
   const calls = [upgradeCall(network, account, current, target)];
   const execution = await deps.sponsor.prepare({
@@ -65,6 +66,7 @@ export async function executeUpgrade(
   const target = readUpgrade(deployed, signed.execution.calls);
   // A repetition after the upgrade: the sponsor answers the first transaction.
   if (target !== current) await requireUpgradeTarget(network, current, target);
+  await requireSponsoredClass(deps.db.reads, caller, network, current, target);
   const { execution, signature, messageHash } = signed;
   const account = BigInt(wallet.address);
   const { environment } = caller;

@@ -1,7 +1,9 @@
 import { ApiError, type WalletType } from '@svc/protocol';
 import { selector, toHex, type WalletClass } from '@svc/starknet';
-import type { Db } from '@svc/store';
+import type { Db, Reads } from '@svc/store';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
+import type { Owner } from '../organizations/organization-store.ts';
+import { refuseCustomClass } from '../relayer/sponsorship.ts';
 import type { WalletRecord } from './wallet.ts';
 import * as store from './wallet.ts';
 
@@ -55,6 +57,17 @@ async function requireEntrypoints({ chain }: StarknetNetwork, classHash: bigint,
 
 function refuse(classHash: bigint, reason: string): never {
   throw new ApiError('class_not_allowed', `${toHex(classHash)} ${reason}.`);
+}
+
+/** Before gas is paid for a wallet of these classes. */
+export async function requireSponsoredClass(
+  reads: Reads,
+  owner: Owner,
+  network: StarknetNetwork,
+  ...classes: readonly bigint[]
+): Promise<void> {
+  const custom = classes.find((classHash) => !knownClass(network, classHash));
+  if (custom !== undefined) await refuseCustomClass(reads, owner, custom);
 }
 
 /** Stores the class that the chain shows: an upgrade may be recent or made without us. */
