@@ -41,3 +41,18 @@ it('says that accounts are empty where one of the chains has none that can pay',
   expect(await words(full, { ...row, address: '0xb' })).toBe('low');
   expect(await words(full, { ...row, chain_id: '0x2' })).toBe('empty');
 });
+
+it('says that a balance is unknown until one was read of each chain, and of the manager', async () => {
+  const account = { chainId: 1n, address: '0xa' };
+  const strk = String(60n * 10n ** 18n);
+  const configured = { relayers: [account], managers: [{ ...account, address: '0xm' }] };
+  const words = async (...accounts: object[]) => {
+    const { relayers, manager } = relayerChecks(countingReads(accounts).reads, configured);
+    return Promise.all([relayers?.(), manager?.()]);
+  };
+  const manager = { ...row, address: '0xm', balance: strk, usdc: String(10n ** 9n) };
+  expect(await words()).toEqual(['unknown', 'unknown']);
+  expect(await words({ ...row, balance: null }, { ...manager, usdc: null })).toEqual(['unknown', 'unknown']);
+  expect(await words({ ...row, balance: strk }, manager)).toEqual(['ok', 'ok']);
+  expect(await words(row, { ...manager, balance: '0' })).toEqual(['empty', 'empty']);
+});

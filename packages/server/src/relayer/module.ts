@@ -2,6 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
+import { padAddress } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import type { Module } from '../http/module.ts';
 import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
@@ -47,9 +48,18 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
   const keys = (environment: Environment) => deps.relayers[environment];
   const own = { db, networks, crypto, outcomes, log, maxFeeFri, sponsorLimits, managerKey, keys };
   const environments = networks.environments();
+  const accountOf = (environment: Environment, { address }: RelayerKey): ConfiguredAccount => ({
+    chainId: networks.starknet(environment).chain.chainId,
+    address: padAddress(address),
+  });
+  const paidBySponsor = environments.filter((each) => !(deps.paymaster && each === 'production'));
+  const configured = {
+    relayers: paidBySponsor.flatMap((each) => keys(each).map((key) => accountOf(each, key))),
+    managers: environments.flatMap((each) => [managerKey(each)].flatMap((key) => (key ? accountOf(each, key) : []))),
+  };
   const monitoring = {
     gauges: [...relayerGauges(db.lists), unreconciledGauge(db.lists), ...budgetGauges(own)],
-    checks: { ...relayerChecks(db.lists), ...unreconciledCheck(db.lists) },
+    checks: { ...relayerChecks(db.lists, configured), ...unreconciledCheck(db.lists) },
   };
   const module = {
     handlers: sponsorshipHandlers(own),
@@ -117,19 +127,40 @@ export function relayerGauges(reads: Reads): GaugeSource[] {
   ];
 }
 
-/** `empty`: on one of the chains nothing can be paid. All replicas share these accounts. */
-export function relayerChecks(reads: Reads): Checks {
+export interface ConfiguredAccount {
+  readonly chainId: bigint;
+  readonly address: string;
+}
+
+/** Accounts that must have been read before a check can say `ok`. */
+export interface ConfiguredAccounts {
+  readonly relayers: readonly ConfiguredAccount[];
+  readonly managers: readonly ConfiguredAccount[];
+}
+
+const NOTHING_CONFIGURED: ConfiguredAccounts = { relayers: [], managers: [] };
+const isSame = (one: ConfiguredAccount, other: ConfiguredAccount): boolean =>
+  one.chainId === other.chainId && one.address === other.address;
+
+/** `empty`: on one of the chains nothing can be paid. `unknown`: no balance was read. All replicas share these accounts. */
+export function relayerChecks(reads: Reads, configured: ConfiguredAccounts = NOTHING_CONFIGURED): Checks {
   const readStatus = shareRead(() => relayerStatus(reads));
+  const isManager = (account: RelayerAccountStatus) =>
+    account.usdc !== undefined || configured.managers.some((manager) => isSame(manager, account));
   return {
     relayers: async () => {
-      const accounts = (await readStatus()).filter(({ usdc }) => usdc === undefined);
-      const chains = Map.groupBy(accounts, ({ chainId }) => chainId);
+      const accounts = (await readStatus()).filter((account) => !isManager(account));
+      const read = accounts.filter(({ balance }) => balance !== undefined);
+      const chains = Map.groupBy(read, ({ chainId }) => chainId);
       if ([...chains.values()].some((own) => own.every(({ empty }) => empty))) return 'empty';
+      if (configured.relayers.some(({ chainId }) => !chains.has(chainId))) return 'unknown';
       return accounts.some(({ low }) => low) ? 'low' : 'ok';
     },
     manager: async () => {
-      const managers = (await readStatus()).filter(({ usdc }) => usdc !== undefined);
+      const managers = (await readStatus()).filter(isManager);
       if (managers.some(({ empty, usdc }) => empty || usdc === 0n)) return 'empty';
+      const read = managers.filter(({ balance, usdc }) => balance !== undefined && usdc !== undefined);
+      if (configured.managers.some((manager) => !read.some((account) => isSame(manager, account)))) return 'unknown';
       return managers.some(({ low, usdc = 0n }) => low || usdc < LOW_USDC) ? 'low' : 'ok';
     },
   };
