@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditGifts, giftsSettled, hasEnded, type RedeemRow, redeemRows, resumeStuck } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
+import { atMost } from '../support/eventually.ts';
 import { type FaultCase, faultCases, type Moment, seedCount } from '../support/faults.ts';
 import { claimAt, GiftFixture, newWallet } from '../support/gifts.ts';
 import { TestService } from '../support/service.ts';
@@ -32,7 +32,7 @@ interface Asked {
 async function reached(moment: Moment, walletAddress: string): Promise<void> {
   const isThere = (row: RedeemRow) => hasEnded(row) || (moment === 'under way' && row.relay !== null);
   const own = async () => (await redeemRows(service.database.db)).filter((row) => sameWallet(row, walletAddress));
-  await eventually(own, (rows) => rows.some(isThere), WAIT_LIMIT_MS);
+  await atMost(WAIT_LIMIT_MS, own, (rows) => rows.some(isThere));
 }
 
 const sameWallet = ({ chain, address }: RedeemRow, wallet: string) =>

@@ -6,7 +6,7 @@ import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { giftBody } from '../support/app.ts';
 import { auditRelays } from '../support/audit.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
+import { atMost, eventually } from '../support/eventually.ts';
 import { pick, random, seedCount } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { TestService } from '../support/service.ts';
@@ -150,7 +150,7 @@ describe('under any fault of a node', () => {
         const some = Array.from({ length: 1 + Math.floor(next() * 3) }, () => redeem(gift.code, newWallet()));
         asked.push(...some);
         // Some go on during the next fault.
-        if (next() < 0.7) await eventually(() => rowsOf(gift.id), allSent(asked.length), EACH_MS);
+        if (next() < 0.7) await atMost(EACH_MS, () => rowsOf(gift.id), allSent(asked.length));
         if (isLate) await sandbox.ask(path, order);
       }
       await sandbox.ask('/starknet/faults', undefined, 'DELETE');

@@ -1,13 +1,22 @@
+import { inspect } from 'node:util';
+
 const POLL_MS = 50;
 /** Workers poll every second; on a busy machine several seconds pass. */
 const WAIT_LIMIT_MS = 90_000;
 
-/** Polls until a value fits; at the limit it answers the last value. */
+/** Polls until a value fits. Throws at the limit, with the last value. */
 export async function eventually<T>(
   read: () => Promise<T>,
   fits: (value: T) => boolean,
   limitMs = WAIT_LIMIT_MS,
 ): Promise<T> {
+  const value = await atMost(limitMs, read, fits);
+  if (!fits(value)) throw new Error(`No value fits after ${limitMs} ms. The last one: ${inspect(value)}`);
+  return value;
+}
+
+/** Polls until a value fits, or the time is over: for faults that may keep it from ever fitting. */
+export async function atMost<T>(limitMs: number, read: () => Promise<T>, fits: (value: T) => boolean): Promise<T> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const value = await read();
