@@ -63,14 +63,17 @@ describe('gifts created with the public key alone', () => {
     const moved = fixture.db.run(sql`update gifts set environment = 'production' where id = ${created.id}`);
     await expect(moved).resolves.toBe(1);
     const read = (caller: Caller) => getGift(fixture.db, inProduction(caller), created.id, PUBLIC_URL);
-    const list = (caller: Caller, search?: string) => listGifts(fixture.db, inProduction(caller), search === undefined ? {} : { search }, PUBLIC_URL);
+    const list = (caller: Caller, search?: string) =>
+      listGifts(fixture.db, inProduction(caller), search === undefined ? {} : { search }, PUBLIC_URL);
     expect(JSON.stringify([await read(browser), await list(browser)])).not.toContain(created.code);
     expect(await read(browser)).toMatchObject({ id: created.id, code: '', claimUrl: '' });
     expect(await list(browser, created.code.slice(0, 3))).toMatchObject({ total: 0 });
     expect(await list(secret, created.code.slice(0, 3))).toMatchObject({ total: 1 });
     expect(await read(secret)).toMatchObject({ code: created.code });
     const inDevelopment = await fixture.create(browser);
-    expect(await getGift(fixture.db, browser, inDevelopment.id, PUBLIC_URL)).toMatchObject({ code: inDevelopment.code });
+    expect(await getGift(fixture.db, browser, inDevelopment.id, PUBLIC_URL)).toMatchObject({
+      code: inDevelopment.code,
+    });
   });
 
   it('do not count what the secret key creates', async () => {

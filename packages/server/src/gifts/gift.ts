@@ -83,11 +83,7 @@ export const seesCodes = ({ proof, environment }: Pick<Caller, 'proof' | 'enviro
 
 export const claimUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/claim/${code}`;
 
-export function toGift(
-  gift: GiftWithHold,
-  caller: Pick<Caller, 'proof' | 'environment'>,
-  publicUrl: string,
-): Gift {
+export function toGift(gift: GiftWithHold, caller: Pick<Caller, 'proof' | 'environment'>, publicUrl: string): Gift {
   const isShown = seesCodes(caller);
   return {
     id: gift.id,
