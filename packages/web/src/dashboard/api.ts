@@ -1,6 +1,8 @@
 import {
   type InfiniteData,
   keepPreviousData,
+  MutationCache,
+  QueryCache,
   QueryClient,
   type UseMutationResult,
   type UseQueryResult,
@@ -12,7 +14,7 @@ import {
 import { useMemo } from 'react';
 import type { AnswerTo, ArgsOf, ChangeKey, EndpointKey, InputOf, ListKey, ReadKey, RowOf } from './api-types.ts';
 import { useEnvironment } from './environment.ts';
-import { ApiFailure, type RequestInput, send } from './request.ts';
+import { ApiFailure, type RequestInput, SESSION_KEY, send } from './request.ts';
 
 export type { AnswerTo, EndpointKey, InputOf, ReadKey, RowOf } from './api-types.ts';
 export { ApiFailure } from './request.ts';
@@ -21,14 +23,24 @@ const LIVE_MS = 2_000;
 const STALE_MS = 5_000;
 const UNDER_WAY = new Set(['PENDING', 'PROCESSING', 'BRIDGING', 'ATTESTED', 'WAITING', 'REFUNDING', 'DUE']);
 
-export const createQueryClient = (): QueryClient =>
-  new QueryClient({
+export function createQueryClient(): QueryClient {
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: (error, { queryKey }) => checkSession(client, error, queryKey) }),
+    mutationCache: new MutationCache({ onError: (error) => checkSession(client, error) }),
     defaultOptions: {
       // Requests repeat themselves where that is safe.
       queries: { staleTime: STALE_MS, retry: false },
       mutations: { retry: false },
     },
   });
+  return client;
+}
+
+/** A session that ended elsewhere is read again, which leads to the sign-in page. */
+function checkSession(client: QueryClient, error: unknown, key: readonly unknown[] = []): void {
+  if (!(error instanceof ApiFailure) || error.status !== 401 || key[0] === SESSION_KEY[0]) return;
+  void client.invalidateQueries({ queryKey: SESSION_KEY });
+}
 
 export interface ReadOptions {
   /** Reads again every two seconds while something is under way. */

@@ -2,7 +2,6 @@ import type { Environment } from '@svc/protocol';
 import { useLocation } from '@tanstack/react-router';
 import { setEnvironment, useEnvironment } from './environment.ts';
 import { useNavigateTo } from './navigation.ts';
-import { basePath } from './place.ts';
 import { useSession } from './session.tsx';
 import { words } from './words/shell.ts';
 import { useWords } from './words.ts';
@@ -46,7 +45,7 @@ export function useSwitchEnvironment(): (next: Environment) => void {
   const navigate = useNavigateTo();
   const { pathname } = useLocation();
   return (next) => {
-    const [area = '', ...rest] = pathname.slice(basePath.length).split('/').filter(Boolean);
+    const [area = '', ...rest] = pathname.split('/').filter(Boolean);
     const list = ['developers', 'settings', 'operator'].includes(area) ? [area, ...rest.slice(0, 1)] : [area];
     const path = next === 'production' && area === 'sandbox' ? '/' : `/${list.join('/')}`;
     setEnvironment(next);

@@ -11,7 +11,6 @@ import { words as uiWords } from '../ui/words.ts';
 import { useEnvironment } from './environment.ts';
 import { EnvironmentBar, EnvironmentSwitch } from './environment-switch.tsx';
 import { type DashboardPage, groupOrder, visiblePages } from './page-table.ts';
-import { basePath } from './place.ts';
 import { SessionGate, useSession, useSignOut } from './session.tsx';
 import { words } from './words/shell.ts';
 import { useWords } from './words.ts';
@@ -81,7 +80,7 @@ function Navigation({ onNavigate }: { onNavigate?: () => void }) {
   const text = useWords(words);
   const { organization, isOperator } = useSession();
   const pages = visiblePages(useEnvironment(), isOperator);
-  const current = useCurrentPath();
+  const { pathname: current } = useLocation();
   const isCurrent = ({ path }: DashboardPage) => path === bestMatch(pages, current)?.path;
   return (
     <nav className="nav" aria-label={text.navigation}>
@@ -115,11 +114,6 @@ function Navigation({ onNavigate }: { onNavigate?: () => void }) {
     </nav>
   );
 }
-
-const useCurrentPath = () => {
-  const { pathname } = useLocation();
-  return (pathname.startsWith(basePath) ? pathname.slice(basePath.length) : pathname) || '/';
-};
 
 /** The page of the sidebar that an address is at or below. */
 function bestMatch(pages: readonly DashboardPage[], current: string): DashboardPage | undefined {

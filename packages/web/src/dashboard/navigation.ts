@@ -41,7 +41,7 @@ export function useParam(name: string): string {
 /** A value in the address' search, such as a filter or a tab; links and reloads keep it. */
 export function useSearchParam(name: string, fallback = ''): [value: string, set: (value: string) => void] {
   const router = useRouter();
-  const { searchStr, pathname } = useLocation();
+  const { searchStr } = useLocation();
   const value = new URLSearchParams(searchStr).get(name) ?? fallback;
   const set = (next: string) => {
     const search = new URLSearchParams(location.search);
@@ -50,7 +50,6 @@ export function useSearchParam(name: string, fallback = ''): [value: string, set
     const text = search.toString();
     router.history.replace(location.pathname + (text && `?${text}`));
   };
-  void pathname;
   return [value, set];
 }
 

@@ -24,6 +24,9 @@ export interface RequestInput {
   readonly idempotencyKey?: string;
 }
 
+/** The name of the signed-in member's data. */
+export const SESSION_KEY: readonly string[] = ['GET /session'];
+
 const TIMEOUT_MS = 60_000;
 /** A repeated request has the same Idempotency-Key, so it is done once. */
 const ATTEMPTS = 3;

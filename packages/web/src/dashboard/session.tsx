@@ -1,27 +1,14 @@
-import type { Environment } from '@svc/protocol';
+import type { CurrentSession, Role } from '@svc/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from 'react';
 import { ErrorNote, Skeleton } from '../ui/page.tsx';
 import { useNavigateTo } from './navigation.ts';
-import { type ApiFailure, send } from './request.ts';
+import { type ApiFailure, SESSION_KEY, send } from './request.ts';
 
-const roles = ['VIEWER', 'DEVELOPER', 'OWNER'] as const;
-export type Role = (typeof roles)[number];
+export type { Role };
 
-interface CurrentSession {
-  readonly id: string;
-  readonly member: {
-    readonly id: string | null;
-    readonly email: string;
-    readonly name: string;
-    readonly role: Role | null;
-  };
-  readonly organization: { readonly id: string; readonly name: string } | null;
-  readonly organizations: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
-  readonly isOperator: boolean;
-  readonly environments: readonly { readonly name: Environment; readonly isConfigured: boolean }[];
-  readonly expiresAt: string;
-}
+/** In ascending order. */
+const roles: readonly Role[] = ['VIEWER', 'DEVELOPER', 'OWNER'];
 
 export interface Session extends CurrentSession {
   readonly role: Role | null;
@@ -30,7 +17,6 @@ export interface Session extends CurrentSession {
 }
 
 const SessionContext = createContext<Session | undefined>(undefined);
-const SESSION_KEY = ['GET /session'];
 const STALE_MS = 60_000;
 
 /** Shows its children to a signed-in member, and sends everyone else to the sign-in page. */
@@ -46,7 +32,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     if (isSignedOut) navigate(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`, true);
   }, [isSignedOut, navigate]);
   const session = useMemo(() => data && toSession(data), [data]);
-  if (session) return <SessionContext value={session}>{children}</SessionContext>;
+  if (session && !isSignedOut) return <SessionContext value={session}>{children}</SessionContext>;
   if (!error || isSignedOut) return <Skeleton lines={8} />;
   return (
     <main className="outside">
