@@ -33,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ['indexer'],
   ['deposits', 'gifts', 'skus', 'exchanges'],
   ['purchases'],
-  ['reports'],
+  ['reports', 'operator'],
 ];
 /** They put the process together and may import every folder. */
 const composition = [
@@ -55,19 +55,19 @@ const composition = [
 const publicFiles: Record<string, readonly string[]> = {
   relayer: [
     ...['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
-    ...['payment-marker', 'reconcile-accounts', 'sponsorship', 'unknown-nonces'],
+    ...['payment-marker', 'reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome'],
   transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],
-  organizations: ['organization-store', 'api-keys', 'branding'],
+  organizations: ['organization-store', 'api-keys', 'branding', 'operator'],
   members: ['sessions'],
   mail: ['mail', 'templates/'],
   bridge: ['bridge', 'cctp-message', 'solana-address'],
   skus: ['skus'],
   exchanges: ['exchange'],
   events: ['events'],
-  gifts: [],
-  purchases: [],
+  gifts: ['operator'],
+  purchases: ['operator'],
   indexer: ['transfer-watcher'],
   deposits: [],
   reports: [],

@@ -26,7 +26,8 @@ const UNLIMITED = {
 /** 10,000 USD, what the development organisation starts with. */
 const STARTING_CREDITS = 10_000_000_000n;
 
-export const SHARED_SETTINGS = { ALLOW_LOOPBACK_URLS: 'on' };
+export const OPERATOR_TOKEN = 'op_of-the-tests-0123456789-0123456789';
+export const SHARED_SETTINGS = { ALLOW_LOOPBACK_URLS: 'on', OPERATOR_TOKEN };
 
 export type AnyService = TestService<ServerAddress>;
 

@@ -11,7 +11,7 @@ import type { ErrorCode } from './errors.ts';
  * - `none`: nothing
  * - `sign-in`: nothing, and only from a page of this service
  * - `session`: a member who is signed in, never a key
- * - `operator`: a signed-in person who operates the deployment
+ * - `operator`: a signed-in person who operates the deployment, or OPERATOR_TOKEN as bearer
  *
  * A member's session counts as the secret key at `both`, `secret`, `either` and `public`, for what its role allows.
  */
@@ -20,7 +20,7 @@ export type Access = 'both' | 'secret' | 'either' | 'public' | 'none' | 'sign-in
 // biome-ignore format: one line a row
 export type Tag =
   | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation'
-  | 'Settings' | 'Webhooks' | 'Members';
+  | 'Settings' | 'Webhooks' | 'Members' | 'Operator';
 
 /** Keys to live money, for one, are made and revoked by owners. */
 export type RoleRule = Role | Readonly<Record<Environment, Role>>;

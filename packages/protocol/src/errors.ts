@@ -119,6 +119,15 @@ export const catalogue = {
 
   invalid_link: { status: 400, message: 'The link was used already, has expired or is unknown. Ask for a new one.' },
 
+  redeem_not_resumable: {
+    status: 400,
+    message: 'Only a redeem to Solana that failed after its burn can be resumed.',
+  },
+  purchase_not_endable: { status: 400, message: 'The purchase cannot be ended by hand as it is.' },
+  not_reconcilable: { status: 400, message: 'No open transaction fits. Look at the list again.' },
+  organization_not_found: { status: 404, message: 'No organisation has this id.' },
+  job_not_found: { status: 404, message: 'No failed job has this id.' },
+
   rate_unavailable: { status: 500, message: 'No exchange rate can be had at the moment. Try again in a minute.' },
 
   insufficient_credits: { status: 400, message: 'The organisation has not enough credits. Make a deposit first.' },

@@ -18,6 +18,20 @@ export {
   SharedEvidence,
 } from './schemas/gift.ts';
 export { CurrentSession, Member, OwnSession, Passkey } from './schemas/member.ts';
+export {
+  OperatorHealth,
+  OperatorJobs,
+  OperatorOrganization,
+  OperatorOrganizationDetail,
+} from './schemas/operator.ts';
+export {
+  OperatorAccount,
+  OperatorRelay,
+  ReconciledTransaction,
+  Stuck,
+  StuckPurchase,
+  StuckRedeem,
+} from './schemas/operator-accounts.ts';
 export { Hold, LedgerEntry, LoggedRequest, Organization, Overview } from './schemas/organization.ts';
 export {
   ApiKey,

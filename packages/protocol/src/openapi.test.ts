@@ -49,7 +49,15 @@ const INTERFACE = `
   POST /organization/webhooks/{id}/rotate-secret, POST /organization/webhooks/{id}/test,
   POST /organization/webhooks/{id}/replay, GET /organization/webhooks/{id}/deliveries,
   GET /organization/webhooks/{id}/deliveries/{deliveryId}, GET /organization/events,
-  GET /session, DELETE /session, POST /session/mail-links/redeem, POST /session/development`;
+  GET /session, DELETE /session, POST /session/mail-links/redeem, POST /session/development,
+  GET /operator/health, GET /operator/organizations, POST /operator/organizations, GET /operator/organizations/{id},
+  POST /operator/organizations/{id}/{environment}/keys, DELETE /operator/organizations/{id}/keys/{keyId},
+  GET /operator/organizations/{id}/{environment}/sponsorship,
+  PATCH /operator/organizations/{id}/{environment}/sponsorship, GET /operator/accounts, GET /operator/reconcile,
+  POST /operator/reconcile, POST /operator/reconcile/match, POST /operator/reconcile/accept, GET /operator/relays,
+  GET /operator/stuck, POST /operator/redeems/{id}/resume, POST /operator/purchases/{id}/complete,
+  POST /operator/purchases/{id}/fail, POST /operator/purchases/{id}/cancel, GET /operator/jobs,
+  POST /operator/jobs/{id}/retry, GET /operator/audit-log`;
 
 describe('the OpenAPI document', () => {
   it('is version 3.1 of the format and 14.0.0 of the interface', () => {

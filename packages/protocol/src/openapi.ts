@@ -23,6 +23,7 @@ const tags: Record<Tag, string> = {
   Settings: 'Keys, settings and services of an environment, and the log of their changes.',
   Members: 'People who sign in to the dashboard, their sessions and roles. A session is a cookie.',
   Webhooks: 'Where events are sent, what was sent, and how to have it sent again.',
+  Operator: 'For the operators of the deployment: organisations, accounts, what is stuck, jobs and health.',
 };
 
 const security: Record<Access, Json> = {
@@ -33,7 +34,7 @@ const security: Record<Access, Json> = {
   none: [],
   'sign-in': [],
   session: [{ session: [] }],
-  operator: [{ session: [] }],
+  operator: [{ session: [] }, { operatorToken: [] }],
 };
 
 const securitySchemes: JsonObject = {
@@ -45,6 +46,7 @@ const securitySchemes: JsonObject = {
   },
   bearer: { type: 'http', scheme: 'bearer', description: "Your secret key on a server, or the user's JWT in an app" },
   secretKey: { type: 'http', scheme: 'bearer', description: 'Your secret key, `sk_dev_…` or `sk_prod_…`' },
+  operatorToken: { type: 'http', scheme: 'bearer', description: 'OPERATOR_TOKEN of the deployment, `op_…`' },
   session: {
     type: 'apiKey',
     in: 'cookie',
@@ -152,7 +154,7 @@ const errorsOfAccess: Record<Access, readonly ErrorCode[]> = {
   none: [],
   'sign-in': ['rate_limited'],
   session: ofSessions,
-  operator: [...ofSessions, 'operator_required'],
+  operator: [...ofSessions, 'operator_required', 'invalid_token'],
 };
 
 /** The errors that the endpoint names, and those of every endpoint of its kind. */

@@ -4,14 +4,12 @@ import { Networks } from './chains/networks.ts';
 import { type Config, readConfig } from './config.ts';
 import { openStoreBesideService, prepare, serverMigrations } from './database.ts';
 import { credentialsFileOf, readCredentials } from './dev-credentials.ts';
-import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
 import * as gifts from './gifts/module.ts';
 import { resumeRedeem } from './gifts/operator.ts';
 import { mergeUnique } from './http/module.ts';
-import { sponsorLimitsOf } from './modules.ts';
+import { reconciling, sponsorLimitsOf } from './modules.ts';
 import { addOrganization, createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
-import { namedRefund, refundImporter } from './purchases/import-refunds.ts';
 import * as purchases from './purchases/module.ts';
 import { cancelByOperator, endByOperator, type OperatorResult, stuckPurchases } from './purchases/operator.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
@@ -132,16 +130,14 @@ async function reconcileDeps(db: Db, config: Config): Promise<ReconcileDeps> {
     config.sandbox ? { url, publicUrl: url, paymentAddress: NO_PAYMENTS } : undefined,
   );
   const log = { info: quiet, warn: quiet, error: report };
-  return {
+  return reconciling({
     db,
     networks,
     outcomes: mergeUnique('relay outcome', [
       gifts.relayOutcomes({ networks, log }),
       purchases.relayOutcomes({ networks, log }),
     ]) as OutcomeHandlers,
-    importers: { ...giftImporters, refund: refundImporter },
-    named: [namedGiftPayment, namedRefund],
-  };
+  });
 }
 
 /** Nothing here asks for the address that payments of purchases go to. */

@@ -34,6 +34,15 @@ describe('the configuration', () => {
     expect(() => readConfig({ DATABASE_OWNER_URL: databaseOwnerUrl })).toThrow(/DATABASE_URL must be set/);
   });
 
+  it('has no token of the operator unless one is set that cannot be guessed', () => {
+    const token = `op_${'a'.repeat(32)}`;
+    expect(readConfig({}).operatorToken).toBeUndefined();
+    expect(readConfig({ OPERATOR_TOKEN: token }).operatorToken).toBe(token);
+    for (const wrong of ['op_short', 'a'.repeat(40), `${token} `.padStart(60, 'x')]) {
+      expect(() => readConfig({ OPERATOR_TOKEN: wrong })).toThrow(ConfigError);
+    }
+  });
+
   it('bounds the gas of production, in STRK with decimals', () => {
     const STRK = 10n ** 18n;
     expect(readConfig({}).sponsorLimits).toEqual({

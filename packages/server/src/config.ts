@@ -47,6 +47,8 @@ export interface Config {
   readonly requestLog: boolean;
   /** Of an environment, at most. */
   readonly loggedRequests: number;
+  /** Lets scripts do what operators do; undefined: operators sign in. */
+  readonly operatorToken: string | undefined;
   readonly developmentPublicKey: string | undefined;
   readonly developmentSecretKey: string | undefined;
   readonly skuCatalogue: string;
@@ -145,6 +147,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsToken: read.text('METRICS_TOKEN'),
     requestLog: read.choice('REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     loggedRequests: read.integer('REQUEST_LOG_ROWS', 200_000, 1_000, 100_000_000),
+    operatorToken: read.matching('OPERATOR_TOKEN', /^op_[A-Za-z0-9_-]{32,128}$/),
     developmentPublicKey: read.matching('SVC_DEV_PUBLIC_KEY', /^pk_dev_[A-Za-z0-9]{32,128}$/),
     developmentSecretKey: read.matching('SVC_DEV_SECRET_KEY', /^sk_dev_[A-Za-z0-9]{32,128}$/),
     skuCatalogue: path.resolve(read.text('SKU_CATALOGUE') ?? SHIPPED_CATALOGUE),

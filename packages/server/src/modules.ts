@@ -18,12 +18,13 @@ import { sourcesInOrder } from './exchanges/rate-sources.ts';
 import { ClaimProofs } from './gifts/claim-proof.ts';
 import { CodeLookup } from './gifts/code-lookup.ts';
 import { EvidenceLinks } from './gifts/evidence.ts';
+import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
 import * as gifts from './gifts/module.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
 import type { Handlers } from './http/call.ts';
 import { deleteOldKeys } from './http/idempotency.ts';
 import { type Jobs, type Module, mergeJobs, mergeUnique, processGauge } from './http/module.ts';
-import type { Checks, GaugeSource } from './http/monitoring.ts';
+import { type Checks, diskCheck, type GaugeSource, type Health, readReadiness } from './http/monitoring.ts';
 import { deleteEndedWindows } from './http/rate-limit.ts';
 import type { RequestLog } from './http/request-log.ts';
 import * as indexer from './indexer/module.ts';
@@ -31,15 +32,20 @@ import { queueGiftMails } from './mail/mail.ts';
 import type { Mailers } from './mail/mailers.ts';
 import * as mail from './mail/module.ts';
 import type { DevelopmentOwner } from './members/development.ts';
+import { ensurePerson, insertMember } from './members/member-store.ts';
 import * as members from './members/module.ts';
+import { createLink, pathOfLink } from './members/sign-in-links.ts';
+import * as operator from './operator/module.ts';
 import { findBrand } from './organizations/branding.ts';
 import * as organizations from './organizations/module.ts';
 import type { Organizations } from './organizations/organization-store.ts';
+import { namedRefund, refundImporter } from './purchases/import-refunds.ts';
 import * as purchases from './purchases/module.ts';
 import { createProviders } from './purchases/provider.ts';
 import { type DefaultLimits, NO_LIMITS } from './relayer/budget.ts';
 import * as relayer from './relayer/module.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
+import type { ReconcileDeps } from './relayer/reconcile-accounts.ts';
 import * as reports from './reports/module.ts';
 import * as skus from './skus/module.ts';
 import { wellKnownName } from './transactions/function-names.ts';
@@ -70,6 +76,9 @@ export interface Platform
   readonly waiters: RedeemWaiters;
   readonly requestLog: RequestLog | undefined;
   readonly mailers: Mailers;
+  readonly health: Health;
+  /** Where this process writes. */
+  readonly folders: readonly string[];
   /** Undefined outside the embedded default. */
   readonly development: DevelopmentOwner | undefined;
   /** The same in all processes: each checks challenges that another issued. */
@@ -185,6 +194,21 @@ export function createModules(platform: Platform): Modules {
     reports: reports.create({ db, requestLog: platform.requestLog, loggedRequests: config.loggedRequests }),
   };
   const all: readonly Module[] = Object.values(modules);
+  const checks: Checks = {
+    ...mergeUnique(
+      'readiness check',
+      all.map(({ checks = {} }) => checks),
+    ),
+    disk: diskCheck(platform.folders),
+  };
+  const operating = operator.create({
+    ...platform,
+    role: config.role,
+    readiness: () => readReadiness({ db, health: platform.health, checks }),
+    reconciling: reconciling({ db, networks, outcomes }),
+    sponsorLimits: sponsorLimitsOf(config),
+    inviteOwner: (tx, invitation) => inviteOwner(tx, addresses.public, invitation),
+  });
   return {
     handlers: {
       ...modules.chains.handlers,
@@ -201,18 +225,35 @@ export function createModules(platform: Platform): Modules {
       ...modules.gifts.handlers,
       ...modules.purchases.handlers,
       ...modules.reports.handlers,
+      ...operating.handlers,
     } satisfies Handlers,
     jobs: mergeJobs([maintenance(db), ...all.flatMap(({ jobs = [] }) => jobs)]),
     deliveries: (pool) => events.deliveryJobs({ db: pool, log, allowLoopback }),
     gauges: [...all.flatMap(({ gauges = [] }) => gauges), ...processGauges(crypto)],
-    checks: mergeUnique(
-      'readiness check',
-      all.map(({ checks = {} }) => checks),
-    ),
+    checks,
     routes: all.flatMap(({ routes }) => (routes ? [routes] : [])),
     checkNonces: relays.checkNonces,
   };
 }
+
+/** Answers the link to hand over. */
+async function inviteOwner(
+  tx: Db,
+  publicUrl: string,
+  { organizationId, email }: { readonly organizationId: string; readonly email: string },
+): Promise<string> {
+  const { id: personId } = await ensurePerson(tx, email);
+  const memberId = await insertMember(tx, { organizationId, personId, role: 'OWNER', joined: false });
+  const { token } = await createLink(tx, { personId, purpose: 'INVITATION', organizationId, memberId });
+  return publicUrl + pathOfLink('INVITATION', token);
+}
+
+/** What `reconcile` needs of the capabilities whose payments it imports. */
+export const reconciling = (deps: Pick<ReconcileDeps, 'db' | 'networks' | 'outcomes'>): ReconcileDeps => ({
+  ...deps,
+  importers: { ...giftImporters, refund: refundImporter },
+  named: [namedGiftPayment, namedRefund],
+});
 
 /** The sandbox's gas is worth nothing. */
 export const sponsorLimitsOf =

@@ -17,7 +17,7 @@ import { proofKey } from './gifts/claim-proof.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { AdmissionControl } from './http/admission.ts';
 import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
-import { diskCheck, type Health } from './http/monitoring.ts';
+import type { Health } from './http/monitoring.ts';
 import { RequestLog } from './http/request-log.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
@@ -107,7 +107,10 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       sandboxKeySet: sandbox && addresses.sandbox + sandbox.keySetPath,
       unboundUntil: config.unboundKeySetsUntil,
     });
+    const health: Health = { stopping: false, hasUntrustedProxy: false };
     const modules = createModules({
+      health,
+      folders: foldersOf(config),
       config,
       db,
       log,
@@ -129,12 +132,10 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       fulfilment: fulfilmentOf(config, addresses, sandbox, providerSecret),
     });
     await modules.checkNonces();
-    const health: Health = { stopping: false, hasUntrustedProxy: false };
     const admission = new AdmissionControl({ perSecond: config.sponsoredPerSecond });
     await reportUnboundKeySets(db.lists, log, config.unboundKeySetsUntil);
     const app = await createApp({
       ...modules,
-      checks: { ...modules.checks, disk: diskCheck(foldersOf(config)) },
       config,
       db,
       log,
@@ -143,7 +144,13 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       health,
       admission,
       keyWaiters,
-      authenticate: createAuthenticate({ credentials, userTokens, db: db.control, site: config }),
+      authenticate: createAuthenticate({
+        credentials,
+        userTokens,
+        db: db.control,
+        site: config,
+        operatorToken: config.operatorToken,
+      }),
       publicUrl: addresses.public,
       pages: await pages,
       requestLog,

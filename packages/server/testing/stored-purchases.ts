@@ -21,6 +21,8 @@ export interface StoredPurchase {
   /** In micros; default: what was paid. */
   readonly price?: bigint;
   readonly isOrdered?: boolean;
+  /** Since it was recorded and paid; default: none. */
+  readonly ageMinutes?: number;
   readonly sku?: Partial<typeof SKU>;
 }
 
@@ -41,7 +43,8 @@ export async function storePurchase(db: Db, purchase: StoredPurchase): Promise<s
   const organizationId = purchase.organizationId ?? (await createOrganization(db, 'Tienda Azul'));
   const sku = { ...SKU, ...purchase.sku };
   const id = newId('txn');
-  const paidAt = status === 'PENDING' ? null : new Date();
+  const createdAt = new Date(Date.now() - (purchase.ageMinutes ?? 0) * 60_000);
+  const paidAt = status === 'PENDING' ? null : createdAt;
   await db.tx(async (tx) => {
     await tx.run(sql`
       insert into transactions (id, organization_id, environment, api_public_key, type, chain, transaction_hash,
@@ -49,7 +52,7 @@ export async function storePurchase(db: Db, purchase: StoredPurchase): Promise<s
         sku_purchase_currency, status, refund_status, created_at, updated_at)
       values (${id}, ${organizationId}, ${environment}, 'pk_dev_1', 'SKU_PURCHASE', 'STARKNET', ${hash},
         ${padAddress(buyer)}, ${padAddress(paymentAddress)}, 'USDC', ${padAddress(tokenAddress)}, ${paid}, ${sku.id},
-        ${sku.reference}, ${sku.pesos}, 'MXN', ${status}, ${status === 'FAILED' ? 'DUE' : null}, now(), now())`);
+        ${sku.reference}, ${sku.pesos}, 'MXN', ${status}, ${status === 'FAILED' ? 'DUE' : null}, ${createdAt}, now())`);
     await tx.run(sql`
       insert into sku_purchases (id, provider_id, catalogue, sku_name, price_micros, paid_at, block_time, ordered_at)
       values (${id}, ${sku.providerId}, ${sku.catalogue}, ${sku.name}, ${price}, ${paidAt}, ${paidAt},

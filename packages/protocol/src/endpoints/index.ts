@@ -1,6 +1,7 @@
 import type { Endpoint } from '../endpoint.ts';
 import * as gifts from './gifts.ts';
 import * as members from './members.ts';
+import * as operator from './operator.ts';
 import * as organization from './organization.ts';
 import * as purchases from './purchases.ts';
 import * as settings from './settings.ts';
@@ -20,6 +21,7 @@ export const endpoints = {
   ...settings,
   ...webhooks,
   ...members,
+  ...operator,
 };
 
 export const allEndpoints: readonly Endpoint[] = Object.values(endpoints);

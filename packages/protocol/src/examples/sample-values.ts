@@ -20,6 +20,7 @@ const REDEEM_ID = 'redeem_01kxw9d5e6f7g8h9j0k1m2n3p4';
 const TYPED_DATA = { primaryType: 'OutsideExecution', '…': 'domain, message and types, shortened here' };
 
 export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
+  nextCursor: ['MTc5MzY0NDgxMTAwMDAwMCByb3c'],
   'checkSkuReference.id': ['telmex-recibo'],
   'skus.id': ['telcel-recarga-100'],
   'sku-purchases.id': [TRANSACTION_ID],

@@ -103,11 +103,11 @@ export const CheckedToken = Type.Object(
 export type CheckedToken = Static<typeof CheckedToken>;
 export type TokenStepName = (typeof STEP_NAMES)[number];
 
-const StrkAmount = (description: string) =>
+export const StrkAmount = (description: string) =>
   Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,18})?$', maxLength: 31, description: `${description}, in STRK` });
 const MAX_COUNT = 1_000_000_000;
 const MAX_ALLOWED = 200;
-const limitFields = {
+export const sponsorshipLimits = {
   dailyStrk: Nullable(StrkAmount('Gas of this environment in a day, at most maxDailyStrk')),
   userDailyStrk: Nullable(StrkAmount('Gas of one user in a day')),
   userDailyTransactions: Nullable(
@@ -142,7 +142,7 @@ export const Sponsorship = Type.Object(
   {
     environment: OneOf(environments),
     maxDailyStrk: Nullable(Type.String({ description: "The operator's limit for this environment; null: none" })),
-    ...limitFields,
+    ...sponsorshipLimits,
     used: Type.Object({ ...useFields, day: Type.String({ description: 'In UTC' }) }),
     resetsAt: Timestamp(),
     isNearLimit: Type.Boolean({ description: 'Whether 80 % or more of dailyStrk is used' }),
@@ -179,7 +179,7 @@ export type Sponsorship = Static<typeof Sponsorship>;
 export const SponsorshipQuery = Type.Object({
   externalUserId: Type.Optional(ExternalUserId('Shows the use of this user as user')),
 });
-export const UpdateSponsorship = Type.Partial(Type.Object(limitFields), {
+export const UpdateSponsorship = Type.Partial(Type.Object(sponsorshipLimits), {
   minProperties: 1,
   examples: [{ userDailyStrk: '2.5', allowedEntrypoints: ['transfer'] }],
 });

@@ -4,13 +4,8 @@ import { type Db, sql } from '@svc/store';
 import { operatorOf, recordChange } from '../audit-log.ts';
 import { ownerOfBurn } from '../bridge/cctp-message.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
-import type {
-  FoundPayment,
-  ImportedTransaction,
-  NamedPayment,
-  PaymentImporter,
-  Unmatched,
-} from '../relayer/reconcile-accounts.ts';
+import type { FoundPayment } from '../relayer/payment-marker.ts';
+import type { ImportedTransaction, NamedPayment, PaymentImporter, Unmatched } from '../relayer/reconcile-accounts.ts';
 import { newId } from '../util/ids.ts';
 import type { BridgeFacts } from './bridge-store.ts';
 import { burnPurpose } from './burn.ts';

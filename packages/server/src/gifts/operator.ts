@@ -54,14 +54,22 @@ export interface StuckRedeem extends Redeem {
   readonly burnedAt: string;
 }
 
-export const isStuck = sql`destination_chain = 'solana' and status = 'FAILED' and bridge ->> 'burnedAt' is not null`;
+const isStuck = sql`
+  destination_chain = 'solana' and status = 'FAILED' and bridge ->> 'burnedAt' is not null
+  and coalesce(bridge ->> 'late', 'false') = 'false'`;
 
 /** Burned on Starknet, failed, and not resumed since: one that was burned late keeps its status until the mint. */
 export function stuckRedeems(reads: Reads, limit: number): Promise<StuckRedeem[]> {
   return reads.rows<StuckRedeem>(sql`
     select stuck.*, organizations.name as "organizationName"
       from (select ${redeemColumns}, bridge ->> 'burnedAt' as "burnedAt" from gift_redeems
-             where ${isStuck} and coalesce(bridge ->> 'late', 'false') = 'false') as stuck
+             where ${isStuck}) as stuck
       join organizations on organizations.id = stuck."organizationId"
      order by stuck."burnedAt", stuck.id limit ${limit}`);
+}
+
+export async function countStuckRedeems(reads: Reads): Promise<number> {
+  const row = await reads.one<{ count: number }>(sql`
+    select count(*)::integer as count from gift_redeems where ${isStuck}`);
+  return row?.count ?? 0;
 }

@@ -15,7 +15,7 @@ import { type Db, type Sql, sql } from '@svc/store';
 
 type CallerOf<A extends Access> = A extends 'none' | 'sign-in'
   ? undefined
-  : A extends 'session' | 'operator'
+  : A extends 'session'
     ? MemberCaller
     : Caller;
 

@@ -146,19 +146,38 @@ export interface OperationsDeps {
   readonly checks: Checks;
 }
 
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly checks: Readonly<Record<string, string | boolean>>;
+}
+
+export async function readReadiness({
+  db,
+  health,
+  checks,
+}: Pick<OperationsDeps, 'db' | 'health' | 'checks'>): Promise<Readiness> {
+  const [database, others] = await Promise.all([answersInTime(db), readChecks(checks)]);
+  const isReady = database && !health.stopping && !Object.values(others).some((word) => notReady.has(word));
+  const proxy = health.hasUntrustedProxy ? 'untrusted' : 'ok';
+  return {
+    isReady,
+    checks: { database: database ? 'ok' : 'unreachable', stopping: health.stopping, proxy, ...others },
+  };
+}
+
+/** Of a word of /readyz: `failing` makes the process unready. */
+export function levelOf(word: string | boolean): 'ok' | 'warning' | 'failing' {
+  if (word === 'ok' || word === false) return 'ok';
+  return word === true || notReady.has(word) ? 'failing' : 'warning';
+}
+
 export function registerOperations(app: FastifyInstance, deps: OperationsDeps): void {
-  const { health } = deps;
   app.get('/healthz', async () => ({ status: 'ok' }));
 
   app.get('/readyz', async (_, reply) => {
-    const [database, others] = await Promise.all([answersInTime(deps.db), readChecks(deps.checks)]);
-    const isReady = database && !health.stopping && !Object.values(others).some((word) => notReady.has(word));
-    const proxy = health.hasUntrustedProxy ? 'untrusted' : 'ok';
+    const { isReady, checks } = await readReadiness(deps);
     reply.code(isReady ? 200 : 503);
-    return {
-      status: isReady ? 'ok' : 'unavailable',
-      checks: { database: database ? 'ok' : 'unreachable', stopping: health.stopping, proxy, ...others },
-    };
+    return { status: isReady ? 'ok' : 'unavailable', checks };
   });
 
   app.get('/metrics', async (request, reply) => {
@@ -206,11 +225,13 @@ export function diskCheck(
   };
 }
 
+const readFreeBytes = async (folder: string): Promise<number | undefined> => (await readDisk(folder))?.freeBytes;
+
 /** Undefined where the folder does not exist: nothing is written there. */
-async function readFreeBytes(folder: string): Promise<number | undefined> {
+export async function readDisk(folder: string): Promise<{ freeBytes: number; totalBytes: number } | undefined> {
   try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
+    const { bavail, blocks, bsize } = await statfs(folder);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

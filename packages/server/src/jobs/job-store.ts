@@ -169,6 +169,7 @@ export function queueStats(reads: Reads): Promise<TaskStats[]> {
 export interface FailedJob {
   readonly id: string;
   readonly task: string;
+  readonly organizationId: string | null;
   readonly attempts: number;
   readonly lastError: string | null;
   readonly createdAt: Date;
@@ -177,12 +178,24 @@ export interface FailedJob {
 
 const MAX_FAILED_SHOWN = 100;
 
-export function failedJobs(db: Db, limit = MAX_FAILED_SHOWN): Promise<FailedJob[]> {
+export function failedJobs(db: Reads, limit = MAX_FAILED_SHOWN): Promise<FailedJob[]> {
   return db.rows<FailedJob>(sql`
-    select id::text, task, attempt as attempts, last_error as "lastError", created_at as "createdAt",
+    select id::text, task, tenant as "organizationId", attempt as attempts, last_error as "lastError", created_at as "createdAt",
            failed_at as "failedAt"
       from jobs
      where failed_at is not null
      order by failed_at desc
      limit ${Math.min(limit, MAX_FAILED_SHOWN)}`);
+}
+
+export async function countFailedJobs(reads: Reads): Promise<number> {
+  const row = await reads.one<{ count: number }>(sql`
+    select count(*)::integer as count from jobs where failed_at is not null`);
+  return row?.count ?? 0;
+}
+
+/** The job, where it has failed. */
+export function findFailedJob(db: Db, id: string): Promise<Pick<FailedJob, 'task' | 'organizationId'> | undefined> {
+  return db.one(sql`
+    select task, tenant as "organizationId" from jobs where id = ${id}::bigint and failed_at is not null`);
 }

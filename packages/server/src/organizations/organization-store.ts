@@ -119,6 +119,13 @@ export function listKeys(db: Db, organizationId: string, limit: number): Promise
     order by environment, created_at, id limit ${limit}`);
 }
 
+/** Of both environments, those in use first. */
+export function newestKeys(db: Reads, organizationId: string, limit: number): Promise<KeyRow[]> {
+  return db.rows(sql`
+    select ${keyColumns} from api_keys where organization_id = ${organizationId}
+    order by revoked_at is not null, created_at desc, id desc limit ${limit}`);
+}
+
 export async function listKeysOf(
   db: Reads,
   { organizationId, environment }: Owner,

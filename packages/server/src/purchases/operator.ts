@@ -1,3 +1,4 @@
+import type { Environment } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
 import { type OperatorName, operatorOf, recordChange } from '../audit-log.ts';
 import { cancelPending, endOrder } from './fulfilment.ts';
@@ -53,13 +54,39 @@ export async function cancelByOperator(tx: Db, id: string, operator?: OperatorNa
 
 const STUCK_AFTER = sql`interval '10 minutes'`;
 
-export function stuckPurchases(reads: Reads, limit: number): Promise<object[]> {
+export interface StuckPurchase {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly organization_name: string;
+  readonly environment: Environment;
+  readonly status: 'PENDING' | 'PROCESSING';
+  readonly provider_id: string;
+  readonly sku_id: string;
+  readonly sku_reference: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly transaction_hash: string | null;
+  readonly created_at: Date;
+  readonly paid_at: Date | null;
+  readonly ordered_at: Date | null;
+  readonly accepted_at: Date | null;
+}
+
+export function stuckPurchases(reads: Reads, limit: number): Promise<StuckPurchase[]> {
   return reads.rows(sql`
-    select id, organization_id, environment, status, provider_id, sku_id, sku_reference,
+    select transactions.id, organization_id, organizations.name as organization_name, environment, status, provider_id, sku_id, sku_reference,
            trim_scale(sku_purchase_amount)::text as amount, sku_purchase_currency as currency, transaction_hash,
-           created_at, paid_at, ordered_at, accepted_at
-      from transactions join sku_purchases using (id)
+           transactions.created_at, paid_at, ordered_at, accepted_at
+      from transactions join sku_purchases using (id) join organizations on organizations.id = organization_id
      where type = 'SKU_PURCHASE' and status in ('PENDING', 'PROCESSING')
-       and coalesce(paid_at, created_at) < now() - ${STUCK_AFTER}
-     order by coalesce(paid_at, created_at), id limit ${limit}`);
+       and coalesce(paid_at, transactions.created_at) < now() - ${STUCK_AFTER}
+     order by coalesce(paid_at, transactions.created_at), transactions.id limit ${limit}`);
+}
+
+export async function countStuckPurchases(reads: Reads): Promise<number> {
+  const row = await reads.one<{ count: number }>(sql`
+    select count(*)::integer as count from transactions join sku_purchases using (id)
+     where type = 'SKU_PURCHASE' and status in ('PENDING', 'PROCESSING')
+       and coalesce(paid_at, created_at) < now() - ${STUCK_AFTER}`);
+  return row?.count ?? 0;
 }

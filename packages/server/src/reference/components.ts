@@ -88,6 +88,7 @@ const schemes: Readonly<Record<string, { header: string; value: string }>> = {
   bearer: { header: 'Bearer', value: 'secret key or user token' },
   secretKey: { header: 'Bearer', value: 'secret key' },
   session: { header: 'Cookie', value: 'session of a member' },
+  operatorToken: { header: 'Bearer', value: 'OPERATOR_TOKEN' },
 };
 
 export function credentialsOf(security: Security): Html {

@@ -36,7 +36,7 @@ describe('the reference page', () => {
       none: 'No credentials',
       'sign-in': 'No credentials',
       session: 'Cookie session of a member',
-      operator: 'Cookie session of a member',
+      operator: 'Cookie session of a member or Bearer OPERATOR_TOKEN',
     };
     for (const { operationId, access } of allEndpoints) {
       const line = readSection(page, operationId).find(({ attributes }) => attributes.class === 'credentials');

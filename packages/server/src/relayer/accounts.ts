@@ -10,6 +10,8 @@ import { syncNextNonce } from './unknown-nonces.ts';
 
 const STRK = 10n ** 18n;
 export const LOW_BALANCE = 50n * STRK;
+/** Some dozens of gifts: leaves the operator time to send more. */
+export const LOW_USDC = 100_000_000n;
 /** Nodes require a multiple of the fee as balance. */
 export const EMPTY_BALANCE = 1n * STRK;
 /** More than an account processes in the minutes a request may wait. */

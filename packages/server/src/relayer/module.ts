@@ -7,7 +7,7 @@ import type { Crypto } from '../crypto/crypto.ts';
 import type { Module } from '../http/module.ts';
 import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { checkNonces, EMPTY_BALANCE, LOW_BALANCE, type RelayerKey } from './accounts.ts';
+import { checkNonces, EMPTY_BALANCE, LOW_BALANCE, LOW_USDC, type RelayerKey } from './accounts.ts';
 import type { DefaultLimits } from './budget.ts';
 import { budgetGauges, budgetJobs } from './budget-watch.ts';
 import type { OutcomeHandlers } from './outcome.ts';
@@ -91,8 +91,6 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
 
 const FRI_PER_STRK = 1e18;
 const UNITS_PER_USDC = 1e6;
-/** Some dozens of gifts: leaves the operator time to send more. */
-const LOW_USDC = 100_000_000n;
 
 export function relayerGauges(reads: Reads): GaugeSource[] {
   const readStatus = shareRead(() => relayerStatus(reads));

@@ -36,3 +36,27 @@ export function readMarker({ selector: called, calldata }: Call): PaymentMarker 
   if (kind === 'refund') return { kind, id: idFromBits('txn', own) };
   return { kind, id: idFromBits('rdm', own), giftId: idFromBits('gift', gift) };
 }
+
+/** A transfer of the account, or a burn, as its calls say. */
+export interface FoundPayment {
+  readonly token: bigint;
+  readonly to: bigint;
+  readonly amount: bigint;
+  readonly marker: PaymentMarker | undefined;
+}
+
+const TRANSFER = selector('transfer');
+const APPROVE = selector('approve');
+const WORD_BITS = 128n;
+
+/** The marker follows the transfer; of a burn, the burn that follows the approval. */
+export function paymentsIn(calls: readonly Call[]): FoundPayment[] {
+  return calls.flatMap(({ to: token, selector: called, calldata: [to, low, high, ...rest] }, index) => {
+    const takes = called === TRANSFER ? 1 : called === APPROVE && calls[index + 1]?.to === to ? 2 : undefined;
+    if (takes === undefined || to === undefined || low === undefined || high === undefined || rest.length > 0)
+      return [];
+    const next = calls[index + takes];
+    const marker = next?.to === token ? readMarker(next) : undefined;
+    return [{ token, to, amount: low + (high << WORD_BITS), marker }];
+  });
+}

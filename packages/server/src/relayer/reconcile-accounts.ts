@@ -14,7 +14,7 @@ import { enqueue } from '../jobs/job.ts';
 import { fillerCalls } from './invoke.ts';
 import { findTransactions } from './nonce-search.ts';
 import { type OutcomeHandlers, storeOutcome } from './outcome.ts';
-import { type MarkedKind, type PaymentMarker, readMarker } from './payment-marker.ts';
+import { type FoundPayment, type MarkedKind, type PaymentMarker, paymentsIn } from './payment-marker.ts';
 import { executesForOthers, isOpen, isPayment, type Relay, type RelayState } from './relay.ts';
 import {
   findRelayByHash,
@@ -27,14 +27,6 @@ import {
   type StoredCalls,
   writeCalls,
 } from './relay-store.ts';
-
-/** A transfer of the account, or a burn, as its calls say. */
-export interface FoundPayment {
-  readonly token: bigint;
-  readonly to: bigint;
-  readonly amount: bigint;
-  readonly marker: PaymentMarker | undefined;
-}
 
 export interface ImportedTransaction {
   readonly environment: Environment;
@@ -83,12 +75,20 @@ export interface ReconciledNonce {
   readonly hash: string | null;
   readonly state: 'IMPORTED' | 'ACCEPTED' | 'OPEN';
   readonly kind?: string;
-  readonly payments?: readonly object[];
+  readonly payments?: readonly ShownPayment[];
   readonly reason?: string;
 }
 
 /** Each takes some dozens of reads. The rest is for the next run. */
 const MAX_PER_RUN = 500;
+
+export interface ShownPayment {
+  readonly token: string;
+  readonly to: string;
+  readonly amount: string;
+  readonly of?: string;
+  readonly gift?: string;
+}
 
 interface Place {
   readonly environment: Environment;
@@ -106,21 +106,21 @@ interface Found {
 }
 
 /** Finds the unknown transactions on the chain, imports what is recognised, and lists the rest. Safe to repeat. */
-export async function reconcile(deps: ReconcileDeps): Promise<ReconciledNonce[]> {
+export async function reconcile(deps: ReconcileDeps, perAccount = MAX_PER_RUN): Promise<ReconciledNonce[]> {
   const lines: ReconciledNonce[] = [];
   for (const environment of deps.networks.environments()) {
     const { chain } = deps.networks.starknet(environment);
     for (const { account, nonces } of await openNonces(deps.db, chain.chainId)) {
       const known = await lastKnownBlock(deps.db, chain.chainId, account, nonces[0] ?? 0n);
-      const found = await findTransactions(chain, BigInt(account), nonces.slice(0, MAX_PER_RUN), known);
-      for (const nonce of nonces.slice(0, MAX_PER_RUN)) {
+      const found = await findTransactions(chain, BigInt(account), nonces.slice(0, perAccount), known);
+      for (const nonce of nonces.slice(0, perAccount)) {
         const signed = found.get(nonce);
         const place = { environment, chain, account, nonce };
         lines.push(signed ? await reconcileOne(deps, place, signed) : openLine(place, undefined, NOT_SEALED));
       }
-      const left = nonces.length - MAX_PER_RUN;
+      const left = nonces.length - perAccount;
       if (left > 0)
-        lines.push(openLine({ account, nonce: nonces[MAX_PER_RUN] ?? 0n }, undefined, `${left} more: run it again.`));
+        lines.push(openLine({ account, nonce: nonces[perAccount] ?? 0n }, undefined, `${left} more: run it again.`));
     }
   }
   return lines;
@@ -203,15 +203,20 @@ async function firstNamed({ db, named }: ReconcileDeps, id: string): Promise<Nam
   return undefined;
 }
 
-/** For a transaction that is no payment of the service, or whose payments are lost for good. By its hash, or its nonce. */
+/**
+ * For a transaction that is no payment of the service, or whose payments are lost for good. By its hash, or its nonce, which several
+ * accounts can have.
+ */
 export async function acceptByOperator(
   deps: ReconcileDeps,
   which: string,
   note: string,
+  account?: string,
 ): Promise<ReconciledNonce | { readonly reason: string }> {
   const byHash = /^0x[0-9a-f]+$/i.test(which);
   if (!byHash && !/^\d{1,18}$/.test(which)) return { reason: 'Name a transaction by its hash, or by its nonce.' };
-  const place = await findOpen(deps, byHash ? sql`hash = ${toHex(BigInt(which))}` : sql`nonce = ${which}::bigint`);
+  const named = byHash ? sql`hash = ${toHex(BigInt(which))}` : sql`nonce = ${which}::bigint`;
+  const place = await findOpen(deps, account === undefined ? named : sql`account = ${account} and ${named}`);
   if (!place) return { reason: 'No open transaction has this hash or nonce, or several accounts have this nonce.' };
   return deps.db.tx(async (tx) => {
     await lockAccount(tx, place);
@@ -296,22 +301,6 @@ const isSponsored = (calls: readonly Call[]): boolean =>
 
 const isSame = (some: readonly Call[], others: readonly Call[]): boolean =>
   JSON.stringify(writeCalls(some)) === JSON.stringify(writeCalls(others));
-
-const TRANSFER = selector('transfer');
-const APPROVE = selector('approve');
-const WORD_BITS = 128n;
-
-/** The marker follows the transfer; of a burn, the burn that follows the approval. */
-export function paymentsIn(calls: readonly Call[]): FoundPayment[] {
-  return calls.flatMap(({ to: token, selector: called, calldata: [to, low, high, ...rest] }, index) => {
-    const takes = called === TRANSFER ? 1 : called === APPROVE && calls[index + 1]?.to === to ? 2 : undefined;
-    if (takes === undefined || to === undefined || low === undefined || high === undefined || rest.length > 0)
-      return [];
-    const next = calls[index + takes];
-    const marker = next?.to === token ? readMarker(next) : undefined;
-    return [{ token, to, amount: low + (high << WORD_BITS), marker }];
-  });
-}
 
 async function inspect(chain: StarknetChain, signed: SignedInvoke): Promise<Found | undefined> {
   const receipt = await chain.receipt(signed.hash);
@@ -433,7 +422,7 @@ function openLine(
   return { account, nonce: String(nonce), hash, state: 'OPEN', ...payments, reason };
 }
 
-function showPayment({ token, to, amount, marker }: FoundPayment) {
+function showPayment({ token, to, amount, marker }: FoundPayment): ShownPayment {
   const of = marker && { of: marker.id, ...(marker.giftId !== undefined && { gift: marker.giftId }) };
   return { token: padAddress(token), to: padAddress(to), amount: String(amount), ...of };
 }
