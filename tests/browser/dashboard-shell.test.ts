@@ -60,6 +60,17 @@ describe('the dashboard', () => {
     expect(await navigation(page).locator('[aria-current="page"]').textContent()).toBe('Webhooks');
   });
 
+  it('finds a gift by its code', async () => {
+    const { id, code } = await dashboards.service.gift({ name: 'For Ana' });
+    const { page } = await dashboards.open('/no-such-page');
+    await shows(page, 'Page not found');
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill(code.toLowerCase());
+    await page.getByRole('option', { name: 'For Ana' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/dashboard/gifts/${id}`);
+  });
+
   it('says on every page whether the money is real, sends the choice, and keeps it', async () => {
     const { page } = await dashboards.open('/settings/audit-log');
     await page.getByText('TEST', { exact: true }).waitFor();

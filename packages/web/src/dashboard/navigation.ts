@@ -44,11 +44,13 @@ export function useSearchParam(name: string, fallback = ''): [value: string, set
   const { searchStr } = useLocation();
   const value = new URLSearchParams(searchStr).get(name) ?? fallback;
   const set = (next: string) => {
-    const search = new URLSearchParams(location.search);
+    // The history knows of changes before the browser's address shows them.
+    const { pathname, search: current } = router.history.location;
+    const search = new URLSearchParams(current);
     if (next === fallback) search.delete(name);
     else search.set(name, next);
     const text = search.toString();
-    router.history.replace(location.pathname + (text && `?${text}`));
+    router.history.replace(pathname + (text && `?${text}`));
   };
   return [value, set];
 }

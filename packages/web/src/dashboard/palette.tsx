@@ -124,7 +124,7 @@ function useRecords(query: string): { groups: readonly Group[]; isSearching: boo
   const [found, setFound] = useState<{ wanted: string; hits: readonly (readonly Hit[])[] }>();
   const wanted = query.trim().length < MIN_SEARCH_LENGTH ? '' : query.trim();
   useEffect(() => {
-    if (wanted === '' || searches.length === 0) return undefined;
+    if (wanted === '') return undefined;
     const stop = new AbortController();
     const timer = setTimeout(async () => {
       const results = await Promise.allSettled(searches.map(({ find }) => find(wanted, stop.signal)));
@@ -141,12 +141,12 @@ function useRecords(query: string): { groups: readonly Group[]; isSearching: boo
       wanted === '' || !found
         ? []
         : searches
-            .map(({ page, icon = fallbackIcon }, index) => ({
+            .map(({ page, icon }, index) => ({
               value: text.pages[page],
               items: (found.hits[index] ?? []).map((hit) => ({ ...hit, icon })),
             }))
             .filter(({ items }) => items.length > 0),
     [found, wanted, text],
   );
-  return { groups, isSearching: wanted !== '' && searches.length > 0 && found?.wanted !== wanted };
+  return { groups, isSearching: wanted !== '' && found?.wanted !== wanted };
 }

@@ -40,6 +40,8 @@ export const createDashboardRouter = () =>
     ]),
     basepath: basePath,
     scrollRestoration: true,
+    // A changed filter replaces the address and leaves the page where it is.
+    getScrollRestorationKey: ({ pathname, state }) => `${state.__TSR_index}:${pathname}`,
     parseSearch: parseSearchWith((text) => text),
     stringifySearch: stringifySearchWith(asText),
     defaultErrorComponent: BrokenPage,

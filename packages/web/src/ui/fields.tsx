@@ -1,7 +1,15 @@
 import { Select } from '@base-ui/react/select';
 import { Switch } from '@base-ui/react/switch';
 import { Check, ChevronsUpDown, Search, X } from 'lucide-react';
-import { type InputHTMLAttributes, type ReactNode, type TextareaHTMLAttributes, useId } from 'react';
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type TextareaHTMLAttributes,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { useWords } from './language.ts';
 import { words } from './words.ts';
 
@@ -217,12 +225,28 @@ export function CheckboxField({ label, checked, onChange, disabled = false }: Ch
 export interface SearchFieldProps {
   label: string;
   value: string;
+  /** Called once the typing pauses. */
   onChange: (value: string) => void;
   placeholder?: string;
 }
 
+const TYPING_MS = 250;
+
 export function SearchField({ label, value, onChange, placeholder }: SearchFieldProps) {
-  const text = useWords(words);
+  const own = useWords(words);
+  const [text, setText] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef(onChange);
+  useEffect(() => {
+    latest.current = onChange;
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => setText(value), [value]);
+  const change = (next: string, waitMs: number) => {
+    setText(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => latest.current(next), waitMs);
+  };
   return (
     <div className="input-frame search">
       <Search size={16} aria-hidden className="soft" />
@@ -231,11 +255,11 @@ export function SearchField({ label, value, onChange, placeholder }: SearchField
         className="input"
         aria-label={label}
         placeholder={placeholder ?? label}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
+        value={text}
+        onChange={(event) => change(event.target.value, TYPING_MS)}
       />
-      {value !== '' && (
-        <button type="button" className="button quiet s square" aria-label={text.clear} onClick={() => onChange('')}>
+      {text !== '' && (
+        <button type="button" className="button quiet s square" aria-label={own.clear} onClick={() => change('', 0)}>
           <X size={14} aria-hidden />
         </button>
       )}
