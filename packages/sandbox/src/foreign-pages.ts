@@ -21,7 +21,7 @@ export function refuseForeignPages(app: FastifyInstance, own: OwnAddress = {}): 
     const refusal = refusalOf(request, own);
     if (refusal === undefined) return;
     reply.removeHeader('access-control-allow-origin');
-    throw new ApiError('invalid_request', refusal, { status: 403 });
+    throw new ApiError('origin_not_allowed', refusal, { status: 403 });
   });
 }
 

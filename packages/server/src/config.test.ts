@@ -22,6 +22,7 @@ describe('the configuration', () => {
       port: 8080,
       databaseUrl: undefined,
       sandbox: true,
+      homePage: true,
       requestsPerMinute: 100,
     });
     expect(config.dataDir.endsWith('.svc')).toBe(true);
@@ -187,6 +188,9 @@ describe('the configuration', () => {
 
   it('has no sandbox beside a live network unless it is asked for', () => {
     expect(readConfig(live).sandbox).toBe(false);
+    expect(readConfig(live).homePage).toBe(false);
+    expect(readConfig({ ...live, HOME_PAGE: 'on' }).homePage).toBe(true);
+    expect(readConfig({ HOME_PAGE: 'off' }).homePage).toBe(false);
     expect(readConfig({ ...live, SANDBOX: 'on' }).sandbox).toBe(true);
     expect(readConfig({ SANDBOX: 'off' }).sandbox).toBe(false);
   });

@@ -26,6 +26,8 @@ export interface Config {
   readonly role: 'all' | 'api' | 'worker';
   readonly workerConcurrency: number;
   readonly sandbox: boolean;
+  /** At `/`. */
+  readonly homePage: boolean;
   readonly logLevel: string;
   /** Of a secret key, of a user, and of a client address with a public key alone. */
   readonly requestsPerMinute: number;
@@ -124,6 +126,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workerConcurrency: read.integer('WORKER_CONCURRENCY', 10, 1, 1_000),
     // Beside live money, play money has to be asked for.
     sandbox: read.choice('SANDBOX', ['on', 'off'], starknet ? 'off' : 'on') === 'on',
+    homePage: read.choice('HOME_PAGE', ['on', 'off'], starknet ? 'off' : 'on') === 'on',
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     requestsPerMinute,
     publicKeyPerMinute: read.integer(

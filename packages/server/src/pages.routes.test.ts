@@ -4,26 +4,31 @@ import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { replyWithError } from './http/error-reply.ts';
 import { addSecurityHeaders } from './http/request-hooks.ts';
-import { type Explorers, explorersOf, registerPages } from './pages.ts';
+import { type Explorers, explorersOf, type HomeFacts, registerPages } from './pages.ts';
 
 const pages: Pages = {
   html: {
     claim: '<meta name="svc-explorers" content="" /><script src="./assets/a-1.js"></script>',
     dashboard: '<title>Dashboard</title><script src="./assets/a-1.js"></script>',
     explorer: '<title>Explorer</title><script src="./assets/a-1.js"></script>',
-    home: '<title>Home</title><script src="./assets/a-1.js"></script>',
+    home: '<meta name="svc-home" content="" /><title>Home</title><script src="./assets/a-1.js"></script>',
   },
   assets: new Map([['a-1.js', { body: Buffer.from('plain'), brotli: Buffer.from('small') }]]),
 };
 
-function open(explorers: Explorers = {}, hasSandbox = true) {
+const facts: HomeFacts = { version: '1.2.3', network: null, hasSandbox: true };
+
+const open = (explorers: Explorers = {}, hasSandbox = true) => serve(explorers, hasSandbox, facts);
+const openWithoutHome = () => serve({}, true, undefined);
+
+function serve(explorers: Explorers, hasSandbox: boolean, home: HomeFacts | undefined) {
   const app = Fastify();
   addSecurityHeaders(app, 'http://svc.test');
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler(() => {
     throw new ApiError('not_found');
   });
-  registerPages(app, { pages, explorers, hasSandbox });
+  registerPages(app, { pages, explorers, hasSandbox, home });
   return app;
 }
 
@@ -111,10 +116,22 @@ describe('the explorer', () => {
 describe('the home page', () => {
   it('is for browsers; other clients are told that nothing is here', async () => {
     const page = await open().inject({ url: '/', headers: { accept: 'text/html,application/xhtml+xml' } });
-    expect([page.statusCode, page.body]).toEqual([200, pages.html.home]);
+    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('<title>Home</title>')]);
     const answer = await open().inject({ url: '/', headers: { accept: '*/*' } });
     expect([answer.statusCode, answer.json().error]).toEqual([404, 'not_found']);
     expect((await open().inject('/assets/a-1.js')).body).toBe('plain');
+  });
+
+  it('is told what runs here', async () => {
+    const { body } = await open().inject({ url: '/', headers: { accept: 'text/html' } });
+    expect(body).toContain(
+      'content="{&quot;version&quot;:&quot;1.2.3&quot;,&quot;network&quot;:null,&quot;hasSandbox&quot;:true}"',
+    );
+  });
+
+  it('is nowhere once it is switched off', async () => {
+    const { statusCode } = await openWithoutHome().inject({ url: '/', headers: { accept: 'text/html' } });
+    expect(statusCode).toBe(404);
   });
 });
 
@@ -131,5 +148,6 @@ describe('explorers', () => {
     expect(explorersOf({ ...starknet, network: 'sepolia' }, false).starknet).toContain('//sepolia.');
     expect(explorersOf({ ...starknet, network: 'mainnet' }, true)).toEqual({});
     expect(explorersOf(undefined, false)).toEqual({});
+    expect(explorersOf(undefined, true)).toEqual({ starknet: '../sandbox/explorer/tx/{hash}' });
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ApiError, type RedeemChain } from '@svc/protocol';
 import { loadPages, type PageName, type Pages } from '@svc/web/pages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,16 +11,33 @@ export interface ServedPages {
   readonly explorers: Explorers;
   /** The explorer shows the sandbox's chain. */
   readonly hasSandbox: boolean;
+  /** Undefined: there is no page at `/`. */
+  readonly home: HomeFacts | undefined;
+}
+
+/** What the page at `/` tells anyone. */
+export interface HomeFacts {
+  readonly version: string;
+  readonly network: LiveStarknet['network'] | null;
+  readonly hasSandbox: boolean;
+}
+
+function versionOfService(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
 /** Built where its sources changed, while the database starts; so it is begun first and awaited last. */
 export function loadServedPages(config: Config, log: Logger, flush: () => void): Promise<ServedPages | undefined> {
   if (config.role === 'worker') return Promise.resolve(undefined);
-  const explorers = explorersOf(config.chains.starknet, config.sandbox);
+  const { sandbox: hasSandbox, chains } = config;
+  const explorers = explorersOf(chains.starknet, hasSandbox);
+  const home = config.homePage
+    ? { version: versionOfService(), network: chains.starknet?.network ?? null, hasSandbox }
+    : undefined;
   const loading = loadPages((line) => {
     log.info(line);
     flush();
-  }).then((pages) => ({ pages, explorers, hasSandbox: config.sandbox }));
+  }).then((pages) => ({ pages, explorers, hasSandbox, home }));
   // The caller awaits it later; until then a failure is not unhandled.
   loading.catch(() => undefined);
   return loading;
@@ -47,12 +65,12 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-export function registerPages(app: FastifyInstance, { pages, explorers, hasSandbox }: ServedPages): void {
-  registerClaimPage(app, withExplorers(pages.html.claim, explorers));
+export function registerPages(app: FastifyInstance, { pages, explorers, hasSandbox, home }: ServedPages): void {
+  registerClaimPage(app, withFacts(pages.html.claim, 'svc-explorers', explorers));
   registerAssets(app, '/claim', pages);
   registerTree(app, '/dashboard', pages, 'dashboard');
   if (hasSandbox) registerTree(app, '/sandbox/explorer', pages, 'explorer');
-  registerHome(app, pages.html.home);
+  if (home) registerHome(app, withFacts(pages.html.home, 'svc-home', home));
   registerAssets(app, '', pages);
 }
 
@@ -110,10 +128,11 @@ function registerAssets(app: FastifyInstance, prefix: string, { assets }: Pages)
 const sendHtml = (reply: FastifyReply, html: string) =>
   reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);
 
-function withExplorers(html: string, explorers: Explorers): string {
-  if (Object.keys(explorers).length === 0) return html;
-  const text = JSON.stringify(explorers).replaceAll('"', '&quot;');
-  return html.replace(/(<meta name="svc-explorers" content=")"/, (_, start: string) => `${start}${text}"`);
+/** For the page's script, which must not be inline. */
+function withFacts(html: string, name: 'svc-explorers' | 'svc-home', facts: object): string {
+  if (Object.keys(facts).length === 0) return html;
+  const text = JSON.stringify(facts).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return html.replace(`<meta name="${name}" content=""`, () => `<meta name="${name}" content="${text}"`);
 }
 
 /** Address of a transaction's page, with `{hash}`. */
@@ -127,7 +146,11 @@ const live: Readonly<Record<LiveStarknet['network'], Explorers>> = {
   },
 };
 
-/** None with the sandbox on: the claim page cannot tell gifts of development apart, and no public explorer knows those. */
+/** Seen from a claim page, so that a proxy may add a path prefix. */
+const sandboxExplorers: Explorers = { starknet: '../sandbox/explorer/tx/{hash}' };
+
+/** None beside a live network with the sandbox on: the claim page cannot tell gifts of development apart. */
 export function explorersOf(starknet: LiveStarknet | undefined, hasSandbox: boolean): Explorers {
-  return starknet && !hasSandbox ? live[starknet.network] : {};
+  if (!starknet) return hasSandbox ? sandboxExplorers : {};
+  return hasSandbox ? {} : live[starknet.network];
 }

@@ -100,6 +100,29 @@ export function useNumber(): (value: number | bigint) => string {
   return (value) => format.format(value);
 }
 
+const DURATIONS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `1 day`, or `+1 day` where it is a shift. */
+export function useDuration(isShift = false): (seconds: number | bigint) => string {
+  const locale = localeOf(useLanguage());
+  return (given) => {
+    const seconds = Number(given);
+    const [unit, size] = DURATIONS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
+    return new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit,
+      unitDisplay: 'long',
+      signDisplay: isShift ? 'exceptZero' : 'auto',
+      maximumFractionDigits: 1,
+    }).format(seconds / size);
+  };
+}
+
 /** Exact, with the separators of the language. */
 export function formatUnits(
   amount: bigint,

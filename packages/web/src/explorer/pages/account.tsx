@@ -9,7 +9,7 @@ import { ClassLink } from '../calls.tsx';
 import { type Account, type Policy, readAccount, readSessions, type Session } from '../chain.ts';
 import { hex, type Token } from '../decode.ts';
 import { useParam } from '../navigation.tsx';
-import { Address, Amount, ChainTime, isoOf, useBook, useChain, useNumber } from '../shared.tsx';
+import { Address, Amount, ChainTime, isoOf, useBook, useChain, useDuration, useNumber } from '../shared.tsx';
 import { words } from '../words.ts';
 import { Missing } from './not-found.tsx';
 import { TransactionList } from './transactions.tsx';
@@ -36,14 +36,15 @@ function AccountView({ account }: { account: Account }) {
   const known = classHash === undefined ? undefined : book.class(classHash);
   const hasSessions = known?.functions.some(({ name }) => name === 'get_session_data') ?? false;
   const isAccount = known?.functions.some(({ name }) => name === '__execute__') ?? classHash === undefined;
+  const name = token?.name ?? capital(book.name(address));
   const kind = token ? text.token : isAccount ? text.account : text.contract;
   return (
     <>
       <PageHeader
-        title={token?.name ?? capital(book.name(address)) ?? kind}
+        title={name ?? kind}
         badge={
           <>
-            <Badge>{kind}</Badge>
+            {name !== undefined && <Badge>{kind}</Badge>}
             <StatusBadge
               status={classHash === undefined ? 'INACTIVE' : 'ACTIVE'}
               label={classHash === undefined ? text.notDeployed : text.deployed}
@@ -210,7 +211,7 @@ const unknownToken = { decimals: 0, symbol: '' };
 function Policies({ policies }: { policies: readonly Policy[] }) {
   const text = useWords(words);
   const book = useBook();
-  const number = useNumber();
+  const duration = useDuration();
   const amount = (policy: Policy, value: bigint) => (
     <Amount value={value} token={book.token(policy.token) ?? unknownToken} />
   );
@@ -222,12 +223,12 @@ function Policies({ policies }: { policies: readonly Policy[] }) {
       key: 'length',
       label: text.windowLength,
       align: 'end',
-      cell: ({ windowSeconds }) => `${number(windowSeconds)} s`,
+      cell: ({ windowSeconds }) => duration(windowSeconds),
     },
     { key: 'spent', label: text.spent, align: 'end', cell: (policy) => amount(policy, policy.spentInWindow) },
   ];
   return (
-    <Card flush>
+    <Card flush title={text.policies}>
       <DataTable
         label={text.policies}
         columns={columns}

@@ -1,8 +1,8 @@
-import { useLanguage, useWords } from '../../ui/language.ts';
+import { useWords } from '../../ui/language.ts';
 import { Link } from '../../ui/link.tsx';
 import { Card, Figure, PageHeader } from '../../ui/page.tsx';
 import type { ListedTransaction } from '../chain.ts';
-import { BlockLink, useChainList, useHead, useNumber } from '../shared.tsx';
+import { BlockLink, useChainList, useDuration, useHead, useNumber } from '../shared.tsx';
 import { words } from '../words.ts';
 import { BlockTable, useBlocks } from './blocks.tsx';
 import { TransactionTable } from './transactions.tsx';
@@ -13,7 +13,7 @@ export default function OverviewPage() {
   const text = useWords(words);
   const head = useHead();
   const number = useNumber();
-  const shift = useShift();
+  const duration = useDuration(true);
   const blocks = useBlocks(undefined, SHOWN);
   const { rows } = useChainList<ListedTransaction>(`transactions?limit=${SHOWN}`);
   return (
@@ -32,7 +32,7 @@ export default function OverviewPage() {
         />
         <Figure
           label={text.chainTime}
-          value={head ? (head.offsetSeconds === 0 ? text.realTime : text.shifted(shift(head.offsetSeconds))) : '–'}
+          value={head ? (head.offsetSeconds === 0 ? text.realTime : text.shifted(duration(head.offsetSeconds))) : '–'}
         />
       </div>
       <div className="explorer-halves">
@@ -45,27 +45,4 @@ export default function OverviewPage() {
       </div>
     </>
   );
-}
-
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
-/** `+2 days`, of a shifted chain time. */
-function useShift(): (seconds: number) => string {
-  const language = useLanguage();
-  return (seconds) => {
-    const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
-    const format = new Intl.NumberFormat(language, {
-      style: 'unit',
-      unit,
-      unitDisplay: 'long',
-      signDisplay: 'always',
-      maximumFractionDigits: 1,
-    });
-    return format.format(seconds / size);
-  };
 }

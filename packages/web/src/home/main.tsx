@@ -1,8 +1,0 @@
-import { mount } from '../ui/mount.tsx';
-import { PageHeader } from '../ui/page.tsx';
-
-mount(
-  <main>
-    <PageHeader title="Home" />
-  </main>,
-);
