@@ -118,6 +118,23 @@ export const catalogue = {
   key_limit_reached: { status: 400, message: 'There are too many keys in use. Revoke one that is not needed.' },
 
   invalid_link: { status: 400, message: 'The link was used already, has expired or is unknown. Ask for a new one.' },
+  invalid_passkey: { status: 400, message: 'The passkey is unknown, or its answer is not valid. Try again.' },
+  passkeys_unavailable: {
+    status: 400,
+    message: 'Passkeys need a host name. Open this service by its name, on this machine as localhost.',
+  },
+  passkey_limit_reached: { status: 400, message: 'There are too many passkeys. Remove one that is not needed.' },
+  passkey_not_found: { status: 404, message: 'You have no passkey with this id.' },
+  session_not_found: { status: 404, message: 'You have no session with this id.' },
+  organization_not_found: { status: 404, message: 'You are not a member of an organisation with this id.' },
+  member_not_found: { status: 404, message: 'No member has this id.' },
+  member_exists: { status: 400, message: 'This person is a member already.' },
+  member_limit_reached: { status: 400, message: 'There are too many members. Remove one that is not needed.' },
+  mail_not_configured: {
+    status: 400,
+    message: 'This deployment sends no mail. Its operator makes invitations with npm run admin.',
+  },
+  last_owner: { status: 400, message: 'An organisation keeps one owner at least. Make another member owner first.' },
 
   redeem_not_resumable: {
     status: 400,

@@ -1,5 +1,6 @@
-import { type Environment, environments } from '@svc/protocol';
+import { type Environment, environments, type Role, roles } from '@svc/protocol';
 import { connect, type Db } from '@svc/store';
+import { operatorOf } from './audit-log.ts';
 import { Networks } from './chains/networks.ts';
 import { type Config, readConfig } from './config.ts';
 import { openStoreBesideService, prepare, serverMigrations } from './database.ts';
@@ -7,6 +8,7 @@ import { credentialsFileOf, readCredentials } from './dev-credentials.ts';
 import * as gifts from './gifts/module.ts';
 import { resumeRedeem } from './gifts/operator.ts';
 import { mergeUnique } from './http/module.ts';
+import { inviteMember, inviteOperator, type LinkMails, listMembers } from './members/members.ts';
 import { reconciling, sponsorLimitsOf } from './modules.ts';
 import { addOrganization, createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
 import * as store from './organizations/organization-store.ts';
@@ -27,6 +29,9 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- settings set <organization id> <production|development> <name>=<value> ...
   npm run admin -- sponsorship show <organization id> <production|development>
   npm run admin -- sponsorship set <organization id> <production|development> <name>=<value> ...
+  npm run admin -- members list <organization id>
+  npm run admin -- members invite <organization id> <email> <OWNER|DEVELOPER|VIEWER>
+  npm run admin -- operators invite <email>
   npm run admin -- resume-redeem <redeem id>
   npm run admin -- purchases stuck
   npm run admin -- purchases complete <purchase id> "<file number>"
@@ -35,6 +40,8 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- reconcile
   npm run admin -- reconcile match <transaction hash> <redeem, gift or purchase id> ...
   npm run admin -- reconcile accept <transaction hash or nonce> "<reason>"
+
+An invitation goes by mail where SMTP_URL is set; otherwise its link is printed, to hand over. It works once, for 7 days.
 
 A redeem to Solana that failed after its USDC was burned is sent on by resume-redeem.
 A purchase whose provider cannot be reached is ended by your word. Ask the provider first: what it has delivered must not
@@ -82,6 +89,13 @@ const commands: Record<string, Command> = {
     required(changes[0], 'a limit and its value');
     return setSponsorship(db, sponsorLimitsOf(config), owner, changes);
   },
+  'members list': (db, [organizationId]) => listMembers(db, required(organizationId, 'an organisation id')),
+  'members invite': async (db, [organizationId, email, role], config) => {
+    const id = required(organizationId, 'an organisation id');
+    const invitation = { email: readEmail(email), role: readRole(role) };
+    return db.tx((tx) => inviteMember(tx, linkMails(config), operatorOf(id, 'production'), invitation));
+  },
+  'operators invite': (db, [email], config) => db.tx((tx) => inviteOperator(tx, linkMails(config), readEmail(email))),
   'purchases stuck': (db) => stuckPurchases(db, LIST_LIMIT),
   'purchases complete': (db, [id, fileNumber]) =>
     endPurchase(db, id, (tx, known) =>
@@ -161,6 +175,23 @@ async function endPurchase(
 
 function readOwner(organizationId: string | undefined, environment: string | undefined): store.Owner {
   return { organizationId: required(organizationId, 'an organisation id'), environment: readEnvironment(environment) };
+}
+
+/** Mail of the sandbox is sent by the service, so here the link is printed. */
+const linkMails = ({ publicUrl, host, port, mail }: Config): LinkMails => ({
+  publicUrl: publicUrl ?? `http://${host}:${port}`,
+  mailEnvironment: mail.smtp ? 'production' : undefined,
+});
+
+function readEmail(text: string | undefined): string {
+  if (/^[^\s@]+@[^\s@]+$/.test(required(text, 'an e-mail address'))) return text ?? '';
+  throw new UsageError('This is no e-mail address.');
+}
+
+function readRole(name: string | undefined): Role {
+  const role = roles.find((known) => known === name);
+  if (!role) throw new UsageError(`The role must be one of ${roles.join(', ')}.`);
+  return role;
 }
 
 function required(value: string | undefined, what: string): string {

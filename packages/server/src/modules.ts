@@ -34,6 +34,7 @@ import * as mail from './mail/module.ts';
 import type { DevelopmentOwner } from './members/development.ts';
 import { ensurePerson, insertMember } from './members/member-store.ts';
 import * as members from './members/module.ts';
+import { passkeySiteOf } from './members/passkeys.ts';
 import { createLink, pathOfLink } from './members/sign-in-links.ts';
 import * as operator from './operator/module.ts';
 import { findBrand } from './organizations/branding.ts';
@@ -152,7 +153,10 @@ export function createModules(platform: Platform): Modules {
     members: members.create({
       db,
       credentials: platform.credentials,
+      publicUrl: addresses.public,
+      mailEnvironment: mailEnvironmentOf(config),
       isSecure: addresses.public.startsWith('https:'),
+      passkeySite: passkeySiteOf(config.publicUrl, addresses.local),
       isConfigured: (each) => environments.includes(each),
       development: platform.development,
     }),
@@ -260,6 +264,12 @@ export const sponsorLimitsOf =
   ({ sponsorLimits }: Pick<Config, 'sponsorLimits'>): DefaultLimits =>
   (environment) =>
     environment === 'production' ? sponsorLimits : NO_LIMITS;
+
+/** Links to sign in never reach the sandbox's open mailbox where live money is. */
+export function mailEnvironmentOf({ mail, sandbox, chains }: Config): Environment | undefined {
+  if (mail.smtp) return 'production';
+  return sandbox && !chains.starknet ? 'development' : undefined;
+}
 
 function openExchange(config: Config, db: Db, log: Logger): Exchange {
   const { url, token, banxicoToken, developmentMxnPerUsd } = config.rates;

@@ -64,7 +64,19 @@ export const OwnSession = Type.Object(
     lastSeenAt: Timestamp(),
     expiresAt: Timestamp(),
   },
-  { title: 'OwnSession' },
+  {
+    title: 'OwnSession',
+    examples: [
+      {
+        id: 'ses_01kxw9h4j5k6m7n8p9q0r1s2t3',
+        isCurrent: true,
+        userAgent: 'Mozilla/5.0 (Macintosh) Firefox/145.0',
+        createdAt: '2026-11-02T18:20:11.000Z',
+        lastSeenAt: '2026-11-03T08:02:45.000Z',
+        expiresAt: '2026-12-02T18:20:11.000Z',
+      },
+    ],
+  },
 );
 export type OwnSession = Static<typeof OwnSession>;
 export const OwnSessionList = Type.Object({ data: Type.Array(OwnSession) }, { title: 'OwnSessionList' });
@@ -113,7 +125,17 @@ export const RegisterPasskey = Type.Object(
 );
 export const Passkey = Type.Object(
   { id: Type.String(), name: Type.String(), createdAt: Timestamp(), lastUsedAt: Nullable(Timestamp()) },
-  { title: 'Passkey' },
+  {
+    title: 'Passkey',
+    examples: [
+      {
+        id: 'pky_01kxw9h4j5k6m7n8p9q0r1s2t3',
+        name: 'Laptop',
+        createdAt: '2026-11-02T18:20:11.000Z',
+        lastUsedAt: '2026-11-03T08:02:45.000Z',
+      },
+    ],
+  },
 );
 export type Passkey = Static<typeof Passkey>;
 export const PasskeyList = Type.Object({ data: Type.Array(Passkey) }, { title: 'PasskeyList' });
@@ -143,15 +165,6 @@ export const MemberList = Type.Object({ data: Type.Array(Member) }, { title: 'Me
 export const InviteMember = Type.Object(
   { email: Email('Where the invitation is sent'), role: RoleName },
   { examples: [{ email: EMAIL, role: 'VIEWER' }] },
-);
-export const InvitedMember = Type.Object(
-  {
-    ...memberFields,
-    invitationUrl: Nullable(
-      Type.String({ description: 'Only where the deployment sends no mail: the link to hand over, shown this once' }),
-    ),
-  },
-  { title: 'InvitedMember', examples: [{ ...MEMBER, state: 'INVITED', lastSeenAt: null, invitationUrl: null }] },
 );
 export const UpdateMember = Type.Object({ role: RoleName }, { examples: [{ role: 'DEVELOPER' }] });
 export const MemberParams = Type.Object({ id: Identifier('Identifier of the member') });

@@ -174,12 +174,18 @@ async function takeNextMail(
 }
 
 export async function markSent(db: Db, id: string): Promise<void> {
-  await db.run(sql`update mails set state = 'SENT', sent_at = now() where id = ${id} and state = 'QUEUED'`);
+  await db.run(sql`
+    update mails set state = 'SENT', sent_at = now(), content = ${withoutLink} where id = ${id} and state = 'QUEUED'`);
 }
 
 export async function markFailed(db: Db, id: string, reason: string): Promise<void> {
-  await db.run(sql`update mails set state = 'FAILED', reason = ${reason} where id = ${id} and state = 'QUEUED'`);
+  await db.run(sql`
+    update mails set state = 'FAILED', reason = ${reason}, content = ${withoutLink} where id = ${id} and state = 'QUEUED'`);
 }
+
+/** A link that signs in is kept as a hash only, once its mail has left. */
+const withoutLink = sql`
+  case when template in ('sign-in', 'invitation') then content - 'url' else content end`;
 
 /** Queued while no mailer was configured. Oldest first. */
 export function mailsWithoutJob(

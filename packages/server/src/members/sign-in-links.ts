@@ -53,22 +53,22 @@ export async function cancelLinks(tx: Db, memberId: string): Promise<void> {
 }
 
 export interface RedeemedLink extends StartedSession {
-  readonly personId: string;
-  /** Of the membership that began with it. */
-  readonly joined: { readonly organizationId: string; readonly memberId: string; readonly email: string } | undefined;
+  /** The membership that began with it. */
+  readonly joined: store.MemberRow | undefined;
 }
 
 /** Uses the link and starts a session. All failures look the same. */
 export async function redeemLink(
   tx: Db,
   token: string,
-  { name, userAgent }: { readonly name?: string | undefined; readonly userAgent: string | undefined },
+  name: string | undefined,
+  userAgent: string | undefined,
 ): Promise<RedeemedLink> {
   if (!looksLikeToken(token)) throw new ApiError('invalid_link');
   const link = await tx.one<LinkRow>(sql`
     update sign_in_links set used_at = now()
      where token_hash = ${hashToken(token)} and used_at is null and expires_at > now()
-    returning purpose, person_id, organization_id, member_id`);
+    returning person_id, organization_id, member_id`);
   if (!link) throw new ApiError('invalid_link');
   const personId = link.person_id;
   const joined = link.member_id === null ? undefined : await join(tx, link, link.member_id);
@@ -77,20 +77,19 @@ export async function redeemLink(
   const wanted = organizations.find(({ id }) => id === link.organization_id) ?? organizations[0];
   if (!wanted && !(await store.isOperator(tx, personId))) throw new ApiError('invalid_link');
   const session = await startSession(tx, { personId, organizationId: wanted?.id ?? null, userAgent });
-  return { ...session, personId, joined };
+  return { ...session, joined };
 }
 
 interface LinkRow {
-  readonly purpose: NewLink['purpose'];
   readonly person_id: string;
   readonly organization_id: string | null;
   readonly member_id: string | null;
 }
 
-async function join(tx: Db, link: LinkRow, memberId: string): Promise<RedeemedLink['joined']> {
+async function join(tx: Db, link: LinkRow, memberId: string): Promise<store.MemberRow> {
   const member = await store.findMember(tx, link.organization_id ?? '', memberId);
   if (!member || !(await store.joinMember(tx, memberId))) throw new ApiError('invalid_link');
-  return { organizationId: member.organization_id, memberId, email: member.email };
+  return member;
 }
 
 /** A day later the support can still tell that a link was used. */

@@ -3,6 +3,7 @@ import { type GiftContent, giftMail } from './gift.ts';
 import type { FilledTemplate } from './layout.ts';
 import { type MailsPausedContent, mailsPausedMail } from './mails-paused.ts';
 import { type PurchaseContent, purchaseMail } from './purchase.ts';
+import { type InvitationContent, invitationMail, type SignInContent, signInMail } from './sign-in.ts';
 import { type WebhookDisabledContent, webhookDisabledMail } from './webhook-disabled.ts';
 
 export interface TemplateContent {
@@ -12,6 +13,8 @@ export interface TemplateContent {
   readonly 'purchase-cancelled': PurchaseContent;
   readonly 'webhook-disabled': WebhookDisabledContent;
   readonly 'mails-paused': MailsPausedContent;
+  readonly 'sign-in': SignInContent;
+  readonly invitation: InvitationContent;
 }
 export type TemplateName = keyof TemplateContent;
 
@@ -22,6 +25,8 @@ const templates: { readonly [T in TemplateName]: (content: TemplateContent[T], b
   'purchase-cancelled': purchaseMail('cancelled'),
   'webhook-disabled': webhookDisabledMail,
   'mails-paused': mailsPausedMail,
+  'sign-in': signInMail,
+  invitation: invitationMail,
 };
 
 export function fillTemplate(name: string, content: unknown, brand?: Brand): FilledTemplate {
