@@ -19,6 +19,7 @@ import {
   sendExample,
   successOf,
 } from './support/examples.ts';
+import { signIn } from './support/members.ts';
 import { TestService } from './support/service.ts';
 
 let service: TestService;
@@ -211,6 +212,14 @@ describe('a revoked key', () => {
     for (const url of urls) {
       expect(leak(await send(`${url}/skus`, { headers: keys.headers }))).toBeUndefined();
     }
+  });
+
+  it('or a session that was ended stops working on every process', async () => {
+    const { headers, signOut } = await signIn(service, 'OWNER');
+    const statuses = () => Promise.all(urls.map(async (url) => (await send(`${url}/session`, { headers })).status));
+    expect(await statuses()).toEqual([200, 200]);
+    await signOut();
+    await expect.poll(statuses, POLL).toEqual([401, 401]);
   });
 
   it('leaves the other keys of its organisation alone', async () => {

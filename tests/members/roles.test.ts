@@ -128,6 +128,8 @@ describe('with the data of an organisation', () => {
     await service.changeSettings(organization.id, { jwks_url: 'sandbox' });
     data = await prepareExampleData(service, { app: organization });
   }, 120_000);
+  /** Services of the deployment, and what the chain says. */
+  const ofEveryone = ['getSku', 'checkSkuReference', 'getTransactionStatus'];
   const guarded = builtEndpoints.filter(({ access }) => access !== 'none');
 
   it('the session of its owner opens every endpoint that keys open', async () => {
@@ -143,11 +145,8 @@ describe('with the data of an organisation', () => {
   it("the session of another organisation's owner finds none of its ids", async () => {
     const { headers } = await signIn(service, 'OWNER');
     const found: string[] = [];
-    for (const endpoint of guarded.filter(({ params }) => params)) {
-      const example = exampleOf(endpoint, data);
-      // Services of the deployment are everybody's.
-      if (endpoint.path.startsWith('/skus')) continue;
-      const reply = await sendExample(v1, endpoint, headers, example);
+    for (const endpoint of guarded.filter(({ params, operationId }) => params && !ofEveryone.includes(operationId))) {
+      const reply = await sendExample(v1, endpoint, headers, exampleOf(endpoint, data));
       if (reply.status !== 404) found.push(`${endpoint.operationId}: ${reply.status} ${reply.text}`);
     }
     expect(found).toEqual([]);

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-
 import * as members from '../../packages/server/src/members/member-store.ts';
 import { revokeSession, startSession } from '../../packages/server/src/members/sessions.ts';
 import { newId } from '../../packages/server/src/util/ids.ts';
+import { eventually } from './eventually.ts';
 import type { AnyService } from './service.ts';
 
 export interface SignInOptions {
@@ -55,4 +56,14 @@ export async function signedInContext(
   const url = service.server.origin;
   await context.addCookies([{ name: 'svc_session', value: member.token, url, httpOnly: true, sameSite: 'Lax' }]);
   return Object.assign(context, { member });
+}
+
+/** The token of the newest mail with a link that the address got. */
+export async function mailedLink(service: AnyService, address: string): Promise<string> {
+  const { mails } = await eventually(
+    () => service.sandbox.ask<{ mails: { id: string }[] }>(`/mailbox?to=${encodeURIComponent(address)}`),
+    (found) => found.mails.length > 0,
+  );
+  const { text } = await service.sandbox.ask<{ text: string }>(`/mailbox/${mails[0]?.id}`);
+  return /\/dashboard\/(?:sign-in|invitation)\/([\w-]{43})/.exec(text)?.[1] ?? '';
 }
