@@ -4,7 +4,6 @@ import type { Call, Handlers, Member } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
 import { countInWindow } from '../http/rate-limit.ts';
 import { enqueue } from '../jobs/job.ts';
-import { createDevelopmentLink, type DevelopmentOwner } from './development.ts';
 import * as store from './member-store.ts';
 import {
   changeRole,
@@ -17,7 +16,13 @@ import {
 } from './members.ts';
 import * as passkeys from './passkeys.ts';
 import * as sessions from './sessions.ts';
-import { deleteOldLinks, pathOfLink, redeemLink } from './sign-in-links.ts';
+import {
+  createDevelopmentLink,
+  type DevelopmentOwner,
+  deleteOldLinks,
+  pathOfLink,
+  redeemLink,
+} from './sign-in-links.ts';
 
 export interface MemberDeps extends LinkMails {
   readonly db: Database;
