@@ -126,7 +126,6 @@ export const catalogue = {
   passkey_limit_reached: { status: 400, message: 'There are too many passkeys. Remove one that is not needed.' },
   passkey_not_found: { status: 404, message: 'You have no passkey with this id.' },
   session_not_found: { status: 404, message: 'You have no session with this id.' },
-  organization_not_found: { status: 404, message: 'You are not a member of an organisation with this id.' },
   member_not_found: { status: 404, message: 'No member has this id.' },
   member_exists: { status: 400, message: 'This person is a member already.' },
   member_limit_reached: { status: 400, message: 'There are too many members. Remove one that is not needed.' },

@@ -34,7 +34,7 @@ import * as mail from './mail/module.ts';
 import { ensurePerson, insertMember } from './members/member-store.ts';
 import * as members from './members/module.ts';
 import { passkeySiteOf } from './members/passkeys.ts';
-import { createLink, type DevelopmentOwner, pathOfLink } from './members/sign-in-links.ts';
+import { createLink, type DevelopmentOwner, pathOfLink } from './members/sessions.ts';
 import * as operator from './operator/module.ts';
 import { findBrand } from './organizations/branding.ts';
 import * as organizations from './organizations/module.ts';

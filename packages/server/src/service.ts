@@ -22,7 +22,7 @@ import { RequestLog } from './http/request-log.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
-import { createDevelopmentLink, pathOfLink } from './members/sign-in-links.ts';
+import { createDevelopmentLink, pathOfLink } from './members/sessions.ts';
 import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
 import { reportUnboundKeySets } from './organizations/settings.ts';

@@ -55,7 +55,6 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   'RedeemState.id': [REDEEM_ID],
   'RedeemState.status': ['BRIDGING'],
 
-  nextCursor: ['MTc2MjEwNDAxMTAwMDAwMCBnaWZ0XzAxa3h3'],
   accountClassHash: [CLASS_HASH],
   activeGifts: [8],
   address: [TOKEN],

@@ -5,8 +5,7 @@ import type { MemberCaller } from '../http/call.ts';
 import { queueMails } from '../mail/mail.ts';
 import { findOrganization } from '../organizations/organization-store.ts';
 import * as store from './member-store.ts';
-import { revokeSessions } from './sessions.ts';
-import { cancelLinks, createLink, hasManyLinks, pathOfLink } from './sign-in-links.ts';
+import { cancelLinks, createLink, hasManyLinks, pathOfLink, revokeSessions } from './sessions.ts';
 
 const MAX_MEMBERS = 100;
 

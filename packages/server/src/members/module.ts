@@ -16,13 +16,6 @@ import {
 } from './members.ts';
 import * as passkeys from './passkeys.ts';
 import * as sessions from './sessions.ts';
-import {
-  createDevelopmentLink,
-  type DevelopmentOwner,
-  deleteOldLinks,
-  pathOfLink,
-  redeemLink,
-} from './sign-in-links.ts';
 
 export interface MemberDeps extends LinkMails {
   readonly db: Database;
@@ -34,7 +27,7 @@ export interface MemberDeps extends LinkMails {
   readonly passkeySite: passkeys.PasskeySite | undefined;
   readonly isConfigured: (environment: Environment) => boolean;
   /** Whose links a page on this machine may ask for; undefined outside the embedded default. */
-  readonly development: DevelopmentOwner | undefined;
+  readonly development: sessions.DevelopmentOwner | undefined;
 }
 
 type SessionOperation =
@@ -140,7 +133,7 @@ function signInHandlers(deps: MemberDeps): Pick<Handlers, SignInOperation> {
     },
     redeemMailLink: (call) =>
       signIn(deps, call, async (tx) => {
-        const { token, joined } = await redeemLink(tx, call.body.token, call.body.name, call.userAgent);
+        const { token, joined } = await sessions.redeemLink(tx, call.body.token, call.body.name, call.userAgent);
         if (joined) {
           const { id, organization_id: organizationId, email, role } = joined;
           const actor = { organizationId, environment: 'production', keyId: `member:${id}`, member: joined } as const;
@@ -150,8 +143,8 @@ function signInHandlers(deps: MemberDeps): Pick<Handlers, SignInOperation> {
       }),
     createDevelopmentLink: async ({ isLocal }) => {
       if (!development || !isLocal) throw new ApiError('not_found');
-      const { token, expiresAt } = await createDevelopmentLink(db, development);
-      return { path: pathOfLink('SIGN_IN', token), expiresAt: expiresAt.toISOString() };
+      const { token, expiresAt } = await sessions.createDevelopmentLink(db, development);
+      return { path: sessions.pathOfLink('SIGN_IN', token), expiresAt: expiresAt.toISOString() };
     },
     createPasskeyChallenge: async () => ({ options: await passkeys.signInOptions(db, passkeySite) }),
     verifyPasskey: async (call) => {
@@ -252,7 +245,7 @@ function signInJobs(deps: MemberDeps): Jobs {
       [SEND_LINK_TASK]: ({ email }: { email: string }) => sendSignInLink(db, deps, email),
       'forget-sessions': async () => {
         await passkeys.deleteOldChallenges(db);
-        await deleteOldLinks(db);
+        await sessions.deleteOldLinks(db);
         await sessions.deleteOldSessions(db);
       },
     },

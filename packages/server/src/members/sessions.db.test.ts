@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { newOwner, useDatabase } from '../../testing/database.ts';
 import * as store from './member-store.ts';
 import * as sessions from './sessions.ts';
-import { cancelLinks, createLink, redeemLink } from './sign-in-links.ts';
 
 const database = useDatabase();
 const db = () => database.db();
@@ -107,11 +106,11 @@ describe('the cookie', () => {
 
 describe('a link', () => {
   const invalid = { code: 'invalid_link', status: 400 };
-  const redeem = (token: string) => db().tx((tx: Db) => redeemLink(tx, token, undefined, 'Firefox'));
+  const redeem = (token: string) => db().tx((tx: Db) => sessions.redeemLink(tx, token, undefined, 'Firefox'));
 
   it('signs in once, also when it is used twice at once', async () => {
     const { personId } = await newMember();
-    const { token } = await createLink(db(), { personId, purpose: 'SIGN_IN' });
+    const { token } = await sessions.createLink(db(), { personId, purpose: 'SIGN_IN' });
     const results = await Promise.allSettled([redeem(token), redeem(token), redeem(token)]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await expect(redeem(token)).rejects.toMatchObject(invalid);
@@ -120,10 +119,10 @@ describe('a link', () => {
   it('works for 15 minutes; an invitation for 7 days', async () => {
     const { personId } = await newMember();
     const minutes = async (purpose: 'SIGN_IN' | 'INVITATION') =>
-      Math.round(((await createLink(db(), { personId, purpose })).expiresAt.getTime() - Date.now()) / 60_000);
+      Math.round(((await sessions.createLink(db(), { personId, purpose })).expiresAt.getTime() - Date.now()) / 60_000);
     expect(await minutes('SIGN_IN')).toBe(15);
     expect(await minutes('INVITATION')).toBe(7 * 24 * 60);
-    const { token } = await createLink(db(), { personId, purpose: 'SIGN_IN' });
+    const { token } = await sessions.createLink(db(), { personId, purpose: 'SIGN_IN' });
     await db().run(sql`
       update sign_in_links set expires_at = now() where token_hash = ${sessions.hashToken(token)}`);
     await expect(redeem(token)).rejects.toMatchObject(invalid);
@@ -132,10 +131,10 @@ describe('a link', () => {
   it('of an invitation makes a member, unless it was withdrawn', async () => {
     const { personId, organizationId, memberId } = await newMember({ joined: false });
     const invitation = { personId, purpose: 'INVITATION', organizationId, memberId } as const;
-    const withdrawn = await createLink(db(), invitation);
-    await cancelLinks(db(), memberId);
+    const withdrawn = await sessions.createLink(db(), invitation);
+    await sessions.cancelLinks(db(), memberId);
     await expect(redeem(withdrawn.token)).rejects.toMatchObject(invalid);
-    const { token } = await createLink(db(), invitation);
+    const { token } = await sessions.createLink(db(), invitation);
     const { token: cookie, joined } = await redeem(token);
     expect(joined).toMatchObject({ id: memberId });
     expect(await sessions.findSession(db(), sessions.hashToken(cookie))).toMatchObject({ organizationId, memberId });
@@ -143,7 +142,7 @@ describe('a link', () => {
 
   it('signs nobody in who is no member any more', async () => {
     const { personId, memberId } = await newMember();
-    const { token } = await createLink(db(), { personId, purpose: 'SIGN_IN' });
+    const { token } = await sessions.createLink(db(), { personId, purpose: 'SIGN_IN' });
     await store.removeMember(db(), memberId);
     await expect(redeem(token)).rejects.toMatchObject(invalid);
   });

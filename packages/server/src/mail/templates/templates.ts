@@ -1,10 +1,14 @@
 import type { Brand } from '@svc/protocol';
 import { type GiftContent, giftMail } from './gift.ts';
 import type { FilledTemplate } from './layout.ts';
-import { type MailsPausedContent, mailsPausedMail } from './mails-paused.ts';
+import {
+  type MailsPausedContent,
+  mailsPausedMail,
+  type WebhookDisabledContent,
+  webhookDisabledMail,
+} from './notices.ts';
 import { type PurchaseContent, purchaseMail } from './purchase.ts';
 import { type InvitationContent, invitationMail, type SignInContent, signInMail } from './sign-in.ts';
-import { type WebhookDisabledContent, webhookDisabledMail } from './webhook-disabled.ts';
 
 export interface TemplateContent {
   readonly gift: GiftContent;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { webhookDisabledMail } from './notices.ts';
 import { fillTemplate } from './templates.ts';
-import { webhookDisabledMail } from './webhook-disabled.ts';
 
 const content = { webhookId: 'whk_1', host: 'hooks.example:8443', failingSince: '2026-11-16T10:02:03.000Z' };
 

@@ -1,0 +1,74 @@
+import { oneLine } from '../../util/text.ts';
+import { bilingual, type FilledTemplate } from './layout.ts';
+
+export interface WebhookDisabledContent {
+  readonly webhookId: string;
+  /** Without path and query. */
+  readonly host: string;
+  /** ISO 8601. */
+  readonly failingSince: string;
+}
+
+/** Keeps the subject readable. */
+const MAX_HOST_LENGTH = 80;
+
+interface Words<Facts extends unknown[]> {
+  readonly language: string;
+  readonly title: string;
+  readonly happened: (...facts: Facts) => string;
+  readonly next: string;
+}
+
+const webhookWords: readonly Words<[host: string, since: string]>[] = [
+  {
+    language: 'es',
+    title: 'Un webhook fue desactivado',
+    happened: (host, since) => `${host} no ha aceptado ningún aviso desde ${since}, así que dejamos de enviarlos.`,
+    next: 'Cuando el receptor funcione, activa el webhook de nuevo (isEnabled) y pide otra vez los eventos que faltan (replay).',
+  },
+  {
+    language: 'en',
+    title: 'A webhook was switched off',
+    happened: (host, since) => `${host} has accepted no webhook since ${since}, so we have stopped sending them.`,
+    next: 'Once the receiver works, switch the webhook on again (isEnabled) and replay the events that are missing.',
+  },
+];
+
+export function webhookDisabledMail({ webhookId, host, failingSince }: WebhookDisabledContent): FilledTemplate {
+  const shortHost = oneLine(host, MAX_HOST_LENGTH);
+  const since = `${failingSince.slice(0, 16).replace('T', ' ')} UTC`;
+  const all = webhookWords.map(({ language, title, happened, next }) => {
+    return { language, title, lines: [happened(shortHost, since), next, `Webhook: ${webhookId}`] };
+  });
+  const [first, second] = webhookWords.map(({ title }) => title);
+  return bilingual(`${first}: ${shortHost} / ${second}`, shortHost, all);
+}
+
+export interface MailsPausedContent {
+  readonly dailyMails: number;
+  /** ISO 8601. */
+  readonly resetsAt: string;
+}
+
+const pausedWords: readonly Words<[mails: number, until: string]>[] = [
+  {
+    language: 'es',
+    title: 'Hoy no enviaremos más avisos por correo',
+    happened: (mails, until) => `Ya se usaron los ${mails} correos de hoy. Hasta ${until} no enviaremos otros.`,
+    next: 'Los avisos que faltan no se envían después. Consulta las compras y los webhooks en el panel o con la API.',
+  },
+  {
+    language: 'en',
+    title: 'No more notifications by mail today',
+    happened: (mails, until) => `The ${mails} mails of today are used up. We send no others until ${until}.`,
+    next: 'Notifications of that time are not sent later. Look at purchases and webhooks in the dashboard or by the API.',
+  },
+];
+
+export function mailsPausedMail({ dailyMails, resetsAt }: MailsPausedContent): FilledTemplate {
+  const until = `${resetsAt.slice(0, 16).replace('T', ' ')} UTC`;
+  const parts = pausedWords.map(({ language, title, happened, next }) => {
+    return { language, title, lines: [happened(dailyMails, until), next] };
+  });
+  return bilingual(parts.map(({ title }) => title).join(' / '), until, parts);
+}
