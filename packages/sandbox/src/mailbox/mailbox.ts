@@ -216,8 +216,8 @@ ${body}
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--page:#fff;--panel:#f5f7f9;--line:#e0e5ea;--ink:#1b232d;--muted:#55616f;--link:#0b5a9d}
-@media (prefers-color-scheme:dark){:root{--page:#11151a;--panel:#191f26;--line:#2a323c;--ink:#e2e7ed;--muted:#9ba7b4;--link:#7db8f0}}
+:root{color-scheme:light dark;--page:#fff;--panel:#f5f2ee;--line:#e8e3dd;--ink:#211b17;--muted:#675d55;--link:#a11d4a}
+@media (prefers-color-scheme:dark){:root{--page:#131110;--panel:#1b1917;--line:#2f2b28;--ink:#f0ebe6;--muted:#aca39b;--link:#ff9dbb}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem}

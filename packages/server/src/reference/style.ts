@@ -15,12 +15,12 @@ type ColourName =
 
 export const light: Palette = {
   page: '#ffffff',
-  panel: '#f5f7f9',
-  line: '#e0e5ea',
-  ink: '#1b232d',
-  muted: '#55616f',
-  link: '#0b5a9d',
-  focus: '#0b5a9d',
+  panel: '#f5f2ee',
+  line: '#e8e3dd',
+  ink: '#211b17',
+  muted: '#5f564e',
+  link: '#a11d4a',
+  focus: '#a11d4a',
   string: '#1a6b41',
   number: '#8a4b08',
   get: '#e6f0fa',
@@ -31,18 +31,18 @@ export const light: Palette = {
   patchInk: '#7d4a00',
   delete: '#fbe8e7',
   deleteInk: '#a02420',
-  planned: '#eef0f3',
-  plannedInk: '#4d5866',
+  planned: '#efebe6',
+  plannedInk: '#5a514a',
 };
 
 export const dark: Palette = {
-  page: '#11151a',
-  panel: '#191f26',
-  line: '#2a323c',
-  ink: '#e2e7ed',
-  muted: '#9ba7b4',
-  link: '#7db8f0',
-  focus: '#7db8f0',
+  page: '#131110',
+  panel: '#1b1917',
+  line: '#2f2b28',
+  ink: '#f0ebe6',
+  muted: '#aca39b',
+  link: '#ff9dbb',
+  focus: '#ff9dbb',
   string: '#8fd3a8',
   number: '#e8b878',
   get: '#152d45',
@@ -53,8 +53,8 @@ export const dark: Palette = {
   patchInk: '#edc27a',
   delete: '#3f1e1d',
   deleteInk: '#f3a39e',
-  planned: '#252d36',
-  plannedInk: '#aeb9c5',
+  planned: '#2f2b28',
+  plannedInk: '#bdb4ac',
 };
 
 /** The palette as CSS variables: `getInk` becomes `--get-ink`. */

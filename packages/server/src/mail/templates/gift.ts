@@ -116,14 +116,14 @@ const section = (
   gift: Gift,
   button: ButtonColors,
   ruled: boolean,
-): Html => html`<tr><td lang="${words.language}" align="center" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+): Html => html`<tr><td lang="${words.language}" align="center" style="padding:32px 24px;${ruled && 'border-top:1px solid #e8e3dd;'}${FONT};font-size:16px;line-height:1.5;color:#211b17">
 <h1 style="margin:0 0 8px;font-size:22px;line-height:1.3">${words.title}</h1>
 <p style="margin:0"><strong><bdi>${gift.from}</bdi></strong> ${words.sentYou}</p>
 <p style="margin:8px 0 0;font-size:34px;line-height:1.2;font-weight:700">${gift.amount}</p>
 <p style="margin:0 0 4px;font-size:14px;color:${MUTED}">${words.dollars}</p>
 <p style="margin:0 0 24px"><bdi>${gift.name}</bdi></p>
 <p style="margin:0 0 20px"><a href="${gift.url}" target="_blank" rel="noopener noreferrer" style="${buttonStyle(button)}">${words.button}</a></p>
-<p style="margin:0 0 16px;font-size:14px;color:${MUTED}">${words.code}: <strong style="font-family:ui-monospace,Consolas,monospace;color:#1b232d">${gift.code}</strong></p>
+<p style="margin:0 0 16px;font-size:14px;color:${MUTED}">${words.code}: <strong style="font-family:ui-monospace,Consolas,monospace;color:#211b17">${gift.code}</strong></p>
 <p style="margin:0;font-size:14px;color:${MUTED}">${words.warning}</p>
 </td></tr>
 `;

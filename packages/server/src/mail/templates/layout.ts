@@ -3,7 +3,7 @@ import { type Html, html } from '../../util/html.ts';
 import { oneLine, withoutLinks } from '../../util/text.ts';
 
 export const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
-export const MUTED = '#55616f';
+export const MUTED = '#675d55';
 
 interface Framed {
   readonly title: string;
@@ -29,14 +29,14 @@ export interface ButtonColors {
 export const buttonColors = (brand: Brand | undefined): ButtonColors =>
   brand?.color
     ? { background: brand.color, text: brand.textColor ?? '#ffffff' }
-    : { background: '#0b5a9d', text: '#ffffff' };
+    : { background: '#a11d4a', text: '#ffffff' };
 
 /** A logo with its name for programs that load no images, or a stripe of the colour alone. */
 const head = ({
   name,
   logoUrl,
   color,
-}: Brand): Html => html`<tr><td align="center" style="padding:${logoUrl ? '24px 24px 0' : '0'};border-top:6px solid ${color ?? '#e0e5ea'};border-radius:12px 12px 0 0;${FONT};font-size:18px;font-weight:700;color:#1b232d">${logoUrl !== null && html`<img src="${logoUrl}" alt="${oneLine(name ?? '', MAX_NAME_LENGTH)}" height="48" style="display:block;height:48px;width:auto;max-width:240px;border:0">`}</td></tr>
+}: Brand): Html => html`<tr><td align="center" style="padding:${logoUrl ? '24px 24px 0' : '0'};border-top:6px solid ${color ?? '#e8e3dd'};border-radius:12px 12px 0 0;${FONT};font-size:18px;font-weight:700;color:#211b17">${logoUrl !== null && html`<img src="${logoUrl}" alt="${oneLine(name ?? '', MAX_NAME_LENGTH)}" height="48" style="display:block;height:48px;width:auto;max-width:240px;border:0">`}</td></tr>
 `;
 
 /** Tables and inline styles, for old mail programs. */
@@ -48,10 +48,10 @@ export const framed = ({ title, preview, sections, footer, brand }: Framed): Htm
 <meta name="color-scheme" content="light">
 <title>${title}</title>
 </head>
-<body style="margin:0;padding:0;background:#f5f7f9">
+<body style="margin:0;padding:0;background:#f5f2ee">
 <div style="display:none;max-height:0;overflow:hidden;opacity:0">${preview}</div>
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f5f7f9"><tr><td align="center" style="padding:24px 12px">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;background:#ffffff;border:1px solid #e0e5ea;border-radius:12px">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f5f2ee"><tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;background:#ffffff;border:1px solid #e8e3dd;border-radius:12px">
 ${brand && head(brand)}${sections}
 </table>
 ${footer}</td></tr></table>
@@ -88,7 +88,7 @@ export function bilingual(subject: string, preview: string, parts: readonly Part
 }
 
 const section = ({ language, title, lines }: Part, ruled: boolean): Html =>
-  html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+  html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e8e3dd;'}${FONT};font-size:16px;line-height:1.5;color:#211b17">
 <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${title}</h1>
 ${lines.map(paragraph)}
 </td></tr>

@@ -69,7 +69,7 @@ const section = (
   title: string,
   rows: readonly Row[],
   ruled: boolean,
-): Html => html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+): Html => html`<tr><td lang="${language}" style="padding:32px 24px;${ruled && 'border-top:1px solid #e8e3dd;'}${FONT};font-size:16px;line-height:1.5;color:#211b17">
 <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${title}</h1>
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
 ${rows.map(row)}
@@ -79,7 +79,7 @@ ${rows.map(row)}
 
 const row = ([label, value]: Row): Html => html`<tr>
 <td style="padding:4px 16px 4px 0;${FONT};font-size:14px;vertical-align:top;color:${MUTED}">${label}</td>
-<td style="padding:4px 0;${FONT};font-size:16px;vertical-align:top;color:#1b232d;word-break:break-word"><bdi>${value}</bdi></td>
+<td style="padding:4px 0;${FONT};font-size:16px;vertical-align:top;color:#211b17;word-break:break-word"><bdi>${value}</bdi></td>
 </tr>
 `;
 
