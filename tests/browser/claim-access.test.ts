@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
@@ -15,8 +12,6 @@ import {
 } from './support/claim-visits.ts';
 import { paid, started, state } from './support/fake-claims.ts';
 
-const run = promisify(execFile);
-const root = path.resolve(import.meta.dirname, '../..');
 const STORY_LIMIT_MS = 90_000;
 const MAX_TABS = 20;
 const starknet = `0x04${'a1b2c3d4e5f60718'.repeat(4).slice(2)}`;
@@ -142,14 +137,4 @@ describe('the page', () => {
     const link = page.getByRole('link', { name: 'See the receipt' });
     expect(await link.getAttribute('href')).toBe('https://explorer.example/tx/0xfeed');
   });
-
-  it(
-    "type-checks with the browser's types",
-    async () => {
-      const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-      const { stdout } = await run(process.execPath, [tsc, '--noEmit', '--project', 'packages/web'], { cwd: root });
-      expect(stdout).toBe('');
-    },
-    STORY_LIMIT_MS,
-  );
 });
