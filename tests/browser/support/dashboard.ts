@@ -96,10 +96,15 @@ const RUN = `axe.run({ exclude: [['[data-base-ui-focus-guard]']] }).then(({ viol
     .filter(({ target }) => id !== 'region' || !document.querySelector(String(target[0]))?.closest('[data-base-ui-portal]'))
     .map(({ html }) => id + ': ' + html)))`;
 
+/** Colours in a transition have another contrast than those before and after it. */
+const SETTLED = `new Promise(requestAnimationFrame).then(() => Promise.allSettled(
+  document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished)))`;
+
 /** axe finds nothing, and nothing is wider than the screen. With `SVC_SCREENSHOTS=folder` it saves a picture. */
 export async function expectAccessible(page: Page, name?: string): Promise<void> {
   await picture(page, name);
   await page.evaluate(await axe);
+  await page.evaluate(SETTLED);
   expect(await page.evaluate(RUN)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }

@@ -6,3 +6,6 @@ export const basePath: string = new URL('..', script).pathname.replace(/\/$/, ''
 
 /** The interface is next to the dashboard. */
 export const apiUrl: string = new URL('../../v1', script).href;
+
+/** Of development's chain. */
+export const explorerUrl: string = new URL('../../sandbox/explorer', script).href;

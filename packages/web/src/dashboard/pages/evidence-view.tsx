@@ -5,6 +5,7 @@ import { StatusBadge } from '../../ui/badge.tsx';
 import { Link } from '../../ui/link.tsx';
 import { Card, DescriptionList, Note } from '../../ui/page.tsx';
 import { Hash, Money, Time } from '../../ui/values.tsx';
+import { explorerUrl } from '../place.ts';
 import { words } from '../words/evidence.ts';
 import { words as giftWords } from '../words/gifts.ts';
 import { words as shellWords } from '../words/shell.ts';
@@ -27,6 +28,7 @@ export function EvidenceView({ evidence, giftTo, more = [] }: EvidenceViewProps)
   const { chains } = useWords(giftWords);
   const { environments } = useWords(shellWords);
   const { steps, status } = evidence;
+  const isLocal = (chain: string | null) => chain === 'starknet' && evidence.environment === 'development';
   const isBurned = steps.some(({ name, state }) => name === 'BURNED' && state === 'DONE');
   return (
     <div className="stack evidence">
@@ -62,7 +64,7 @@ export function EvidenceView({ evidence, giftTo, more = [] }: EvidenceViewProps)
       </Card>
       <Card title={text.steps} actions={<StatusBadge status={status} />}>
         <ol className="steps">
-          {steps.map(({ name, state, hash, at }) => {
+          {steps.map(({ name, state, chain, hash, at }) => {
             const Icon = icons[state];
             return (
               <li key={name} className="step" data-state={state}>
@@ -74,7 +76,14 @@ export function EvidenceView({ evidence, giftTo, more = [] }: EvidenceViewProps)
                     {text.names[name]} <span className="hidden">{text.states[state]}</span>
                   </p>
                   <p className="soft">{text.notes[name]}</p>
-                  {hash !== null && <Hash value={hash} label={text.names[name]} full />}
+                  {hash !== null && (
+                    <Hash
+                      value={hash}
+                      label={text.names[name]}
+                      href={isLocal(chain) ? `${explorerUrl}/tx/${hash}` : undefined}
+                      full
+                    />
+                  )}
                 </div>
                 <p className="step-time soft">
                   <Time value={at} exact none={state === 'WAITING' ? text.states.WAITING : '–'} />
