@@ -73,6 +73,7 @@ export const pages: readonly DashboardPage[] = [
   { name: 'sandbox', path: '/sandbox', group: 'sandbox', icon: FlaskConical, load: () => import('./pages/sandbox.tsx') },
   { name: 'operator', path: '/operator', group: 'operator', icon: Server, load: () => import('./pages/operator.tsx') },
   { name: 'operatorOrganizations', path: '/operator/organizations', group: 'operator', icon: Building2, load: () => import('./pages/operator-organizations.tsx') },
+  { name: 'operatorOrganizations', path: '/operator/organizations/$id', load: () => import('./pages/operator-organization.tsx') },
   { name: 'operatorAccounts', path: '/operator/accounts', group: 'operator', icon: WalletCards, load: () => import('./pages/operator-accounts.tsx') },
   { name: 'operatorStuck', path: '/operator/stuck', group: 'operator', icon: TriangleAlert, load: () => import('./pages/operator-stuck.tsx') },
   { name: 'operatorJobs', path: '/operator/jobs', group: 'operator', icon: ListChecks, load: () => import('./pages/operator-jobs.tsx') },
