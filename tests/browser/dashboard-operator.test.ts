@@ -27,7 +27,7 @@ describe("the operator's pages", () => {
     await stuckPurchase(dashboards.service);
     const { page, complaints } = await open('');
     await shows(page, 'Deployment');
-    await page.getByText(/purchases have been open for more than ten minutes/).waitFor();
+    await page.getByText(/^Purchases open for more than ten minutes/).waitFor();
     await page.getByText('PostgreSQL').waitFor();
     await expectAccessibleEverywhere(page);
     await page.getByRole('link', { name: 'Look' }).first().click();

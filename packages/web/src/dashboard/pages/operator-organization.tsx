@@ -53,7 +53,7 @@ function Facts({ organization }: { organization: Organization }) {
     ] as const;
   };
   return (
-    <div className="stack">
+    <Section title={text.use}>
       <Card>
         <DescriptionList
           columns={2}
@@ -70,7 +70,7 @@ function Facts({ organization }: { organization: Organization }) {
           </Card>
         ))}
       </div>
-    </div>
+    </Section>
   );
 }
 

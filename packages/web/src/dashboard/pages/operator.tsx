@@ -121,12 +121,15 @@ function Checks({ checks }: Pick<Health, 'checks'>) {
           rowKey={({ name }) => name}
           columns={[
             { key: 'name', label: text.check, cell: ({ name }) => names[name] ?? name },
-            { key: 'word', label: text.result, cell: ({ word }) => meanings[word] ?? word },
             {
-              key: 'level',
-              label: text.level,
-              align: 'end',
-              cell: ({ level }) => <StatusBadge status={level} label={text.levels[level]} tone={levelTones[level]} />,
+              key: 'result',
+              label: text.result,
+              cell: ({ level, word }) => (
+                <div className="row">
+                  <StatusBadge status={level} label={text.levels[level]} tone={levelTones[level]} />
+                  {level !== 'ok' && <span>{meanings[word] ?? word}</span>}
+                </div>
+              ),
             },
           ]}
           empty={null}
@@ -150,7 +153,7 @@ function Process({ health }: { health: Health }) {
             [text.version, health.version],
             [text.role, text.roles[health.role]],
             [text.running, <Time key="started" value={health.startedAt} exact />],
-            [text.relays, text.relayFacts(formatCount(attention.openRelays, language))],
+            [text.relays, formatCount(attention.openRelays, language)],
             [text.database, text.databaseFacts(database.version, formatBytes(database.sizeBytes, language))],
             [text.connections, text.connectionFacts(String(busy), String(idle), String(waiting))],
             ...disk.map(
