@@ -1,5 +1,6 @@
 // Requests a second of the whole service beside a bare node:http server that runs the same SQL on the same PostgreSQL.
 // Measured in turns within one run, because the machine's speed drifts; the ratio is what counts. npm run bench:http
+// With BENCH_REQUEST_LOG=on the second side is the service without its request log, instead of the bare server.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { startEmbedded } from '@svc/store';
@@ -16,10 +17,16 @@ const CONNECTIONS = 32;
 
 const dataDir = await newDataDir();
 const postgres = await startEmbedded({ dataDir });
-const service = await startServer({
-  dataDir,
-  env: { DATABASE_URL: postgres.url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' },
-});
+const isLogBench = process.env.BENCH_REQUEST_LOG === 'on';
+const env = {
+  DATABASE_URL: postgres.url,
+  RATE_LIMIT_PER_MINUTE: '1000000000',
+  LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
+  // Jobs on one side alone would not be fair.
+  ...(isLogBench && { SVC_ROLE: 'api' }),
+};
+const service = await startServer({ dataDir, env });
+const unlogged = isLogBench ? await startUnlogged() : undefined;
 const bare = await startBareServer(postgres.url);
 try {
   const { organizationId } = service.credentials;
@@ -28,6 +35,7 @@ try {
   await compare('GET /v1/organization', '/organization', `/organization/${organizationId}`, headers);
 } finally {
   bare.stop();
+  await unlogged?.end();
   await service.end();
   await postgres.stop();
 }
@@ -35,7 +43,9 @@ try {
 async function compare(name: string, path: string, barePath: string, headers: Record<string, string>): Promise<void> {
   const sides = [
     { label: 'svc', url: service.credentials.baseUrl + path, headers, rates: [] as number[], p99: [] as number[] },
-    { label: 'bare', url: bare.origin + barePath, headers: {}, rates: [] as number[], p99: [] as number[] },
+    unlogged
+      ? { label: 'off', url: unlogged.credentials.baseUrl + path, headers, rates: [] as number[], p99: [] as number[] }
+      : { label: 'bare', url: bare.origin + barePath, headers: {}, rates: [] as number[], p99: [] as number[] },
   ];
   for (const side of sides) await load(side.url, side.headers, CONNECTIONS, WARM_UP_MS);
   for (let round = 0; round < ROUNDS; round++) {
@@ -48,9 +58,16 @@ async function compare(name: string, path: string, barePath: string, headers: Re
   }
   const [svc, yardstick] = sides.map(({ rates }) => median(rates));
   const ratios = sides[0]?.rates.map((rate, round) => rate / (sides[1]?.rates[round] ?? 1)) ?? [];
-  console.log(`${name}: ${svc?.toFixed(0)}/s beside ${yardstick?.toFixed(0)}/s bare`);
+  console.log(`${name}: ${svc?.toFixed(0)}/s beside ${yardstick?.toFixed(0)}/s ${sides[1]?.label}`);
   console.log(`  ratio ${median(ratios).toFixed(2)} (rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
   console.log(`  p99 ${sides.map(({ label, p99 }) => `${label} ${median(p99).toFixed(1)} ms`).join(', ')}`);
+}
+
+/** Another process on the same database, with the same keys. */
+async function startUnlogged() {
+  const { publicKey, secretKey } = service.credentials;
+  const keys = { SVC_DEV_PUBLIC_KEY: publicKey, SVC_DEV_SECRET_KEY: secretKey };
+  return startServer({ env: { ...env, ...keys, REQUEST_LOG: 'off' } });
 }
 
 async function startBareServer(databaseUrl: string): Promise<{ origin: string; stop(): void }> {

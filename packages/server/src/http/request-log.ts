@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { AnswerOf, endpoints, QueryOf } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,8 +8,10 @@ import { type Caller, microsOf, olderThan, readCursor, toCursorPage } from './ca
 
 const WRITE_EVERY_MS = 1_000;
 const ROWS_A_STATEMENT = 500;
-/** About two megabytes. A database that is slower than that loses rows, not memory. */
-const MAX_WAITING = 5_000;
+/** About a megabyte. A flood of requests, and a slow database, lose rows, not memory. */
+const MAX_WAITING = 2_000;
+/** At most 2,000 rows a second, some per cent of a core: the log of a flood must not slow its requests. */
+const BETWEEN_STATEMENTS_MS = 250;
 const KEPT_DAYS = 7;
 const DELETED_AT_ONCE = 5_000;
 const MAX_IGNORED_FIELDS = 20;
@@ -43,12 +46,13 @@ export class RequestLog {
     this.#running = this.#run();
   }
 
-  add(entry: Entry): void {
+  /** `entry` is called where there is room for it. */
+  add(entry: () => Entry): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.dropped += 1;
       return;
     }
-    this.#waiting.push(entry);
+    this.#waiting.push(entry());
     if (this.#waiting.length === ROWS_A_STATEMENT) this.#wakeup.notify();
   }
 
@@ -61,21 +65,22 @@ export class RequestLog {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      await this.#wakeup.wait(WRITE_EVERY_MS);
+      const isFull = this.#waiting.length >= ROWS_A_STATEMENT;
+      await (isFull ? pause(BETWEEN_STATEMENTS_MS) : this.#wakeup.wait(WRITE_EVERY_MS));
       await this.#write();
     }
+    while (this.#waiting.length > 0) await this.#write();
   }
 
   async #write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const some = this.#waiting.splice(0, ROWS_A_STATEMENT);
-      try {
-        await insertRequests(this.#db, some);
-      } catch (error) {
-        // Not written again: a request is not worth holding back the next ones.
-        this.dropped += some.length;
-        this.#log.warn({ err: error, requests: some.length }, 'request log not written');
-      }
+    const some = this.#waiting.splice(0, ROWS_A_STATEMENT);
+    if (some.length === 0) return;
+    try {
+      await insertRequests(this.#db, some);
+    } catch (error) {
+      // Not written again: a request is not worth holding back the next ones.
+      this.dropped += some.length;
+      this.#log.warn({ err: error, requests: some.length }, 'request log not written');
     }
   }
 }
@@ -112,7 +117,7 @@ export function writeRequestLog(v1: FastifyInstance, requestLog: RequestLog | un
   if (!requestLog) return;
   v1.addHook('onResponse', (request, reply, done) => {
     const { caller } = request;
-    if (caller && isLogged(caller, request.method)) requestLog.add(entryOf(request, reply, caller));
+    if (caller && isLogged(caller, request.method)) requestLog.add(() => entryOf(request, reply, caller));
     done();
   });
 }
@@ -221,16 +226,16 @@ function toItem(row: Omit<Row, 'id'> & { id: string }): Item {
 /** Rows that are too old, and those above the number that an environment may keep. Bounded batches, so that no lock is held for long. */
 export async function deleteOldRequests(db: Db, rowsKept: number, signal: AbortSignal): Promise<void> {
   await deleteBatches(db, signal, sql`at < now() - make_interval(days => ${KEPT_DAYS})`);
-  const full = await db.rows<{ organization_id: string; environment: string; at: Date }>(sql`
+  const full = await db.rows<{ organization_id: string; environment: string; at: string }>(sql`
     select organization_id, environment, at from environments cross join lateral (
-      select at from request_log
+      select at::text as at from request_log
        where request_log.organization_id = environments.organization_id
          and request_log.environment = environments.environment
        order by request_log.at desc, request_log.id desc offset ${rowsKept} limit 1
     ) oldest`);
   for (const { organization_id, environment, at } of full) {
     const own = sql`organization_id = ${organization_id} and environment = ${environment}`;
-    await deleteBatches(db, signal, sql`${own} and at <= ${at}`);
+    await deleteBatches(db, signal, sql`${own} and at <= ${at}::timestamptz`);
   }
 }
 
