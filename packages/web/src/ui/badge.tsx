@@ -71,6 +71,9 @@ const words = defineWords({
   },
 });
 
+/** For filters. */
+export const useStatusNames = (): Readonly<Record<string, string>> => useWords(words);
+
 export interface StatusBadgeProps {
   /** A status of the interface; unknown ones are shown as they are. */
   status: string;

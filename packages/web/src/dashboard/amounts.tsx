@@ -1,0 +1,32 @@
+import type { Chain, ChainToken } from '@svc/protocol';
+import { useCallback } from 'react';
+import { Money } from '../ui/values.tsx';
+import { useRead } from './api.ts';
+import { withDecimals } from './tokens.ts';
+
+export const FRI_DECIMALS = 18;
+
+/** Decimals of the tokens that the deployment knows; undefined while they load, and where no chain is configured. */
+export function useDecimals(): (chain: Chain, token: ChainToken) => number | undefined {
+  const { data } = useRead('GET /config');
+  return useCallback(
+    (chain, token) => data?.tokens.find((known) => known.chain === chain && known.token === token)?.decimals,
+    [data],
+  );
+}
+
+export interface TokenAmountProps {
+  raw: string | undefined;
+  token: ChainToken | null | undefined;
+  decimals: number | undefined | null;
+}
+
+export function TokenAmount({ raw, token, decimals }: TokenAmountProps) {
+  if (raw === undefined) return <>–</>;
+  if (!token || decimals == null) return <span className="number">{raw}</span>;
+  return <Money amount={withDecimals(raw, decimals)} unit={token} />;
+}
+
+export function Gas({ fri }: { fri: string | null }) {
+  return fri === null ? <>–</> : <Money amount={withDecimals(fri, FRI_DECIMALS)} unit="STRK" />;
+}
