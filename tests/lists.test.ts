@@ -234,6 +234,11 @@ describe('the details of a transaction', () => {
       relay: { account: string };
       feePayer: string;
     };
+    const { records } = body as { records: Tx[] };
+    const byId = (await app.get(`/transactions/${records[1]?.id}/details`)).body as typeof body & { records: Tx[] };
+    expect(byId).toMatchObject({ transaction: { id: records[1]?.id } });
+    const idsOf = (all: Tx[]) => all.map(({ id }) => id);
+    expect(idsOf(byId.records)).toEqual(expect.arrayContaining(idsOf(records)));
     expect(BigInt(calls[0]?.caller ?? 0)).toBe(BigInt(ana.address));
     expect(feePayer).toBe(relay.account);
     expect(events.filter(({ name }) => name === 'Transfer').map(({ values }) => values[2])).toContainEqual({

@@ -25,8 +25,9 @@ const MAX_EVENTS = 500;
 const MAX_CALLS = 500;
 
 export async function transactionDetails(deps: DetailsDeps, caller: Caller, hashOrId: string): Promise<Answer> {
-  const [first, ...others] = await findRecords(deps, caller, hashOrId);
+  const [first] = await findRecords(deps, caller, hashOrId);
   const { relayId, transactionHash = '', chain } = first;
+  const others = (await findRecords(deps, caller, transactionHash)).filter(({ id }) => id !== first.id);
   const relay = relayId === undefined ? undefined : await findRelay(deps.reads, relayId);
   const onChain = chain === 'STARKNET' ? await readChain(deps, caller.environment, BigInt(transactionHash)) : undefined;
   const calls = await callsOfTransaction(deps.reads, relay, onChain?.invoke);
