@@ -7,6 +7,7 @@ import { Hash, Time } from '../ui/values.tsx';
 import { TokenAmount, useDecimals } from './amounts.tsx';
 import { words } from './words/transactions.ts';
 import { useWords } from './words.ts';
+import './transaction-table.css';
 
 export interface TransactionTableProps {
   label: string;

@@ -5,7 +5,7 @@ import { Chart, type ChartSeries } from '../../ui/chart.tsx';
 import { localeOf, useLanguage } from '../../ui/language.ts';
 import { Card, ErrorNote, Figure, PageHeader, Skeleton } from '../../ui/page.tsx';
 import { formatMoney, Money } from '../../ui/values.tsx';
-import { FRI_DECIMALS, Gas } from '../amounts.tsx';
+import { FRI_DECIMALS } from '../amounts.tsx';
 import { useRead } from '../api.ts';
 import { useSearchParam } from '../navigation.ts';
 import { useEvery } from '../polling.ts';
@@ -110,11 +110,12 @@ function Figures({ overview: { balance, totals, previousTotals } }: { overview: 
   const language = useLanguage();
   const number = new Intl.NumberFormat(localeOf(language));
   const change = useChangeText();
+  const strk = (fri: string) => number.format(Number(withDecimals(fri, FRI_DECIMALS)));
   const usd = (amount: number) => formatMoney(String(amount), 'USD', language);
   const counts = ['wallets', 'transactions', 'failedTransactions'] as const;
   const labels = { wallets: text.wallets, transactions: text.transactions, failedTransactions: text.failures };
   return (
-    <div className="figures">
+    <div className="figures overview-figures">
       <Figure
         label={text.available}
         value={<Money amount={balance.availableUsd} />}
@@ -140,15 +141,12 @@ function Figures({ overview: { balance, totals, previousTotals } }: { overview: 
       />
       <Figure
         label={text.gas}
-        value={<Gas fri={shortened(totals.gasFri)} />}
-        note={text.before(formatMoney(withDecimals(shortened(previousTotals.gasFri), FRI_DECIMALS), 'STRK', language))}
+        value={strk(totals.gasFri)}
+        note={`STRK · ${text.before(strk(previousTotals.gasFri))}`}
       />
     </div>
   );
 }
-
-/** To a millionth of a STRK. */
-const shortened = (fri: string) => (fri.length > 12 ? fri.slice(0, -12) + '0'.repeat(12) : fri);
 
 function useChangeText(): (now: number, before: number) => string {
   const text = useWords(words);

@@ -13,6 +13,7 @@ import { useNavigateTo, useSearchParam } from '../navigation.ts';
 import { givenOf, useEvery } from '../polling.ts';
 import { words } from '../words/requests.ts';
 import { useWords } from '../words.ts';
+import './requests.css';
 
 type Filters = NonNullable<InputOf<'GET /organization/requests'>['query']>;
 type Method = NonNullable<Filters['method']>;
@@ -111,13 +112,13 @@ function RequestTable({ rows, empty }: { rows: readonly LoggedRequest[] | undefi
           key: 'request',
           label: text.request,
           cell: ({ method, path, ignoredFields }) => (
-            <>
-              <span className="row">
+            <span>
+              <span className="request">
                 <Badge>{method}</Badge>
                 <span className="mono">{path}</span>
               </span>
               {ignoredFields.length > 0 && <span className="soft">{text.ignored(ignoredFields.join(', '))}</span>}
-            </>
+            </span>
           ),
         },
         {
@@ -134,7 +135,7 @@ function RequestTable({ rows, empty }: { rows: readonly LoggedRequest[] | undefi
           key: 'duration',
           label: text.duration,
           align: 'end',
-          cell: ({ durationMs }) => <span className="number">{text.ms(number.format(durationMs))}</span>,
+          cell: ({ durationMs }) => <span className="number duration">{text.ms(number.format(durationMs))}</span>,
         },
         {
           key: 'id',

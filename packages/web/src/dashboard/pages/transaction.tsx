@@ -205,12 +205,12 @@ function Events({ details: { events, hasAllEvents } }: { details: TransactionDet
           columns={[
             {
               key: 'name',
-              label: text.events,
+              label: text.event,
               cell: ({ name, token, keys }) => (
-                <>
+                <span>
                   <span className="mono">{name ?? `${keys[0]?.slice(0, 10)}…`}</span>
                   {token && <span className="soft"> · {token}</span>}
-                </>
+                </span>
               ),
             },
             {

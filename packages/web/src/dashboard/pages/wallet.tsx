@@ -19,6 +19,7 @@ import { TransactionTable } from '../transaction-table.tsx';
 import { words } from '../words/wallets.ts';
 import { useWords } from '../words.ts';
 import { DeploymentBadge } from './wallets.tsx';
+import './wallet.css';
 
 export default function WalletPage() {
   const text = useWords(words);
@@ -204,7 +205,7 @@ function Policies({ session: { policies } }: { session: SessionOnChain }) {
       maximumFractionDigits: 1,
     }).format(seconds / (seconds >= 3_600 ? 3_600 : 60));
   return (
-    <ul className="plain">
+    <ul className="policies">
       {policies.map((policy) => {
         const amount = (raw: string) =>
           policy.token && policy.decimals !== null
