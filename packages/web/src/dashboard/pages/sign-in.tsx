@@ -1,13 +1,101 @@
-import { EmptyState, PageHeader } from '../../ui/page.tsx';
-import { words } from '../words/shell.ts';
+import { startAuthentication } from '@simplewebauthn/browser';
+import { Fingerprint, Mail, MailCheck } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { Card, EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
+import { useChange } from '../api.ts';
+import { useForm } from '../form.ts';
+import { openDashboard, passkeyUse } from '../sign-in.ts';
+import { words } from '../words/members.ts';
 import { useWords } from '../words.ts';
 
 export default function SignInPage() {
   const text = useWords(words);
+  const [sentTo, setSentTo] = useState<string>();
   return (
     <main className="outside">
-      <PageHeader title={text.pages.signIn} />
-      <EmptyState title={text.notBuilt} />
+      <PageHeader title={text.signIn} description={text.signInBody} />
+      <Card>
+        {sentTo === undefined ? (
+          <div className="stack">
+            <MailForm onSent={setSentTo} />
+            <p className="soft or">{text.or}</p>
+            <PasskeySignIn />
+          </div>
+        ) : (
+          <EmptyState
+            icon={MailCheck}
+            title={text.sent}
+            action={<Button onClick={() => setSentTo(undefined)}>{text.otherAddress}</Button>}
+          >
+            {text.sentBody(sentTo)}
+          </EmptyState>
+        )}
+      </Card>
     </main>
+  );
+}
+
+function MailForm({ onSent }: { onSent: (email: string) => void }) {
+  const text = useWords(words);
+  const { mutateAsync } = useChange('POST /session/mail-links');
+  const form = useForm({
+    initial: { email: '' },
+    onSubmit: async ({ email }) => {
+      await mutateAsync({ body: { email: email.trim() } });
+      onSent(email.trim());
+    },
+  });
+  return (
+    <form className="stack" onSubmit={form.onSubmit}>
+      <TextField {...form.field('email')} label={text.email} type="email" autoComplete="username" required autoFocus />
+      <ErrorNote error={form.failure} />
+      <Button type="submit" kind="primary" icon={Mail} pending={form.pending}>
+        {text.sendLink}
+      </Button>
+    </form>
+  );
+}
+
+function PasskeySignIn() {
+  const text = useWords(words);
+  const options = useChange('POST /session/passkeys/options');
+  const verify = useChange('POST /session/passkeys/verify');
+  const [isCancelled, setCancelled] = useState(false);
+  const use = passkeyUse();
+  const signIn = async () => {
+    setCancelled(false);
+    const { options: optionsJSON } = await options.mutateAsync({});
+    const response = await startAuthentication({ optionsJSON: optionsJSON as never }).catch(() => undefined);
+    if (!response) return setCancelled(true);
+    await verify.mutateAsync({ body: { response: { ...response } } });
+    openDashboard();
+  };
+  if (!use.possible) {
+    return (
+      <Note tone="plain">
+        {use.url === undefined ? (
+          text.passkeysUnavailable
+        ) : (
+          <>
+            {text.passkeysByName} <a href={use.url}>{new URL(use.url).host}</a>
+          </>
+        )}
+      </Note>
+    );
+  }
+  return (
+    <>
+      <Button
+        icon={Fingerprint}
+        pending={options.isPending || verify.isPending}
+        onClick={() => void signIn().catch(() => undefined)}
+      >
+        {text.withPasskey}
+      </Button>
+      {isCancelled && <Note tone="warn">{text.passkeyFailed}</Note>}
+      <ErrorNote error={options.error ?? verify.error} />
+    </>
   );
 }
