@@ -117,10 +117,6 @@ describe("the operator's pages", () => {
       .getByLabel(/E-mail address of the owner/)
       .fill('ana@tienda.example');
     await confirm(page, 'Create');
-    await dialog(page)
-      .getByText(/dashboard\/invitation/)
-      .waitFor();
-    await confirm(page, 'Done');
     await shows(page, name);
     await page.getByRole('cell', { name: 'ana@tienda.example' }).waitFor();
     await page.getByRole('button', { name: 'New keys' }).click();

@@ -1,6 +1,7 @@
 import type { Environment } from '@svc/protocol';
 import type { Database, Db } from '@svc/store';
 import type { Logger } from 'pino';
+import { operatorOf } from './audit-log.ts';
 import { checkToken } from './auth/check-token.ts';
 import type { UserTokens } from './auth/user-tokens.ts';
 import { createCctpBridge } from './bridge/cctp-bridge.ts';
@@ -31,10 +32,10 @@ import * as indexer from './indexer/module.ts';
 import { queueGiftMails } from './mail/mail.ts';
 import type { Mailers } from './mail/mailers.ts';
 import * as mail from './mail/module.ts';
-import { ensurePerson, insertMember } from './members/member-store.ts';
+import { inviteMember } from './members/members.ts';
 import * as members from './members/module.ts';
 import { passkeySiteOf } from './members/passkeys.ts';
-import { createLink, type DevelopmentOwner, pathOfLink } from './members/sessions.ts';
+import type { DevelopmentOwner } from './members/sessions.ts';
 import * as operator from './operator/module.ts';
 import { findBrand } from './organizations/branding.ts';
 import * as organizations from './organizations/module.ts';
@@ -210,7 +211,12 @@ export function createModules(platform: Platform): Modules {
     readiness: () => readReadiness({ db, health: platform.health, checks }),
     reconciling: reconciling({ db, networks, outcomes }),
     sponsorLimits: sponsorLimitsOf(config),
-    inviteOwner: (tx, invitation) => inviteOwner(tx, addresses.public, invitation),
+    inviteOwner: async (tx, { organizationId, email, operator }) => {
+      const mails = { publicUrl: addresses.public, mailEnvironment: mailEnvironmentOf(config) };
+      const actor = operatorOf(organizationId, 'production', operator);
+      const { invitationUrl } = await inviteMember(tx, mails, actor, { email, role: 'OWNER' });
+      return invitationUrl ?? null;
+    },
   });
   return {
     handlers: {
@@ -237,18 +243,6 @@ export function createModules(platform: Platform): Modules {
     routes: all.flatMap(({ routes }) => (routes ? [routes] : [])),
     checkNonces: relays.checkNonces,
   };
-}
-
-/** Answers the link to hand over. */
-async function inviteOwner(
-  tx: Db,
-  publicUrl: string,
-  { organizationId, email }: { readonly organizationId: string; readonly email: string },
-): Promise<string> {
-  const { id: personId } = await ensurePerson(tx, email);
-  const memberId = await insertMember(tx, { organizationId, personId, role: 'OWNER', joined: false });
-  const { token } = await createLink(tx, { personId, purpose: 'INVITATION', organizationId, memberId });
-  return publicUrl + pathOfLink('INVITATION', token);
 }
 
 /** What `reconcile` needs of the capabilities whose payments it imports. */
