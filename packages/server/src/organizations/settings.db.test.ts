@@ -139,6 +139,7 @@ describe('settings of an environment', () => {
         action: 'settings.updated',
         target: null,
         actor: caller.secretKeyId,
+        actorName: null,
         changes: { jwtIssuer: 'one' },
         createdAt: expect.any(String),
       },
