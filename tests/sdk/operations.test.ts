@@ -29,6 +29,9 @@ const operations = [
 
 /** Additions of this library. */
 const additions = [
+  'settings.checkToken',
+  'settings.getBranding',
+  'settings.updateBranding',
   'sessions.setupSession',
   'changeEncryptKey',
   'getEncryptionHistory',

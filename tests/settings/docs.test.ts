@@ -32,10 +32,13 @@ describe('the guide to settings', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const [changed, settings, limited, sponsorship, unlimited, revoked, hidden, made, renamed, removed, credited, log] =
-      answers;
+    const [changed, settings, checked, branded, brand, limited, sponsorship, unlimited, ...others] = answers;
+    const [revoked, hidden, made, renamed, removed, credited, log] = others;
     expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
     expect(settings).toEqual(changed);
+    expect(checked).toMatchObject({ valid: false, externalUserId: null });
+    expect(branded).toMatchObject({ name: 'Tienda Azul', color: '#0b5a9d' });
+    expect(brand).toEqual(branded);
     expect(limited).toMatchObject({ userDailyTransactions: 500, allowedEntrypoints: ['transfer', 'approve'] });
     expect(sponsorship).toMatchObject({ ...limited, user: { externalUserId: 'ana' } });
     expect(unlimited).toMatchObject({ userDailyTransactions: null, allowedEntrypoints: null });
@@ -81,6 +84,7 @@ describe("the operator's commands", () => {
       'operator settings.updated',
       'operator key.created',
       'operator key.created',
+      'operator organization.created',
     ]);
   });
 });

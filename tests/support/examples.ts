@@ -390,5 +390,6 @@ export function badExampleOf(endpoint: Endpoint, example: Example): Example {
   if (params) {
     return { ...rest, params: Object.fromEntries(Object.keys(params).map((name) => [name, TOO_LONG])) };
   }
-  return { query: rest.query === undefined ? 'page=0&limit=0' : '' };
+  const { required = [] } = (endpoint.query ?? {}) as { required?: readonly string[] };
+  return { query: required.length === 0 ? 'page=0&limit=0&range=never' : '' };
 }
