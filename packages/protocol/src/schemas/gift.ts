@@ -28,7 +28,7 @@ export const Gift = Type.Object(
     id: Type.String(),
     code: Type.String({
       description:
-        'Unique gift code. Empty in production where the public key alone reads gifts; whoever creates one gets it',
+        'Unique gift code. Empty in production where the public key alone reads gifts, except in the answer that creates one',
     }),
     claimUrl: Type.String({ description: 'Where anyone who has the code redeems it; empty where the code is' }),
     name: Type.String(),

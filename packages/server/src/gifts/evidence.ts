@@ -102,7 +102,7 @@ export async function getSharedEvidence(
 const MAC_BYTES = 16;
 const TOKEN = /^(?<payload>(?<id>[a-z]+_[0-9a-z]{26})\.(?<expires>[0-9a-z]{1,10}))\.(?<mac>[\w-]{22})$/;
 
-/** `redeem.expiry.MAC`: every replica can check it, nobody else can make one. */
+/** `redeem.expiry.MAC`: every replica can check it, and only they can make one. */
 export class EvidenceLinks {
   readonly #key: Uint8Array;
 

@@ -77,7 +77,7 @@ export function isExpired({ expiresAt }: Pick<GiftRecord, 'expiresAt'>, nowMs: n
 /** Anyone can read a public key, so it does not show who gets a gift. */
 export const seesRecipients = ({ proof }: Pick<Caller, 'proof'>): boolean => proof !== 'public key';
 
-/** In production it does not show codes either: each is worth its gift. Whoever creates a gift gets its code then. */
+/** In production it does not show codes either: each is worth its gift. The answer that creates a gift has its code. */
 export const seesCodes = ({ proof, environment }: Pick<Caller, 'proof' | 'environment'>): boolean =>
   proof !== 'public key' || environment !== 'production';
 

@@ -32,7 +32,7 @@ export interface Invited {
   readonly invitationUrl: string | undefined;
 }
 
-/** Another invitation to somebody who has not joined replaces the first. */
+/** A second invitation of a person who has not joined replaces the first. */
 export async function inviteMember(
   tx: Db,
   mails: LinkMails,
@@ -168,7 +168,7 @@ async function sendInvitation(
   return true;
 }
 
-/** Nothing happens for an address that nobody signs in with, or that was sent enough links lately. */
+/** Nothing happens for an unknown address, or one that was sent enough links lately. */
 export function sendSignInLink(db: Db, mails: LinkMails, email: string): Promise<void> {
   return db.tx(async (tx) => {
     const { mailEnvironment, publicUrl } = mails;

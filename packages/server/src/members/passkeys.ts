@@ -164,7 +164,7 @@ async function storeChallenge(db: Db, challenge: string, sessionId: string | nul
     values (${hash('sha256', challenge, 'buffer')}, ${sessionId}, now() + make_interval(mins => ${CHALLENGE_MINUTES}))`);
 }
 
-/** Whether it was open, and for this use. It is used up whatever the signature says. */
+/** Whether it was open, and for this use. A wrong signature uses it up too. */
 async function useChallenge(db: Db, challenge: string, sessionId: string | null): Promise<boolean> {
   const used = await db.run(sql`
     delete from passkey_challenges

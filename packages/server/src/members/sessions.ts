@@ -5,7 +5,7 @@ import { newId } from '../util/ids.ts';
 import { oneLine } from '../util/text.ts';
 import * as store from './member-store.ts';
 
-/** A session that nobody uses ends after this; the dashboard of a whole working day stays open. */
+/** An unused session ends after this; a dashboard stays open for a working day. */
 const IDLE_HOURS = 12;
 const MAX_DAYS = 30;
 const DAY_MS = 86_400_000;

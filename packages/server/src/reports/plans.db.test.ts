@@ -65,7 +65,7 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** Rows that a statement read from its tables, whoever they belong to. */
+/** Rows that a statement read from its tables, of all organisations. */
 async function rowsRead(work: (reads: typeof database.db) => Promise<unknown>): Promise<number> {
   let read = 0;
   const explain = async (query: Sql) => {

@@ -4,6 +4,7 @@ import { oneLine, withoutLinks } from '../../util/text.ts';
 import {
   type ButtonColors,
   buttonColors,
+  buttonStyle,
   type FilledTemplate,
   FONT,
   framed,
@@ -97,9 +98,6 @@ ${gift.url}
 ${code}: ${gift.code}
 
 ${warning}`;
-
-const buttonStyle = ({ background, text }: ButtonColors): string =>
-  `display:inline-block;padding:14px 28px;border-radius:8px;background:${background};color:${text};${FONT};font-size:17px;font-weight:600;text-decoration:none`;
 
 const page = (gift: Gift, brand: Brand | undefined): Html =>
   framed({

@@ -31,6 +31,9 @@ export const buttonColors = (brand: Brand | undefined): ButtonColors =>
     ? { background: brand.color, text: brand.textColor ?? '#ffffff' }
     : { background: '#a11d4a', text: '#ffffff' };
 
+export const buttonStyle = ({ background, text }: ButtonColors): string =>
+  `display:inline-block;padding:14px 28px;border-radius:8px;background:${background};color:${text};${FONT};font-size:17px;font-weight:600;text-decoration:none`;
+
 /** A logo with its name for programs that load no images, or a stripe of the colour alone. */
 const head = ({
   name,

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../util/html.ts';
 import { oneLine, withoutLinks } from '../../util/text.ts';
-import { type FilledTemplate, FONT, framed, MUTED } from './layout.ts';
+import { buttonColors, buttonStyle, type FilledTemplate, FONT, framed, MAX_NAME_LENGTH, MUTED } from './layout.ts';
 
 export interface SignInContent {
   readonly url: string;
@@ -14,9 +14,6 @@ export interface InvitationContent extends SignInContent {
   /** The e-mail address of the owner; null at the command line. */
   readonly invitedBy: string | null;
 }
-
-/** Keeps the subject readable. */
-const MAX_NAME_LENGTH = 80;
 
 interface Words {
   readonly language: string;
@@ -83,10 +80,10 @@ function letter(subject: string, url: string, languages: readonly Words[]): Fill
   };
 }
 
-const BUTTON = `display:inline-block;padding:14px 28px;border-radius:8px;background:#0b5a9d;color:#ffffff;${FONT};font-size:17px;font-weight:600;text-decoration:none`;
+const BUTTON = buttonStyle(buttonColors(undefined));
 
 const section = (words: Words, url: string, ruled: boolean): Html =>
-  html`<tr><td lang="${words.language}" align="center" style="padding:32px 24px;${ruled && 'border-top:1px solid #e0e5ea;'}${FONT};font-size:16px;line-height:1.5;color:#1b232d">
+  html`<tr><td lang="${words.language}" align="center" style="padding:32px 24px;${ruled && 'border-top:1px solid #e8e3dd;'}${FONT};font-size:16px;line-height:1.5;color:#211b17">
 <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3"><bdi>${words.title}</bdi></h1>
 <p style="margin:0 0 20px"><a href="${url}" target="_blank" rel="noopener noreferrer" style="${BUTTON}">${words.button}</a></p>
 ${words.lines.map(
