@@ -1,7 +1,6 @@
 export * from './endpoint.ts';
 export * from './endpoints/index.ts';
 export * from './enums.ts';
-export * from './errors.ts';
 export { exampleOf, referredName, type Schema, type Schemas } from './examples/example.ts';
 export { alsoInExample } from './examples/sample-values.ts';
 export { errorsOf, openApiDocument } from './openapi.ts';
@@ -46,10 +45,4 @@ export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.
 export { Transaction, TransactionDetails } from './schemas/transaction.ts';
 export { CreatedWallet, ListedWallet, ReplacedEncryption, Wallet, WalletChainState } from './schemas/wallet.ts';
 export { type CreditedDeposit, Delivery, Event, type EventData, Webhook } from './schemas/webhook.ts';
-export * from './values/addresses.ts';
-export * from './values/amounts.ts';
-export * from './values/colors.ts';
-export * from './values/hex.ts';
-export * from './values/moment.ts';
-export * from './values/parsed.ts';
-export * from './values/proof-of-work.ts';
+export * from './values/index.ts';

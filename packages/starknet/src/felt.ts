@@ -1,4 +1,4 @@
-import { type Parsed, parsed, unparsed } from '@svc/protocol';
+import { type Parsed, parsed, unparsed } from '@svc/protocol/values';
 
 export const PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;
 /** Cairo's bound for contract addresses and class hashes. */

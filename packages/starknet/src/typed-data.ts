@@ -1,4 +1,4 @@
-import { type Parsed, parsed, unparsed } from '@svc/protocol';
+import { type Parsed, parsed, unparsed } from '@svc/protocol/values';
 import type { Call } from './calls.ts';
 import { ADDRESS_BOUND, parseFelt, shortString, toHex } from './felt.ts';
 import { OUTSIDE_EXECUTION_DOMAIN, type OutsideExecution } from './outside-execution.ts';

@@ -1,4 +1,4 @@
-import { type Parsed, parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+import { type Parsed, parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol/values';
 import { LEGACY_UDC_ADDRESS, shortString, UDC_ADDRESS } from '@svc/starknet';
 import type { StateDiff } from '../execution/types.ts';
 import { starknetToken, starknetTokens, type Token } from '../tokens.ts';

@@ -1,4 +1,4 @@
-import { hex64 } from '@svc/protocol';
+import { hex64 } from '@svc/protocol/values';
 import { toHex } from '@svc/starknet';
 import { BYTE_ARRAY_MAGIC, byteArrayBytes } from '../contracts/codec.ts';
 import type { NestedError } from './types.ts';

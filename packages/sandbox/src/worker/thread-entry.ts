@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { ApiError } from '@svc/protocol';
+import { ApiError } from '@svc/protocol/values';
 import { startNode } from '../node.ts';
 import { rpcErrors, showError } from '../rpc/context.ts';
 import type { RpcAnswer } from '../rpc/rpc.ts';

@@ -1,17 +1,13 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { ApiError, type Passkey } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
 import type { Member } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
+
+/** Several hundred files: loaded with the first ceremony, not with the service. */
+const webauthn = () => import('@simplewebauthn/server');
 
 const CHALLENGE_MINUTES = 5;
 const MAX_PASSKEYS = 10;
@@ -35,7 +31,9 @@ export function passkeySiteOf(publicUrl: string | undefined, localUrl: string): 
 type Options = Record<string, unknown>;
 
 export async function signInOptions(db: Db, site: PasskeySite | undefined): Promise<Options> {
-  const options = await generateAuthenticationOptions({ rpID: required(site).rpId, userVerification: 'required' });
+  const { rpId } = required(site);
+  const { generateAuthenticationOptions } = await webauthn();
+  const options = await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
   await storeChallenge(db, options.challenge, null);
   return { ...options };
 }
@@ -46,6 +44,7 @@ export async function verifySignIn(db: Db, site: PasskeySite | undefined, respon
   const answer = response as AuthenticationResponseJSON;
   const passkey = typeof answer.id === 'string' ? await findPasskey(db, answer.id) : undefined;
   if (!passkey) throw new ApiError('invalid_passkey');
+  const { verifyAuthenticationResponse } = await webauthn();
   const { authenticationInfo } = await verified(() =>
     verifyAuthenticationResponse({
       response: answer,
@@ -69,9 +68,11 @@ export async function verifySignIn(db: Db, site: PasskeySite | undefined, respon
 export async function registrationOptions(db: Db, site: PasskeySite | undefined, member: Member): Promise<Options> {
   const known = await db.rows<PasskeyRow>(sql`${selectPasskeys} where person_id = ${member.personId}`);
   requireRoom(known.length);
+  const { rpId } = required(site);
+  const { generateRegistrationOptions } = await webauthn();
   const options = await generateRegistrationOptions({
     rpName: 'svc',
-    rpID: required(site).rpId,
+    rpID: rpId,
     userName: member.email,
     userDisplayName: member.name || member.email,
     userID: new TextEncoder().encode(member.personId),
@@ -90,6 +91,7 @@ export async function registerPasskey(
   { response, name }: { readonly response: unknown; readonly name: string },
 ): Promise<Passkey> {
   const { rpId, origin } = required(site);
+  const { verifyRegistrationResponse } = await webauthn();
   const { registrationInfo } = await verified(() =>
     verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
