@@ -43,6 +43,28 @@ describe('a gift that is made', () => {
     expect(bodyOf<{ balance: object }>(await call('/organization')).balance).toEqual(before);
   });
 
+  it('without a code gets a random one, with the link to claim it', async () => {
+    const made = await post('/gifts', { ...giftBody(), code: undefined });
+    expectAnswer(made, endpoints.createGift);
+    const { code, claimUrl } = bodyOf<{ code: string; claimUrl: string }>(made);
+    expect(code).toMatch(/^[A-Z0-9]{8,}$/);
+    expect(claimUrl).toBe(`${service.server.origin}/claim/${code}`);
+    const other = bodyOf<{ code: string }>(await post('/gifts', { ...giftBody(), code: undefined }));
+    expect(other.code).not.toBe(code);
+  });
+
+  it('in another currency than dollars is refused, one by one and in bulk', async () => {
+    const before = await state();
+    const bulk = { name: 'Navidad', amount: 1, recipients: [{ email: 'ana@example.com' }] };
+    for (const reply of [await create({ currency: 'MXN' }), await post('/gifts/bulk', { ...bulk, currency: 'MXN' })]) {
+      expectError(reply, 400, 'invalid_request');
+      expect(bodyOf<{ message: string }>(reply).message).toBe('body.currency must be one of USD.');
+    }
+    expect(await state()).toEqual(before);
+    const dollars = await create({ currency: 'USD' });
+    expect([dollars.status, dollars.headers.has('x-svc-ignored-fields')]).toEqual([201, false]);
+  });
+
   it.each([
     ['the shortest code', { code: 'a_-4' }],
     ['the longest code', { code: 'x'.repeat(64) }],

@@ -26,8 +26,11 @@ import {
 import { request } from './client/request.ts';
 
 export interface CreateGiftParams {
-  /** 4 to 64 letters, digits, `_` and `-`. The code is the only credential: anyone who knows it can redeem it. */
-  readonly code: string;
+  /**
+   * 4 to 64 letters, digits, `_` and `-`. The code is the only credential: anyone who knows it can redeem it.
+   * Default: a random one.
+   */
+  readonly code?: string | undefined;
   readonly name: string;
   /** USDC per redeem: above 0, at most 10,000, at most 6 decimals. */
   readonly amount: string | number;

@@ -19,7 +19,10 @@ const RedeemStatusName = OneOf(redeemStatuses);
 
 /** Six decimals are checked on parsing. */
 const GiftAmount = Type.Number({ exclusiveMinimum: 0, maximum: 10_000, description: 'USDC per redemption' });
-const GiftCode = Type.String({ pattern: '^[A-Za-z0-9_-]{4,64}$' });
+const GiftCode = Type.String({
+  pattern: '^[A-Za-z0-9_-]{4,64}$',
+  description: 'Unique. A random one where none is given',
+});
 const GiftName = Type.String({ minLength: 1, maxLength: 200 });
 const MAX_REDEEMS = 1_000_000;
 
@@ -55,6 +58,7 @@ export type Gift = Static<typeof Gift>;
 export const GiftPage = Page(Gift, 'GiftPage');
 
 const giftChoices = {
+  currency: Type.Optional(OneOf(['USD'], { description: 'Amounts are dollars; another currency is refused' })),
   token: Type.Optional(OneOf(['USDC'], { default: 'USDC' })),
   chain: Type.Optional(OneOf(['STARKNET'], { default: 'STARKNET' })),
   type: Type.Optional(OneOf(giftTypes, { default: 'GIFT_CARD' })),
@@ -63,7 +67,7 @@ const giftChoices = {
 
 export const CreateGift = Type.Object(
   {
-    code: GiftCode,
+    code: Type.Optional(GiftCode),
     name: GiftName,
     amount: GiftAmount,
     ...giftChoices,

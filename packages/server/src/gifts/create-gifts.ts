@@ -61,7 +61,7 @@ export async function createGift(
   await countChosenCodes(deps, caller, [gift]);
   return transact(async (tx): Promise<Gift> => {
     await countPublicKeyGifts(tx, caller, gift.amount * BigInt(gift.maxRedeems), deps.now);
-    const [stored] = await storeGifts(tx, caller, [{ ...gift, ...costs }]);
+    const [stored] = await storeGifts(tx, caller, [{ ...gift, ...costs }], deps.newCode);
     const created = await findGift(tx, caller, stored?.id ?? '');
     if (!created) throw new Error('A gift that was stored is not there.');
     const { name, type, maxRedeems, maxRedeemsPerUser, startsAt, expiresAt, isActive } = gift;
