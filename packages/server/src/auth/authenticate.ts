@@ -66,6 +66,7 @@ async function keyCaller(authenticator: Authenticator, access: Access, headers: 
   const publicKey = headers['x-api-key'];
   const bearer = readBearer(headers.authorization);
   requireCredentials(access, publicKey !== undefined, bearer !== undefined);
+  refuseSwapped(access, publicKey, bearer);
 
   const known = publicKey === undefined ? undefined : await publicKeyOf(authenticator, publicKey);
   if (bearer === undefined) {
@@ -88,6 +89,22 @@ function requireCredentials(access: Access, hasPublicKey: boolean, hasBearer: bo
   const complete =
     access === 'either' ? hasPublicKey || hasBearer : access === 'public' ? hasPublicKey : hasPublicKey && hasBearer;
   if (!complete) throw new ApiError('missing_credentials');
+}
+
+const PLACES = 'The public key (pk_…) goes into x-api-key, the secret key (sk_…) into Authorization: Bearer.';
+
+function refuseSwapped(access: Access, publicKey: string | string[] | undefined, bearer: string | undefined): void {
+  const isSecret = typeof publicKey === 'string' && publicKey.startsWith('sk_');
+  const isPublic = bearer?.startsWith('pk_') ?? false;
+  if (isSecret) {
+    throw new ApiError(
+      'invalid_api_key',
+      `${isPublic ? 'The keys are swapped.' : 'x-api-key has a secret key.'} ${PLACES}`,
+    );
+  }
+  if (!isPublic) return;
+  const takesToken = publicKey !== undefined && access !== 'secret' && access !== 'either';
+  throw new ApiError(takesToken ? 'invalid_token' : 'secret_key_required', `Authorization has a public key. ${PLACES}`);
 }
 
 function readBearer(header: string | undefined): string | undefined {
