@@ -37,6 +37,10 @@ export const catalogue = {
     message: 'This environment has no public key in use, and records name one. Make a key first.',
   },
   not_found: { status: 404, message: 'There is nothing at this address. The reference is at /docs.' },
+  method_not_allowed: {
+    status: 405,
+    message: 'This address does not take this method. The header Allow names those that it takes.',
+  },
   rate_limited: { status: 429, message: 'Too many requests in this minute. Retry-After says when to go on.' },
   internal_error: { status: 500, message: 'Something went wrong on our side. The request id finds it in the log.' },
   identity_unavailable: {

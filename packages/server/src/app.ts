@@ -22,6 +22,7 @@ import { RateLimiter, type RequestLimits } from './http/rate-limit.ts';
 import {
   addSecurityHeaders,
   allowBrowsers,
+  collectMethods,
   logRequests,
   readRequestId,
   setHeadersOfEarlyAnswer,
@@ -29,7 +30,7 @@ import {
 import { type RequestLog, writeRequestLog } from './http/request-log.ts';
 import type { Modules } from './modules.ts';
 import { registerLogos } from './organizations/branding.ts';
-import { registerPages, type ServedPages } from './pages.ts';
+import { registerPages, type ServedPages, sendNotFoundPage } from './pages.ts';
 import { registerReference } from './reference/page.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -94,8 +95,16 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   logRequests(app, deps.writeLine);
   addSecurityHeaders(app, publicUrl);
   app.setErrorHandler(replyWithError);
+  const methodsAt = collectMethods(app);
+  app.decorate('referenceUrl', `${publicUrl}/docs`);
   app.setNotFoundHandler(async (request, reply) => {
     await admitUnrouted(keyed, request, reply);
+    const methods = methodsAt(request.url);
+    if (methods.length > 0 && !methods.includes(request.method)) {
+      reply.header('allow', methods.join(', '));
+      throw new ApiError('method_not_allowed', `This address takes ${methods.join(', ')}, not ${request.method}.`);
+    }
+    if (deps.pages && sendNotFoundPage(deps.pages, request, reply)) return reply;
     throw new ApiError('not_found');
   });
   allowBrowsers(app);

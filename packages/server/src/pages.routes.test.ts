@@ -4,13 +4,14 @@ import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { replyWithError } from './http/error-reply.ts';
 import { addSecurityHeaders } from './http/request-hooks.ts';
-import { type Explorers, explorersOf, type HomeFacts, registerPages } from './pages.ts';
+import { type Explorers, explorersOf, type HomeFacts, registerPages, sendNotFoundPage } from './pages.ts';
 
 const pages: Pages = {
   html: {
     claim: '<meta name="svc-explorers" content="" /><script src="./assets/a-1.js"></script>',
     dashboard: '<title>Dashboard</title><script src="./assets/a-1.js"></script>',
     explorer: '<title>Explorer</title><script src="./assets/a-1.js"></script>',
+    notFound: '<title>Not found</title><a href="./docs">Reference</a><script src="./assets/a-1.js"></script>',
     home: '<meta name="svc-home" content="" /><title>Home</title><script src="./assets/a-1.js"></script>',
   },
   assets: new Map([['a-1.js', { body: Buffer.from('plain'), brotli: Buffer.from('small') }]]),
@@ -25,12 +26,38 @@ function serve(explorers: Explorers, hasSandbox: boolean, home: HomeFacts | unde
   const app = Fastify();
   addSecurityHeaders(app, 'http://svc.test');
   app.setErrorHandler(replyWithError);
-  app.setNotFoundHandler(() => {
+  const served = { pages, explorers, hasSandbox, home };
+  app.setNotFoundHandler((request, reply) => {
+    if (sendNotFoundPage(served, request, reply)) return reply;
     throw new ApiError('not_found');
   });
-  registerPages(app, { pages, explorers, hasSandbox, home });
+  registerPages(app, served);
   return app;
 }
+
+describe('an unknown page', () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+
+  it.each([
+    ['/nothing', './'],
+    ['/nothing/at/all?x=/y', '../../'],
+  ])('is a page for browsers, with links that work below a path prefix: %s', async (url, toRoot) => {
+    const reply = await open().inject({ url, headers: { accept } });
+    expect([reply.statusCode, reply.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(reply.body).toContain(`href="${toRoot}docs"`);
+    expect(reply.body).toContain(`src="${toRoot}assets/a-1.js"`);
+    expect(reply.headers['content-security-policy']).toContain("style-src 'self'");
+  });
+
+  it('is JSON for other clients, and below the interface', async () => {
+    for (const [url, headers] of [
+      ['/nothing', { accept: '*/*' }],
+      ['/v1/nothing', { accept }],
+    ] as const) {
+      expect((await open().inject({ url, headers })).json()).toMatchObject({ error: 'not_found' });
+    }
+  });
+});
 
 describe('the claim page', () => {
   it('is the same for every code, looked for again each time, and lets nothing in from elsewhere', async () => {

@@ -114,6 +114,17 @@ function registerHome(app: FastifyInstance, html: string): void {
   });
 }
 
+/** For browsers that look for a page. Answers false to others. */
+export function sendNotFoundPage({ pages }: ServedPages, request: FastifyRequest, reply: FastifyReply): boolean {
+  const { url, method, headers } = request;
+  if (method !== 'GET' || url.startsWith('/v1') || !headers.accept?.includes('text/html')) return false;
+  const path = url.split('?', 1)[0] ?? '';
+  const toRoot = '../'.repeat(path.split('/').length - 2) || './';
+  reply.code(404).header('content-security-policy', POLICY_OF_OTHERS).header('vary', 'accept');
+  sendHtml(reply, pages.html.notFound.replaceAll('"./', `"${toRoot}`));
+  return true;
+}
+
 function registerAssets(app: FastifyInstance, prefix: string, { assets }: Pages): void {
   app.get<{ Params: { name: string } }>(`${prefix}/assets/:name`, async ({ params: { name }, headers }, reply) => {
     const asset = assets.get(name);

@@ -4,6 +4,7 @@ export const entries = {
   dashboard: 'dashboard.html',
   explorer: 'explorer.html',
   home: 'home.html',
+  notFound: 'not-found.html',
 } as const;
 
 export type PageName = keyof typeof entries;

@@ -28,7 +28,7 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
 const METHODS = 'GET, POST, PATCH, DELETE';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id, x-svc-proof';
 const ANSWER_HEADERS =
-  'idempotency-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id';
+  'allow, idempotency-replayed, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id, x-svc-ignored-fields';
 const MAX_AGE_SECONDS = '86400';
 
 /** All origins are allowed, without credentials: what a session's cookie reads or changes, no page of another origin sees. */
@@ -49,6 +49,30 @@ export function allowOrigin(reply: FastifyReply): void {
   reply.header('access-control-allow-origin', '*');
   reply.header('access-control-expose-headers', ANSWER_HEADERS);
 }
+
+/** Answers the methods that a path takes. Add it before the routes. */
+export function collectMethods(app: FastifyInstance): (url: string) => string[] {
+  const patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url === '*') return;
+    const known = patterns.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
+    for (const name of [method].flat()) known.methods.add(name);
+    patterns.set(url, known);
+  });
+  return (url) => {
+    const path = url.split('?', 1)[0] ?? '';
+    const matching = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
+    return [...new Set(matching.flatMap(({ methods }) => [...methods]))];
+  };
+}
+
+const patternOf = (route: string) =>
+  new RegExp(
+    `^${route
+      .replace(/[.()+?]/g, '\\$&')
+      .replace(/:\w+/g, '[^/]+')
+      .replace(/\*/g, '.*')}$`,
+  );
 
 export function readRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
