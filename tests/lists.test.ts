@@ -343,6 +343,15 @@ describe('the request log', () => {
     expect((await list(`/organization/requests?requestId=lista-1&status=2xx`)).data).toEqual([]);
   });
 
+  it('names the fields that a request had beside those of the endpoint', async () => {
+    await app.post(
+      '/gifts/bulk',
+      { name: 'x', recipients: [{ mail: 'ana@example.com' }] },
+      { 'x-request-id': 'lista-6' },
+    );
+    expect(await logged('requestId=lista-6')).toMatchObject([{ ignoredFields: ['recipients[].mail'] }]);
+  });
+
   it('names the error of a refusal that an Idempotency-Key replays', async () => {
     const ask = (id: string) => app.post('/gifts', { name: 'x' }, { 'idempotency-key': 'lista', 'x-request-id': id });
     await ask('lista-2');

@@ -129,17 +129,74 @@ describe('a browser', () => {
 });
 
 describe('an address where nothing is', () => {
-  it.each(['GET /nothing', 'GET /', 'POST /skus', 'PUT /skus', 'DELETE /organization', 'GET /SKUS'])(
-    'is 404 not_found: %s',
-    async (line) => {
-      const [method = '', path = ''] = line.split(' ');
-      expectError(await call(path, { method }), 404, 'not_found');
-    },
-  );
+  it.each(['GET /nothing', 'GET /', 'POST /nothing', 'GET /SKUS'])('is 404 not_found: %s', async (line) => {
+    const [method = '', path = ''] = line.split(' ');
+    expectError(await call(path, { method }), 404, 'not_found');
+  });
+
+  it('is a page for a browser, outside the interface', async () => {
+    const browser = { headers: { accept: 'text/html' } };
+    const { status, headers } = await send(`${service.server.origin}/nothing`, browser);
+    expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expectError(await send(`${baseUrl}/nothing`, browser), 404, 'not_found');
+  });
 
   it('is 404 outside the interface too, with and without credentials', async () => {
     for (const path of ['/', '/v1', '/v2/skus', '/favicon.ico', '/.env', '//v1/skus', '/v1/../v1/nothing']) {
       expectError(await send(service.server.origin + path), 404, 'not_found');
+    }
+  });
+});
+
+describe('a method that an address does not take', () => {
+  it.each([
+    ['POST /skus', ['GET', 'HEAD']],
+    ['PUT /skus', ['GET', 'HEAD']],
+    ['DELETE /organization', ['GET', 'HEAD']],
+    ['GET /gifts/claim/NAVIDAD/redeem', ['POST']],
+    ['POST /gifts/gift_1', ['GET', 'HEAD', 'PATCH', 'DELETE']],
+  ])('is 405 with those that it takes: %s', async (line, allowed) => {
+    const [method = '', path = ''] = line.split(' ');
+    const reply = await call(path, { method });
+    expectError(reply, 405, 'method_not_allowed');
+    expect(reply.headers.get('allow')?.split(', ').sort()).toEqual([...allowed].sort());
+    expect(reply.headers.has('ratelimit-limit')).toBe(true);
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    ['/skus?limit=0', '#listSkus'],
+    ['/skus/nothing', '#getSku'],
+    ['/nothing', ''],
+  ])('links to what the reference says of the operation: %s', async (path, fragment) => {
+    const { headers } = await call(path);
+    expect(headers.get('link')).toBe(`<${service.server.origin}/docs${fragment}>; rel="help"`);
+  });
+
+  it('names everything that is wrong with the request', async () => {
+    const { body } = await call('/gifts', { method: 'POST', body: { amount: 'much', maxRedeems: 0 } });
+    const { message } = body as { message: string };
+    for (const field of ['body.name', 'body.amount', 'body.maxRedeems', 'body.startsAt'])
+      expect(message).toContain(field);
+  });
+});
+
+describe('keys in the wrong header', () => {
+  const swapped = 'The public key (pk_…) goes into x-api-key, the secret key (sk_…) into Authorization: Bearer.';
+  it.each([
+    ['both', ({ publicKey, secretKey }: Keys) => [secretKey, publicKey], 'The keys are swapped.'],
+    ['the secret key', ({ secretKey }: Keys) => [secretKey, secretKey], 'x-api-key has a secret key.'],
+    ['the public key', ({ publicKey }: Keys) => [publicKey, publicKey], 'Authorization has a public key.'],
+  ] as const)('are 401 with a message that says so and shows no key: %s', async (_, order, found) => {
+    const { publicKey, secretKey } = service.server.credentials;
+    const [key = '', bearer = ''] = order({ publicKey, secretKey });
+    const headers = { 'x-api-key': key, authorization: `Bearer ${bearer}` };
+    for (const path of ['/skus', '/gifts', '/config']) {
+      const { status, body, text } = await send(baseUrl + path, { headers });
+      expect([status, (body as { message: string }).message]).toEqual([401, `${found} ${swapped}`]);
+      expect(text).not.toContain(publicKey);
+      expect(text).not.toContain(secretKey);
     }
   });
 });
@@ -214,8 +271,11 @@ describe('a body', () => {
     expectError(await post({ raw: nested(100_000) }), 400, 'invalid_request');
   });
 
-  it('may have unknown fields', async () => {
-    expect((await post({ body: { reference: 'a', colour: 'blue' } })).status).toBe(200);
+  it('may have unknown fields, and the answer names them', async () => {
+    const { status, headers } = await post({ body: { reference: 'a', colour: 'blue', size: 1 } });
+    expect([status, headers.get('x-svc-ignored-fields')]).toEqual([200, 'colour, size']);
+    expect((await post({ body: { reference: 'a' } })).headers.has('x-svc-ignored-fields')).toBe(false);
+    expect((await post({ body: { referense: 'a' } })).headers.get('x-svc-ignored-fields')).toBe('referense');
   });
 
   it('is not read from a caller without credentials', async () => {

@@ -3,14 +3,17 @@ import { type Db, runAs } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdmissionControl, isExpensive } from './admission.ts';
 import { type Authenticate, type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
-import { errorBody } from './error-reply.ts';
+import { errorBody, linkReference } from './error-reply.ts';
 import { claimKey, fingerprintOf, type KeyClaim, type KeyWaiters, type StoredAnswer } from './idempotency.ts';
 import { clientOf, type RequestLimits, takeRequest } from './rate-limit.ts';
-import { findFault, readQuery } from './validation.ts';
+import { findFault, findIgnoredFields, readQuery } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
+  }
+  interface FastifyContextConfig {
+    operationId?: string;
   }
 }
 
@@ -35,6 +38,7 @@ export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): voi
       method: endpoint.method,
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
       schema: { response: { ...endpoint.answers, '4xx': ErrorBody, '5xx': ErrorBody } },
+      config: { operationId: endpoint.operationId },
       onRequest: (request, reply) => admit(deps, endpoint, request, reply),
       handler: (request, reply) => {
         const run = () => handle(deps, endpoint, handler ?? notImplemented, request, reply);
@@ -97,6 +101,8 @@ async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { body } = request;
+  if (body !== undefined) nameIgnoredFields(endpoint, body, reply);
   const input = readInput(endpoint, request);
   // Before a connection or a key is taken: a request that waits here blocks no other.
   if (isExpensive(endpoint.operationId)) await admission.start();
@@ -111,16 +117,23 @@ async function handle(
   return send(request, reply, await runOnce({ db, endpoint, handler, request, reply }, input, result.claim));
 }
 
+function nameIgnoredFields({ body: schema }: Endpoint, body: unknown, reply: FastifyReply): void {
+  const names = findIgnoredFields(schema, body);
+  if (names.length > 0) reply.header('x-svc-ignored-fields', names.join(', '));
+}
+
 type Input = Pick<Call<Endpoint>, 'params' | 'query' | 'body'>;
 
 function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
   const query = endpoint.query && readQuery(endpoint.query, request.query as Record<string, unknown>);
   const body = readBody(endpoint, request.body);
-  const fault =
-    (endpoint.params && findFault('path', endpoint.params, request.params)) ??
-    (endpoint.query && findFault('query', endpoint.query, query)) ??
-    faultOfBody(endpoint, body);
-  if (fault) throw new ApiError('invalid_request', `${fault}.`);
+  const ofPath = endpoint.params && findFault('path', endpoint.params, request.params);
+  const ofQuery = endpoint.query && findFault('query', endpoint.query, query);
+  const ofBody = faultOfBody(endpoint, body);
+  if (ofPath || ofQuery || ofBody) {
+    const faults = [ofPath, ofQuery, ofBody].filter((fault) => fault !== undefined);
+    throw new ApiError('invalid_request', `${faults.join('; ')}.`);
+  }
   return { params: request.params, query, body } as Input;
 }
 
@@ -211,7 +224,10 @@ async function runOnce(run: Run, input: Input, claim: KeyClaim): Promise<StoredA
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { status, body }: StoredAnswer): FastifyReply {
-  if (status >= 400) request.errorCode = (body as ErrorBody).error;
+  if (status >= 400) {
+    request.errorCode = (body as ErrorBody).error;
+    linkReference(request, reply);
+  }
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 

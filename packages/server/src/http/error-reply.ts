@@ -17,7 +17,23 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   }
   if (known.code === 'service_unavailable') reply.header('retry-after', UNAVAILABLE_SECONDS);
   request.errorCode = known.code;
+  linkReference(request, reply);
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of the reference, without a fragment. */
+    referenceUrl?: string;
+  }
+}
+
+/** RFC 8288: where the operation is explained. */
+export function linkReference({ server, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  if (server.referenceUrl === undefined) return;
+  const { operationId } = routeOptions.config ?? {};
+  const fragment = operationId === undefined ? '' : `#${operationId}`;
+  reply.header('link', `<${server.referenceUrl}${fragment}>; rel="help"`);
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { findFault, readQuery } from './validation.ts';
+import { findFault, findIgnoredFields, readQuery } from './validation.ts';
 
 const schema = Type.Object({
   amount: Type.Number({ maximum: 10 }),
@@ -37,6 +37,28 @@ describe('a fault in the input', () => {
     expect(findFault('body', schema, value)).toBe(fault);
   });
 
+  it('does not hide others: all are named, the first one first', () => {
+    const value = { chain: 'C', list: [{ email: 'x' }, {}], signature: 'r' };
+    expect(findFault('body', schema, value)?.split('; ')).toEqual([
+      'body.amount is required',
+      'body.chain must be one of A, B',
+      'body.list[0].email must match format "email"',
+      'body.list[1].email is required',
+      'body.signature must be object or array',
+    ]);
+  });
+
+  it('is one of at most ten that are named', () => {
+    const list = Array.from({ length: 15 }, () => ({}));
+    const faults = findFault('body', schema, { amount: 1, list })?.split('; ') ?? [];
+    expect([faults.length, faults[9], faults[10]]).toEqual([11, 'body.list[9].email is required', 'and 5 more']);
+  });
+
+  it('is the only one that is named in a body of very many values', () => {
+    const list = Array.from({ length: 10_000 }, () => ({}));
+    expect(findFault('body', schema, { amount: 1, list })).toBe('body.list[0].email is required');
+  });
+
   it('is found before a deep nest is walked to its end', () => {
     let nest: unknown = 1;
     for (let i = 0; i < 10_000; i++) nest = [nest];
@@ -45,6 +67,35 @@ describe('a fault in the input', () => {
 
   it('is not found in valid input with unknown fields', () => {
     expect(findFault('body', schema, { amount: 1, unknown: true })).toBeUndefined();
+  });
+});
+
+describe('ignored fields', () => {
+  it('are named with their place', () => {
+    const body = {
+      amount: 1,
+      colour: 'blue',
+      list: [
+        { email: 'a@b.mx', age: 3 },
+        { age: 4, size: 1 },
+      ],
+      free: { any: 1 },
+    };
+    expect(findIgnoredFields(schema, body)).toEqual(['colour', 'list[].age', 'list[].size']);
+  });
+
+  it.each([[{ amount: 1, chain: 'A' }], [undefined], [null], ['text'], [[1]]])('are none in %j', (body) => {
+    expect(findIgnoredFields(schema, body)).toEqual([]);
+  });
+
+  it('are all of a body that the endpoint does not read', () => {
+    expect(findIgnoredFields(undefined, { some: 1, other: 2 })).toEqual(['some', 'other']);
+  });
+
+  it('are named only where they look like names, and at most twenty', () => {
+    expect(findIgnoredFields(schema, { 'a b': 1, é: 1, 'x\r\ny': 1, ['n'.repeat(65)]: 1, fine: 1 })).toEqual(['fine']);
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`field${index}`, 1]));
+    expect(findIgnoredFields(schema, many)).toHaveLength(20);
   });
 });
 

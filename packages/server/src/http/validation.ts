@@ -6,20 +6,50 @@ import type { TSchema } from 'typebox';
 
 /** Bounds recursion over the body. */
 const MAX_DEPTH = 32;
+const MAX_FAULTS = 10;
+/** A larger body is told its first fault only: every value of it could be another one. */
+const MAX_VALUES = 5_000;
+const MAX_IGNORED_FIELDS = 20;
 
 const addFormats = addFormatsModule.default;
 const ajv = new Ajv({ allErrors: false, useDefaults: true, coerceTypes: false, strict: true });
 addFormats(ajv, ['date-time', 'email']);
+const thorough = new Ajv({ allErrors: true, coerceTypes: false, strict: true });
+addFormats(thorough, ['date-time', 'email']);
 const compiled = new WeakMap<TSchema, ValidateFunction>();
+const compiledThorough = new WeakMap<TSchema, ValidateFunction>();
 
 export type Part = 'path' | 'query' | 'body';
 
+/** All faults in one text, the first one first. */
 export function findFault(part: Part, schema: TSchema, value: unknown): string | undefined {
   const invalidText = findInvalidText(value, part, 0);
   if (invalidText) return invalidText;
   const validate = compiled.get(schema) ?? ajv.compile(schema);
   compiled.set(schema, validate);
-  return validate(value) ? undefined : describe(part, faultIn(validate.errors ?? []));
+  if (validate(value)) return undefined;
+  const [first] = faultsIn(validate.errors ?? []);
+  const faults = [describe(part, first), ...allFaults(part, schema, value)];
+  return shorten([...new Set(faults)]);
+}
+
+function allFaults(part: Part, schema: TSchema, value: unknown): string[] {
+  if (!hasAtMost(value, { left: MAX_VALUES })) return [];
+  const validate = compiledThorough.get(schema) ?? thorough.compile(schema);
+  compiledThorough.set(schema, validate);
+  return validate(value) ? [] : faultsIn(validate.errors ?? []).map((fault) => describe(part, fault));
+}
+
+function shorten(faults: readonly string[]): string {
+  const shown = faults.slice(0, MAX_FAULTS);
+  if (faults.length > MAX_FAULTS) shown.push(`and ${faults.length - MAX_FAULTS} more`);
+  return shown.join('; ');
+}
+
+function hasAtMost(value: unknown, budget: { left: number }): boolean {
+  if (--budget.left < 0) return false;
+  if (value === null || typeof value !== 'object') return true;
+  return Object.values(value).every((item) => hasAtMost(item, budget));
 }
 
 /** PostgreSQL stores neither NUL characters nor lone surrogates. */
@@ -39,15 +69,27 @@ function findInvalidText(value: unknown, at: string, depth: number): string | un
   return undefined;
 }
 
-/** The first error. Of a union: the error of the member with the value's type, else one error that names all types. */
-function faultIn(errors: readonly ErrorObject[]): ErrorObject | undefined {
-  const union = errors.find(({ keyword }) => keyword === 'anyOf');
-  if (!union) return errors[0];
-  const ofMembers = errors.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/`));
+/** One error for each union, in place of those of its members. */
+function faultsIn(errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const outer = errors.filter((error) => !unions.some((union) => isInside(union, error)));
+  return outer.map((error) => (error.keyword === 'anyOf' ? faultOfUnion(error, errors) : error));
+}
+
+function isInside(union: ErrorObject, { schemaPath, instancePath }: ErrorObject): boolean {
+  const { instancePath: place } = union;
+  return (
+    schemaPath.startsWith(`${union.schemaPath}/`) && (instancePath === place || instancePath.startsWith(`${place}/`))
+  );
+}
+
+/** The error of the member with the value's type, else one error that names all types. */
+function faultOfUnion(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject {
+  const ofMembers = errors.filter((error) => isInside(union, error));
   const isOtherMember = ({ keyword, instancePath }: ErrorObject) =>
     keyword === 'type' && instancePath === union.instancePath;
   const chosen = ofMembers.find((error) => !isOtherMember(error));
-  if (chosen || ofMembers.length === 0) return chosen ?? errors[0];
+  if (chosen || ofMembers.length === 0) return chosen ?? union;
   return { ...union, message: `must be ${ofMembers.map(({ params }) => params.type).join(' or ')}` };
 }
 
@@ -57,6 +99,68 @@ function describe(part: Part, error: ErrorObject | undefined): string {
   if (error.keyword === 'required') return `${field}.${error.params.missingProperty} is required`;
   if (error.keyword === 'enum') return `${field} must be one of ${error.params.allowedValues.join(', ')}`;
   return `${field} ${error.message}`;
+}
+
+/** Undefined: any field is known. */
+type KnownFields = ReadonlyMap<string, KnownFields | undefined> | undefined;
+const knownFields = new WeakMap<TSchema, { readonly fields: KnownFields }>();
+const NO_FIELDS: KnownFields = new Map();
+const FIELD_NAME = /^[\w-]{1,64}$/;
+
+/** Fields of a body that its schema does not have, as `name`, `object.name` or `list[].name`. */
+export function findIgnoredFields(schema: TSchema | undefined, body: unknown): readonly string[] {
+  if (body === null || typeof body !== 'object') return [];
+  const found = new Set<string>();
+  collectIgnored(schema ? fieldsOf(schema) : NO_FIELDS, body, '', found);
+  return [...found];
+}
+
+function fieldsOf(schema: TSchema): KnownFields {
+  const known = knownFields.get(schema);
+  if (known) return known.fields;
+  const fields = readFields(schema as JsonSchema);
+  knownFields.set(schema, { fields });
+  return fields;
+}
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly patternProperties?: object;
+  readonly additionalProperties?: unknown;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+function readFields({ properties, patternProperties, additionalProperties, items, anyOf }: JsonSchema): KnownFields {
+  if (items) return readFields(items);
+  if (anyOf) {
+    const members = anyOf.flatMap((member) => readFields(member) ?? []);
+    return members.length === 1 ? members[0] : undefined;
+  }
+  if (!properties || patternProperties || additionalProperties || Object.keys(properties).length === 0)
+    return undefined;
+  return new Map(Object.entries(properties).map(([name, property]) => [name, readFields(property)]));
+}
+
+function collectIgnored(fields: KnownFields, value: object, at: string, found: Set<string>): void {
+  if (fields === undefined) return;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (found.size >= MAX_IGNORED_FIELDS) return;
+      if (item !== null && typeof item === 'object' && !Array.isArray(item)) {
+        collectIgnored(fields, item, at === '' ? '' : `${at.slice(0, -1)}[].`, found);
+      }
+    }
+    return;
+  }
+  for (const name in value) {
+    if (found.size >= MAX_IGNORED_FIELDS) return;
+    const inner = fields.get(name);
+    if (inner !== undefined) {
+      const item = value[name as keyof typeof value] as unknown;
+      if (item !== null && typeof item === 'object') collectIgnored(inner, item, `${at}${name}.`, found);
+    } else if (!fields.has(name) && FIELD_NAME.test(name)) found.add(at + name);
+  }
 }
 
 /** Numbers and booleans from plain text only: `1e3`, ` 1` and `0x10` stay text, and the schema refuses them. */
