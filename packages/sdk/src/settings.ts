@@ -36,6 +36,8 @@ export interface UpdateSettingsParams {
   readonly jwtUserClaim?: string | undefined;
   /** Whether managing gifts requires the secret key. */
   readonly giftsNeedSecretKey?: boolean | undefined;
+  /** What gifts created with the public key alone may pay out per UTC day. null: no limit. */
+  readonly publicKeyGiftsDailyUsd?: number | null | undefined;
 }
 
 /**
@@ -46,8 +48,10 @@ export interface UpdateSettingsParams {
  * await svc.settings.updateSettings({ notificationEmail: 'avisos@tienda.example' });
  */
 export async function updateSettings(client: Client, params: UpdateSettingsParams): Promise<Settings> {
-  const { notificationEmail, jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey } = params;
-  const body = { notificationEmail, jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey };
+  const { notificationEmail, jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim } = params;
+  const { giftsNeedSecretKey, publicKeyGiftsDailyUsd } = params;
+  const identity = { jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim };
+  const body = { notificationEmail, ...identity, giftsNeedSecretKey, publicKeyGiftsDailyUsd };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new SvcInputError('invalid_input', 'Pass a setting: nothing would change.');
   }
