@@ -6,6 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buildPackage as buildCli } from '../packages/cli/build/build-package.ts';
 import { buildPackage } from '../packages/sdk/build/build-package.ts';
 import {
   type LockFile,
@@ -20,7 +21,10 @@ const root = path.resolve(import.meta.dirname, '..');
 /** Ignored by git. */
 const OUTPUT = 'dist/release';
 /** Packages that apps install; the others are parts of the service, which runs from this repository. */
-const published = [{ name: '@svc/sdk', build: buildPackage }];
+const published = [
+  { name: '@svc/sdk', build: buildPackage },
+  { name: '@svc/cli', build: buildCli },
+];
 
 const at = (file: string) => path.join(root, file);
 const read = (file: string) => readFileSync(at(file), 'utf8');

@@ -14,6 +14,7 @@ const packages: Record<string, readonly string[]> = {
   server: ['protocol', 'starknet', 'store', 'sandbox', 'web'],
   sdk: ['protocol', 'starknet'],
   web: ['protocol', 'sdk'],
+  cli: ['protocol', 'sdk'],
 };
 /** They run in browsers and at the edge, so they use nothing of Node. */
 const runsAnywhere = ['protocol', 'starknet', 'sdk', 'web'];

@@ -1,0 +1,425 @@
+import { type AnswerOf, environments } from '@svc/protocol';
+import { Argument, type Command } from 'commander';
+import { action, group, type LimitOptions, withLimit } from '../context.ts';
+import { usage } from '../failure.ts';
+import { type Endpoints, operate } from '../operator-client.ts';
+import { facts, table, time } from '../output.ts';
+
+const FOOTER = `
+They need OPERATOR_TOKEN in the environment. On the service's own machine npm run admin also has: settings of an
+organisation, invitations of members and operators, and all of these without the service running.
+`;
+
+export function operatorCommand(): Command {
+  const operator = group('operator', 'what the operator of the deployment does').addHelpText('after', FOOTER);
+  operator.addCommand(health());
+  operator.addCommand(organizations());
+  operator.addCommand(keys());
+  operator.addCommand(sponsorship());
+  operator.addCommand(accounts());
+  operator.addCommand(stuck());
+  operator.addCommand(purchases());
+  operator.addCommand(jobs());
+  operator.addCommand(reconcile());
+  operator
+    .command('resume-redeem')
+    .argument('<redeem id>')
+    .description('send a redeem on to Solana that failed after its burn')
+    .action(
+      action(async (context, _, id) => {
+        const redeem = await operate<Endpoints['resumeRedeem']>(context, 'POST /operator/redeems/{id}/resume', {
+          params: { id },
+        });
+        context.out.answer(redeem, () => facts(Object.entries(redeem)));
+      }),
+    );
+  return operator;
+}
+
+const health = () =>
+  group('health', 'health of the process that answers, and what needs attention').action(
+    action(async (context) => {
+      const found = await operate<Endpoints['getOperatorHealth']>(context, 'GET /operator/health');
+      context.out.answer(found, () =>
+        facts([
+          ['status', found.status],
+          ['version', found.version],
+          ['database', `${found.database.version}, ${Math.round(found.database.sizeBytes / 1e6)} MB`],
+          ...found.checks.map(({ name, word }) => [name, word] as const),
+          ...Object.entries(found.attention),
+        ]),
+      );
+    }),
+  );
+
+function organizations(): Command {
+  const command = group('organizations', 'list, show and make organisations');
+  withLimit(command.command('list', { isDefault: true }))
+    .description('list organisations, newest first')
+    .option('-s, --search <text>', "part of the name, the id, or a member's e-mail address")
+    .action(
+      action<LimitOptions & { search?: string }>(async (context, { limit, all, search }) => {
+        const rows: AnswerOf<Endpoints['listOperatorOrganizations']>['data'] = [];
+        let cursor: string | null | undefined;
+        do {
+          const query = { search, limit: all ? 100 : Math.min(100, limit - rows.length), cursor: cursor ?? undefined };
+          const page = await operate<Endpoints['listOperatorOrganizations']>(context, 'GET /operator/organizations', {
+            query,
+          });
+          rows.push(...page.data);
+          cursor = page.nextCursor;
+        } while (cursor && (all || rows.length < limit));
+        context.out.list(
+          rows,
+          [
+            { title: 'CREATED', value: ({ createdAt }) => time(createdAt) },
+            { title: 'ID', value: ({ id }) => id },
+            { title: 'NAME', value: ({ name }) => name },
+            { title: 'MEMBERS', value: ({ members }) => members, align: 'right' },
+            {
+              title: 'WALLETS',
+              value: ({ production, development }) => production.wallets + development.wallets,
+              align: 'right',
+            },
+            { title: 'USD', value: ({ production }) => production.availableUsd, align: 'right' },
+          ],
+          'There are no such organisations.',
+        );
+      }),
+    );
+  command
+    .command('show')
+    .argument('<id>')
+    .description('show an organisation with its keys and members')
+    .action(
+      action(async (context, _, id) => {
+        const found = await operate<Endpoints['getOperatorOrganization']>(context, 'GET /operator/organizations/{id}', {
+          params: { id },
+        });
+        context.out.answer(found, () =>
+          [
+            facts([
+              ['id', found.id],
+              ['name', found.name],
+              ['created', time(found.createdAt)],
+            ]),
+            table(found.keys, [
+              { title: 'KEY', value: ({ id: key }) => key },
+              { title: 'ENVIRONMENT', value: ({ environment }) => environment },
+              { title: 'KIND', value: ({ kind }) => kind },
+              { title: 'REVOKED', value: ({ revokedAt }) => time(revokedAt) },
+            ]),
+            table(found.people, [
+              { title: 'MEMBER', value: ({ email }) => email },
+              { title: 'ROLE', value: ({ role }) => role },
+              { title: 'JOINED', value: ({ joinedAt }) => time(joinedAt) },
+            ]),
+          ].join('\n\n'),
+        );
+      }),
+    );
+  command
+    .command('create')
+    .argument('<name>')
+    .option('--owner <email>', 'is invited as its first owner')
+    .description('make an organisation')
+    .action(
+      action<{ owner?: string }>(async (context, { owner }, name) => {
+        const body = { name, ...(owner && { ownerEmail: owner }) };
+        const made = await operate<Endpoints['createOperatorOrganization']>(context, 'POST /operator/organizations', {
+          body,
+        });
+        context.out.answer(made, () =>
+          facts([
+            ['id', made.id],
+            ['name', made.name],
+            ['invitation', made.invitationUrl],
+          ]),
+        );
+      }),
+    );
+  return command;
+}
+
+const environment = () => new Argument('<environment>').choices(environments);
+
+function keys(): Command {
+  const command = group('keys', 'make and revoke keys of an organisation');
+  command
+    .command('create')
+    .argument('<organisation id>')
+    .addArgument(environment())
+    .description('make a public and a secret key; the secret key is shown this once')
+    .action(
+      action(async (context, _, id, name) => {
+        const params = { id, environment: name };
+        const made = await operate<Endpoints['createOperatorKeys']>(
+          context,
+          'POST /operator/organizations/{id}/{environment}/keys',
+          { params },
+        );
+        context.out.answer(made, () => facts(Object.entries(made)));
+      }),
+    );
+  command
+    .command('revoke')
+    .argument('<organisation id>')
+    .argument('<key id>')
+    .option('-y, --yes', 'do not ask')
+    .description('revoke a key, at once and everywhere')
+    .action(
+      action<{ yes?: boolean }>(async (context, { yes }, id, keyId) => {
+        await context.out.confirm(`Revoke ${keyId}? Every program that uses it stops working.`, yes);
+        const params = { id, keyId };
+        await operate<Endpoints['revokeOperatorKey']>(context, 'DELETE /operator/organizations/{id}/keys/{keyId}', {
+          params,
+        });
+        context.out.answer({ revoked: keyId }, () => `${keyId} is revoked.`);
+      }),
+    );
+  return command;
+}
+
+const LISTS = new Set(['allowedContracts', 'allowedEntrypoints']);
+const COUNTS = new Set(['userDailyTransactions', 'userDailyWallets']);
+const AMOUNTS = new Set(['maxDailyStrk', 'dailyStrk', 'userDailyStrk']);
+
+/** `name=value`; an empty value restores the default. */
+export function parseLimit(text: string): [string, string | number | string[] | null] {
+  const [, name = '', value = ''] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? [];
+  if (!LISTS.has(name) && !COUNTS.has(name) && !AMOUNTS.has(name)) {
+    throw usage(`${name || text} is no limit. There are ${[...AMOUNTS, ...COUNTS, ...LISTS].join(', ')}.`);
+  }
+  if (value === '') return [name, null];
+  if (LISTS.has(name)) return [name, value.split(',').map((one) => one.trim())];
+  if (!COUNTS.has(name)) return [name, value];
+  if (/^\d{1,10}$/.test(value)) return [name, Number(value)];
+  throw usage(`${name} must be a whole number.`);
+}
+
+function sponsorship(): Command {
+  const command = group('sponsorship', 'limits of sponsored gas of an organisation');
+  const route = '/operator/organizations/{id}/{environment}/sponsorship' as const;
+  command
+    .command('show')
+    .argument('<organisation id>')
+    .addArgument(environment())
+    .description('show the limits and what is used of them today')
+    .action(
+      action(async (context, _, id, name) => {
+        const found = await operate<Endpoints['getOperatorSponsorship']>(context, `GET ${route}`, {
+          params: { id, environment: name },
+        });
+        context.out.answer(found, () => facts(Object.entries(found).map(([key, value]) => [key, plain(value)])));
+      }),
+    );
+  command
+    .command('set')
+    .argument('<organisation id>')
+    .addArgument(environment())
+    .argument('<changes...>', 'name=value, or name= for the default; lists with commas')
+    .description('change limits')
+    .action(
+      action(async (context, _, id, name, ...changes) => {
+        const body = Object.fromEntries(changes.flat().map(parseLimit));
+        const params = { id, environment: name };
+        const found = await operate<Endpoints['updateOperatorSponsorship']>(context, `PATCH ${route}`, {
+          params,
+          body,
+        });
+        context.out.answer(found, () => facts(Object.entries(found).map(([key, value]) => [key, plain(value)])));
+      }),
+    );
+  return command;
+}
+
+const plain = (value: unknown) => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value);
+
+const accounts = () =>
+  group('accounts', "the service's own accounts, as the chain shows them now").action(
+    action(async (context) => {
+      const { data } = await operate<Endpoints['listOperatorAccounts']>(context, 'GET /operator/accounts');
+      context.out.list(
+        data,
+        [
+          { title: 'ROLE', value: ({ role }) => role },
+          { title: 'ENVIRONMENT', value: ({ environment: name }) => name },
+          { title: 'STRK', value: ({ strk }) => strk, align: 'right' },
+          { title: 'USDC', value: ({ usdc }) => usdc, align: 'right' },
+          { title: 'OPEN', value: ({ openRelays }) => openRelays, align: 'right' },
+          { title: 'UNRECONCILED', value: ({ unreconciled }) => unreconciled, align: 'right' },
+          { title: 'ADDRESS', value: ({ address }) => context.out.hash(address) },
+        ],
+        'The service has no accounts.',
+      );
+    }),
+  );
+
+const stuck = () =>
+  group('stuck', 'redeems and purchases that do not go on by themselves').action(
+    action(async (context) => {
+      const found = await operate<Endpoints['listStuck']>(context, 'GET /operator/stuck');
+      const rows = [
+        ...found.redeems.map((row) => ({ what: 'redeem', id: row.id, of: row.organizationName, why: row.reason })),
+        ...found.purchases.map((row) => ({
+          what: 'purchase',
+          id: row.id,
+          of: row.organizationName,
+          why: row.reference,
+        })),
+      ];
+      context.out.answer(found, () =>
+        rows.length === 0
+          ? 'Nothing is stuck.'
+          : table(rows, [
+              { title: 'WHAT', value: ({ what }) => what },
+              { title: 'ID', value: ({ id }) => id },
+              { title: 'ORGANISATION', value: ({ of }) => of },
+              { title: 'REASON OR REFERENCE', value: ({ why }) => why },
+            ]),
+      );
+    }),
+  );
+
+function purchases(): Command {
+  const command = group('purchases', 'end a purchase by your word; ask the provider first');
+  command
+    .command('complete')
+    .argument('<purchase id>')
+    .argument('<file number>')
+    .description('end it as delivered')
+    .action(
+      action(async (context, _, id, fileNumber) => {
+        const sent = { params: { id }, body: { fileNumber } };
+        const ended = await operate<Endpoints['completePurchase']>(
+          context,
+          'POST /operator/purchases/{id}/complete',
+          sent,
+        );
+        context.out.answer(ended, () => facts(Object.entries(ended)));
+      }),
+    );
+  command
+    .command('fail')
+    .argument('<purchase id>')
+    .argument('<reason>')
+    .description('end it as failed: its payment becomes due for refund')
+    .action(
+      action(async (context, _, id, reason) => {
+        const sent = { params: { id }, body: { reason } };
+        const ended = await operate<Endpoints['failPurchase']>(context, 'POST /operator/purchases/{id}/fail', sent);
+        context.out.answer(ended, () => facts(Object.entries(ended)));
+      }),
+    );
+  command
+    .command('cancel')
+    .argument('<purchase id>')
+    .description('cancel one whose payment does not show up')
+    .action(
+      action(async (context, _, id) => {
+        const sent = { params: { id } };
+        const ended = await operate<Endpoints['cancelStuckPurchase']>(
+          context,
+          'POST /operator/purchases/{id}/cancel',
+          sent,
+        );
+        context.out.answer(ended, () => facts(Object.entries(ended)));
+      }),
+    );
+  return command;
+}
+
+function jobs(): Command {
+  const command = group('jobs', 'jobs by task, and those that failed');
+  command
+    .command('list', { isDefault: true })
+    .description('count jobs, and list those that used up their attempts')
+    .action(
+      action(async (context) => {
+        const found = await operate<Endpoints['listOperatorJobs']>(context, 'GET /operator/jobs');
+        context.out.answer(found, () =>
+          [
+            table(found.tasks, [
+              { title: 'TASK', value: ({ task }) => task },
+              { title: 'WAITING', value: ({ waiting }) => waiting, align: 'right' },
+              { title: 'SCHEDULED', value: ({ scheduled }) => scheduled, align: 'right' },
+              { title: 'RUNNING', value: ({ running }) => running, align: 'right' },
+              { title: 'FAILED', value: ({ failed }) => failed, align: 'right' },
+            ]),
+            ...found.failed.map(({ id, task, lastError }) => `${id}  ${task}  ${lastError ?? ''}`),
+          ].join('\n'),
+        );
+      }),
+    );
+  command
+    .command('retry')
+    .argument('<job id>')
+    .description('run a failed job again, with all its attempts')
+    .action(
+      action(async (context, _, id) => {
+        await operate<Endpoints['retryJob']>(context, 'POST /operator/jobs/{id}/retry', { params: { id } });
+        context.out.answer({ id }, () => `Job ${id} runs again.`);
+      }),
+    );
+  return command;
+}
+
+function reconcile(): Command {
+  const command = group('reconcile', 'transactions of the accounts that the database does not know');
+  const show = (found: AnswerOf<Endpoints['listUnreconciled']>) =>
+    found.data.length === 0
+      ? 'There are none.'
+      : table(found.data, [
+          { title: 'STATE', value: ({ state }) => state },
+          { title: 'NONCE', value: ({ nonce }) => nonce, align: 'right' },
+          { title: 'KIND', value: ({ kind }) => kind },
+          { title: 'HASH', value: ({ hash }) => hash },
+          { title: 'REASON', value: ({ reason }) => reason },
+        ]);
+  command
+    .command('list', { isDefault: true })
+    .description('list them')
+    .action(
+      action(async (context) => {
+        const found = await operate<Endpoints['listUnreconciled']>(context, 'GET /operator/reconcile');
+        context.out.answer(found, () => show(found));
+      }),
+    );
+  command
+    .command('run')
+    .description('look them up on the chain and import the payments that are recognised')
+    .action(
+      action(async (context) => {
+        const found = await operate<Endpoints['reconcileAccounts']>(context, 'POST /operator/reconcile');
+        context.out.answer(found, () => show(found));
+      }),
+    );
+  command
+    .command('match')
+    .argument('<hash>')
+    .argument('<ids...>', 'redeems, gifts or purchases that it paid')
+    .description('say what an open transaction paid')
+    .action(
+      action(async (context, _, hash, ...ids) => {
+        const body = { hash, ids: ids.flat() };
+        const found = await operate<Endpoints['matchTransaction']>(context, 'POST /operator/reconcile/match', { body });
+        context.out.answer(found, () => show({ open: 0, data: [found] }));
+      }),
+    );
+  command
+    .command('accept')
+    .argument('<account>', 'address of the account')
+    .argument('<nonce>')
+    .argument('<reason>')
+    .description('say that an open transaction is none of the payments of this service')
+    .action(
+      action(async (context, _, account, nonce, reason) => {
+        const body = { account, nonce, reason };
+        const found = await operate<Endpoints['acceptTransaction']>(context, 'POST /operator/reconcile/accept', {
+          body,
+        });
+        context.out.answer(found, () => show({ open: 0, data: [found] }));
+      }),
+    );
+  return command;
+}
