@@ -84,6 +84,16 @@ describe('the link of the embedded default', () => {
     expectError(await redeem(token), 400, 'invalid_link');
   });
 
+  it('starts one session: a repeated request is refused, with or without an Idempotency-Key', async () => {
+    const token = await newLink();
+    const headers = { ...local(), 'idempotency-key': token };
+    expect(cookieOf((await redeem(token, headers)).headers)).toMatch(/^svc_session=/);
+    const again = await redeem(token, headers);
+    expectError(again, 400, 'invalid_link');
+    expect(again.headers.get('set-cookie')).toBeNull();
+    expect(again.headers.get('idempotency-replayed')).toBeNull();
+  });
+
   it('is made and used only by pages of this service', async () => {
     for (const headers of [{}, { origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
       const asked = await send(`${v1}/session/development`, { method: 'POST', headers });

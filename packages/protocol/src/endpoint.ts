@@ -49,12 +49,17 @@ export interface Endpoint {
   readonly body?: TSchema;
   /** Answer fields that are null when an Idempotency-Key repeats the request. */
   readonly shownOnce?: readonly string[];
+  /** The answer sets a cookie, which no repetition may have: an Idempotency-Key is ignored. */
+  readonly startsSession?: true;
   /** Success answers by status. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly errors?: readonly ErrorUse[];
 }
 
 export const endpoint = <const E extends Endpoint>(definition: E): E => definition;
+
+export const takesIdempotencyKey = ({ method, startsSession }: Endpoint): boolean =>
+  method === 'POST' && startsSession === undefined;
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined;
 export type ParamsOf<E extends Endpoint> = StaticOf<E['params']>;

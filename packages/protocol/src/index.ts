@@ -16,7 +16,7 @@ export {
   RedeemEvidence,
   SharedEvidence,
 } from './schemas/gift.ts';
-export { CurrentSession, Member, OwnSession, Passkey } from './schemas/member.ts';
+export { CurrentSession, Member, NewPasskeyOptions, OwnSession, Passkey, PasskeyOptions } from './schemas/member.ts';
 export {
   OperatorHealth,
   OperatorJobs,

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Access, Endpoint, ErrorUse, Tag } from './endpoint.ts';
+import { type Access, type Endpoint, type ErrorUse, type Tag, takesIdempotencyKey } from './endpoint.ts';
 import { allEndpoints } from './endpoints/index.ts';
 import { catalogue, type ErrorCode } from './errors.ts';
 import { exampleOf, type Schema, type Schemas } from './examples/example.ts';
@@ -93,7 +93,7 @@ function operation(endpoint: Endpoint, components: JsonObject): JsonObject {
     parameters: [
       ...parameters(endpoint.params, 'path', components),
       ...parameters(endpoint.query, 'query', components),
-      ...(endpoint.method === 'POST' ? [idempotencyKey] : []),
+      ...(takesIdempotencyKey(endpoint) ? [idempotencyKey] : []),
     ],
     ...(endpoint.body && {
       requestBody: { required: needsBody(endpoint), content: json(endpoint.body, components) },
@@ -161,7 +161,7 @@ const errorsOfAccess: Record<Access, readonly ErrorCode[]> = {
 export function errorsOf(endpoint: Endpoint): readonly ErrorUse[] {
   const errors: ErrorUse[] = [...(endpoint.errors ?? [])];
   if (endpoint.params || endpoint.query || endpoint.body) errors.push('invalid_request');
-  if (endpoint.method === 'POST') errors.push('idempotency_key_reused', 'idempotency_key_in_progress');
+  if (takesIdempotencyKey(endpoint)) errors.push('idempotency_key_reused', 'idempotency_key_in_progress');
   errors.push(...errorsOfAccess[endpoint.access]);
   const isForPages = ['sign-in', 'session', 'operator'].includes(endpoint.access);
   if (isForPages && endpoint.method !== 'GET') errors.push('origin_not_allowed');

@@ -33,6 +33,7 @@ export const redeemMailLink = endpoint({
   description: 'The answer sets the cookie of the session. A link works once.',
   access: 'sign-in',
   body: schema.RedeemMailLink,
+  startsSession: true,
   answers: { 200: schema.CurrentSession },
   errors: ['invalid_request', 'invalid_link'],
 });
@@ -138,6 +139,7 @@ export const verifyPasskey = endpoint({
   description: 'The answer sets the cookie of the session.',
   access: 'sign-in',
   body: schema.VerifyPasskey,
+  startsSession: true,
   answers: { 200: schema.CurrentSession },
   errors: ['invalid_passkey', 'passkeys_unavailable'],
 });
@@ -159,7 +161,7 @@ export const createOwnPasskeyChallenge = endpoint({
   tag,
   summary: 'Begin to add a passkey',
   access: 'session',
-  answers: { 200: schema.PasskeyOptions },
+  answers: { 200: schema.NewPasskeyOptions },
   errors: ['passkeys_unavailable', 'passkey_limit_reached'],
 });
 

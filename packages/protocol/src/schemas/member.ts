@@ -105,12 +105,67 @@ export const DevelopmentLink = Type.Object(
   },
 );
 
-/** Of the WebAuthn API in JSON, as browsers take and give it. */
+/** Of the WebAuthn API in JSON, as browsers give it. */
 const WebAuthnJson = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+const transports = ['ble', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
+const Challenge = Type.String({ description: 'Works once, for five minutes' });
+const Required = OneOf(['required']);
+
+/** What the browser's WebAuthn interface takes, in JSON. */
 export const PasskeyOptions = Type.Object(
-  { options: WebAuthnJson("What the browser's WebAuthn interface takes, in JSON") },
-  { title: 'PasskeyOptions', examples: [{ options: { challenge: TOKEN, rpId: 'svc.example' } }] },
+  {
+    options: Type.Object({
+      challenge: Challenge,
+      rpId: Type.String({ description: 'The host name that passkeys are bound to' }),
+      timeout: Type.Integer({ description: 'Milliseconds' }),
+      userVerification: Required,
+    }),
+  },
+  {
+    title: 'PasskeyOptions',
+    examples: [{ options: { challenge: TOKEN, rpId: 'svc.example', timeout: 60_000, userVerification: 'required' } }],
+  },
 );
+export const NewPasskeyOptions = Type.Object(
+  {
+    options: Type.Object({
+      challenge: Challenge,
+      rp: Type.Object({ id: Type.String(), name: Type.String() }),
+      user: Type.Object({ id: Type.String(), name: Type.String(), displayName: Type.String() }),
+      pubKeyCredParams: Type.Array(Type.Object({ type: OneOf(['public-key']), alg: Type.Integer() })),
+      timeout: Type.Integer({ description: 'Milliseconds' }),
+      attestation: OneOf(['none']),
+      excludeCredentials: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          type: OneOf(['public-key']),
+          transports: Type.Array(OneOf(transports)),
+        }),
+        { description: 'Your passkeys: a device has one of them at most' },
+      ),
+      authenticatorSelection: Type.Object({ residentKey: Required, userVerification: Required }),
+    }),
+  },
+  {
+    title: 'NewPasskeyOptions',
+    examples: [
+      {
+        options: {
+          challenge: TOKEN,
+          rp: { id: 'svc.example', name: 'svc' },
+          user: { id: 'cGVyXzE', name: EMAIL, displayName: 'Ana' },
+          pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+          timeout: 60_000,
+          attestation: 'none',
+          excludeCredentials: [],
+          authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        },
+      },
+    ],
+  },
+);
+export type PasskeyOptions = Static<typeof PasskeyOptions>['options'];
+export type NewPasskeyOptions = Static<typeof NewPasskeyOptions>['options'];
 const CREDENTIAL = { id: 'AQIDBA', rawId: 'AQIDBA', type: 'public-key', response: {}, clientExtensionResults: {} };
 export const VerifyPasskey = Type.Object(
   { response: WebAuthnJson("What the browser's WebAuthn interface answered, in JSON") },

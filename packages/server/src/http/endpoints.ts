@@ -1,4 +1,12 @@
-import { ApiError, allEndpoints, type Endpoint, ErrorBody, type ErrorCode, PROOF_HEADER } from '@svc/protocol';
+import {
+  ApiError,
+  allEndpoints,
+  type Endpoint,
+  ErrorBody,
+  type ErrorCode,
+  PROOF_HEADER,
+  takesIdempotencyKey,
+} from '@svc/protocol';
 import { type Db, runAs } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdmissionControl, isExpensive } from './admission.ts';
@@ -107,7 +115,7 @@ async function handle(
   // Before a connection or a key is taken: a request that waits here blocks no other.
   if (isExpensive(endpoint.operationId)) await admission.start();
   else admission.served();
-  const key = endpoint.method === 'POST' ? readKey(request) : undefined;
+  const key = takesIdempotencyKey(endpoint) ? readKey(request) : undefined;
   if (key === undefined)
     return send(request, reply, await runHandler({ db, endpoint, handler, request, reply }, input));
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
-import { ApiError, type Passkey } from '@svc/protocol';
+import { ApiError, type NewPasskeyOptions, type Passkey, type PasskeyOptions } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
 import type { Member } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
@@ -11,6 +11,8 @@ const webauthn = () => import('@simplewebauthn/server');
 
 const CHALLENGE_MINUTES = 5;
 const MAX_PASSKEYS = 10;
+/** How long the browser waits for the person. */
+const CEREMONY_MS = 60_000;
 
 /** The host name that passkeys are bound to, and the page that may use them. */
 export interface PasskeySite {
@@ -27,15 +29,12 @@ export function passkeySiteOf(publicUrl: string | undefined, localUrl: string): 
   return isSecure && isName ? { rpId: hostname, origin } : undefined;
 }
 
-/** The JSON that browsers take: a plain object, for the answer's schema. */
-type Options = Record<string, unknown>;
-
-export async function signInOptions(db: Db, site: PasskeySite | undefined): Promise<Options> {
+export async function signInOptions(db: Db, site: PasskeySite | undefined): Promise<PasskeyOptions> {
   const { rpId } = required(site);
   const { generateAuthenticationOptions } = await webauthn();
-  const options = await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
-  await storeChallenge(db, options.challenge, null);
-  return { ...options };
+  const { challenge } = await generateAuthenticationOptions({ rpID: rpId });
+  await storeChallenge(db, challenge, null);
+  return { challenge, rpId, timeout: CEREMONY_MS, userVerification: 'required' };
 }
 
 /** The person of the passkey that answered the challenge. */
@@ -65,23 +64,33 @@ export async function verifySignIn(db: Db, site: PasskeySite | undefined, respon
   return passkey.person_id;
 }
 
-export async function registrationOptions(db: Db, site: PasskeySite | undefined, member: Member): Promise<Options> {
+export async function registrationOptions(
+  db: Db,
+  site: PasskeySite | undefined,
+  member: Member,
+): Promise<NewPasskeyOptions> {
   const known = await db.rows<PasskeyRow>(sql`${selectPasskeys} where person_id = ${member.personId}`);
   requireRoom(known.length);
-  const { rpId } = required(site);
+  const rp = { id: required(site).rpId, name: 'svc' };
   const { generateRegistrationOptions } = await webauthn();
-  const options = await generateRegistrationOptions({
-    rpName: 'svc',
-    rpID: rpId,
+  const { challenge, user, pubKeyCredParams } = await generateRegistrationOptions({
+    rpName: rp.name,
+    rpID: rp.id,
     userName: member.email,
     userDisplayName: member.name || member.email,
     userID: new TextEncoder().encode(member.personId),
-    attestationType: 'none',
-    excludeCredentials: known.map(({ credential_id, transports }) => ({ id: credential_id, transports })),
-    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
-  await storeChallenge(db, options.challenge, member.sessionId);
-  return { ...options };
+  await storeChallenge(db, challenge, member.sessionId);
+  return {
+    challenge,
+    rp,
+    user,
+    pubKeyCredParams,
+    timeout: CEREMONY_MS,
+    attestation: 'none',
+    excludeCredentials: known.map(({ credential_id: id, transports }) => ({ id, type: 'public-key', transports })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  };
 }
 
 export async function registerPasskey(
@@ -139,7 +148,7 @@ interface PasskeyRow {
   readonly credential_id: string;
   readonly public_key: Buffer;
   readonly counter: bigint;
-  readonly transports: string[];
+  readonly transports: NewPasskeyOptions['excludeCredentials'][number]['transports'];
   readonly name: string;
   readonly created_at: Date;
   readonly last_used_at: Date | null;
