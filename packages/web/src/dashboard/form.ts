@@ -2,18 +2,19 @@ import { type SubmitEvent, useState } from 'react';
 import { ApiFailure } from './request.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+type Errors = Readonly<Record<string, string | undefined>>;
 
 export interface FormOptions<T extends Values> {
   readonly initial: T;
   /** Messages by field, before anything is sent. */
-  readonly check?: (values: T) => Partial<Record<keyof T, string>>;
+  readonly check?: (values: T) => { readonly [K in keyof T & string]?: string };
   readonly onSubmit: (values: T) => Promise<unknown>;
 }
 
 export interface Form<T extends Values> {
   readonly values: T;
   /** By field: of `check`, or of the service where its message names the field. */
-  readonly errors: Partial<Record<keyof T, string>>;
+  readonly errors: Errors;
   /** What the service said about no field in particular. */
   readonly failure: ApiFailure | undefined;
   readonly pending: boolean;
@@ -29,13 +30,18 @@ export interface Form<T extends Values> {
 /** Values, errors and the state of a form. */
 export function useForm<T extends Values>({ initial, check, onSubmit }: FormOptions<T>): Form<T> {
   const [values, setValues] = useState(initial);
-  const [errors, setErrors] = useState<Partial<Record<keyof T, string>>>({});
+  const [errors, setErrors] = useState<Errors>({});
   const [failure, setFailure] = useState<ApiFailure>();
   const [pending, setPending] = useState(false);
 
   const set = (changes: Partial<T>) => {
     setValues((before) => ({ ...before, ...changes }));
-    setErrors((before) => Object.fromEntries(Object.entries(before).filter(([name]) => !(name in changes))) as never);
+    setErrors((before) => Object.fromEntries(Object.entries(before).filter(([name]) => !(name in changes))));
+  };
+
+  const change = <K extends keyof T & string>(name: K, value: T[K]) => {
+    setValues((before) => ({ ...before, [name]: value }));
+    setErrors((before) => ({ ...before, [name]: undefined }));
   };
 
   const submit = async () => {
@@ -49,7 +55,7 @@ export function useForm<T extends Values>({ initial, check, onSubmit }: FormOpti
     } catch (error) {
       const failed = toFailure(error);
       const name = Object.keys(values).find((key) => failed.message.startsWith(`body.${key} `));
-      if (name) setErrors({ [name]: failed.message.replace('body.', '') } as never);
+      if (name) setErrors({ [name]: failed.message.replace('body.', '') });
       else setFailure(failed);
     } finally {
       setPending(false);
@@ -64,7 +70,7 @@ export function useForm<T extends Values>({ initial, check, onSubmit }: FormOpti
     field: (name) => ({
       name,
       value: values[name],
-      onChange: (value) => set({ [name]: value } as never),
+      onChange: (value) => change(name, value),
       error: errors[name],
     }),
     set,

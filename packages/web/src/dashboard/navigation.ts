@@ -13,7 +13,7 @@ export function useDashboardNavigation(): Navigation {
     return {
       href,
       go: (to) => router.history.push(href(to)),
-      prepare: (to) => void router.preloadRoute({ to: to.split('?')[0] ?? '/' } as never).catch(() => undefined),
+      prepare: (to) => void router.preloadRoute({ to: to.split('?')[0] ?? '/' }).catch(() => undefined),
     };
   }, [router, environment]);
 }
