@@ -10,6 +10,7 @@ import { setTheme, type Theme, themes, useTheme } from '../ui/theme.ts';
 import { words as uiWords } from '../ui/words.ts';
 import { useEnvironment } from './environment.ts';
 import { EnvironmentBar, EnvironmentSwitch } from './environment-switch.tsx';
+import { OrganizationMenu, useFollowOrganization } from './organization-menu.tsx';
 import { type DashboardPage, groupOrder, visiblePages } from './page-table.ts';
 import { SessionGate, useSession, useSignOut } from './session.tsx';
 import { words } from './words/shell.ts';
@@ -30,6 +31,7 @@ export function Layout() {
 function Shell() {
   const text = useWords(words);
   const environment = useEnvironment();
+  useFollowOrganization();
   const [isPaletteOpen, setPaletteOpen] = usePalette();
   return (
     <div className="shell" data-environment={environment}>
@@ -78,15 +80,13 @@ function usePalette(): [boolean, (open: boolean) => void] {
 
 function Navigation({ onNavigate }: { onNavigate?: () => void }) {
   const text = useWords(words);
-  const { organization, isOperator } = useSession();
+  const { isOperator } = useSession();
   const pages = visiblePages(useEnvironment(), isOperator);
   const { pathname: current } = useLocation();
   const isCurrent = ({ path }: DashboardPage) => path === bestMatch(pages, current)?.path;
   return (
     <nav className="nav" aria-label={text.navigation}>
-      <p className="nav-organization" title={text.organization}>
-        {organization?.name ?? text.noOrganization}
-      </p>
+      <OrganizationMenu />
       {groupOrder.map((group) => {
         const links = pages.filter((page) => page.group === group);
         if (links.length === 0) return null;

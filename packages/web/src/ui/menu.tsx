@@ -16,7 +16,7 @@ export interface MenuItem {
 export interface MenuChoice {
   readonly label: string;
   readonly value: string;
-  readonly options: readonly (readonly [value: string, label: string])[];
+  readonly options: readonly (readonly [value: string, label: string, note?: string])[];
   readonly onChange: (value: string) => void;
 }
 
@@ -26,12 +26,15 @@ export interface MenuProps {
   /** Text above the items. */
   header?: ReactNode;
   choices?: readonly MenuChoice[];
-  items: readonly (MenuItem | 'line')[];
+  /** Whether a choice closes the menu. */
+  closesOnChoice?: boolean;
+  items?: readonly (MenuItem | 'line')[];
   align?: 'start' | 'end';
   side?: 'top' | 'bottom';
 }
 
-export function Menu({ trigger, header, choices = [], items, align = 'end', side = 'bottom' }: MenuProps) {
+export function Menu(props: MenuProps) {
+  const { trigger, header, choices = [], closesOnChoice = false, items = [], align = 'end', side = 'bottom' } = props;
   const { go, href } = useNavigation();
   const follow = (to: string) => (go ? go(to) : location.assign(href(to)));
   return (
@@ -45,16 +48,17 @@ export function Menu({ trigger, header, choices = [], items, align = 'end', side
               <Base.Group key={label}>
                 <Base.GroupLabel className="menu-label">{label}</Base.GroupLabel>
                 <Base.RadioGroup value={value} onValueChange={onChange}>
-                  {options.map(([option, name]) => (
-                    <Base.RadioItem key={option} value={option} className="menu-item">
+                  {options.map(([option, name, note]) => (
+                    <Base.RadioItem key={option} value={option} className="menu-item" closeOnClick={closesOnChoice}>
                       <span className="grow">{name}</span>
+                      {note && <span className="soft">{note}</span>}
                       <Base.RadioItemIndicator>
                         <Check size={16} aria-hidden />
                       </Base.RadioItemIndicator>
                     </Base.RadioItem>
                   ))}
                 </Base.RadioGroup>
-                <Base.Separator className="menu-line" />
+                {items.length > 0 && <Base.Separator className="menu-line" />}
               </Base.Group>
             ))}
             {items.map((item, index) =>

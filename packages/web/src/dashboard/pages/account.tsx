@@ -1,4 +1,4 @@
-import { startRegistration } from '@simplewebauthn/browser';
+import { startRegistration, WebAuthnError } from '@simplewebauthn/browser';
 import { Fingerprint, LogOut, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
@@ -11,6 +11,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { Time } from '../../ui/values.tsx';
 import { type RowOf, useChange, useRead } from '../api.ts';
 import { useForm } from '../form.ts';
+import { useSwitchOrganization } from '../organization-menu.tsx';
 import { basePath } from '../place.ts';
 import { useRefreshSession, useSession } from '../session.tsx';
 import { passkeyUse } from '../sign-in.ts';
@@ -49,11 +50,10 @@ function Profile() {
       <Card>
         <div className="stack">
           <DescriptionList
-            columns={2}
             rows={[
               [text.email, member.email],
               [text.organization, organization?.name],
-              [text.role, role ? text.roles[role] : undefined],
+              [text.role, role ? `${text.roles[role]}: ${text.roleHints[role]}` : undefined],
             ]}
           />
           <form className="stack narrow" onSubmit={form.onSubmit}>
@@ -71,11 +71,10 @@ function Profile() {
   );
 }
 
-/** Loads the dashboard anew, so that nothing of the other organisation stays in memory. */
 function Organizations() {
   const text = useWords(words);
   const { organizations, organization } = useSession();
-  const change = useChange('POST /session/organization', { onSuccess: () => location.assign(`${basePath}/`) });
+  const change = useSwitchOrganization();
   if (organizations.length < 2) return null;
   return (
     <Section title={text.organizations}>
@@ -156,7 +155,7 @@ function Passkeys() {
           rowKey={({ id }) => id}
           empty={
             <EmptyState icon={Fingerprint} title={text.noPasskeys}>
-              {text.noPasskeysBody}
+              {use.possible && text.noPasskeysBody}
             </EmptyState>
           }
           actions={(passkey) => (
@@ -194,7 +193,9 @@ function AddPasskey({ open, onClose }: { open: boolean; onClose: () => void }) {
     initial: { name: text.thisDevice },
     onSubmit: async ({ name }) => {
       const { options } = await begin.mutateAsync({});
-      const response = await startRegistration({ optionsJSON: options as never });
+      const response = await startRegistration({ optionsJSON: options }).catch((error: unknown) => {
+        throw new Error(isKnownDevice(error) ? text.passkeyKnown : text.passkeyNotMade);
+      });
       await register.mutateAsync({ body: { response: { ...response }, name: name.trim() } });
       toast.done(text.added);
       onClose();
@@ -225,6 +226,10 @@ function AddPasskey({ open, onClose }: { open: boolean; onClose: () => void }) {
     </Dialog>
   );
 }
+
+/** The browser refuses a second passkey of one person on one device. */
+const isKnownDevice = (error: unknown): boolean =>
+  error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED';
 
 type OwnSession = RowOf<'GET /session/sessions'>;
 

@@ -1,10 +1,11 @@
 import type { Role } from '@svc/protocol';
-import { MailPlus, Users } from 'lucide-react';
+import { Ellipsis, MailPlus, UserRoundMinus, Users } from 'lucide-react';
 import { useState } from 'react';
 import { StatusBadge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { Card, EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
 import { type Column, DataTable } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
@@ -128,17 +129,15 @@ function Actions({ member: { email, role, state }, onRemove }: { member: Member;
   });
   const again = () =>
     invite.mutateAsync({ body: { email, role } }).catch((error: Error) => toast.failed(text.failed, error.message));
+  const isInvited = state === 'INVITED';
   return (
-    <div className="row">
-      {state === 'INVITED' && (
-        <Button size="s" pending={invite.isPending} onClick={() => void again()}>
-          {text.sendAgain}
-        </Button>
-      )}
-      <Button size="s" kind="quiet" onClick={onRemove} aria-label={`${text.remove}: ${email}`}>
-        {state === 'INVITED' ? text.withdraw : text.remove}
-      </Button>
-    </div>
+    <Menu
+      trigger={<IconButton icon={Ellipsis} kind="quiet" label={text.actionsOf(email)} />}
+      items={[
+        ...(isInvited ? [{ label: text.sendAgain, icon: MailPlus, onSelect: () => void again() }] : []),
+        { label: isInvited ? text.withdraw : text.remove, icon: UserRoundMinus, danger: true, onSelect: onRemove },
+      ]}
+    />
   );
 }
 

@@ -1,8 +1,9 @@
 import { KeyRound, Link2Off } from 'lucide-react';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
+import { EmptyState, ErrorNote } from '../../ui/page.tsx';
 import { isFailure, useChange } from '../api.ts';
 import { useParam } from '../navigation.ts';
+import { OutsidePage } from '../outside.tsx';
 import { openDashboard } from '../sign-in.ts';
 import { words } from '../words/members.ts';
 import { useWords } from '../words.ts';
@@ -14,34 +15,31 @@ export default function SignInTokenPage() {
   const redeem = useChange('POST /session/mail-links/redeem', { onSuccess: openDashboard });
   const isUsed = isFailure(redeem.error, 'invalid_link');
   return (
-    <main className="outside">
-      <PageHeader title={text.tokenTitle} {...(!isUsed && { description: text.tokenBody })} />
-      <Card>
-        {isUsed ? (
-          <EmptyState
-            icon={Link2Off}
-            title={text.badLink}
-            action={
-              <LinkButton to="/sign-in" kind="primary">
-                {text.newLink}
-              </LinkButton>
-            }
-          />
-        ) : (
-          <div className="stack">
-            <Button
-              kind="primary"
-              icon={KeyRound}
-              pending={redeem.isPending}
-              onClick={() => redeem.mutate({ body: { token } })}
-              autoFocus
-            >
-              {text.continue}
-            </Button>
-            <ErrorNote error={redeem.error} />
-          </div>
-        )}
-      </Card>
-    </main>
+    <OutsidePage title={text.tokenTitle} description={isUsed ? undefined : text.tokenBody}>
+      {isUsed ? (
+        <EmptyState
+          icon={Link2Off}
+          title={text.badLink}
+          action={
+            <LinkButton to="/sign-in" kind="primary">
+              {text.newLink}
+            </LinkButton>
+          }
+        />
+      ) : (
+        <div className="stack">
+          <Button
+            kind="primary"
+            icon={KeyRound}
+            pending={redeem.isPending}
+            onClick={() => redeem.mutate({ body: { token } })}
+            autoFocus
+          >
+            {text.continue}
+          </Button>
+          <ErrorNote error={redeem.error} />
+        </div>
+      )}
+    </OutsidePage>
   );
 }

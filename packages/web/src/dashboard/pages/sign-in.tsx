@@ -3,9 +3,10 @@ import { Fingerprint, Mail, MailCheck } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import { Card, EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
-import { useChange } from '../api.ts';
+import { EmptyState, ErrorNote, Note } from '../../ui/page.tsx';
+import { isFailure, useChange } from '../api.ts';
 import { useForm } from '../form.ts';
+import { OutsidePage } from '../outside.tsx';
 import { openDashboard, passkeyUse } from '../sign-in.ts';
 import { words } from '../words/members.ts';
 import { useWords } from '../words.ts';
@@ -14,26 +15,23 @@ export default function SignInPage() {
   const text = useWords(words);
   const [sentTo, setSentTo] = useState<string>();
   return (
-    <main className="outside">
-      <PageHeader title={text.signIn} description={text.signInBody} />
-      <Card>
-        {sentTo === undefined ? (
-          <div className="stack">
-            <MailForm onSent={setSentTo} />
-            <p className="soft or">{text.or}</p>
-            <PasskeySignIn />
-          </div>
-        ) : (
-          <EmptyState
-            icon={MailCheck}
-            title={text.sent}
-            action={<Button onClick={() => setSentTo(undefined)}>{text.otherAddress}</Button>}
-          >
-            {text.sentBody(sentTo)}
-          </EmptyState>
-        )}
-      </Card>
-    </main>
+    <OutsidePage title={text.signIn} description={text.signInBody}>
+      {sentTo === undefined ? (
+        <div className="stack">
+          <MailForm onSent={setSentTo} />
+          <p className="soft or">{text.or}</p>
+          <PasskeySignIn />
+        </div>
+      ) : (
+        <EmptyState
+          icon={MailCheck}
+          title={text.sent}
+          action={<Button onClick={() => setSentTo(undefined)}>{text.otherAddress}</Button>}
+        >
+          {text.sentBody(sentTo)}
+        </EmptyState>
+      )}
+    </OutsidePage>
   );
 }
 
@@ -67,7 +65,7 @@ function PasskeySignIn() {
   const signIn = async () => {
     setCancelled(false);
     const { options: optionsJSON } = await options.mutateAsync({});
-    const response = await startAuthentication({ optionsJSON: optionsJSON as never }).catch(() => undefined);
+    const response = await startAuthentication({ optionsJSON }).catch(() => undefined);
     if (!response) return setCancelled(true);
     await verify.mutateAsync({ body: { response: { ...response } } });
     openDashboard();
@@ -95,7 +93,11 @@ function PasskeySignIn() {
         {text.withPasskey}
       </Button>
       {isCancelled && <Note tone="warn">{text.passkeyFailed}</Note>}
-      <ErrorNote error={options.error ?? verify.error} />
+      {isFailure(verify.error, 'invalid_passkey') ? (
+        <Note tone="warn">{text.passkeyUnknown}</Note>
+      ) : (
+        <ErrorNote error={options.error ?? verify.error} />
+      )}
     </>
   );
 }
