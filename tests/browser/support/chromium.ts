@@ -16,8 +16,9 @@ const INSTALL = `flock /tmp/svc-install-chromium.lock sh -c '
 
 export async function openChromium(): Promise<Browser> {
   const executablePath = findChromium() ?? installChromium();
-  // Chromium's sandbox does not run as root.
-  return chromium.launch({ executablePath, headless: true, chromiumSandbox: !isRoot() });
+  // Chromium's sandbox does not run as root. Pages of one context share a process, which halves the cost of the next page.
+  const args = ['--process-per-site'];
+  return chromium.launch({ executablePath, headless: true, chromiumSandbox: !isRoot(), args });
 }
 
 export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Environment, Role } from '@svc/protocol';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type SignedIn, type SignInOptions, signedInContext } from '../../support/members.ts';
 import { type AnyService, TestService } from '../../support/service.ts';
 import { openChromium } from './chromium.ts';
@@ -39,10 +39,11 @@ export interface Dashboards {
 /** The dashboard of the shared service, with an organisation for this test file. */
 export async function openDashboards(given?: AnyService): Promise<Dashboards> {
   const [service, browser] = await Promise.all([given ?? TestService.shared(), openChromium()]);
+  const contexts = new Contexts(browser, service);
   return {
     service,
     browser,
-    open: (place, options = {}) => open(browser, service, place, options),
+    open: (place, options = {}) => open(contexts, service.server.origin, place, options),
     stop: async () => {
       await browser.close();
       if (!given) await service.stop();
@@ -50,16 +51,62 @@ export async function openDashboards(given?: AnyService): Promise<Dashboards> {
   };
 }
 
-async function open(browser: Browser, service: AnyService, place: string, options: VisitOptions): Promise<Visit> {
-  const { role = 'OWNER', viewport = desktop, colorScheme = 'light', locale = 'en-US', ...member } = options;
-  const settings = { viewport, colorScheme, locale };
-  const context = role
-    ? await signedInContext(browser, service, role, { ...member, context: settings })
-    : await browser.newContext(settings);
+async function open(contexts: Contexts, origin: string, place: string, options: VisitOptions): Promise<Visit> {
+  const { environment, ...kind } = options;
+  const { context, member } = await contexts.take(kind);
   const page = await context.newPage();
-  const complaints = listen(page, service.server.origin);
-  await page.goto(`${service.server.origin}/dashboard${withEnvironment(place, options.environment)}`);
-  return { page, context, complaints, member: 'member' in context ? (context.member as SignedIn) : undefined };
+  const complaints = listen(page, origin);
+  await page.goto(`${origin}/dashboard${withEnvironment(place, environment)}`);
+  return { page, context, complaints, member };
+}
+
+interface Taken {
+  readonly context: BrowserContext;
+  readonly member: SignedIn | undefined;
+}
+
+/** A later test gets the context of an earlier one, if it is signed in still: its scripts are compiled already. */
+class Contexts {
+  readonly #browser: Browser;
+  readonly #service: AnyService;
+  readonly #free = new Map<string, Taken[]>();
+
+  constructor(browser: Browser, service: AnyService) {
+    this.#browser = browser;
+    this.#service = service;
+  }
+
+  async take(options: Omit<VisitOptions, 'environment'>): Promise<Taken> {
+    const kind = JSON.stringify(options);
+    const taken = this.#free.get(kind)?.pop() ?? (await this.#create(options));
+    onTestFinished(() => this.#putBack(kind, taken));
+    return taken;
+  }
+
+  async #create(options: Omit<VisitOptions, 'environment'>): Promise<Taken> {
+    const { role = 'OWNER', viewport = desktop, colorScheme = 'light', locale = 'en-US', ...member } = options;
+    const settings = { viewport, colorScheme, locale, reducedMotion: 'reduce' } as const;
+    if (!role) return { context: await this.#browser.newContext(settings), member: undefined };
+    const context = await signedInContext(this.#browser, this.#service, role, { ...member, context: settings });
+    return { context, member: context.member };
+  }
+
+  async #putBack(kind: string, taken: Taken): Promise<void> {
+    const { context, member } = taken;
+    if (!member || !(await this.#isSignedIn(taken))) return context.close();
+    for (const page of context.pages()) {
+      await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+      await page.close();
+    }
+    this.#free.set(kind, [...(this.#free.get(kind) ?? []), taken]);
+  }
+
+  async #isSignedIn({ context, member }: Taken): Promise<boolean> {
+    const { origin } = this.#service.server;
+    const [session] = await context.cookies(origin);
+    const { status } = await fetch(`${origin}/v1/session`, { headers: member?.headers ?? {} });
+    return session?.value === member?.token && status === 200;
+  }
 }
 
 const withEnvironment = (place: string, environment: Environment | undefined) =>

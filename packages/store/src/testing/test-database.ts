@@ -19,7 +19,7 @@ export class TestDatabase {
     const name = `svc_test_${randomBytes(8).toString('hex')}`;
     await withClient(clusterUrl(), ADMIN, async (client) => {
       const template = await ensureTemplate(client, sets);
-      await client.query(`create database ${name} template ${template}`);
+      await client.query(`create database ${name} template ${template} strategy file_copy`);
     });
     return new TestDatabase(urlFor(name));
   }
