@@ -121,6 +121,7 @@ export {
   SvcGiftsBulkError,
 } from './gifts-bulk.ts';
 export { type ChangeEncryptKeyParams, changeEncryptKey } from './keys/change-encrypt-key.ts';
+export { type VerifyEncryptKeyParams, verifyEncryptKey } from './keys/seal.ts';
 export {
   type TransactionEvent,
   type TransactionResult,

@@ -95,13 +95,13 @@ export async function proveSealed(envelope: string, { privateKey, boundTo, encry
   }
 }
 
-export interface WalletKeyToOpen {
+export interface VerifyEncryptKeyParams {
   readonly encryptKey: string;
   readonly wallet: { readonly publicKey: string; readonly encryptedPrivateKey: string };
 }
 
 /** Decrypts a wallet's private key, also from the old format. The result is the key of this wallet, or an error. */
-export async function openWalletKey({ encryptKey, wallet }: WalletKeyToOpen): Promise<bigint> {
+export async function openWalletKey({ encryptKey, wallet }: VerifyEncryptKeyParams): Promise<bigint> {
   const boundTo = readAddress(wallet.publicKey, 'wallet.publicKey');
   const { encryptedPrivateKey: envelope } = wallet;
   if (typeof envelope !== 'string') {
@@ -115,6 +115,18 @@ export async function openWalletKey({ encryptKey, wallet }: WalletKeyToOpen): Pr
   const privateKey = await openOpensslFormat(envelope, encryptKey);
   if (belongsTo(privateKey, boundTo)) return privateKey;
   throw new SvcKeyError('wrong_key', `The decrypted key is not the key of ${wallet.publicKey}, in any known class.`);
+}
+
+/**
+ * Checks that a PIN, passphrase or passkey secret opens a wallet, before anything else is asked of the user. Needs no
+ * client; nothing is sent.
+ *
+ * @throws SvcKeyError with code `decryption_failed` if it does not
+ * @example
+ * await verifyEncryptKey({ wallet, encryptKey });
+ */
+export async function verifyEncryptKey(params: VerifyEncryptKeyParams): Promise<void> {
+  await openWalletKey(params);
 }
 
 /** Upgrades keep the address, so it derives from the class that the wallet was created with. */
