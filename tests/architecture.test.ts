@@ -13,11 +13,12 @@ const packages: Record<string, readonly string[]> = {
   sandbox: ['protocol', 'starknet', 'store'],
   server: ['protocol', 'starknet', 'store', 'sandbox', 'web'],
   sdk: ['protocol', 'starknet'],
+  react: ['sdk'],
   web: ['protocol', 'sdk'],
   cli: ['protocol', 'sdk'],
 };
 /** They run in browsers and at the edge, so they use nothing of Node. */
-const runsAnywhere = ['protocol', 'starknet', 'sdk', 'web'];
+const runsAnywhere = ['protocol', 'starknet', 'sdk', 'react', 'web'];
 
 /** Folders of the server, lowest layer first. A folder imports lower layers only, never another folder of its own layer. */
 const layers: readonly (readonly string[])[] = [

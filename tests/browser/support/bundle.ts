@@ -6,7 +6,11 @@ const pages = path.resolve(import.meta.dirname, '../pages');
 export async function bundle(file: string): Promise<string> {
   const result = await build({
     configFile: false,
-    logLevel: 'warn',
+    // Warnings are about 'use client', which a bundle for browsers does not need.
+    logLevel: 'error',
+    // React asks for it, and a library build leaves it as it is.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    oxc: { jsx: { runtime: 'automatic', development: false } },
     build: {
       write: false,
       target: 'es2022',

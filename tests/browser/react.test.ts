@@ -1,0 +1,113 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { userToken } from '../support/client.ts';
+import { type AnyService, TestService } from '../support/service.ts';
+import { USDC } from '../support/starknet-client.ts';
+import { addAuthenticator } from './support/authenticator.ts';
+import { bundle } from './support/bundle.ts';
+import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
+import { type PageServer, servePages } from './support/page-server.ts';
+
+/** Global of the page: functions passed to `evaluate` run there. */
+declare const states: () => string;
+
+const [PIN, WRONG_PIN] = ['pin-of-the-page', 'pin-of-nobody'];
+const STEP_LIMIT_MS = 30_000;
+const user = `hooks ${crypto.randomUUID()}`;
+const html = '<!doctype html><html lang="en"><title>Hooks</title><body><script type="module" src="/page.js"></script>';
+
+let service: AnyService;
+let browser: Browser;
+let pages: PageServer;
+let page: Page;
+const problems: string[] = [];
+
+beforeAll(async () => {
+  [service, browser, pages] = await Promise.all([TestService.shared(), openChromium(), serve()]);
+  page = await (await browser.newContext()).newPage();
+  page.setDefaultTimeout(STEP_LIMIT_MS);
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await addAuthenticator(page);
+  const { baseUrl, publicKey } = service.server.credentials;
+  const token = await userToken(service.server, user);
+  await page.goto(`${pages.origin}/?${new URLSearchParams({ baseUrl, publicKey, token, user, usdc: USDC })}`);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([pages?.stop(), service?.stop()]);
+});
+
+async function serve(): Promise<PageServer> {
+  const script = { type: 'text/javascript', text: await bundle('react-page.tsx') };
+  return servePages(
+    new Map([
+      ['/', { type: 'text/html', text: html }],
+      ['/page.js', script],
+    ]),
+  );
+}
+
+const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const shown = (name: string) => page.getByLabel(name, { exact: true });
+/** Waits for the value, and fails with the one that was there instead. */
+const expectShown = (name: string, value: unknown) =>
+  expect.poll(() => shown(name).textContent(), { timeout: STEP_LIMIT_MS, interval: 50 }).toEqual(value);
+
+describe('the hooks, in a page', () => {
+  // One story: each step needs the wallet as the step before left it.
+  it('create, open and use a wallet, and never put a secret into the cache', async () => {
+    expect(problems).toEqual([]);
+    await expectShown('wallet', 'none');
+    await click('Create');
+    await expectShown('created', expect.stringMatching(/^0x/));
+    await expectShown('wallet', expect.stringMatching(/^0x[0-9a-f]{64}$/));
+    const address = String(await shown('wallet').textContent());
+    // What was just made is open.
+    await expectShown('unlocked', 'true');
+    await expectShown('balances', 'USDC 0,STRK 0');
+
+    await click('Lock');
+    await expectShown('unlocked', 'false');
+    await service.sandbox.faucet(address, 'USDC', '100');
+    await click('Send');
+    await expectShown('transfer', 'wallet_locked');
+
+    await page.getByLabel('PIN').fill(WRONG_PIN);
+    await click('Unlock with PIN');
+    await expectShown('unlock', 'decryption_failed');
+    await expectShown('unlocked', 'false');
+    await page.getByLabel('PIN').fill(PIN);
+    await click('Unlock with PIN');
+    await expectShown('unlocked', 'true');
+    await click('Lock');
+    await click('Unlock with passkey');
+    await expectShown('unlocked', 'true');
+
+    await click('Send');
+    await expectShown('transfer', expect.stringMatching(/^ACCEPTED_ON_L[12]$/));
+    // Balances and lists follow by themselves.
+    await expectShown('balances', 'USDC 98500000,STRK 0');
+    await expectShown('types', expect.stringContaining('SEND'));
+    await click('Call');
+    await expectShown('call', 'true');
+
+    await expectShown('price', expect.stringMatching(/^5\.4/));
+    await click('Buy');
+    await expectShown('purchase', 'SUCCESS');
+
+    await click('Give');
+    await expectShown('claim', '2');
+    await click('Claim');
+    await expectShown('redeem', 'success');
+    await expectShown('claim', expect.not.stringMatching(/^2$/));
+
+    await click('Start a session');
+    await expectShown('session key', 'svc1.');
+    await expectShown('session', 'true');
+
+    const cache = await page.evaluate(() => states());
+    expect(cache).toContain(address);
+    const secrets = [PIN, WRONG_PIN, 'encryptKey', 'EncryptKey', 'svc1.', 'encryptedPrivateKey'];
+    expect(secrets.filter((secret) => cache.includes(secret))).toEqual([]);
+  }, 300_000);
+});
