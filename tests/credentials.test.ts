@@ -20,9 +20,9 @@ import {
   successOf,
 } from './support/examples.ts';
 import { signIn } from './support/members.ts';
-import { TestService } from './support/service.ts';
+import { type AnyService, TestService } from './support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let baseUrl: string;
 let credentials: CredentialSet;
 let data: ExampleData;
@@ -33,7 +33,7 @@ const AUDIENCE = 'tienda';
 const USER = 'ana';
 
 beforeAll(async () => {
-  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.shared();
   baseUrl = service.server.credentials.baseUrl;
   const [ourKeySet, theirKeySet] = [await startKeySet(), await startKeySet()];
   keySets.push(ourKeySet, theirKeySet);

@@ -5,14 +5,14 @@ import { startWorkers } from '../packages/server/src/jobs/workers.ts';
 import { credit } from '../packages/server/src/ledger/ledger.ts';
 import { giftBody, type Organization } from './support/app.ts';
 import { send } from './support/client.ts';
-import { TestService } from './support/service.ts';
+import { type AnyService, TestService } from './support/service.ts';
 
 /** Of a pool of five connections an organisation gets two. */
 const REQUESTS = 90;
 
-let service: TestService;
+let service: AnyService;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
 });
 afterAll(() => service.stop());
 

@@ -4,12 +4,12 @@ import { App, Owner } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import { keyHeaders, type Reply, send, userToken } from '../support/client.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let keys: Record<string, string>;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
   keys = keyHeaders(service.server);
 });
 afterAll(() => service.stop());

@@ -4,16 +4,16 @@ import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import type { Keys } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let service: TestService;
+let service: AnyService;
 let call: ReturnType<typeof caller>;
 let production: Keys;
 let otherId: string;
 let other: Keys;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
   const { server } = service;
   call = caller(server);
   production = (await service.keys('production')).keys;

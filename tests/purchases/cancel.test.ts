@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PurchaseFixture, references } from '../support/purchases.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
 const NOTIFIED = 'ventas@shop.example';
-let service: TestService;
+let service: AnyService;
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
   fixture = await PurchaseFixture.start(service);
   const { organizationId } = service.server.credentials;
   await service.changeSettings(organizationId, { notification_email: NOTIFIED });

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App, hashOf, Owner, transferOf } from '../support/app.ts';
 import { expectError } from '../support/assertions.ts';
 import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
 /** 99 % of 2.702703, to the next unit. */
 const LEAST_RAW = 2_675_676n;
 
-let service: TestService;
+let service: AnyService;
 let fixture: PurchaseFixture;
 /** Of another wallet of the same organisation. */
 let other: Owner;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
   fixture = await PurchaseFixture.start(service);
   other = new Owner();
   await fixture.app.createWallet(other, 'another');

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashOf, Owner, transferOf } from '../support/app.ts';
 import { keyHeaders, send, userToken } from '../support/client.ts';
 import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 /** Two processes, and the machine may be busy. */
 const PROCESSES_MS = 120_000;
 
-let service: TestService;
+let service: AnyService;
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
   fixture = await PurchaseFixture.start(service);
 });
 afterAll(async () => {

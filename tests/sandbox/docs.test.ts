@@ -5,15 +5,16 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBlocks } from '../sdk/support/read-examples.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { startSandbox } from '../support/service.ts';
+import { TestService } from '../support/service.ts';
 
 const run = promisify(execFile);
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
 
 let sandbox: Sandbox;
-let stop: () => Promise<void>;
+let service: TestService;
 beforeAll(async () => {
-  ({ sandbox, stop } = await startSandbox());
+  service = await TestService.start();
+  sandbox = service.sandbox;
   // The guide reads mail number 1.
   const body = 'Message-ID: <1@svc.example>\r\nTo: ana@example.com\r\n\r\nHello';
   const sent = await fetch(`${sandbox.url}/mailbox`, {
@@ -23,7 +24,7 @@ beforeAll(async () => {
   });
   expect(sent.status).toBe(201);
 });
-afterAll(() => stop());
+afterAll(() => service.stop());
 
 describe("the sandbox's guide", () => {
   it('has commands that succeed as they stand', async () => {

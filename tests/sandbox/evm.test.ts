@@ -3,14 +3,15 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base, optimism } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../support/sandbox.ts';
-import { startSandbox } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
 let sandbox: Sandbox;
-let stop: () => Promise<void>;
+let service: AnyService;
 beforeAll(async () => {
-  ({ sandbox, stop } = await startSandbox());
+  service = await TestService.shared();
+  sandbox = service.sandbox;
 });
-afterAll(() => stop());
+afterAll(() => service.stop());
 
 const chains = [
   ['BASE', base, '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],

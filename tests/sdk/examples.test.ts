@@ -9,7 +9,7 @@ import path from 'node:path';
 import { createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import {
   EXAMPLE_LIMIT_MS,
   type ExampleFixture,
@@ -21,12 +21,12 @@ import { readExamples } from './support/read-examples.ts';
 import { runExample } from './support/run-example.ts';
 
 const examples = readExamples(path.resolve(import.meta.dirname, '../../packages/sdk/src'));
-let service: TestService;
+let service: AnyService;
 let fixture: ExampleFixture;
 
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
-  service = await TestService.start();
+  service = await TestService.shared();
   fixture = await prepareExamples(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {

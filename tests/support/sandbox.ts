@@ -42,7 +42,7 @@ export class Sandbox {
   readonly url: string;
   readonly rpcUrl: string;
 
-  constructor({ origin }: ServerAddress) {
+  constructor({ origin }: Pick<ServerAddress, 'origin'>) {
     this.url = `${origin}/sandbox`;
     this.rpcUrl = `${this.url}/starknet/rpc`;
   }

@@ -4,6 +4,7 @@ import type { Catalogue, Environment } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { TestDatabase } from '@svc/store/testing';
 import { inject } from 'vitest';
+import { startSandbox as startSandboxServer } from '../../packages/sandbox/testing/sandbox-server.ts';
 import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { createOrganization, generateKey, issueKey } from '../../packages/server/src/organizations/api-keys.ts';
 import * as store from '../../packages/server/src/organizations/organization-store.ts';
@@ -225,9 +226,10 @@ declare module 'vitest' {
   }
 }
 
-export async function startSandbox(): Promise<{ service: TestService; sandbox: Sandbox; stop(): Promise<void> }> {
-  const service = await TestService.start();
-  return { service, sandbox: service.sandbox, stop: () => service.stop() };
+/** The sandbox without the service. */
+export async function startSandbox(): Promise<{ sandbox: Sandbox; stop(): Promise<void> }> {
+  const { url, stop } = await startSandboxServer();
+  return { sandbox: new Sandbox({ origin: new URL(url).origin }), stop };
 }
 
 const file = path.resolve(import.meta.dirname, '../../packages/server/catalogue/mexico.json');

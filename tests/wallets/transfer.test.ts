@@ -5,15 +5,15 @@ import { App, field, hashOf, Owner, transferOf } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { TestService } from '../support/service.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
-let service: TestService;
+let service: AnyService;
 let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.shared();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });

@@ -4,7 +4,7 @@ import { classes, toHex } from '@svc/starknet';
 import { userToken } from '../../support/client.ts';
 import { PAID_RAW } from '../../support/examples.ts';
 import { Sandbox } from '../../support/sandbox.ts';
-import type { TestService } from '../../support/service.ts';
+import type { AnyService } from '../../support/service.ts';
 import { USDC } from '../../support/starknet-client.ts';
 
 const ENCRYPT_KEY = '481516';
@@ -23,12 +23,12 @@ export const EXAMPLE_LIMIT_MS = 120_000;
 export interface ExampleFixture {
   readonly svc: sdk.Svc;
   readonly wallet: sdk.CreatedWallet;
-  readonly service: TestService;
+  readonly service: AnyService;
   readonly common: Readonly<Record<string, unknown>>;
 }
 
 /** User `luis` has funds and a wallet with passkey and PIN; user `ana` has a wallet with a PIN. */
-export async function prepareExamples(service: TestService): Promise<ExampleFixture> {
+export async function prepareExamples(service: AnyService): Promise<ExampleFixture> {
   const { server } = service;
   const { baseUrl, publicKey, secretKey, rpcUrl: nodeUrl } = server.credentials;
   const options = { baseUrl, publicKey, secretKey };
