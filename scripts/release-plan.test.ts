@@ -80,6 +80,8 @@ describe('the manifests of a release', () => {
       dependencies: { '@svc/protocol': '0.2.0', 'hash-wasm': '4.13.0' },
     });
     expect(setVersion({ version: '0.1.0' }, '0.2.0')).toEqual({ version: '0.2.0' });
+    const peers = { peerDependencies: { '@svc/sdk': '0.1.0', react: '>=18' } };
+    expect(setVersion(peers, '0.2.0').peerDependencies).toEqual({ '@svc/sdk': '0.2.0', react: '>=18' });
   });
 
   it('and the lock file agree, and installed packages stay as they are', () => {

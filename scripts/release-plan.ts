@@ -36,16 +36,20 @@ export function releaseChangelog(changelog: string, version: string, date: strin
 export interface Manifest {
   version?: string;
   dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 }
 
 /** Our packages depend on one another in exactly the same version. */
 export function setVersion<T extends Manifest>(manifest: T, version: string): T {
-  if (!manifest.dependencies) return { ...manifest, version };
-  const dependencies = Object.entries(manifest.dependencies).map(([name, old]) => [
-    name,
-    name.startsWith(SCOPE) ? version : old,
-  ]);
-  return { ...manifest, version, dependencies: Object.fromEntries(dependencies) };
+  const own = (versions: Record<string, string>) =>
+    Object.fromEntries(Object.entries(versions).map(([name, old]) => [name, name.startsWith(SCOPE) ? version : old]));
+  const { dependencies, peerDependencies } = manifest;
+  return {
+    ...manifest,
+    version,
+    ...(dependencies && { dependencies: own(dependencies) }),
+    ...(peerDependencies && { peerDependencies: own(peerDependencies) }),
+  };
 }
 
 export interface LockFile extends Manifest {

@@ -2,12 +2,9 @@
 //
 //   npm run release -- --dry-run     builds the tarballs and shows the rest; changes nothing that git tracks
 //   npm run release -- minor         patch, minor, major or a version; commits and tags, does not push or publish
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { buildPackage as buildCli } from '../packages/cli/build/build-package.ts';
-import { buildPackage } from '../packages/sdk/build/build-package.ts';
 import {
   type LockFile,
   type Manifest,
@@ -16,15 +13,11 @@ import {
   setLockVersion,
   setVersion,
 } from './release-plan.ts';
+import { buildTarballs, npm } from './tarballs.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 /** Ignored by git. */
 const OUTPUT = 'dist/release';
-/** Packages that apps install; the others are parts of the service, which runs from this repository. */
-const published = [
-  { name: '@svc/sdk', build: buildPackage },
-  { name: '@svc/cli', build: buildCli },
-];
 
 const at = (file: string) => path.join(root, file);
 const read = (file: string) => readFileSync(at(file), 'utf8');
@@ -51,7 +44,11 @@ async function main(args: readonly string[]): Promise<void> {
   if (!dryRun) npm('run', 'check');
 
   console.log(`Release ${version} (now ${current})`);
-  const tarballs = await buildTarballs(version);
+  const tarballs = await buildTarballs(version, at(OUTPUT));
+  for (const { file, entryCount, size, integrity } of tarballs) {
+    const facts = [`${entryCount} files`, `${(size / 1000).toFixed(0)} kB`, integrity];
+    console.log(`built  ${path.relative(root, file)} (${facts.join(', ')})`);
+  }
   for (const [file] of files) console.log(`${dryRun ? 'would change' : 'changed'}  ${file}`);
   if (dryRun) return;
 
@@ -59,7 +56,7 @@ async function main(args: readonly string[]): Promise<void> {
   git('add', ...files.map(([file]) => file));
   git('commit', '--quiet', '--message', `Release ${version}`);
   git('tag', '--annotate', `v${version}`, '--message', `Release ${version}`);
-  console.log(`Committed and tagged v${version}. Next: git push --follow-tags, npm publish ${tarballs.join(' ')}`);
+  console.log(`Committed and tagged v${version}. Next: git push --follow-tags, then npm publish for each tarball.`);
 }
 
 /** New texts of the files that a release changes. */
@@ -72,50 +69,6 @@ function changedFiles(version: string): [file: string, text: string][] {
     ['package-lock.json', toJson(setLockVersion(readJson<LockFile>('package-lock.json'), version))],
   ];
   return files.filter(([file, text]) => read(file) !== text);
-}
-
-async function buildTarballs(version: string): Promise<string[]> {
-  rmSync(at(OUTPUT), { recursive: true, force: true });
-  mkdirSync(at(OUTPUT), { recursive: true });
-  const tarballs = [];
-  for (const { name, build } of published) {
-    const folder = mkdtempSync(path.join(tmpdir(), 'svc-release-'));
-    try {
-      await build(folder);
-      const manifest = path.join(folder, 'package.json');
-      // The tarball carries the new version before the repository does.
-      writeFileSync(manifest, toJson(setVersion(JSON.parse(readFileSync(manifest, 'utf8')) as Manifest, version)));
-      tarballs.push(pack(name, folder));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  }
-  return tarballs;
-}
-
-function pack(name: string, folder: string): string {
-  const answer = npm('pack', folder, '--json', '--pack-destination', at(OUTPUT));
-  const [packed] = JSON.parse(answer) as { filename: string; size: number; entryCount: number; integrity: string }[];
-  if (!packed) throw new Error(`npm packed nothing for ${name}.`);
-  const tarball = `${OUTPUT}/${packed.filename}`;
-  console.log(
-    `built  ${tarball} (${packed.entryCount} files, ${(packed.size / 1000).toFixed(0)} kB, ${packed.integrity})`,
-  );
-  return tarball;
-}
-
-/** The npm that runs this script, else the one on the path. */
-function npm(...args: string[]): string {
-  const { npm_execpath: own } = process.env;
-  const [command, first] = own?.endsWith('.js') ? [process.execPath, [own]] : ['npm', []];
-  const isTask = args[0] === 'run';
-  const result = spawnSync(command, [...first, ...args], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', isTask ? 'inherit' : 'pipe', 'inherit'],
-  });
-  if (result.status !== 0) throw new Error(`npm ${args.join(' ')} failed.`);
-  return result.stdout ?? '';
 }
 
 await main(process.argv.slice(2)).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 'use client';
-import { callAnyContract, transfer } from '@svc/sdk';
+import { type CallAnyContractParams, callAnyContract, transfer } from '@svc/sdk';
 import { type SkipToken, skipToken, useInfiniteQuery } from '@tanstack/react-query';
-import { ownerHook, readHook } from './factory.ts';
+import { type ChangeHook, type OwnerChange, ownerHook, readHook } from './factory.ts';
 import {
   receiptOptions,
   type TransactionPagesParams,
@@ -36,7 +36,13 @@ export const useTransfer = /* @__PURE__ */ ownerHook(transfer, { refreshes: MOVE
  * const call = useCall();
  * call.mutate({ wallet, calls: [{ contractAddress, entrypoint: 'approve', calldata: [spender, '1000000', '0'] }] });
  */
-export const useCall = /* @__PURE__ */ ownerHook(callAnyContract, { refreshes: MOVED, settlesWith: byHash });
+export const useCall: ChangeHook<OwnerChange<CallAnyContractParams>, string> = /* @__PURE__ */ ownerHook(
+  callAnyContract,
+  {
+    refreshes: MOVED,
+    settlesWith: byHash,
+  },
+);
 
 /**
  * One page of a wallet's transactions, newest first.

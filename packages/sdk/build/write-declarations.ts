@@ -8,6 +8,9 @@ import { inside, packages, publishedName, root } from './paths.ts';
 const run = promisify(execFile);
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 const SCHEMA_TYPES = 'schema-types';
+const PLATFORM_TYPES = 'platform-types';
+/** Not in `lib: ["ES2022"]`. */
+const PLATFORM_NAMES = ['AbortSignal', 'URL', 'RequestInit', 'Response', 'SubtleCrypto'];
 
 /**
  * Self-contained declarations: they reference each other by path, and neither workspace packages nor a schema
@@ -22,9 +25,11 @@ export async function writeDeclarations(outDir: string): Promise<void> {
       const name = publishedName(path.join(packages, file.replace(/\.d\.ts$/, '.ts')));
       const text = await readFile(path.join(folder, 'emitted', file), 'utf8');
       await mkdir(path.dirname(path.join(outDir, name)), { recursive: true });
-      await writeFile(path.join(outDir, `${name}.d.ts`), rewrite(text, name));
+      await writeFile(path.join(outDir, `${name}.d.ts`), withPlatformTypes(rewrite(text, name), name));
     }
-    await copyFile(path.join(import.meta.dirname, `${SCHEMA_TYPES}.d.ts`), path.join(outDir, `${SCHEMA_TYPES}.d.ts`));
+    for (const types of [SCHEMA_TYPES, PLATFORM_TYPES]) {
+      await copyFile(path.join(import.meta.dirname, `${types}.d.ts`), path.join(outDir, `${types}.d.ts`));
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -66,10 +71,21 @@ function rewrite(text: string, name: string): string {
   );
 }
 
+/** TypeScript before 5.7 knows `Uint8Array` without a parameter only. */
+function withPlatformTypes(text: string, name: string): string {
+  const simple = text
+    .replaceAll('Uint8Array<ArrayBuffer>', 'Uint8Array')
+    .replaceAll('typeof crypto.subtle', 'SubtleCrypto');
+  const code = simple.replace(/\/\*[\s\S]*?\*\//g, '');
+  const used = PLATFORM_NAMES.filter((type) => new RegExp(`(?<![.\\w])${type}\\b`).test(code));
+  if (used.length === 0) return simple;
+  return `import type { ${used.join(', ')} } from '${relative(name, `${PLATFORM_TYPES}.js`)}';\n${simple}`;
+}
+
 function placeOf(target: string, name: string): string | undefined {
   if (target.startsWith('.')) return target.replace(/\.ts$/, '.js');
-  const ours = inside.find((one) => target === `@svc/${one}`);
-  if (ours !== undefined) return relative(name, `${ours}/index.js`);
+  const [, ours = '', folder] = /^@svc\/(\w+)(?:\/(\w+))?$/.exec(target) ?? [];
+  if (inside.some((one) => one === ours)) return relative(name, `${[ours, folder].filter(Boolean).join('/')}/index.js`);
   return target === 'typebox' ? relative(name, `${SCHEMA_TYPES}.js`) : undefined;
 }
 
