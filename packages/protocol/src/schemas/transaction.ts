@@ -167,7 +167,7 @@ export const TransactionStatus = Type.Object(
     blockNumber: Type.Optional(Type.Integer()),
     revertReason: Type.Optional(Type.String()),
   },
-  { title: 'TransactionStatus' },
+  { title: 'OnChainStatus' },
 );
 
 export const SyncOnChain = Type.Object({ walletAddress: AddressText('The wallet to look at') });
