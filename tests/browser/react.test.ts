@@ -1,4 +1,10 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
+import { preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userToken } from '../support/client.ts';
 import { type AnyService, TestService } from '../support/service.ts';
@@ -7,6 +13,10 @@ import { addAuthenticator } from './support/authenticator.ts';
 import { bundle } from './support/bundle.ts';
 import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
 import { type PageServer, servePages } from './support/page-server.ts';
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+const example = path.join(root, 'examples/react-app');
 
 /** Global of the page: functions passed to `evaluate` run there. */
 declare const states: () => string;
@@ -109,5 +119,62 @@ describe('the hooks, in a page', () => {
     expect(cache).toContain(address);
     const secrets = [PIN, WRONG_PIN, 'encryptKey', 'EncryptKey', 'svc1.', 'encryptedPrivateKey'];
     expect(secrets.filter((secret) => cache.includes(secret))).toEqual([]);
+  }, 300_000);
+});
+
+describe('the example app in React', () => {
+  const tool = (name: string, ...args: string[]) =>
+    run(process.execPath, [path.join(root, 'node_modules', name), ...args], {
+      cwd: example,
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
+
+  it('type-checks', async () => {
+    const { stdout } = await tool('typescript/bin/tsc', '--noEmit', '--project', example);
+    expect(stdout).toBe('');
+  });
+
+  it('is built, and then creates a wallet with a passkey, sends, buys, and claims a gift', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'svc-react-app-'));
+    const { baseUrl, publicKey } = service.server.credentials;
+    await writeFile(path.join(folder, 'credentials.json'), JSON.stringify({ baseUrl, publicKey }));
+    const outDir = path.join(folder, 'dist');
+    await tool('vite/bin/vite.js', 'build', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'error');
+    process.env.SVC_DATA_DIR = folder;
+    const server = await preview({ root: example, logLevel: 'error', build: { outDir }, preview: { port: 0 } });
+    try {
+      const app = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+      app.setDefaultTimeout(STEP_LIMIT_MS);
+      await addAuthenticator(app);
+      await app.goto(server.resolvedUrls?.local[0] ?? '');
+      const press = (name: string) => app.getByRole('button', { name, exact: true }).click();
+      await app.getByLabel('Your name').fill(`ana-${crypto.randomUUID().slice(0, 8)}`);
+      await press('Continue');
+      await press('I have kept it, create my wallet');
+      await press('Get 25 test USDC');
+      const balance = (text: string) => app.getByLabel('Balance').filter({ hasText: text }).waitFor();
+      await balance('25.00');
+      await press('Lock');
+      await press('Unlock with passkey');
+      await app.getByRole('button', { name: 'Lock', exact: true }).waitFor();
+      await app.getByLabel('Amount in USDC').fill('2.5');
+      await app.getByLabel('To address').fill('0xb0b');
+      await press('Send');
+      await app.getByText('Sent.', { exact: true }).waitFor();
+      await balance('22.50');
+      await app.getByLabel('Service').selectOption('telcel-recarga-100');
+      await app.getByLabel('Phone number').fill('5512345678');
+      await press('Buy');
+      await app.getByText('Delivered:').waitFor();
+      await balance('17.09');
+      await press('Create a gift of 2 USDC');
+      await press('Claim');
+      await app.getByText('It is yours.').waitFor();
+      await balance('19.09');
+      expect(await app.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    } finally {
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    }
   }, 300_000);
 });
