@@ -55,7 +55,8 @@ export function Send({ wallet }: CardProps) {
       <form
         onSubmit={(event) => {
           const { amount = '', recipient = '' } = read(event);
-          transfer.mutate({ wallet, amount, token: 'USDC', recipient });
+          const form = event.currentTarget;
+          transfer.mutate({ wallet, amount, token: 'USDC', recipient }, { onSuccess: () => form.reset() });
         }}
       >
         <label>
@@ -153,7 +154,7 @@ export function Gift({ wallet }: CardProps) {
           Code
           <input required value={code} onChange={({ target }) => setCode(target.value.trim())} />
         </label>
-        {claim.data && (
+        {claim.data && !redeem.data && (
           <p className="hint">
             {claim.data.valid ? `${claim.data.gift.amount} USDC from ${claim.data.orgName}` : claim.data.reason}
           </p>

@@ -117,13 +117,18 @@ function Lock({ wallet }: { wallet: CachedWallet }) {
 
 function Activity({ wallet }: { wallet: CachedWallet }) {
   const { data } = useTransactions({ walletAddress: wallet.publicKey });
+  // A purchase and its payment are two records of one transaction.
+  const bought = data?.items.filter(({ type }) => type === 'SKU_PURCHASE').map((item) => item.transactionHash);
+  const items = data?.items.filter(
+    ({ type, transactionHash }) => type !== 'SEND' || !bought?.includes(transactionHash),
+  );
   const isIncoming = (address: string) => BigInt(address) === BigInt(wallet.publicKey);
   return (
     <section className="card">
       <h2>Activity</h2>
       {data?.items.length === 0 && <p className="hint">Nothing yet. What you send and receive appears here.</p>}
       <ul>
-        {data?.items.map(({ id, type, amount, token, destinationAddress, status }) => (
+        {items?.map(({ id, type, amount, token, destinationAddress, status }) => (
           <li key={id}>
             <span>{isIncoming(destinationAddress) ? 'Received' : type === 'SKU_PURCHASE' ? 'Bought' : 'Sent'}</span>
             <strong>
