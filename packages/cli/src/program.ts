@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { keysCommand, settingsCommand } from './commands/configuration.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { giftsCommand } from './commands/gifts.ts';
 import { eventsCommand, logsCommand, transactionsCommand, walletsCommand } from './commands/lists.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { faucetCommand, sandboxCommand, timeCommand } from './commands/sandbox.ts';
@@ -33,6 +34,7 @@ export function createProgram(version: string): Command {
     statusCommand(),
     walletsCommand(),
     transactionsCommand(),
+    giftsCommand(),
     eventsCommand(),
     logsCommand(),
     keysCommand(),
