@@ -3,10 +3,12 @@ import { keysCommand, settingsCommand } from './commands/configuration.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { giftsCommand } from './commands/gifts.ts';
+import { listenCommand } from './commands/listen.ts';
 import { eventsCommand, logsCommand, transactionsCommand, walletsCommand } from './commands/lists.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { faucetCommand, sandboxCommand, timeCommand } from './commands/sandbox.ts';
 import { statusCommand } from './commands/status.ts';
+import { triggerCommand } from './commands/trigger.ts';
 import { completionCommand } from './completion.ts';
 
 const FOOTER = `
@@ -36,6 +38,8 @@ export function createProgram(version: string): Command {
     transactionsCommand(),
     giftsCommand(),
     eventsCommand(),
+    listenCommand(),
+    triggerCommand(),
     logsCommand(),
     keysCommand(),
     settingsCommand(),

@@ -214,7 +214,9 @@ export function logsCommand(): Command {
 
 const TAIL_PAGE = 100;
 
-/** The look itself is a request; it is left out. */
+/** What this program and `svc listen` ask for again and again. */
+const LOOKS = new Set(['/organization/requests', '/organization/events']);
+
 async function tail({ svc, out }: Context, options: LogOptions & { every: number; for?: number }): Promise<void> {
   const filters = logFilters(options);
   const endsAt = options.for === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.for * 1_000;
@@ -224,7 +226,7 @@ async function tail({ svc, out }: Context, options: LogOptions & { every: number
     await pause(Math.min(options.every * 1_000, Math.max(0, endsAt - Date.now())));
     const { items } = await svc.listRequests({ ...filters, limit: TAIL_PAGE });
     for (const request of items.filter(({ id }) => !seen.has(id)).reverse()) {
-      if (request.path !== '/organization/requests') out.item(request, () => logLine(request));
+      if (options.path !== undefined || !LOOKS.has(request.path)) out.item(request, () => logLine(request));
     }
     seen.clear();
     for (const { id } of items) seen.add(id);
