@@ -33,6 +33,8 @@ export interface Dashboards {
   readonly browser: Browser;
   /** A path below `/dashboard`, such as `/gifts`. */
   open(path: string, options?: VisitOptions): Promise<Visit>;
+  /** Any path of the service, signed out unless told. */
+  visit(path: string, options?: VisitOptions): Promise<Visit>;
   stop(): Promise<void>;
 }
 
@@ -43,7 +45,8 @@ export async function openDashboards(given?: AnyService): Promise<Dashboards> {
   return {
     service,
     browser,
-    open: (place, options = {}) => open(contexts, service.server.origin, place, options),
+    open: (place, options = {}) => open(contexts, service.server.origin, `/dashboard${place}`, options),
+    visit: (place, options = {}) => open(contexts, service.server.origin, place, { role: null, ...options }),
     stop: async () => {
       await browser.close();
       if (!given) await service.stop();
@@ -56,7 +59,7 @@ async function open(contexts: Contexts, origin: string, place: string, options: 
   const { context, member } = await contexts.take(kind);
   const page = await context.newPage();
   const complaints = listen(page, origin);
-  await page.goto(`${origin}/dashboard${withEnvironment(place, environment)}`);
+  await page.goto(`${origin}${withEnvironment(place, environment)}`);
   return { page, context, complaints, member };
 }
 

@@ -30,18 +30,20 @@ function Frame() {
       <a className="skip" href="#main">
         {text.skip}
       </a>
-      <p className="sandbox-bar">
-        <strong>{text.sandbox}</strong> <span>{text.subtitle}</span>
-      </p>
-      <header className="explorer-top">
-        <Link to="/" className="explorer-name">
-          svc <span className="soft">{text.explorer}</span>
-        </Link>
-        <SearchBox />
-        <a href={serviceUrl('dashboard')} className="button quiet m explorer-dashboard">
-          {text.dashboard}
-        </a>
-        <LookMenu />
+      <header>
+        <p className="sandbox-bar">
+          <strong>{text.sandbox}</strong> <span>{text.subtitle}</span>
+        </p>
+        <div className="explorer-top">
+          <Link to="/" className="explorer-name">
+            svc <span className="soft">{text.explorer}</span>
+          </Link>
+          <SearchBox />
+          <a href={serviceUrl('dashboard')} className="button quiet m explorer-dashboard">
+            {text.dashboard}
+          </a>
+          <LookMenu />
+        </div>
       </header>
       <Pages />
       <main id="main" className="explorer-content" tabIndex={-1}>
