@@ -27,6 +27,9 @@ export function TokenAmount({ raw, token, decimals }: TokenAmountProps) {
   return <Money amount={withDecimals(raw, decimals)} unit={token} />;
 }
 
+/** A fee has eighteen digits; six tell fees apart. */
+const GAS_PLACES = [0, 6] as const;
+
 export function Gas({ fri }: { fri: string | null }) {
-  return fri === null ? <>–</> : <Money amount={withDecimals(fri, FRI_DECIMALS)} unit="STRK" />;
+  return fri === null ? <>–</> : <Money amount={withDecimals(fri, FRI_DECIMALS)} unit="STRK" places={GAS_PLACES} />;
 }

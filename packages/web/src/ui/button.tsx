@@ -2,7 +2,7 @@ import { LoaderCircle, type LucideIcon } from 'lucide-react';
 import type { ButtonHTMLAttributes, ReactNode } from 'react';
 import { Link } from './link.tsx';
 
-export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger';
+export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger' | 'link';
 
 interface Look {
   kind?: ButtonKind;

@@ -110,7 +110,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: heightOf(props),
-    padding: [8, 4, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: {

@@ -36,9 +36,9 @@ export function PageHeader({ title, description, parents = [], badge, actions }:
       <div className="page-title">
         <h1 tabIndex={-1}>{title}</h1>
         {badge}
-        {actions && <div className="page-actions">{actions}</div>}
       </div>
-      {description && <p className="soft">{description}</p>}
+      {description && <p className="page-about soft">{description}</p>}
+      {actions && <div className="page-actions">{actions}</div>}
     </header>
   );
 }

@@ -19,7 +19,10 @@ describe('money', () => {
   });
 
   it('shows the sign of a movement', () => {
-    expect([formatMoney('5', 'USD', 'en', true), formatMoney('0', 'USD', 'en', true)]).toEqual(['+$5.00', '$0.00']);
+    expect([formatMoney('5', 'USD', 'en', { signed: true }), formatMoney('0', 'USD', 'en', { signed: true })]).toEqual([
+      '+$5.00',
+      '$0.00',
+    ]);
   });
 });
 

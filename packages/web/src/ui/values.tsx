@@ -108,18 +108,34 @@ export interface MoneyProps {
   unit?: string;
   /** With a plus before amounts above zero. */
   signed?: boolean;
+  places?: Places;
 }
 
-/** Texts are formatted as texts, so that no digit is lost. */
-export function Money({ amount, unit = 'USD', signed = false }: MoneyProps) {
+/** The least and the most digits after the point. All of them unless told. */
+export type Places = readonly [least: number, most: number];
+
+/** Texts are formatted as texts, so that no digit is lost. The tooltip has those that `places` leaves out. */
+export function Money({ amount, unit = 'USD', signed = false, places }: MoneyProps) {
   const language = useLanguage();
-  return <span className="number money">{formatMoney(String(amount), unit, language, signed)}</span>;
+  const exact = formatMoney(String(amount), unit, language, { signed });
+  const shown = places ? formatMoney(String(amount), unit, language, { signed, places }) : exact;
+  return (
+    <span className="number money" title={shown === exact ? undefined : exact}>
+      {shown}
+    </span>
+  );
 }
 
-export function formatMoney(amount: string, unit: string, language: Language, signed = false): string {
+export function formatMoney(
+  amount: string,
+  unit: string,
+  language: Language,
+  { signed = false, places }: { readonly signed?: boolean; readonly places?: Places } = {},
+): string {
+  const [least, most] = places ?? [unit === 'USD' || amount.includes('.') ? 2 : 0, unit === 'USD' ? 6 : 18];
   const format = new Intl.NumberFormat(localeOf(language), {
-    minimumFractionDigits: unit === 'USD' || amount.includes('.') ? 2 : 0,
-    maximumFractionDigits: unit === 'USD' ? 6 : 18,
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
     signDisplay: signed ? 'exceptZero' : 'auto',
   });
   const text = format.format(amount as `${number}`);

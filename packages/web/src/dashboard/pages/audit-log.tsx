@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { DescriptionList, EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
+import { Card, DescriptionList, EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
 import { DataTable, Pager } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
 import { type RowOf, useRead } from '../api.ts';
@@ -25,29 +25,31 @@ export default function AuditLogPage() {
       <PageHeader title={useWords(shell).pages.auditLog} description={text.audit.intro} />
       <ErrorNote error={error} retry={() => void refetch()} />
       {!error && (
-        <DataTable
-          label={text.audit.label}
-          rows={data?.data}
-          rowKey={({ id }) => id}
-          columns={[
-            { key: 'action', label: text.audit.action, cell: ({ action }) => <span className="mono">{action}</span> },
-            { key: 'who', label: text.audit.who, cell: (entry) => <Actor entry={entry} /> },
-            { key: 'target', label: text.audit.target, cell: ({ target }) => <Target target={target} /> },
-            { key: 'when', label: text.audit.when, cell: ({ createdAt }) => <Time value={createdAt} /> },
-          ]}
-          actions={(entry) => (
-            <Button size="s" onClick={() => setShown(entry)}>
-              {text.audit.show}
-            </Button>
-          )}
-          empty={
-            <EmptyState icon={FileClock} title={text.audit.empty}>
-              {text.audit.emptyHint}
-            </EmptyState>
-          }
-        />
+        <Card flush>
+          <DataTable
+            label={text.audit.label}
+            rows={data?.data}
+            rowKey={({ id }) => id}
+            columns={[
+              { key: 'action', label: text.audit.action, cell: ({ action }) => <span className="mono">{action}</span> },
+              { key: 'who', label: text.audit.who, cell: (entry) => <Actor entry={entry} /> },
+              { key: 'target', label: text.audit.target, cell: ({ target }) => <Target target={target} /> },
+              { key: 'when', label: text.audit.when, cell: ({ createdAt }) => <Time value={createdAt} /> },
+            ]}
+            actions={(entry) => (
+              <Button size="s" onClick={() => setShown(entry)}>
+                {text.audit.show}
+              </Button>
+            )}
+            empty={
+              <EmptyState icon={FileClock} title={text.audit.empty}>
+                {text.audit.emptyHint}
+              </EmptyState>
+            }
+          />
+          {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
+        </Card>
       )}
-      {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
       {shown && (
         <Dialog open onClose={() => setShown(undefined)} title={shown.action} size="l">
           <DescriptionList

@@ -200,7 +200,7 @@ interface PreviewProps {
 /** The colours of the claim page and the mails where none is chosen. */
 const defaults = {
   page: { color: 'light-dark(#a11d4a, #ff9dbb)', textColor: 'light-dark(#ffffff, #3a0418)' },
-  mail: { color: '#0b5a9d', textColor: '#ffffff' },
+  mail: { color: '#a11d4a', textColor: '#ffffff' },
 };
 
 function Preview({ name, logoUrl, scheme }: PreviewProps) {
@@ -224,7 +224,7 @@ function Preview({ name, logoUrl, scheme }: PreviewProps) {
           <span className="preview-link">{text.branding.link}</span>
         </div>
       </figure>
-      <figure className="preview" style={styleOf(mail.color, mail.textColor, accent)}>
+      <figure className="preview" style={styleOf(mail.color, mail.textColor, scheme ? mail.color : '#e8e3dd')}>
         <figcaption className="soft">{text.branding.mail}</figcaption>
         <div className="preview-mail">
           <p className="preview-subject">{text.branding.subject(name)}</p>

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/fields.tsx';
-import { DescriptionList, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
+import { Card, DescriptionList, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { DataTable, Pager } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
 import { type RowOf, useRead } from '../api.ts';
@@ -46,29 +46,31 @@ export default function EventsPage() {
       </div>
       <ErrorNote error={error} retry={() => void refetch()} />
       {!error && (
-        <DataTable
-          label={text.events.label}
-          rows={data?.data}
-          rowKey={({ id }) => id}
-          columns={[
-            { key: 'type', label: text.events.type, cell: (event) => <span className="mono">{event.type}</span> },
-            { key: 'about', label: text.events.about, cell: ({ data: about }) => <Subject data={about} /> },
-            { key: 'id', label: text.id, cell: ({ id }) => <Hash value={id} label={text.id} />, wideOnly: true },
-            { key: 'when', label: text.when, cell: ({ timestamp }) => <Time value={timestamp} /> },
-          ]}
-          actions={(event) => (
-            <Button size="s" onClick={() => setShown(event)}>
-              {text.events.payload}
-            </Button>
-          )}
-          empty={
-            <EmptyState icon={Zap} title={chosen ? text.events.emptyFiltered : text.events.empty}>
-              {!chosen && text.events.emptyHint}
-            </EmptyState>
-          }
-        />
+        <Card flush>
+          <DataTable
+            label={text.events.label}
+            rows={data?.data}
+            rowKey={({ id }) => id}
+            columns={[
+              { key: 'type', label: text.events.type, cell: (event) => <span className="mono">{event.type}</span> },
+              { key: 'about', label: text.events.about, cell: ({ data: about }) => <Subject data={about} /> },
+              { key: 'id', label: text.id, cell: ({ id }) => <Hash value={id} label={text.id} />, wideOnly: true },
+              { key: 'when', label: text.when, cell: ({ timestamp }) => <Time value={timestamp} /> },
+            ]}
+            actions={(event) => (
+              <Button size="s" onClick={() => setShown(event)}>
+                {text.events.payload}
+              </Button>
+            )}
+            empty={
+              <EmptyState icon={Zap} title={chosen ? text.events.emptyFiltered : text.events.empty}>
+                {!chosen && text.events.emptyHint}
+              </EmptyState>
+            }
+          />
+          {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
+        </Card>
       )}
-      {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
       {shown && (
         <Dialog open onClose={() => setShown(undefined)} title={text.events.title} size="l">
           <DescriptionList

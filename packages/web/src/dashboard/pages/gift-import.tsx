@@ -215,8 +215,11 @@ function Totals({ rows, good }: { rows: readonly ImportRow[]; good: readonly Imp
           value={number.format(rows.length - good.length)}
           note={rows.length > good.length && text.badNote}
         />
-        <Figure label={text.total} value={<Money amount={total} />} note={text.totalNote} />
-        <Figure label={text.available} value={available === undefined ? '–' : <Money amount={available} />} />
+        <Figure label={text.total} value={<Money amount={total} places={[2, 2]} />} note={text.totalNote} />
+        <Figure
+          label={text.available}
+          value={available === undefined ? '–' : <Money amount={available} places={[2, 2]} />}
+        />
       </div>
       {available !== undefined && Number(total) > available && <Note tone="warn">{text.short}</Note>}
     </>

@@ -85,12 +85,18 @@ function NewGift({ onCreated }: { onCreated: (gift: Gift) => void }) {
   return (
     <form className="form" onSubmit={form.onSubmit} noValidate>
       <TextField label={text.name} hint={text.nameHint} autoFocus maxLength={200} {...form.field('name')} />
-      <div className="code-field">
-        <TextField label={text.code} hint={text.codeHint} mono autoComplete="off" {...form.field('code')} />
-        <Button icon={RefreshCw} onClick={() => form.set({ code: suggestCode() })}>
-          {text.suggest}
-        </Button>
-      </div>
+      <TextField
+        label={text.code}
+        hint={text.codeHint}
+        mono
+        autoComplete="off"
+        {...form.field('code')}
+        after={
+          <Button size="s" kind="quiet" icon={RefreshCw} onClick={() => form.set({ code: suggestCode() })}>
+            {text.suggest}
+          </Button>
+        }
+      />
       <TextField label={text.amountLabel} inputMode="decimal" after="USDC" {...form.field('amount')} />
       <div className="grid">
         <TextField label={text.maxRedeems} inputMode="numeric" {...form.field('maxRedeems')} />

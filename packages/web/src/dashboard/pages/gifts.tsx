@@ -73,8 +73,11 @@ function Usage() {
         note={data && text.ofAll(number.format(data.totalGifts))}
       />
       <Figure label={text.usage.redeems} value={count(data?.totalRedeems)} />
-      <Figure label={text.usage.held} value={data ? <Money amount={data.totalHeldUsd} /> : '–'} />
-      <Figure label={text.usage.redeemed} value={data ? <Money amount={data.totalRedeemedUsd} /> : '–'} />
+      <Figure label={text.usage.held} value={data ? <Money amount={data.totalHeldUsd} places={[2, 2]} /> : '–'} />
+      <Figure
+        label={text.usage.redeemed}
+        value={data ? <Money amount={data.totalRedeemedUsd} places={[2, 2]} /> : '–'}
+      />
     </div>
   );
 }

@@ -47,37 +47,43 @@ export default function KeysPage() {
       {!mayChange && <Note>{environment === 'production' ? text.keys.ownersOnly : text.readOnly}</Note>}
       <ErrorNote error={error} retry={() => void refetch()} />
       {!error && (
-        <DataTable
-          label={text.keys.label}
-          rows={data?.data}
-          rowKey={({ id }) => id}
-          columns={[
-            { key: 'key', label: text.keys.key, cell: (row) => <KeyValue row={row} /> },
-            { key: 'kind', label: text.keys.kind, cell: ({ kind }) => <Badge>{text.keys.kinds[kind]}</Badge> },
-            {
-              key: 'state',
-              label: text.state,
-              cell: ({ revokedAt }) =>
-                revokedAt ? <StatusBadge status="REVOKED" /> : <StatusBadge status="ACTIVE" label={text.keys.inUse} />,
-            },
-            { key: 'created', label: text.created, cell: ({ createdAt }) => <Time value={createdAt} /> },
-          ]}
-          actions={(row) =>
-            mayChange &&
-            row.revokedAt === null && (
-              <Button size="s" kind="danger" onClick={() => setRevoking(row)}>
-                {text.keys.revoke}
-              </Button>
-            )
-          }
-          empty={
-            <EmptyState icon={KeyRound} title={text.keys.empty} action={create}>
-              {text.keys.emptyHint}
-            </EmptyState>
-          }
-        />
+        <Card flush>
+          <DataTable
+            label={text.keys.label}
+            rows={data?.data}
+            rowKey={({ id }) => id}
+            columns={[
+              { key: 'key', label: text.keys.key, cell: (row) => <KeyValue row={row} /> },
+              { key: 'kind', label: text.keys.kind, cell: ({ kind }) => <Badge>{text.keys.kinds[kind]}</Badge> },
+              {
+                key: 'state',
+                label: text.state,
+                cell: ({ revokedAt }) =>
+                  revokedAt ? (
+                    <StatusBadge status="REVOKED" />
+                  ) : (
+                    <StatusBadge status="ACTIVE" label={text.keys.inUse} />
+                  ),
+              },
+              { key: 'created', label: text.created, cell: ({ createdAt }) => <Time value={createdAt} /> },
+            ]}
+            actions={(row) =>
+              mayChange &&
+              row.revokedAt === null && (
+                <Button size="s" kind="danger" onClick={() => setRevoking(row)}>
+                  {text.keys.revoke}
+                </Button>
+              )
+            }
+            empty={
+              <EmptyState icon={KeyRound} title={text.keys.empty} action={create}>
+                {text.keys.emptyHint}
+              </EmptyState>
+            }
+          />
+          {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
+        </Card>
       )}
-      {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
       <Section title={text.keys.kindsTitle}>
         <div className="grid">
           {(['public', 'secret'] as const).map((kind) => (

@@ -23,6 +23,8 @@ import { useWords } from '../words.ts';
 import { Sponsorship } from './sponsorship.tsx';
 import './gifts.css';
 
+/** Six digits in every row, so that the points stand below each other. */
+const MICROS = [6, 6] as const;
 const LIMIT = 25;
 const REFRESH_MS = 5_000;
 
@@ -53,7 +55,7 @@ export default function MoneyPage() {
 function Balance() {
   const text = useWords(words);
   const { data } = useRead('GET /organization', undefined, { every: REFRESH_MS });
-  const show = (amount: number | undefined) => (amount === undefined ? '–' : <Money amount={amount} />);
+  const show = (amount: number | undefined) => (amount === undefined ? '–' : <Money amount={amount} places={[2, 2]} />);
   return (
     <div className="figures">
       <Figure label={text.available} value={show(data?.balance.availableUsd)} />
@@ -88,18 +90,23 @@ function Ledger({ toDeposit }: { toDeposit: () => void }) {
       main: true,
       cell: ({ type }) => <StatusBadge status={type} label={text.types[type]} tone={tones[type]} />,
     },
-    { key: 'amount', label: text.amount, align: 'end', cell: ({ amountUsd }) => <Money amount={amountUsd} /> },
+    {
+      key: 'amount',
+      label: text.amount,
+      align: 'end',
+      cell: ({ amountUsd }) => <Money amount={amountUsd} places={MICROS} />,
+    },
     {
       key: 'available',
       label: text.availableAfter,
       align: 'end',
-      cell: ({ availableUsd }) => <Money amount={availableUsd} />,
+      cell: ({ availableUsd }) => <Money amount={availableUsd} places={MICROS} />,
     },
     {
       key: 'held',
       label: text.heldAfter,
       align: 'end',
-      cell: ({ heldUsd }) => <Money amount={heldUsd} />,
+      cell: ({ heldUsd }) => <Money amount={heldUsd} places={MICROS} />,
       wideOnly: true,
     },
     {

@@ -105,7 +105,7 @@ function Sponsorship(params: { id: string; environment: Environment }) {
               text.maxDaily,
               data.maxDailyStrk === null ? text.noLimit : <Money key="max" amount={data.maxDailyStrk} unit="STRK" />,
             ],
-            [text.used, <Money key="used" amount={data.used.strk} unit="STRK" />],
+            [text.used, <Money key="used" amount={data.used.strk} unit="STRK" places={[0, 6]} />],
           ]}
         />
       ) : (

@@ -16,6 +16,7 @@ import './overview.css';
 
 const RANGES = ['24h', '7d', '30d'] as const satisfies readonly OverviewRange[];
 const REFRESH_MS = 10_000;
+const CENTS = [2, 2] as const;
 
 export default function OverviewPage() {
   const text = useWords(words);
@@ -111,14 +112,14 @@ function Figures({ overview: { balance, totals, previousTotals } }: { overview: 
   const number = new Intl.NumberFormat(localeOf(language));
   const change = useChangeText();
   const strk = (fri: string) => number.format(Number(withDecimals(fri, FRI_DECIMALS)));
-  const usd = (amount: number) => formatMoney(String(amount), 'USD', language);
+  const usd = (amount: number) => formatMoney(String(amount), 'USD', language, { places: CENTS });
   const counts = ['wallets', 'transactions', 'failedTransactions'] as const;
   const labels = { wallets: text.wallets, transactions: text.transactions, failedTransactions: text.failures };
   return (
     <div className="figures overview-figures">
       <Figure
         label={text.available}
-        value={<Money amount={balance.availableUsd} />}
+        value={<Money amount={balance.availableUsd} places={CENTS} />}
         note={text.held(usd(balance.heldUsd))}
       />
       {counts.map((name) => (

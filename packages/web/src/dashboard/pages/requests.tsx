@@ -3,7 +3,7 @@ import { ScrollText } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { SearchField, SelectField, SwitchField, TextField } from '../../ui/fields.tsx';
+import { SearchField, SelectField, SwitchField } from '../../ui/fields.tsx';
 import { localeOf, useLanguage } from '../../ui/language.ts';
 import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { DataTable, More } from '../../ui/table.tsx';
@@ -50,6 +50,8 @@ export default function RequestsPage() {
       />
       <div className="filters">
         <SearchField label={text.search} value={requestId} onChange={setRequestId} />
+        <SearchField label={text.path} value={path} onChange={setPath} />
+        <SearchField label={text.errorCode} value={errorCode} onChange={setErrorCode} />
         <SelectField
           label={text.method}
           hideLabel
@@ -64,10 +66,6 @@ export default function RequestsPage() {
           onChange={setStatus}
           options={[['', text.anyStatus], ...STATUSES.map((each) => [each, text.statuses[each]] as const)]}
         />
-      </div>
-      <div className="grid">
-        <TextField label={text.path} value={path} onChange={setPath} mono />
-        <TextField label={text.errorCode} value={errorCode} onChange={setErrorCode} mono />
       </div>
       <ErrorNote error={list.error} retry={list.refetch} />
       <Card flush>

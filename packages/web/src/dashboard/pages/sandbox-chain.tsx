@@ -105,25 +105,25 @@ function Clock({ chain }: { chain: Chain | undefined }) {
   return (
     <Section title={text.time} description={text.timeHint}>
       <Card>
-        {chain ? (
-          <DescriptionList
-            columns={2}
-            rows={[
-              [
-                text.block,
-                <a key="block" href={`${explorerUrl}/block/${chain.blockNumber}`}>
-                  {number.format(chain.blockNumber)}
-                </a>,
-              ],
-              [text.now, <Time key="now" value={new Date(chain.timestamp * 1_000).toISOString()} exact />],
-              [text.waiting, number.format(chain.waitingTransactions)],
-              [text.offset, text.seconds(number.format(chain.offsetSeconds))],
-            ]}
-          />
-        ) : (
-          <Skeleton lines={3} />
-        )}
         <div className="stack">
+          {chain ? (
+            <DescriptionList
+              columns={2}
+              rows={[
+                [
+                  text.block,
+                  <a key="block" href={`${explorerUrl}/block/${chain.blockNumber}`}>
+                    {number.format(chain.blockNumber)}
+                  </a>,
+                ],
+                [text.now, <Time key="now" value={new Date(chain.timestamp * 1_000).toISOString()} exact />],
+                [text.waiting, number.format(chain.waitingTransactions)],
+                [text.offset, text.seconds(number.format(chain.offsetSeconds))],
+              ]}
+            />
+          ) : (
+            <Skeleton lines={3} />
+          )}
           <div className="row">
             <Button onClick={() => travel(HOUR)}>{text.hour}</Button>
             <Button onClick={() => travel(DAY)}>{text.day}</Button>

@@ -19,7 +19,7 @@ export function MailTab() {
       key: 'subject',
       label: text.subject,
       cell: (mail) => (
-        <Button kind="quiet" size="s" onClick={() => setOpened(mail)}>
+        <Button kind="link" onClick={() => setOpened(mail)}>
           {mail.subject || text.noSubject}
         </Button>
       ),

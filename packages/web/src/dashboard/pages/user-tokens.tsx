@@ -1,8 +1,9 @@
 import { CircleCheck, CircleX, Minus } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { TextAreaField, TextField } from '../../ui/fields.tsx';
+import { Link } from '../../ui/link.tsx';
 import { Card, ErrorNote, Note, PageHeader, Section, Skeleton } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { type AnswerTo, useChange, useRead } from '../api.ts';
@@ -152,10 +153,7 @@ function TokenCheck() {
             {...(environment === 'development' && {
               hint: (
                 <>
-                  {text.users.sandboxHint}{' '}
-                  <LinkButton to="/sandbox" kind="quiet" size="s">
-                    {text.users.openSandbox}
-                  </LinkButton>
+                  {text.users.sandboxHint} <Link to="/sandbox?tab=users">{text.users.openSandbox}</Link>
                 </>
               ),
             })}

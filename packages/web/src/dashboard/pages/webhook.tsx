@@ -303,31 +303,37 @@ function Deliveries({ webhook }: { webhook: Webhook }) {
     >
       <ErrorNote error={error} retry={() => void refetch()} />
       {!error && (
-        <DataTable
-          label={text.webhooks.deliveriesLabel}
-          rows={data?.data}
-          rowKey={({ id }) => id}
-          rowTo={({ id }) => `/developers/webhooks/${webhook.id}?delivery=${id}`}
-          columns={[
-            { key: 'event', label: text.webhooks.event, cell: (row) => <span className="mono">{row.eventType}</span> },
-            { key: 'state', label: text.state, cell: (row) => <StatusBadge status={row.state} /> },
-            { key: 'attempts', label: text.webhooks.attempts, cell: ({ attempts }) => attempts, align: 'end' },
-            {
-              key: 'next',
-              label: text.webhooks.nextAttempt,
-              cell: ({ nextAttemptAt }) => <Time value={nextAttemptAt} />,
-              wideOnly: true,
-            },
-            { key: 'created', label: text.when, cell: ({ createdAt }) => <Time value={createdAt} /> },
-          ]}
-          empty={
-            <EmptyState icon={Send} title={text.webhooks.noDeliveries}>
-              {text.webhooks.noDeliveriesHint}
-            </EmptyState>
-          }
-        />
+        <Card flush>
+          <DataTable
+            label={text.webhooks.deliveriesLabel}
+            rows={data?.data}
+            rowKey={({ id }) => id}
+            rowTo={({ id }) => `/developers/webhooks/${webhook.id}?delivery=${id}`}
+            columns={[
+              {
+                key: 'event',
+                label: text.webhooks.event,
+                cell: (row) => <span className="mono">{row.eventType}</span>,
+              },
+              { key: 'state', label: text.state, cell: (row) => <StatusBadge status={row.state} /> },
+              { key: 'attempts', label: text.webhooks.attempts, cell: ({ attempts }) => attempts, align: 'end' },
+              {
+                key: 'next',
+                label: text.webhooks.nextAttempt,
+                cell: ({ nextAttemptAt }) => <Time value={nextAttemptAt} />,
+                wideOnly: true,
+              },
+              { key: 'created', label: text.when, cell: ({ createdAt }) => <Time value={createdAt} /> },
+            ]}
+            empty={
+              <EmptyState icon={Send} title={text.webhooks.noDeliveries}>
+                {text.webhooks.noDeliveriesHint}
+              </EmptyState>
+            }
+          />
+          {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
+        </Card>
       )}
-      {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
       {shown !== '' && <DeliveryDialog webhook={webhook} deliveryId={shown} onClose={() => setShown('')} />}
     </Section>
   );

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CheckboxField, SwitchField, TextField } from '../../ui/fields.tsx';
-import { EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
+import { Card, EmptyState, ErrorNote, Note, PageHeader } from '../../ui/page.tsx';
 import { DataTable, Pager } from '../../ui/table.tsx';
 import { CopyButton, Hash, Time } from '../../ui/values.tsx';
 import { type RowOf, useChange, useRead } from '../api.ts';
@@ -56,35 +56,37 @@ export default function WebhooksPage() {
       <PageHeader title={useWords(shell).pages.webhooks} description={text.webhooks.intro} actions={add} />
       <ErrorNote error={error} retry={() => void refetch()} />
       {!error && (
-        <DataTable
-          label={text.webhooks.label}
-          rows={data?.data}
-          rowKey={({ id }) => id}
-          rowTo={({ id }) => `/developers/webhooks/${id}`}
-          columns={[
-            { key: 'url', label: text.webhooks.url, cell: ({ url }) => <span className="breakable">{url}</span> },
-            { key: 'state', label: text.state, cell: (row) => <WebhookState webhook={row} /> },
-            {
-              key: 'events',
-              label: text.webhooks.events,
-              cell: ({ eventTypes: chosen }) => (chosen ? text.webhooks.count(chosen.length) : text.webhooks.all),
-            },
-            {
-              key: 'description',
-              label: text.webhooks.description,
-              cell: (row) => row.description ?? '–',
-              wideOnly: true,
-            },
-            { key: 'created', label: text.created, cell: ({ createdAt }) => <Time value={createdAt} /> },
-          ]}
-          empty={
-            <EmptyState icon={WebhookIcon} title={text.webhooks.empty} action={add}>
-              {text.webhooks.emptyHint}
-            </EmptyState>
-          }
-        />
+        <Card flush>
+          <DataTable
+            label={text.webhooks.label}
+            rows={data?.data}
+            rowKey={({ id }) => id}
+            rowTo={({ id }) => `/developers/webhooks/${id}`}
+            columns={[
+              { key: 'url', label: text.webhooks.url, cell: ({ url }) => <span className="breakable">{url}</span> },
+              { key: 'state', label: text.state, cell: (row) => <WebhookState webhook={row} /> },
+              {
+                key: 'events',
+                label: text.webhooks.events,
+                cell: ({ eventTypes: chosen }) => (chosen ? text.webhooks.count(chosen.length) : text.webhooks.all),
+              },
+              {
+                key: 'description',
+                label: text.webhooks.description,
+                cell: (row) => row.description ?? '–',
+                wideOnly: true,
+              },
+              { key: 'created', label: text.created, cell: ({ createdAt }) => <Time value={createdAt} /> },
+            ]}
+            empty={
+              <EmptyState icon={WebhookIcon} title={text.webhooks.empty} action={add}>
+                {text.webhooks.emptyHint}
+              </EmptyState>
+            }
+          />
+          {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
+        </Card>
       )}
-      {data && <Pager page={page} limit={LIMIT} total={data.total} onPage={setPage} />}
       {creating && (
         <WebhookDialog
           title={text.webhooks.createTitle}

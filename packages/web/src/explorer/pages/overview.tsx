@@ -19,7 +19,7 @@ export default function OverviewPage() {
   return (
     <>
       <PageHeader title={text.overview} />
-      <div className="grid explorer-figures">
+      <div className="figures explorer-figures">
         <Figure label={text.latestBlock} value={head ? <BlockLink number={head.blockNumber} /> : '–'} />
         <Figure
           label={text.transactions}
