@@ -43,6 +43,18 @@ describe('the dashboard', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keeps the order of its style sheets when the address changes before a page is loaded', async () => {
+    const { page } = await dashboards.open('?range=30d');
+    await shows(page, 'Overview');
+    await navigation(page).getByRole('link', { name: 'Webhooks' }).click();
+    await shows(page, 'Webhooks');
+    const sheets = await page
+      .locator('link[rel=stylesheet]:not([disabled])')
+      .evaluateAll((links) => links.map((link) => (link as unknown as { href: string }).href.split('/').at(-1)));
+    expect(new Set(sheets).size).toBe(sheets.length);
+    expect(await page.locator('.drawer-button').isVisible()).toBe(false);
+  });
+
   it('opens pages by keyboard: palette, arrow, Enter, and the focus is on the new heading', async () => {
     const { page } = await dashboards.open('/no-such-page');
     await shows(page, 'Page not found');
