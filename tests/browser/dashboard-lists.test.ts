@@ -130,10 +130,11 @@ describe('the dashboard of an organisation', { timeout: BROWSER_LIMIT_MS }, () =
     const { page, complaints } = await dashboards.open('/developers/requests');
     await page.getByRole('row').nth(2).waitFor();
     await expectAccessibleEverywhere(page, 'requests');
-    await page.getByRole('searchbox').fill('soporte-1');
+    const search = page.getByRole('searchbox', { name: 'Search by request id' });
+    await search.fill('soporte-1');
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     expect(await page.getByRole('row').nth(1).textContent()).toContain('gift_not_found');
-    await page.getByRole('searchbox').fill('soporte-2');
+    await search.fill('soporte-2');
     await page.getByText('No request matches').waitFor();
     expect(complaints).toEqual([]);
   });
