@@ -197,7 +197,10 @@ function Steps({ checked }: { checked: Checked }) {
                   <strong>{text.users.steps[step]}</strong>
                   <Badge tone={tones[result]}>{text.users.results[result]}</Badge>
                 </div>
-                <p className="soft">{detail}</p>
+                <p>{text.users.stepMeans[step]}</p>
+                <p className="soft" lang="en">
+                  {detail}
+                </p>
               </div>
             </li>
           );

@@ -420,7 +420,7 @@ function DeliveryDialog({ webhook, deliveryId, onClose }: DeliveryDialogProps) {
                   <span className="soft number">{text.webhooks.duration(attempt.durationMs)}</span>
                   <Time value={attempt.at} exact />
                 </div>
-                {attempt.error && <p>{attempt.error}</p>}
+                {attempt.error && <p lang="en">{attempt.error}</p>}
                 {attempt.response && <CodeBlock value={attempt.response} label={text.webhooks.answerBody} />}
               </li>
             ))}
