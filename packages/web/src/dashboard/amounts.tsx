@@ -2,7 +2,6 @@ import type { Chain, ChainToken } from '@svc/protocol';
 import { useCallback } from 'react';
 import { Money } from '../ui/values.tsx';
 import { useRead } from './api.ts';
-import { withDecimals } from './tokens.ts';
 
 export const FRI_DECIMALS = 18;
 
@@ -32,4 +31,21 @@ const GAS_PLACES = [0, 6] as const;
 
 export function Gas({ fri }: { fri: string | null }) {
   return fri === null ? <>–</> : <Money amount={withDecimals(fri, FRI_DECIMALS)} unit="STRK" places={GAS_PLACES} />;
+}
+
+/** Raw amounts as decimals: `1500000` of USDC is `1.5`. The raw text until the token is known. */
+export function useTokenAmount(): (raw: string, token: string | undefined) => string {
+  const { data } = useRead('GET /config');
+  return (raw, token) => {
+    const decimals = data?.tokens.find((known) => known.token === token)?.decimals;
+    return decimals === undefined ? raw : withDecimals(raw, decimals);
+  };
+}
+
+/** Digits as text, so that none is lost. */
+export function withDecimals(raw: string, decimals: number): string {
+  const text = raw.padStart(decimals + 1, '0');
+  const whole = text.slice(0, text.length - decimals);
+  const rest = text.slice(text.length - decimals).replace(/0+$/, '');
+  return rest === '' ? whole : `${whole}.${rest}`;
 }

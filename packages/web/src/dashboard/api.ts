@@ -11,7 +11,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import type { AnswerTo, ArgsOf, ChangeKey, EndpointKey, InputOf, ListKey, ReadKey, RowOf } from './api-types.ts';
 import { useEnvironment } from './environment.ts';
 import { ApiFailure, type RequestInput, SESSION_KEY, send } from './request.ts';
@@ -154,3 +154,20 @@ function isUnderWay(answer: unknown): boolean {
 }
 
 export const isFailure = (error: unknown, code: string): boolean => error instanceof ApiFailure && error.code === code;
+
+/** Calls `read` every so often while the page is visible. */
+export function useEvery(ms: number, read: () => void, isOn = true): void {
+  const latest = useRef(read);
+  latest.current = read;
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => document.visibilityState === 'visible' && latest.current(), ms);
+    return () => clearInterval(timer);
+  }, [ms, isOn]);
+}
+
+type Given<T> = { readonly [K in keyof T]?: T[K] | '' | undefined };
+
+/** Filters without those that are empty. */
+export const givenOf = <T extends object>(filters: Given<T>): T =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== '' && value !== undefined)) as T;

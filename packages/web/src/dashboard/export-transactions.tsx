@@ -5,10 +5,9 @@ import { Dialog } from '../ui/dialog.tsx';
 import { localeOf, useLanguage } from '../ui/language.ts';
 import { ErrorNote, Note } from '../ui/page.tsx';
 import { useToast } from '../ui/toast.tsx';
-import { useDecimals } from './amounts.tsx';
+import { useDecimals, withDecimals } from './amounts.tsx';
 import { ApiFailure, type InputOf, isFailure, request } from './api.ts';
 import { download, toCsv } from './csv.ts';
-import { withDecimals } from './tokens.ts';
 import { words } from './words/transactions.ts';
 import { useWords } from './words.ts';
 

@@ -1,8 +1,7 @@
 import type { Sponsorship as Limits } from '@svc/protocol';
 import { Button } from '../../ui/button.tsx';
 import { TextAreaField, TextField } from '../../ui/fields.tsx';
-import { Card, DescriptionList, ErrorNote, Note, Section, Skeleton } from '../../ui/page.tsx';
-import { ProgressBar } from '../../ui/progress.tsx';
+import { Card, DescriptionList, ErrorNote, Note, ProgressBar, Section, Skeleton } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { Time } from '../../ui/values.tsx';
 import { useChange, useRead } from '../api.ts';

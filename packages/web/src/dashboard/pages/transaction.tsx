@@ -7,10 +7,9 @@ import { Card, DescriptionList, EmptyState, ErrorNote, Note, PageHeader, Section
 import { DataTable } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
 import { Gas, TokenAmount, useDecimals } from '../amounts.tsx';
-import { useRead } from '../api.ts';
+import { useEvery, useRead } from '../api.ts';
 import { useEnvironment } from '../environment.ts';
 import { useParam } from '../navigation.ts';
-import { useEvery } from '../polling.ts';
 import { TransactionTable } from '../transaction-table.tsx';
 import { words } from '../words/transactions.ts';
 import { useWords } from '../words.ts';

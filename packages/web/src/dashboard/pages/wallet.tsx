@@ -10,11 +10,10 @@ import { Card, DescriptionList, EmptyState, ErrorNote, Note, PageHeader, Section
 import { DataTable } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { formatMoney, Hash, Time } from '../../ui/values.tsx';
-import { TokenAmount } from '../amounts.tsx';
+import { TokenAmount, withDecimals } from '../amounts.tsx';
 import { useChange, useCursorList, useRead } from '../api.ts';
 import { useParam } from '../navigation.ts';
 import { useSession } from '../session.tsx';
-import { withDecimals } from '../tokens.ts';
 import { TransactionTable } from '../transaction-table.tsx';
 import { words } from '../words/wallets.ts';
 import { useWords } from '../words.ts';

@@ -7,9 +7,8 @@ import { SearchField, SelectField } from '../../ui/fields.tsx';
 import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { type Column, DataTable, More } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
-import { useCursorList } from '../api.ts';
+import { givenOf, useCursorList } from '../api.ts';
 import { useNavigateTo, useSearchParam } from '../navigation.ts';
-import { givenOf } from '../polling.ts';
 import { words } from '../words/wallets.ts';
 import { useWords } from '../words.ts';
 

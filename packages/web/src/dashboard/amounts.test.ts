@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withDecimals } from './tokens.ts';
+import { withDecimals } from './amounts.tsx';
 
 it.each([
   ['1500000', 6, '1.5'],
