@@ -4,9 +4,10 @@
 // `svc`, `client`, `baseUrl`, `publicKey`, `secretKey`, `bearerToken`, `nodeUrl`, `externalUserId`, `wallet`, `encryptKey`,
 // `credentialId` (of the wallet's passkey), `recipient`, `spender`, `tokenAddress`, `transactionHash` (1.5 USDC to `recipient`),
 // `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, `webhook`, `ownSku`, and `payload` with
-// `headers` of a webhook. Users: `ana`, who has a wallet, and the `externalUserId` of `wallet`. Add more in support/example-scope.ts.
+// `headers` of a webhook, `member` (an owner) with `sessionToken`, `operator` with `operatorToken`. Users: `ana`, who has a wallet, and the
+// `externalUserId` of `wallet`. Add more in support/example-scope.ts.
 import path from 'node:path';
-import { createSvc } from '@svc/sdk';
+import { createMember, createOperator, createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { type AnyService, TestService } from '../support/service.ts';
@@ -45,11 +46,20 @@ describe('the examples in doc comments', () => {
 
   it('cover every operation', () => {
     const all = examples.map(({ code }) => code).join('\n');
-    const svc = createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_x' });
-    const names = Object.entries(svc).flatMap(([name, value]) =>
-      typeof value === 'function' ? [name] : Object.keys(value).map((inner) => `${name}.${inner}`),
+    const baseUrl = 'https://svc.example/v1';
+    const clients = {
+      svc: createSvc({ baseUrl, publicKey: 'pk_dev_x' }),
+      operator: createOperator({ baseUrl, operatorToken: 'op' }),
+      member: createMember({ baseUrl, sessionToken: 'x'.repeat(43) }),
+    };
+    const names = Object.entries(clients).flatMap(([client, operations]) =>
+      Object.entries(operations).flatMap(([name, value]) =>
+        typeof value === 'function'
+          ? [`${client}.${name}`]
+          : Object.keys(value).map((inner) => `${client}.${name}.${inner}`),
+      ),
     );
-    const missing = names.filter((name) => !all.includes(`svc.${name}(`));
+    const missing = names.filter((name) => !all.includes(`${name}(`));
     expect(missing).toEqual([]);
   });
 

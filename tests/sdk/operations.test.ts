@@ -1,3 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { allEndpoints } from '@svc/protocol';
 import * as sdk from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
 
@@ -135,7 +138,30 @@ const namesIn = (found: object, prefix = ''): string[] =>
     typeof value === 'function' ? [prefix + name] : namesIn(value as object, `${prefix}${name}.`),
   );
 
+/** Ceremonies of a browser and its cookies: docs/decisions/client-library.md. */
+const ofBrowsers = [
+  'createDevelopmentLink',
+  'createOwnPasskeyChallenge',
+  'createPasskeyChallenge',
+  'redeemMailLink',
+  'registerOwnPasskey',
+  'requestMailLink',
+  'verifyPasskey',
+];
+
+async function sourceOfLibrary(): Promise<string> {
+  const folder = path.resolve(import.meta.dirname, '../../packages/sdk/src');
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /(?<!\.test)\.ts$/.test(file));
+  return (await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')))).join('\n');
+}
+
 describe('the library', () => {
+  it('has an operation for every endpoint, but for those of browsers', async () => {
+    const source = await sourceOfLibrary();
+    const missing = allEndpoints.filter(({ method, path }) => !source.includes(`'${method} ${path}'`));
+    expect(missing.map(({ operationId }) => operationId).sort()).toEqual(ofBrowsers);
+  });
+
   it.each([...operations, ...additions])('has %s', (name) => {
     expect(at(name)).toBeTypeOf('function');
   });

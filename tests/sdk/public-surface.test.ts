@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { createSvc } from '@svc/sdk';
+import { createMember, createOperator, createSvc } from '@svc/sdk';
 import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../packages/sdk/package.json' with { type: 'json' };
@@ -33,7 +33,10 @@ describe('the public surface of the client library', () => {
   it('is the committed list of entry points, exports and operations', async () => {
     const svc = createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_1' });
     const exported = entries.flatMap(({ name, file }) => [`entry ${name}`, ...exportsOf(file).sort()]);
-    const lines = [...exported, ...operationsOf(svc).sort()];
+    const operator = createOperator({ baseUrl: 'https://svc.example/v1', operatorToken: 'op' });
+    const member = createMember({ baseUrl: 'https://svc.example/v1', sessionToken: 'x'.repeat(43) });
+    const others = [...operationsOf({ operator }), ...operationsOf({ member })];
+    const lines = [...exported, ...operationsOf(svc).sort(), ...others.sort()];
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('public-surface.txt');
   });
 

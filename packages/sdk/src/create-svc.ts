@@ -1,4 +1,4 @@
-import { type Client, createClient, type SvcOptions } from './client/client.ts';
+import { type Bind, bind, createClient, type SvcOptions } from './client/client.ts';
 import { getConfig } from './client/config.ts';
 import { getUsdAmount } from './exchanges.ts';
 import * as giftClaims from './gift-claims.ts';
@@ -191,14 +191,3 @@ const webhookOperations = (on: Bind) => ({
   listEvents: on(webhooks.listEvents),
   events: on(webhooks.events),
 });
-
-/** Binds an operation to its client. */
-export type Bind = <Args extends unknown[], Result>(
-  operation: (client: Client, ...args: Args) => Result,
-) => (...args: Args) => Result;
-
-export const bind =
-  (client: Client): Bind =>
-  (operation) =>
-  (...args) =>
-    operation(client, ...args);

@@ -9,8 +9,10 @@ export type {
   CheckedToken,
   CreditedDeposit,
   Currency,
+  CurrentSession,
   Delivery,
   DeliveryState,
+  Environment,
   Event as SvcEvent,
   EventData,
   EventType,
@@ -20,21 +22,31 @@ export type {
   LedgerEntry,
   ListedWallet,
   LoggedRequest,
+  Member,
   OfferedSku,
   OnChainTxStatus,
+  OperatorAccount,
+  OperatorHealth,
+  OperatorJobs,
+  OperatorOrganization,
+  OperatorOrganizationDetail,
+  OperatorRelay,
   Organization,
   Overview,
   OverviewRange,
+  OwnSession,
   RedeemEvidence,
   RedeemStatus,
   RefundStatus,
   ReplacedEncryption,
+  Role,
   Settings,
   SharedEvidence,
   Sku,
   SkuCategory,
   Sponsorship,
   StatusClass,
+  Stuck,
   Transaction,
   TransactionDetails,
   TxStatus,
@@ -53,6 +65,7 @@ export {
   type Runtime,
   type SolveProof,
   type SvcOptions,
+  type TransportOptions,
 } from './client/client.ts';
 export { type Config, getConfig } from './client/config.ts';
 export * from './client/errors.ts';
@@ -123,11 +136,19 @@ export {
 export { type ChangeEncryptKeyParams, changeEncryptKey } from './keys/change-encrypt-key.ts';
 export { type VerifyEncryptKeyParams, verifyEncryptKey } from './keys/seal.ts';
 export {
+  createMember,
+  type InviteMemberParams,
+  type MemberClient,
+  type MemberOptions,
+  type UpdateMemberParams,
+} from './members.ts';
+export {
   type TransactionEvent,
   type TransactionResult,
   type WaitForTransactionOptions,
   waitForTransaction,
 } from './node/wait-for-transaction.ts';
+export { createOperator, type OperatorClient, type OperatorOptions } from './operator.ts';
 export {
   type CreateDepositParams,
   createDeposit,

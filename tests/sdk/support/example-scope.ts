@@ -3,8 +3,9 @@ import * as sdk from '@svc/sdk';
 import { classes, toHex } from '@svc/starknet';
 import { userToken } from '../../support/client.ts';
 import { PAID_RAW } from '../../support/examples.ts';
+import { signIn } from '../../support/members.ts';
 import { Sandbox } from '../../support/sandbox.ts';
-import type { AnyService } from '../../support/service.ts';
+import { type AnyService, OPERATOR_TOKEN } from '../../support/service.ts';
 import { USDC } from '../../support/starknet-client.ts';
 
 const ENCRYPT_KEY = '481516';
@@ -67,12 +68,25 @@ export async function scopeOf(fixture: ExampleFixture, code: string): Promise<Re
     ...(has('payload') && newWebhook()),
     ...(has('webhook') && { webhook: await fixture.svc.webhooks.createWebhook({ url: WEBHOOK_URL }) }),
     ...(has('ownSku') && { ownSku: await newOwnSku(fixture) }),
+    ...(has('member', 'sessionToken') && (await newMember(fixture))),
+    ...(has('operator', 'operatorToken') && newOperator(fixture)),
   };
 }
 
 /** Matches a use of the name, not a declaration, a property or a word. */
 const uses = (code: string, name: string) =>
   new RegExp(`(?<![.'"])\\b${name}\\b(?![:'"])`).test(code) && !new RegExp(`\\bconst ${name}\\b`).test(code);
+
+async function newMember({ service, common }: ExampleFixture) {
+  const baseUrl = String(common.baseUrl);
+  const { token: sessionToken } = await signIn(service, 'OWNER');
+  return { sessionToken, member: sdk.createMember({ baseUrl, sessionToken }) };
+}
+
+function newOperator({ common }: ExampleFixture) {
+  const options = { baseUrl: String(common.baseUrl), operatorToken: OPERATOR_TOKEN };
+  return { operatorToken: OPERATOR_TOKEN, operator: sdk.createOperator(options) };
+}
 
 async function newSession({ svc, wallet, common }: ExampleFixture): Promise<sdk.Session> {
   const session = await svc.sessions.createSessionKey({ encryptKey: ENCRYPT_KEY });

@@ -10,9 +10,18 @@ export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 /** Solves a challenge and returns the proof. */
 export type SolveProof = (challenge: ProofOfWork) => Promise<string>;
 
-export interface SvcOptions {
+/** Of every kind of client. */
+export interface TransportOptions {
   /** The service's URL, ending in `/v1`. */
   readonly baseUrl: string;
+  readonly fetch?: Fetch | undefined;
+  /** Retries after a connection error or a transient status. Default: 2. */
+  readonly maxRetries?: number | undefined;
+  /** Per attempt. Default: 60000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface SvcOptions extends TransportOptions {
   /** `pk_…`: identifies your app; may be public. */
   readonly publicKey: string;
   /** `sk_…`: for servers only; refused in a browser. */
@@ -21,17 +30,12 @@ export interface SvcOptions {
   readonly bearerToken?: BearerToken | undefined;
   /** Starknet nodes to read from, preferred first. Default: the service's node. */
   readonly nodeUrl?: string | readonly string[] | undefined;
-  readonly fetch?: Fetch | undefined;
   /** Account classes, tokens and the payment address that your app accepts beside the library's own lists. */
   readonly trust?: TrustOptions | undefined;
   /** Lets users of production choose PINs and passphrases that are easy to guess. Default: false. */
   readonly allowWeakEncryptKeys?: boolean | undefined;
   /** Solves challenges of claims elsewhere, such as in a worker. Default: `solveProof`, here. */
   readonly solveProof?: SolveProof | undefined;
-  /** Retries after a connection error or a transient status. Default: 2. */
-  readonly maxRetries?: number | undefined;
-  /** Per attempt. Default: 60000. */
-  readonly timeoutMs?: number | undefined;
 }
 
 /** Created by `createClient`. Holds no user keys. */
@@ -47,6 +51,8 @@ export interface Client {
   readonly trust: Trust;
   readonly allowWeakEncryptKeys: boolean;
   readonly solveProof?: SolveProof | undefined;
+  /** The credential of an operator or a member, instead of keys. */
+  readonly credential?: Readonly<Record<string, string>> | undefined;
   readonly runtime: Runtime;
 }
 
@@ -83,6 +89,26 @@ export function createClient(options: SvcOptions, runtime: Runtime = defaultRunt
     runtime,
   };
 }
+
+/** A client with other headers than keys. */
+export function createCredentialClient(options: TransportOptions, credential: Record<string, string>): Client {
+  refuseSecretInBrowser();
+  return { ...createClient({ ...options, publicKey: NO_KEY }), credential };
+}
+
+/** Never sent. */
+const NO_KEY = 'pk_none';
+
+/** Binds an operation to its client. */
+export type Bind = <Args extends unknown[], Result>(
+  operation: (client: Client, ...args: Args) => Result,
+) => (...args: Args) => Result;
+
+export const bind =
+  (client: Client): Bind =>
+  (operation) =>
+  (...args) =>
+    operation(client, ...args);
 
 function readBaseUrl(text: string): string {
   const { protocol, hostname, username, password, search, hash } = readUrl('baseUrl', text);

@@ -222,6 +222,7 @@ export async function authentication(
   bearerToken?: BearerToken,
 ): Promise<Record<string, string>> {
   if (access === 'none') return {};
+  if (client.credential) return client.credential;
   const key = { 'x-api-key': client.publicKey };
   if (access === 'public') return key;
   if (access === 'either') return client.secretKey ? { ...key, ...bearer(client.secretKey) } : key;
