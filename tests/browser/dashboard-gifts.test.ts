@@ -214,6 +214,13 @@ it('a redeem to Solana is followed to its mint, shared and read without a sessio
   await expectAccessibleEverywhere(visit.page, 'evidence');
   const broken = await dashboards.open(`${place}x`, { role: null });
   await broken.page.getByText('This link does not work').waitFor();
+  await page.reload();
+  await button(page, 'Share').click();
+  await button(page, 'End all links').click();
+  await page.locator('.dialog').getByRole('button', { name: 'End all links' }).click();
+  await page.getByText('Links ended').waitFor();
+  await visit.page.reload();
+  await visit.page.getByText('This link does not work').waitFor();
   expect([...complaints, ...visit.complaints]).toEqual([]);
 });
 

@@ -86,6 +86,7 @@ const additions = [
   'gifts.campaigns',
   'gifts.getRedeemEvidence',
   'gifts.shareRedeemEvidence',
+  'gifts.revokeEvidenceLinks',
   'gifts.getSharedEvidence',
   'gifts.getClaimChallenge',
   'gifts.claimGift',

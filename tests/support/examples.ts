@@ -108,6 +108,8 @@ export interface ExampleGifts {
   readonly redeem: { readonly id: string };
   /** Of a link to its evidence. */
   readonly evidence: string;
+  /** Whose links may end. */
+  readonly unshared: { readonly id: string };
   /** Gifts to delete: each is taken out of the list. */
   readonly disposable: CreatedGift[];
 }
@@ -122,12 +124,16 @@ async function prepareGifts(app: App, sandbox: Sandbox, owner: Owner, recipient:
   const deposit = await makeDeposit(app, sandbox, owner);
   const limits = { amount: 0.01, maxRedeems: MANY_TIMES, maxRedeemsPerUser: MANY_TIMES };
   const gift = await app.gift(limits);
-  const redeemed = await app.post(`/gifts/claim/${gift.code}/redeem`, { walletAddress: recipient, chain: 'starknet' });
-  const { giftRedeem } = bodyOf<{ giftRedeem: { id: string } }>(redeemed, 201);
-  const shared = await app.post(`/gifts/history/redeems/${giftRedeem.id}/evidence/links`, {});
+  const newRedeem = async () => {
+    const body = { walletAddress: recipient, chain: 'starknet' };
+    const redeemed = await app.post(`/gifts/claim/${gift.code}/redeem`, body);
+    return bodyOf<{ giftRedeem: { id: string } }>(redeemed, 201).giftRedeem;
+  };
+  const [redeem, unshared] = [await newRedeem(), await newRedeem()];
+  const shared = await app.post(`/gifts/history/redeems/${redeem.id}/evidence/links`, {});
   const { token: evidence } = bodyOf<{ token: string }>(shared, 201);
   const disposable = await Promise.all(Array.from({ length: DISPOSABLE }, () => app.gift()));
-  return { deposit, gift, redeem: giftRedeem, evidence, disposable };
+  return { deposit, gift, redeem, evidence, unshared, disposable };
 }
 
 async function makeDeposit(app: App, sandbox: Sandbox, owner: Owner): Promise<string> {
@@ -306,6 +312,7 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   getGiftRedeem: ({ gifts }) => ({ params: { id: gifts.redeem.id } }),
   getRedeemEvidence: ({ gifts }) => ({ params: { id: gifts.redeem.id } }),
   shareRedeemEvidence: ({ gifts }) => ({ params: { id: gifts.redeem.id }, body: {} }),
+  revokeEvidenceLinks: ({ gifts }) => ({ params: { id: gifts.unshared.id } }),
   getSharedEvidence: ({ gifts }) => ({ params: { token: gifts.evidence } }),
   getGift: ({ gifts }) => ({ params: { id: gifts.gift.id } }),
   updateGift: ({ gifts }) => ({ params: { id: gifts.gift.id }, body: { name: 'Navidad 2026' } }),

@@ -146,6 +146,7 @@ const giftOperations = (on: Bind) => ({
   campaigns: on(gifts.campaigns),
   getRedeemEvidence: on(gifts.getRedeemEvidence),
   shareRedeemEvidence: on(gifts.shareRedeemEvidence),
+  revokeEvidenceLinks: on(gifts.revokeEvidenceLinks),
   getSharedEvidence: on(gifts.getSharedEvidence),
   getClaimChallenge: on(giftClaims.getClaimChallenge),
   claimGift: on(giftClaims.claimGift),

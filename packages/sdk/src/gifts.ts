@@ -307,6 +307,23 @@ export function shareRedeemEvidence(client: Client, params: ShareRedeemEvidenceP
   });
 }
 
+export type EvidenceLinksRevoked = AnswerOf<typeof endpoints.revokeEvidenceLinks>;
+
+/**
+ * Ends all links to the evidence of a redeem at once. Server only: needs the secret key.
+ *
+ * @example
+ * await svc.gifts.shareRedeemEvidence({ id: redeemId });
+ * await svc.gifts.revokeEvidenceLinks({ id: redeemId });
+ */
+export function revokeEvidenceLinks(client: Client, { id }: GetGiftRedeemParams): Promise<EvidenceLinksRevoked> {
+  return request<typeof endpoints.revokeEvidenceLinks>(client, {
+    route: 'DELETE /gifts/history/redeems/{id}/evidence/links',
+    access: 'secret',
+    params: { id },
+  });
+}
+
 export interface GetSharedEvidenceParams {
   /** The last part of the link. */
   readonly token: string;

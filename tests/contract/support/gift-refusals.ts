@@ -45,6 +45,7 @@ export const giftRefusals: RefusalsOf = {
   deleteGift: { gift_not_found: unknownGift },
   getGiftRedeem: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
   getRedeemEvidence: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
+  revokeEvidenceLinks: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
   shareRedeemEvidence: { redeem_not_found: withParams({ id: 'redeem_nothing' }) },
   createDeposit: {
     transaction_mismatch: (context) => withBody({ transactionHash: context.data.transfer })(context),

@@ -1,4 +1,5 @@
 import { endpoint } from '../endpoint.ts';
+import { Success } from '../schemas/common.ts';
 import * as schema from '../schemas/gift.ts';
 import { IdParams } from '../schemas/sku.ts';
 
@@ -117,6 +118,19 @@ export const shareRedeemEvidence = endpoint({
   body: schema.ShareEvidence,
   answers: { 201: schema.EvidenceLink },
   errors: ['invalid_request', 'redeem_not_found'],
+});
+
+export const revokeEvidenceLinks = endpoint({
+  operationId: 'revokeEvidenceLinks',
+  method: 'DELETE',
+  path: '/gifts/history/redeems/{id}/evidence/links',
+  tag,
+  summary: 'End all links to the evidence of a redemption',
+  description: 'At once. Links that are made afterwards work.',
+  access: 'secret',
+  params: IdParams,
+  answers: { 200: Success },
+  errors: ['redeem_not_found'],
 });
 
 export const getSharedEvidence = endpoint({

@@ -297,7 +297,7 @@ export const EvidenceLink = Type.Object(
     title: 'EvidenceLink',
     examples: [
       {
-        url: 'https://svc.example/dashboard/evidence/rdm_01kxw9d5e6f7g8h9j0k1m2n3p4.tc9k5c.2xqkZ0m5Wb8yJt3nR7vLgA',
+        url: 'https://svc.example/dashboard/evidence/rdm_01kxw9d5e6f7g8h9j0k1m2n3p4.tc9k5c.0.2xqkZ0m5Wb8yJt3nR7vLgA',
         token: 'rdm_01kxw9d5e6f7g8h9j0k1m2n3p4.tc9k5c.2xqkZ0m5Wb8yJt3nR7vLgA',
         expiresAt: '2027-01-23T18:21:00.000Z',
       },

@@ -5,7 +5,13 @@ import { NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import { listChanges } from '../audit-log.ts';
 import type { Call, Caller } from '../http/call.ts';
 import { addFacts } from './bridge-store.ts';
-import { EvidenceLinks, getRedeemEvidence, getSharedEvidence, shareRedeemEvidence } from './evidence.ts';
+import {
+  EvidenceLinks,
+  getRedeemEvidence,
+  getSharedEvidence,
+  revokeEvidenceLinks,
+  shareRedeemEvidence,
+} from './evidence.ts';
 import { endRedeems, type RedeemEnd } from './redeem.ts';
 
 const fixture = useGifts();
@@ -121,19 +127,37 @@ it('is not read by a link that was made up, changed or made with another key', a
   const { id } = await redeemOn('starknet');
   const { id: other } = await redeemOn('starknet');
   const expires = NOW / 1_000 + 60;
-  const token = links.tokenFor(id, expires);
-  const [, time, mac] = token.split('.');
+  const token = links.tokenFor(id, expires, 0);
+  const [, time, number, mac] = token.split('.');
   const forged = [
-    `${other}.${time}.${mac}`,
-    `${id}.${(expires + 1).toString(36)}.${mac}`,
-    `${id}.${time}.${'A'.repeat(22)}`,
-    new EvidenceLinks(Buffer.alloc(32, 8)).tokenFor(id, expires),
-    links.tokenFor('rdm_00000000000000000000000000', expires),
+    `${other}.${time}.${number}.${mac}`,
+    `${id}.${(expires + 1).toString(36)}.${number}.${mac}`,
+    `${id}.${time}.1.${mac}`,
+    `${id}.${time}.${number}.${'A'.repeat(22)}`,
+    new EvidenceLinks(Buffer.alloc(32, 8)).tokenFor(id, expires, 0),
+    links.tokenFor('rdm_00000000000000000000000000', expires, 0),
     id,
     '',
   ];
-  expect(links.redeemOf(token, NOW)).toBe(id);
+  expect(links.read(token, NOW)).toEqual({ redeemId: id, number: 0 });
   for (const text of forged) {
     expect(await refusal(getSharedEvidence(fixture.db, { links, now: () => NOW }, text))).toBe('evidence_not_found');
   }
+});
+
+it('ends all links of a redeem at once, and those of no other organisation', async () => {
+  const { caller, id } = await redeemOn('starknet');
+  const revoke = (by: Caller) => {
+    const call = { caller: by, params: { id }, transact: fixture.db.tx };
+    return revokeEvidenceLinks(call as unknown as Call<typeof endpoints.revokeEvidenceLinks>);
+  };
+  const read = (token: string) => refusal(getSharedEvidence(fixture.db, { links, now: () => NOW }, token));
+  const [one, other] = [await share(caller, id), await share(caller, id, { expiresInDays: 7 })];
+  expect(await refusal(Promise.resolve(revoke(await fixture.caller())))).toBe('redeem_not_found');
+  expect([await read(one.token), await read(other.token)]).toEqual(['none', 'none']);
+  await revoke(caller);
+  expect([await read(one.token), await read(other.token)]).toEqual(['evidence_not_found', 'evidence_not_found']);
+  expect(await read((await share(caller, id)).token)).toBe('none');
+  const { entries } = await listChanges(fixture.db, caller, { limit: 2, offset: 0 });
+  expect(entries.map(({ action }) => action)).toEqual(['redeem.evidence-shared', 'redeem.evidence-unshared']);
 });

@@ -30,6 +30,8 @@ interface EvidenceRow {
   readonly transactionHash: string | null;
   readonly receiveHash: string | null;
   readonly facts: BridgeFacts | null;
+  /** Links that carry another number have ended. */
+  readonly linkNumber: number;
   /** When the payout or burn was signed and stored. */
   readonly sentAt: Date | null;
   readonly endedAt: Date | null;
@@ -41,7 +43,7 @@ const evidenceRows: Sql = sql`
   select r.id, r.gift_id as "giftId", gifts.name as "giftName", organizations.name as "orgName", r.environment, r.status,
          r.destination_chain as "destinationChain", r.shown_address as "walletAddress", r.amount_micros as amount,
          r.share_micros as share, r.transaction_hash as "transactionHash", r.receive_hash as "receiveHash",
-         r.bridge as facts, relays.created_at as "sentAt", r.ended_at as "endedAt", r.created_at as "createdAt",
+         r.bridge as facts, r.evidence_links as "linkNumber", relays.created_at as "sentAt", r.ended_at as "endedAt", r.created_at as "createdAt",
          r.updated_at as "updatedAt"
     from gift_redeems r
     join gifts on gifts.id = r.gift_id
@@ -72,7 +74,7 @@ export interface ShareDeps {
   readonly now?: () => number;
 }
 
-/** Nothing is stored but the change: the token carries its redeem and its end. */
+/** Nothing is stored but the change: the token carries its redeem, its end and the redeem's number of links. */
 export function shareRedeemEvidence(
   { publicUrl, links, now = Date.now }: ShareDeps,
   { caller, params, body, transact }: Call<ShareEvidence>,
@@ -81,10 +83,25 @@ export function shareRedeemEvidence(
     const row = await findEvidence(tx, params.id, caller);
     if (!row) throw new ApiError('redeem_not_found');
     const expires = Math.floor(now() / 1_000) + (body.expiresInDays ?? DEFAULT_DAYS) * DAY_SECONDS;
-    const token = links.tokenFor(row.id, expires);
+    const token = links.tokenFor(row.id, expires, row.linkNumber);
     const expiresAt = new Date(expires * 1_000).toISOString();
     await recordChange(tx, caller, { action: 'redeem.evidence-shared', target: row.id, changes: { expiresAt } });
     return { url: `${publicUrl}/dashboard/evidence/${token}`, token, expiresAt };
+  });
+}
+
+type RevokeLinks = typeof endpoints.revokeEvidenceLinks;
+
+/** Ends all links to the evidence at once; later ones work. */
+export function revokeEvidenceLinks({ caller, params, transact }: Call<RevokeLinks>): Promise<Answer<RevokeLinks>> {
+  return transact(async (tx) => {
+    const { organizationId, environment } = caller;
+    const revoked = await tx.run(sql`
+      update gift_redeems set evidence_links = evidence_links + 1
+       where id = ${params.id} and organization_id = ${organizationId} and environment = ${environment}`);
+    if (revoked !== 1) throw new ApiError('redeem_not_found');
+    await recordChange(tx, caller, { action: 'redeem.evidence-unshared', target: params.id, changes: {} });
+    return { success: true };
   });
 }
 
@@ -93,16 +110,17 @@ export async function getSharedEvidence(
   { links, now = Date.now }: Pick<ShareDeps, 'links' | 'now'>,
   token: string,
 ): Promise<SharedEvidence> {
-  const id = links.redeemOf(token, now());
-  const row = id === undefined ? undefined : await findEvidence(reads, id);
-  if (!row) throw new ApiError('evidence_not_found');
+  const link = links.read(token, now());
+  const row = link && (await findEvidence(reads, link.redeemId));
+  if (!row || row.linkNumber !== link?.number) throw new ApiError('evidence_not_found');
   return toShared(row);
 }
 
 const MAC_BYTES = 16;
-const TOKEN = /^(?<payload>(?<id>[a-z]+_[0-9a-z]{26})\.(?<expires>[0-9a-z]{1,10}))\.(?<mac>[\w-]{22})$/;
+const TOKEN =
+  /^(?<payload>(?<id>[a-z]+_[0-9a-z]{26})\.(?<expires>[0-9a-z]{1,10})\.(?<number>[0-9a-z]{1,6}))\.(?<mac>[\w-]{22})$/;
 
-/** `redeem.expiry.MAC`: every replica can check it, and only they can make one. */
+/** `redeem.expiry.number.MAC`: every replica can check it, and only they can make one. */
 export class EvidenceLinks {
   readonly #key: Uint8Array;
 
@@ -111,17 +129,19 @@ export class EvidenceLinks {
     this.#key = new Uint8Array(hkdfSync('sha256', secret, '', 'svc evidence links', 32));
   }
 
-  tokenFor(redeemId: string, expiresSeconds: number): string {
-    const payload = `${redeemId}.${expiresSeconds.toString(36)}`;
+  tokenFor(redeemId: string, expiresSeconds: number, number: number): string {
+    const payload = `${redeemId}.${expiresSeconds.toString(36)}.${number.toString(36)}`;
     return `${payload}.${this.#mac(payload).toString('base64url')}`;
   }
 
-  redeemOf(token: string, nowMs: number): string | undefined {
+  /** Undefined for one that is wrong or has expired. */
+  read(token: string, nowMs: number): { readonly redeemId: string; readonly number: number } | undefined {
     const fields = TOKEN.exec(token)?.groups;
     if (!fields) return undefined;
-    const { payload = '', id, expires = '', mac = '' } = fields;
+    const { payload = '', id: redeemId = '', expires = '', number = '', mac = '' } = fields;
     if (!timingSafeEqual(Buffer.from(mac, 'base64url'), this.#mac(payload))) return undefined;
-    return Number.parseInt(expires, 36) * 1_000 > nowMs ? id : undefined;
+    const isOpen = Number.parseInt(expires, 36) * 1_000 > nowMs;
+    return isOpen ? { redeemId, number: Number.parseInt(number, 36) } : undefined;
   }
 
   #mac(payload: string): Buffer {

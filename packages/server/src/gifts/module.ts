@@ -10,7 +10,13 @@ import { burnOutcomes } from './burn.ts';
 import { type ClaimDeps, claimChallenge, claimGift, redeemGift, redeemStatus } from './claim.ts';
 import { deleteExpiredProofs } from './code-lookup.ts';
 import { createGift, createGiftsBulk, type GiftDeps } from './create-gifts.ts';
-import { type EvidenceLinks, getRedeemEvidence, getSharedEvidence, shareRedeemEvidence } from './evidence.ts';
+import {
+  type EvidenceLinks,
+  getRedeemEvidence,
+  getSharedEvidence,
+  revokeEvidenceLinks,
+  shareRedeemEvidence,
+} from './evidence.ts';
 import {
   deleteGift,
   getGift,
@@ -46,6 +52,7 @@ type GiftOperation =
   | 'getGiftRedeem'
   | 'getRedeemEvidence'
   | 'shareRedeemEvidence'
+  | 'revokeEvidenceLinks'
   | 'getSharedEvidence';
 
 type ClaimOperation = 'getClaimChallenge' | 'claimGift' | 'redeemGift' | 'getRedeemStatus';
@@ -85,6 +92,7 @@ function giftHandlers(deps: GiftDeps & EvidenceDeps): Pick<Handlers, GiftOperati
     getGiftRedeem: ({ caller, params }) => getGiftRedeem(db.reads, caller, params.id),
     getRedeemEvidence: ({ caller, params }) => getRedeemEvidence(db.reads, caller, params.id),
     shareRedeemEvidence: (call) => shareRedeemEvidence(deps, call),
+    revokeEvidenceLinks,
     getSharedEvidence: ({ params }) => getSharedEvidence(db.reads, deps, params.token),
   };
 }

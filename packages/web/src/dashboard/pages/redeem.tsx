@@ -1,10 +1,11 @@
-import { Printer, Share2 } from 'lucide-react';
+import { Link2Off, Printer, Share2 } from 'lucide-react';
 import { useState } from 'react';
 import { StatusBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/fields.tsx';
 import { ErrorNote, Note, PageHeader, Skeleton } from '../../ui/page.tsx';
+import { useToast } from '../../ui/toast.tsx';
 import { CopyButton, Hash, Money, Time } from '../../ui/values.tsx';
 import { useChange, useRead } from '../api.ts';
 import { useParam } from '../navigation.ts';
@@ -19,7 +20,10 @@ export default function RedeemPage() {
   const { pages } = useWords(shellWords);
   const id = useParam('id');
   const { can } = useSession();
+  const toast = useToast();
   const [isSharing, setSharing] = useState(false);
+  const [isEnding, setEnding] = useState(false);
+  const endLinks = useChange('DELETE /gifts/history/redeems/{id}/evidence/links');
   const evidence = useRead('GET /gifts/history/redeems/{id}/evidence', { params: { id } }, { live: true });
   const { data, error, refetch } = evidence;
   const parents = [{ label: pages.gifts, to: '/gifts?tab=redeems' }];
@@ -59,18 +63,44 @@ export default function RedeemPage() {
           more={[[text.fee, <Money key="fee" amount={data.feeUsd} />]]}
         />
       </div>
-      {isSharing && <ShareDialog id={id} onClose={() => setSharing(false)} />}
+      {isSharing && (
+        <ShareDialog
+          id={id}
+          onClose={() => setSharing(false)}
+          onEnd={() => {
+            setSharing(false);
+            setEnding(true);
+          }}
+        />
+      )}
+      <ConfirmDialog
+        open={isEnding}
+        onClose={() => setEnding(false)}
+        title={text.endLinksTitle}
+        action={text.endLinks}
+        onConfirm={async () => {
+          await endLinks.mutateAsync({ params: { id } });
+          toast.done(text.linksEnded);
+        }}
+      >
+        {text.endLinksBody}
+      </ConfirmDialog>
     </>
   );
 }
 
 const CHOICES = ['1', '7', '30', '365'] as const;
 
-function ShareDialog({ id, onClose }: { id: string; onClose: () => void }) {
+function ShareDialog({ id, onClose, onEnd }: { id: string; onClose: () => void; onEnd: () => void }) {
   const text = useWords(words);
   const [days, setDays] = useState<(typeof CHOICES)[number]>('30');
   const share = useChange('POST /gifts/history/redeems/{id}/evidence/links');
-  const footer = share.data ? (
+  const end = (
+    <Button kind="quiet" icon={Link2Off} onClick={onEnd}>
+      {text.endLinks}
+    </Button>
+  );
+  const next = share.data ? (
     <CopyButton text value={share.data.url} label={text.link} />
   ) : (
     <Button
@@ -80,6 +110,12 @@ function ShareDialog({ id, onClose }: { id: string; onClose: () => void }) {
     >
       {text.makeLink}
     </Button>
+  );
+  const footer = (
+    <>
+      {end}
+      {next}
+    </>
   );
   return (
     <Dialog open onClose={onClose} title={text.shareTitle} description={text.shareBody} footer={footer}>
