@@ -21,7 +21,7 @@ const example = path.join(root, 'examples/react-app');
 /** Global of the page: functions passed to `evaluate` run there. */
 declare const states: () => string;
 
-const [PIN, WRONG_PIN] = ['pin-of-the-page', 'pin-of-nobody'];
+const [PIN, WRONG_PIN, NEW_PIN] = ['pin-of-the-page', 'pin-of-nobody', 'pin-that-is-new'];
 const STEP_LIMIT_MS = 30_000;
 const user = `hooks ${crypto.randomUUID()}`;
 const html = '<!doctype html><html lang="en"><title>Hooks</title><body><script type="module" src="/page.js"></script>';
@@ -115,9 +115,17 @@ describe('the hooks, in a page', () => {
     await expectShown('session key', 'svc1.');
     await expectShown('session', 'true');
 
+    // What was kept opens the wallet no longer.
+    await page.getByLabel('PIN').fill(NEW_PIN);
+    await click('Change PIN');
+    await expectShown('change', 'success');
+    await expectShown('unlocked', 'false');
+    await click('Unlock with PIN');
+    await expectShown('unlocked', 'true');
+
     const cache = await page.evaluate(() => states());
     expect(cache).toContain(address);
-    const secrets = [PIN, WRONG_PIN, 'encryptKey', 'EncryptKey', 'svc1.', 'encryptedPrivateKey'];
+    const secrets = [PIN, WRONG_PIN, NEW_PIN, 'encryptKey', 'EncryptKey', 'svc1.', 'encryptedPrivateKey'];
     expect(secrets.filter((secret) => cache.includes(secret))).toEqual([]);
   }, 300_000);
 });

@@ -14,6 +14,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { type Resource, type SvcKey, svcKey } from './keys.ts';
 import { type ReadOptions, waitForReceipt } from './options.ts';
 import { useSvcContext } from './provider.ts';
@@ -75,6 +76,8 @@ export interface ChangeSettings<T> {
   readonly refreshes?: readonly Resource[];
   /** The hash of the transaction after which they are read once more. */
   readonly settlesWith?: (result: T) => string;
+  /** Replaces what opens the wallet: a secret that `useUnlock` kept is forgotten. */
+  readonly locks?: boolean;
 }
 
 interface ChangeContext {
@@ -108,7 +111,9 @@ export function ownerHook<P extends { readonly encryptKey: string; readonly wall
     const encryptKey = params.encryptKey ?? vault.get(params.wallet.publicKey);
     if (encryptKey === undefined) throw new SvcWalletLockedError();
     const wallet = await completeWallet(client, params.wallet);
-    return operation(client, { ...params, wallet, encryptKey } as unknown as P);
+    const result = await operation(client, { ...params, wallet, encryptKey } as unknown as P);
+    if (settings?.locks) vault.forget(wallet.publicKey);
+    return result;
   }, settings);
 }
 
@@ -142,6 +147,11 @@ export function hookOf<P extends object, T>(
 ): ChangeHook<P, T> {
   const whole = new WeakMap<object, P>();
   const results = new WeakMap<object, T>();
+  const hide = (params: P) => {
+    const variables = withoutSecrets(params);
+    whole.set(variables as object, params);
+    return variables;
+  };
   return function useChange(options = {}) {
     const context = useSvcContext();
     const queries = useQueryClient();
@@ -166,18 +176,18 @@ export function hookOf<P extends object, T>(
       networkMode: 'always',
       retry: false,
     });
-    const hidden = (params: P) => {
-      const variables = withoutSecrets(params);
-      whole.set(variables as object, params);
-      return variables;
-    };
+    // Stable, like those of TanStack Query: effects may depend on them.
+    const { mutate, mutateAsync } = mutation;
     return {
       ...mutation,
-      mutate: (params, callbacks) => mutation.mutate(hidden(params), callbacks ?? {}),
-      mutateAsync: async (params, callbacks) => {
-        const shown = await mutation.mutateAsync(hidden(params), callbacks ?? {});
-        return (results.get(shown as object) ?? shown) as T;
-      },
+      mutate: useCallback((params, callbacks) => mutate(hide(params), callbacks ?? {}), [mutate]),
+      mutateAsync: useCallback(
+        async (params, callbacks) => {
+          const shown = await mutateAsync(hide(params), callbacks ?? {});
+          return (results.get(shown as object) ?? shown) as T;
+        },
+        [mutateAsync],
+      ),
     };
   };
 }

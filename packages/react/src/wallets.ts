@@ -146,22 +146,23 @@ export const useSyncOnChain = /* @__PURE__ */ changeHook(syncOnChain, {
 });
 
 /**
- * Changes the PIN or passphrase. The wallet is locked afterwards if `useUnlock` had opened it with the old one.
+ * Changes the PIN or passphrase. The wallet is locked afterwards.
  *
  * @example
  * const change = useChangeEncryptKey();
  * change.mutate({ externalUserId: 'ana', wallet, encryptKey: oldPin, newEncryptKey: newPin });
  */
-export const useChangeEncryptKey = /* @__PURE__ */ ownerHook(changeEncryptKey, { refreshes: ['wallet'] });
+export const useChangeEncryptKey = /* @__PURE__ */ ownerHook(changeEncryptKey, { refreshes: ['wallet'], locks: true });
 
 /**
  * Makes a passkey open the wallet instead of what opened it before; `backupEncryptKey` opens it too. Call it in a click.
+ * The wallet is locked afterwards.
  *
  * @example
  * const change = useChangeToPasskey();
  * change.mutate({ externalUserId: 'ana', wallet, encryptKey: pin, backupEncryptKey: pin });
  */
-export const useChangeToPasskey = /* @__PURE__ */ ownerHook(changeToPasskey, { refreshes: ['wallet'] });
+export const useChangeToPasskey = /* @__PURE__ */ ownerHook(changeToPasskey, { refreshes: ['wallet'], locks: true });
 
 /**
  * The network, its tokens and wallet classes.

@@ -4,6 +4,7 @@ import {
   skipToken,
   useBalances,
   useCall,
+  useChangeEncryptKey,
   useClaim,
   useCreateGift,
   useCreateSessionKey,
@@ -86,6 +87,7 @@ function Wallet() {
 function Opened({ wallet }: { wallet: CachedWallet }) {
   const [pin, setPin] = useState('');
   const [lock, unlock, isUnlocked] = [useLock(), useUnlock(), useIsUnlocked(wallet)];
+  const change = useChangeEncryptKey();
   const balances = useBalances({ walletPublicKey: wallet.publicKey, tokens: ['USDC', 'STRK'] });
   const transactions = useTransactions({ walletAddress: wallet.publicKey });
   return (
@@ -103,6 +105,13 @@ function Opened({ wallet }: { wallet: CachedWallet }) {
       </button>
       <button type="button" onClick={() => lock()}>
         Lock
+      </button>
+      <Show name="change" value={code(change.error) ?? change.status} />
+      <button
+        type="button"
+        onClick={() => change.mutate({ externalUserId, wallet, encryptKey: PIN, newEncryptKey: pin })}
+      >
+        Change PIN
       </button>
       <Send wallet={wallet} />
       <Buy wallet={wallet} />
