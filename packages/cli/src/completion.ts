@@ -38,7 +38,7 @@ export interface Step {
 export function completionSteps(program: Command): Step[] {
   const globals = program.options;
   const visit = (command: Command, path: string): Step[] => {
-    const own = command === program ? [] : command.options;
+    const own = command === program ? [] : [...command.options, ...defaultOf(command)];
     const words = [
       ...command.commands.map((one) => ({ word: one.name(), description: one.description() })),
       ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
@@ -51,6 +51,10 @@ export function completionSteps(program: Command): Step[] {
   };
   return visit(program, '');
 }
+
+/** `svc wallets` lists, so the options of its list follow it. */
+const defaultOf = ({ commands }: Command) => commands[0]?.options.filter(() => isList(commands[0]?.name())) ?? [];
+const isList = (name: string | undefined) => name === 'list' || name === 'show';
 
 export function completionScript(program: Command, shell: Shell): string {
   const steps = completionSteps(program);

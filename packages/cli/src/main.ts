@@ -6,8 +6,15 @@ import { exitCodes, explain } from './failure.ts';
 import { clean } from './output.ts';
 import { createProgram } from './program.ts';
 
+let hasEnded = false;
+/** Ctrl-C during a spinner ends the process with 0, which would look like success to a script. */
+process.on('exit', () => {
+  if (!hasEnded) process.exitCode = exitCodes.interrupted;
+});
+
 /** A reader such as `head` may close the pipe early. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  hasEnded = true;
   process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.failed);
 });
 
@@ -31,3 +38,4 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 process.exitCode = await main(process.argv.slice(2));
+hasEnded = true;

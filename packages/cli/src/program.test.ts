@@ -33,6 +33,7 @@ describe('the completion', () => {
   it('knows every command, option and choice', () => {
     expect(wordsOf('')).toEqual(expect.arrayContaining(['status', 'wallets', '--json']));
     expect(wordsOf('keys create')).toEqual(expect.arrayContaining(['public', 'secret', '--json']));
+    expect(wordsOf('wallets')).toEqual(expect.arrayContaining(['list', '--search', '--all']));
     expect(wordsOf('time')).toEqual(expect.arrayContaining(['travel', 'reset']));
   });
 
