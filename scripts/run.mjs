@@ -5,10 +5,12 @@
 //   node scripts/run.mjs [NAME=default…] [--node-option…] <file.ts | installed command> [arguments]
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { countInstalled, describeProgress, packagesToInstall } from './install-progress.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const modules = path.join(root, 'node_modules');
@@ -18,7 +20,7 @@ const EVERYTHING = ['--include=dev'];
 
 const { defaults, nodeOptions, target, args } = parse(process.argv.slice(2));
 if (!target) fail('usage: node scripts/run.mjs [NAME=default] [--node-option] <file or command> [arguments]');
-install();
+await install();
 const runtime = chooseRuntime();
 handOver(runtime, [...nodeOptions, resolveTarget(target), ...args], { ...defaults, ...process.env });
 
@@ -34,40 +36,58 @@ function parse(words) {
   };
 }
 
-function install() {
+async function install() {
   const stamp = path.join(modules, '.svc-installed');
   const current = createHash('sha256')
     .update(readFileSync(path.join(root, 'package-lock.json')))
     .update(`${process.platform} ${process.arch}`)
     .digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return;
-  console.error('Installing dependencies (only when the lock file changed)…');
+  console.error('Installing dependencies (only when the lock file changed). A fresh clone takes one to two minutes.');
+  const startedAt = Date.now();
   if (isRecent(process.versions.node)) {
-    npmCi(process.execPath, EVERYTHING);
+    await npmCi(process.execPath, EVERYTHING);
   } else {
     // npm omits optional packages that do not fit the Node it runs on. So the pinned runtime is installed first, alone,
     // and then installs everything; from a copy, because that replaces its own package.
-    npmCi(process.execPath, ['--no-workspaces', '--omit=dev']);
+    console.error('First the pinned Node, because this one is too old.');
+    await npmCi(process.execPath, ['--no-workspaces', '--omit=dev']);
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-runtime-'));
     const copy = path.join(folder, path.basename(pinnedRuntime()));
     copyFileSync(pinnedRuntime(), copy);
-    npmCi(copy, EVERYTHING);
+    console.error('Then everything else.');
+    await npmCi(copy, EVERYTHING);
     rmSync(folder, { recursive: true, force: true });
   }
   writeFileSync(stamp, current);
+  console.error(`Installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`);
 }
 
-function npmCi(node, flags) {
+async function npmCi(node, flags) {
   // npm passes its own path to its scripts; without npm, look in the usual places.
   const { npm_execpath: own = '' } = process.env;
   const npm = own.endsWith('npm-cli.js') ? own : npmBeside(process.execPath);
   const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
-  const result = spawnSync(node, argv, {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: withoutNpmSettings(),
-  });
-  if (result.status !== 0) fail('npm ci did not succeed; its message is above.');
+  const child = spawn(node, argv, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: withoutNpmSettings() });
+  const stopProgress = showProgress();
+  const [status] = await once(child, 'exit').finally(stopProgress);
+  if (status !== 0) fail('npm ci did not succeed; its message is above.');
+}
+
+/** Rewrites one line on a terminal; elsewhere a line every ten seconds. */
+function showProgress() {
+  const packages = packagesToInstall(JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')), process);
+  const startedAt = Date.now();
+  const show = () => {
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    const text = describeProgress({ installed: countInstalled(root, packages), total: packages.length, seconds });
+    process.stderr.write(process.stderr.isTTY ? `\r${text}\x1b[K` : `${text}\n`);
+  };
+  const timer = setInterval(show, process.stderr.isTTY ? 500 : 10_000);
+  return () => {
+    clearInterval(timer);
+    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  };
 }
 
 function npmBeside(node) {

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { endOf } from '../../packages/server/testing/stored-purchases.ts';
 import { send } from '../support/client.ts';
@@ -145,3 +146,34 @@ it(
   },
   PROCESSES_TIMEOUT_MS,
 );
+
+describe('a fulfilment service of the developer', () => {
+  it(
+    'gets the purchases of development in place of the sandbox',
+    async () => {
+      const orders: string[] = [];
+      const provider = createServer((request, response) => {
+        request.setEncoding('utf8').on('data', (text: string) => orders.push(text));
+        request.on('end', () => response.end('{"status":"completed","fileNumber":"MINE-1"}'));
+      });
+      await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+      const address = provider.address();
+      const port = typeof address === 'object' ? address?.port : 0;
+      const service = await TestService.start({
+        DEV_FULFILMENT_URL: `http://127.0.0.1:${port}/orders`,
+        DEV_FULFILMENT_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+      });
+      try {
+        const id = await buy(service, '5512345678');
+        await until(service, id, 'SUCCESS');
+        expect(await endOf(service.database.db, id)).toMatchObject({ fileNumber: 'MINE-1' });
+        expect(JSON.parse(orders[0] ?? '{}')).toMatchObject({ orderId: id, environment: 'development' });
+        expect(await ledger(service.server, id)).toBeUndefined();
+      } finally {
+        await service.stop();
+        provider.close();
+      }
+    },
+    PROCESSES_TIMEOUT_MS,
+  );
+});

@@ -77,10 +77,10 @@ const commands: Record<string, Command> = {
     throw new UsageError('No key in use has this id.');
   },
   'settings show': (db, [organizationId, environment]) => showSettings(db, readOwner(organizationId, environment)),
-  'settings set': (db, [organizationId, environment, ...changes], { allowLoopbackUrls }) => {
+  'settings set': (db, [organizationId, environment, ...changes], { loopbackEnvironments }) => {
     const owner = readOwner(organizationId, environment);
     required(changes[0], 'a setting and its value');
-    return setSettings(db, owner, changes, { allowLoopback: allowLoopbackUrls });
+    return setSettings(db, owner, changes, { allowLoopback: loopbackEnvironments.includes(owner.environment) });
   },
   'sponsorship show': (db, [organizationId, environment], config) =>
     readSponsorship(db, { sponsorLimits: sponsorLimitsOf(config) }, readOwner(organizationId, environment)),

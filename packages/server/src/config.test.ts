@@ -14,6 +14,42 @@ it.each(['2027-02-30', '31.3.2027', 'tomorrow'])('refuses %s as a day', (day) =>
   expect(() => readConfig({ UNBOUND_KEY_SETS_UNTIL: day })).toThrow(/UNBOUND_KEY_SETS_UNTIL must be a day/);
 });
 
+describe('addresses of organisations on this machine', () => {
+  const loopback = (env: Record<string, string>) => readConfig(env).loopbackEnvironments;
+
+  it('are allowed in development, where the service is its own with its own database', () => {
+    expect(loopback({})).toEqual(['development']);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://svc@db/svc'],
+    ['PUBLIC_URL', 'https://pay.example'],
+    ['TRUST_PROXY', 'on'],
+    ['SANDBOX', 'off'],
+    ['ALLOW_LOOPBACK_URLS', 'off'],
+  ])('are refused everywhere with %s', (name, value) => {
+    expect(loopback({ [name]: value })).toEqual([]);
+  });
+
+  it('are allowed everywhere where the operator says so', () => {
+    const env = { ALLOW_LOOPBACK_URLS: 'on', DATABASE_URL: 'postgres://svc@db/svc' };
+    expect([...loopback(env)].sort()).toEqual(['development', 'production']);
+  });
+});
+
+describe('fulfilment', () => {
+  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+
+  it('of development may be a service on this machine', () => {
+    const env = { DEV_FULFILMENT_URL: 'http://127.0.0.1:3000/orders', DEV_FULFILMENT_SECRET: secret };
+    expect(readConfig(env)).toMatchObject({
+      fulfilment: undefined,
+      developmentFulfilment: { url: 'http://127.0.0.1:3000/orders' },
+    });
+    expect(() => readConfig({ DEV_FULFILMENT_URL: 'http://127.0.0.1:3000/' })).toThrow(/DEV_FULFILMENT_SECRET/);
+  });
+});
+
 describe('the configuration', () => {
   it('needs nothing: the default is the embedded service on localhost', () => {
     const config = readConfig({});

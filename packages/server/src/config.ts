@@ -1,6 +1,13 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { MAX_BULK_RECIPIENTS, parseTokenAmount, type UsdMicros, unparsed } from '@svc/protocol';
+import {
+  type Environment,
+  environments,
+  MAX_BULK_RECIPIENTS,
+  parseTokenAmount,
+  type UsdMicros,
+  unparsed,
+} from '@svc/protocol';
 import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import { type RelayerAccount, VariableReader } from './env-reader.ts';
@@ -29,6 +36,8 @@ export interface Config {
   /** At `/`. */
   readonly homePage: boolean;
   readonly logLevel: string;
+  /** undefined: text on a terminal, else JSON. */
+  readonly logFormat: 'json' | 'text' | undefined;
   /** Of a secret key, of a user, and of a client address with a public key alone. */
   readonly requestsPerMinute: number;
   /** Of all users of a public key together. */
@@ -44,7 +53,8 @@ export interface Config {
   readonly sponsoredPerSecond: number;
   /** Number of proxies in front; only their entries of X-Forwarded-For are believed. */
   readonly trustProxy: number;
-  readonly allowLoopbackUrls: boolean;
+  /** Environments whose key sets and webhooks may be on this machine. */
+  readonly loopbackEnvironments: readonly Environment[];
   readonly metricsToken: string | undefined;
   readonly requestLog: boolean;
   /** Of an environment, at most. */
@@ -81,6 +91,8 @@ export interface Config {
   /** Until then, production tokens are valid without an issuer and audience in the settings. */
   readonly unboundKeySetsUntil: Date | undefined;
   readonly fulfilment: FulfilmentAccess | undefined;
+  /** In place of the sandbox's provider. */
+  readonly developmentFulfilment: FulfilmentAccess | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -128,6 +140,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     sandbox: read.choice('SANDBOX', ['on', 'off'], starknet ? 'off' : 'on') === 'on',
     homePage: read.choice('HOME_PAGE', ['on', 'off'], starknet ? 'off' : 'on') === 'on',
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logFormat: read.choice('LOG_FORMAT', ['json', 'text'], undefined),
     requestsPerMinute,
     publicKeyPerMinute: read.integer(
       'PUBLIC_KEY_LIMIT_PER_MINUTE',
@@ -146,7 +159,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       100_000,
     ),
     trustProxy: proxies[read.choice('TRUST_PROXY', ['off', 'on', '1', '2', '3', '4', '5'], 'off')],
-    allowLoopbackUrls: read.choice('ALLOW_LOOPBACK_URLS', ['on', 'off'], 'off') === 'on',
+    loopbackEnvironments: [],
     metricsToken: read.text('METRICS_TOKEN'),
     requestLog: read.choice('REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     loggedRequests: read.integer('REQUEST_LOG_ROWS', 200_000, 1_000, 100_000_000),
@@ -179,7 +192,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     mail: readMail(read),
     dailyMails: read.integer('DAILY_MAILS', 5_000, 0, 1_000_000_000),
     unboundKeySetsUntil: read.day('UNBOUND_KEY_SETS_UNTIL'),
-    fulfilment: readFulfilment(read),
+    fulfilment: readFulfilment(read, 'FULFILMENT'),
+    developmentFulfilment: readFulfilment(read, 'DEV_FULFILMENT'),
     warnings: [],
   };
   if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined) {
@@ -194,8 +208,23 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'must not be among RELAYER_ACCOUNTS: an account that pays for gas must not hold the money of gifts',
     );
   }
+  const loopbackEnvironments = readLoopback(read, config);
   read.finish();
-  return { ...config, warnings: read.misspelled(ELSEWHERE) };
+  return { ...config, loopbackEnvironments, warnings: read.misspelled(ELSEWHERE) };
+}
+
+/** Play money alone on a database of its own, reached at its own address: nobody else's organisations are here. */
+export const isEmbeddedDefault = ({ databaseUrl, ...config }: Config): boolean =>
+  databaseUrl === undefined && isPlayMoneyAlone(config);
+
+/** A page on this machine may ask for a link to sign in. */
+export const isPlayMoneyAlone = (config: Pick<Config, 'sandbox' | 'chains' | 'publicUrl' | 'trustProxy'>): boolean =>
+  config.sandbox && !config.chains.starknet && config.publicUrl === undefined && config.trustProxy === 0;
+
+function readLoopback(read: VariableReader, config: Config): readonly Environment[] {
+  const choice = read.choice('ALLOW_LOOPBACK_URLS', ['on', 'off'], undefined);
+  if (choice === undefined) return isEmbeddedDefault(config) ? ['development'] : [];
+  return choice === 'on' ? environments : [];
 }
 
 function readMissLimits(read: VariableReader): MissLimits {
@@ -250,10 +279,10 @@ function readPaymaster(read: VariableReader): Config['paymaster'] {
 }
 
 /** Orders are signed, so a URL without a secret is useless. */
-function readFulfilment(read: VariableReader): Config['fulfilment'] {
-  const url = read.parsed('FULFILMENT_URL', parseFulfilmentUrl);
-  const secret = read.parsed('FULFILMENT_SECRET', parseFulfilmentSecret);
-  read.together(['FULFILMENT_URL', 'FULFILMENT_SECRET']);
+function readFulfilment(read: VariableReader, prefix: 'FULFILMENT' | 'DEV_FULFILMENT'): FulfilmentAccess | undefined {
+  const url = read.parsed(`${prefix}_URL`, parseFulfilmentUrl);
+  const secret = read.parsed(`${prefix}_SECRET`, parseFulfilmentSecret);
+  read.together([`${prefix}_URL`, `${prefix}_SECRET`]);
   return url !== undefined && secret !== undefined ? { url, secret } : undefined;
 }
 

@@ -6,7 +6,7 @@ import { WrongTokenError } from './chains/networks.ts';
 import { WrongChainError } from './chains/node-fetch.ts';
 import { readConfig } from './config.ts';
 import { ConfigError } from './env-reader.ts';
-import type { Development } from './organizations/development.ts';
+import { banner, isTerminal } from './log.ts';
 import { startService } from './service.ts';
 import { CatalogueError } from './skus/catalogue.ts';
 
@@ -30,13 +30,39 @@ const UNREACHABLE = new Set([
 /** Errors whose message says what to do. */
 const PLAIN = [ConfigError, CatalogueError, EmbeddedPostgresError, WrongChainError, WrongTokenError, PagesError];
 
+const HELP = `svc: wallets, payments and gift codes on Starknet, in one service of your own.
+
+  npm start                   the service with an embedded database and a sandbox, on http://127.0.0.1:8080
+  PORT=8081 npm start         on another port
+  npm start -- --help         this text
+
+Settings are environment variables, all optional:
+
+  PORT, HOST                  where it listens (8080, 127.0.0.1)
+  SVC_DATA_DIR                its folder: database and development keys (.svc)
+  DATABASE_URL                a PostgreSQL of your own in place of the embedded one
+  PUBLIC_URL                  the address that users see, behind a proxy
+  STARKNET_NETWORK            mainnet or sepolia, with the settings that it needs
+  LOG_LEVEL, LOG_FORMAT       info; text on a terminal, json otherwise
+
+All of them: docs/operations.md. What to do next: README.md.
+`;
+
 async function main(): Promise<void> {
+  const [argument] = process.argv.slice(2);
+  if (argument === '--help' || argument === '-h') {
+    process.stdout.write(HELP);
+    return;
+  }
+  if (argument !== undefined)
+    throw new ConfigError(`${argument} is not known. Settings are environment variables: npm start -- --help`);
   const startedAt = performance.now();
   const config = readConfig(process.env);
   const stopped = untilSignal();
   const service = await startService(config, config.sandbox ? sandbox : undefined);
   const startedInMs = performance.now() - startedAt;
-  process.stdout.write(banner({ ...service, startedInMs, credentialsFile: shown(service.credentialsFile) }));
+  const credentialsFile = shown(service.credentialsFile);
+  service.print(banner({ ...service, startedInMs, credentialsFile, isTerminal: isTerminal() }));
   await stopped;
   setTimeout(() => process.exit(1), SHUTDOWN_LIMIT_MS).unref();
   await service.stop();
@@ -69,7 +95,10 @@ function explain(error: unknown): string {
   if (typeof code === 'string' && UNREACHABLE.has(code)) {
     return `The database cannot be reached (${code}). Check DATABASE_URL, and that the PostgreSQL it names runs.`;
   }
-  if (code === 'EADDRINUSE') return 'The port is in use already. Set PORT to another one, or stop what listens there.';
+  if (code === 'EADDRINUSE') {
+    const port = error instanceof Error && 'port' in error ? error.port : process.env.PORT;
+    return `port ${port} is in use already. Set PORT to another one, such as PORT=${Number(port) + 1}, or stop what listens there.`;
+  }
   if (code === 'EACCES' && !listening) {
     return `The data folder cannot be written (${error instanceof Error ? error.message : code}). Set SVC_DATA_DIR to another one.`;
   }
@@ -80,61 +109,7 @@ function explain(error: unknown): string {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`svc did not start.\n${explain(error)}\n`);
+    process.stderr.write(`svc did not start: ${explain(error)}\n`);
     process.exit(1);
   },
 );
-
-export interface BannerFacts {
-  readonly role: 'all' | 'api' | 'worker';
-  readonly publicUrl: string;
-  readonly startedInMs: number;
-  readonly database: string;
-  readonly development: Development | undefined;
-  readonly signInUrl: string | undefined;
-  readonly credentialsFile: string;
-}
-
-export function banner(facts: BannerFacts): string {
-  const { publicUrl, development } = facts;
-  if (facts.role === 'worker') return `\nsvc is ready to run jobs; its health is at ${publicUrl}/readyz\n`;
-  const rows: [string, string][] = [
-    ['Interface', `${publicUrl}/v1`],
-    ['Reference', `${publicUrl}/docs`],
-    ['Dashboard', facts.signInUrl === undefined ? `${publicUrl}/dashboard` : `${facts.signInUrl} (once, 15 minutes)`],
-    ...(development ? [['Starknet', `${publicUrl}/sandbox/starknet/rpc`] as [string, string]] : []),
-    ['Database', facts.database],
-    ...keyRows(facts),
-  ];
-  const table = rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`).join('\n');
-  const blocks = [`svc is ready (${(facts.startedInMs / 1000).toFixed(1)} s)`, table];
-  if (development?.secretKey !== undefined)
-    blocks.push(firstCall(publicUrl, development.publicKey, development.secretKey));
-  return `\n${blocks.join('\n\n')}\n`;
-}
-
-function keyRows({ development, credentialsFile }: BannerFacts): [string, string][] {
-  if (!development) return [['Keys', 'none for development; `npm run admin` makes organisations and keys']];
-  const { publicKey, secretKey } = development;
-  if (secretKey === undefined) {
-    return [
-      ['Public key', publicKey],
-      ['Secret key', 'shown at the first start; `npm run admin` makes another, or set SVC_DEV_SECRET_KEY'],
-    ];
-  }
-  return [
-    ['Public key', publicKey],
-    ['Secret key', secretKey],
-    ['Kept in', credentialsFile],
-  ];
-}
-
-function firstCall(publicUrl: string, publicKey: string, secretKey: string): string {
-  return [
-    '  Try it:',
-    '',
-    `  curl '${publicUrl}/v1/skus?category=RECARGAS&limit=3' \\`,
-    `    -H 'x-api-key: ${publicKey}' \\`,
-    `    -H 'Authorization: Bearer ${secretKey}'`,
-  ].join('\n');
-}

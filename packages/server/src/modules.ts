@@ -130,7 +130,7 @@ export function createModules(platform: Platform): Modules {
   };
   const bridge = createCctpBridge({ networks, url: addresses.bridge });
   const exchange = openExchange(config, db, log);
-  const allowLoopback = config.allowLoopbackUrls;
+  const { loopbackEnvironments } = config;
   const proofs = new ClaimProofs(platform.proofKey);
   const links = new EvidenceLinks(platform.proofKey);
 
@@ -140,7 +140,7 @@ export function createModules(platform: Platform): Modules {
       db,
       log,
       unboundKeySetsUntil: config.unboundKeySetsUntil,
-      allowLoopback,
+      loopbackEnvironments,
       credentials: platform.credentials,
       depositAddress: deposits.depositAddressReader(crediting),
       checkToken: (token, settings) => checkToken(platform.userTokens, token, settings),
@@ -160,7 +160,7 @@ export function createModules(platform: Platform): Modules {
       isConfigured: (each) => environments.includes(each),
       development: platform.development,
     }),
-    events: events.create({ db, allowLoopback }),
+    events: events.create({ db, loopbackEnvironments }),
     relays,
     wallets: wallets.create({ ...signing, nameOfFunction: wellKnownName }),
     transactions: transactions.create(signing),
@@ -237,7 +237,7 @@ export function createModules(platform: Platform): Modules {
       ...operating.handlers,
     } satisfies Handlers,
     jobs: mergeJobs([maintenance(db), ...all.flatMap(({ jobs = [] }) => jobs)]),
-    deliveries: (pool) => events.deliveryJobs({ db: pool, log, allowLoopback }),
+    deliveries: (pool) => events.deliveryJobs({ db: pool, log, loopbackEnvironments }),
     gauges: [...all.flatMap(({ gauges = [] }) => gauges), ...processGauges(crypto)],
     checks,
     routes: all.flatMap(({ routes }) => (routes ? [routes] : [])),

@@ -9,7 +9,7 @@ import { startBackground } from './background.ts';
 import { checkBridgeContracts } from './bridge/cctp-bridge.ts';
 import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
-import type { Config, RelayerAccount } from './config.ts';
+import { type Config, isPlayMoneyAlone, type RelayerAccount } from './config.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
@@ -26,7 +26,7 @@ import { createDevelopmentLink, pathOfLink } from './members/sessions.ts';
 import { type Addresses, createModules } from './modules.ts';
 import type { Development } from './organizations/development.ts';
 import { reportUnboundKeySets } from './organizations/settings.ts';
-import { isLoopbackAddress, publicOnly } from './outbound/address-guard.ts';
+import { guardOfTenants, isLoopbackAddress } from './outbound/address-guard.ts';
 import { loadServedPages } from './pages.ts';
 import type { Fulfilment } from './purchases/provider.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
@@ -65,6 +65,8 @@ export interface Service {
   /** Signs in once as the owner of the development organisation. */
   readonly signInUrl: string | undefined;
   readonly credentialsFile: string;
+  /** After all log lines so far, in one piece. */
+  print(text: string): void;
   stop(): Promise<void>;
 }
 
@@ -72,7 +74,7 @@ const SANDBOX_PREFIX = '/sandbox';
 const PROVIDER_SECRET_BYTES = 32;
 
 export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
-  const { logger: log, ...lines } = createLog(config.logLevel);
+  const { logger: log, ...lines } = createLog(config.logLevel, config.logFormat);
   const steps = createStopList(log);
   for (const warning of config.warnings) log.warn(warning);
   try {
@@ -102,7 +104,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     steps.add(async () => requestLog?.stop());
     const providerSecret = randomBytes(PROVIDER_SECRET_BYTES);
     const userTokens = new UserTokens({
-      guard: publicOnly({ allowLoopback: config.allowLoopbackUrls }),
+      guard: guardOfTenants(config.loopbackEnvironments),
       sandboxKeySet: sandbox && addresses.sandbox + sandbox.keySetPath,
       unboundUntil: config.unboundKeySetsUntil,
     });
@@ -122,7 +124,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       requestLog,
       mailers,
       proofKey: await proofKey(db),
-      development: isEmbeddedDefault(config) ? owner : undefined,
+      development: isPlayMoneyAlone(config) ? owner : undefined,
       relayers: {
         production: config.relayers,
         development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
@@ -186,7 +188,6 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       });
     }
     const link = owner && (await createDevelopmentLink(db, owner));
-    lines.flush();
     return {
       role: config.role,
       publicUrl: addresses.public,
@@ -194,6 +195,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
       development,
       signInUrl: link && addresses.public + pathOfLink('SIGN_IN', link.token),
       credentialsFile,
+      print: lines.print,
       stop: steps.run,
     };
   } catch (error) {
@@ -201,10 +203,6 @@ export async function startService(config: Config, sandbox: Sandbox | undefined)
     throw error;
   }
 }
-
-/** Play money alone, reached at its own address: a page on this machine may ask for a link to sign in. */
-const isEmbeddedDefault = ({ sandbox, chains, publicUrl, trustProxy }: Config): boolean =>
-  sandbox && !chains.starknet && publicUrl === undefined && trustProxy === 0;
 
 interface StopList {
   add(step: () => Promise<unknown>): void;
@@ -236,7 +234,7 @@ function addressesOf(config: Config, listener: Listener, sandbox: Sandbox | unde
   };
 }
 
-/** In development the own sandbox delivers. It stores its orders in the database, so any process can report results. */
+/** In development the own sandbox delivers, unless another service is named. It stores its orders in the database, so any process can report results. */
 function fulfilmentOf(
   config: Config,
   addresses: Addresses,
@@ -245,7 +243,7 @@ function fulfilmentOf(
 ): Fulfilment {
   return (environment) => {
     if (environment === 'production') return config.fulfilment;
-    return sandbox && { url: addresses.sandbox + sandbox.providerPath, secret };
+    return config.developmentFulfilment ?? (sandbox && { url: addresses.sandbox + sandbox.providerPath, secret });
   };
 }
 

@@ -1,6 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import type { AnswerOf, BodyOf, Environment, endpoints, Webhook } from '@svc/protocol';
+import {
+  type AnswerOf,
+  type BodyOf,
+  type Environment,
+  type endpoints,
+  environments,
+  type Webhook,
+} from '@svc/protocol';
 import { type Database, type Db, sql } from '@svc/store';
 import { onTestFinished } from 'vitest';
 import { replayWebhook, testWebhook } from '../src/events/deliveries.ts';
@@ -45,12 +52,12 @@ export class WebhookFixture {
   create(caller: Caller, changes: Partial<CreateBody> = {}): Promise<WithSecret> {
     const body = { url: 'https://hooks.example/svc', ...changes };
     const call = this.#call<typeof endpoints.createWebhook>(caller, { body });
-    return createWebhook({ db: this.db, allowLoopback: true }, call) as Promise<WithSecret>;
+    return createWebhook({ db: this.db, loopbackEnvironments: environments }, call) as Promise<WithSecret>;
   }
 
   update(caller: Caller, id: string, body: UpdateBody): Promise<Webhook> {
     const call = this.#call<typeof endpoints.updateWebhook>(caller, { params: { id }, body });
-    return updateWebhook({ db: this.db, allowLoopback: true }, call) as Promise<Webhook>;
+    return updateWebhook({ db: this.db, loopbackEnvironments: environments }, call) as Promise<Webhook>;
   }
 
   delete(caller: Caller, id: string) {

@@ -43,7 +43,7 @@ const settings = (change: Partial<EnvironmentRow> = {}): EnvironmentRow => ({
 });
 
 function check(token: string, change: Partial<EnvironmentRow> = {}) {
-  const guard = publicOnly({ allowLoopback: true });
+  const guard = () => publicOnly({ allowLoopback: true });
   const tokens = new UserTokens({ guard, sandboxKeySet: undefined, now: () => NOW });
   return checkToken(tokens, token, settings(change), NOW);
 }

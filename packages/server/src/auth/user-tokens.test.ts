@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const now = () => Math.floor(Date.now() / 1000);
-const tokens = () => new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined });
+const tokens = () => new UserTokens({ guard: () => publicOnly({ allowLoopback: true }), sandboxKeySet: undefined });
 const settings = (change: Partial<EnvironmentRow> = {}): EnvironmentRow => ({
   organization_id: 'org_1',
   environment: 'development',
@@ -121,7 +121,7 @@ describe('a user token', () => {
       const production = settings({ environment: 'production', ...set });
       const token = await sign('ES256', { ...good(), iss: 'https://id.example', aud: 'svc' });
       const until = (unboundUntil: Date) =>
-        new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, unboundUntil });
+        new UserTokens({ guard: () => publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, unboundUntil });
       for (const users of [tokens(), until(new Date(Date.now() - 1_000))]) {
         await expect(users.externalUserId(token, production)).rejects.toMatchObject({
           code: 'invalid_token',
@@ -176,7 +176,11 @@ describe('a user token', () => {
     const working = answer;
     let hours = 0;
     const clock = () => new Date(Date.now() + hours * 3_600_000);
-    const users = new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, now: clock });
+    const users = new UserTokens({
+      guard: () => publicOnly({ allowLoopback: true }),
+      sandboxKeySet: undefined,
+      now: clock,
+    });
     const token = await sign('ES256', { sub: 'user-1', exp: now() + 100_000 });
     expect(await users.externalUserId(token, settings())).toBe('user-1');
     answer = () => ({ status: 503, body: 'down' });
@@ -189,7 +193,11 @@ describe('a user token', () => {
     const working = answer;
     let seconds = 0;
     const clock = () => new Date(Date.now() + seconds * 1_000);
-    const users = new UserTokens({ guard: publicOnly({ allowLoopback: true }), sandboxKeySet: undefined, now: clock });
+    const users = new UserTokens({
+      guard: () => publicOnly({ allowLoopback: true }),
+      sandboxKeySet: undefined,
+      now: clock,
+    });
     const unknown = await sign('ES256', { sub: 'user-1', exp: now() + 1_000 }, { kid: 'nobody' });
     const attempt = () => users.externalUserId(unknown, settings()).catch(() => {});
     await users.externalUserId(await sign('ES256', good()), settings());
@@ -202,7 +210,7 @@ describe('a user token', () => {
 
   it('never makes us connect to a private address', async () => {
     const before = reads;
-    const guarded = new UserTokens({ guard: publicOnly(), sandboxKeySet: undefined });
+    const guarded = new UserTokens({ guard: () => publicOnly(), sandboxKeySet: undefined });
     await expect(guarded.externalUserId(await sign('ES256', good()), settings())).rejects.toMatchObject({
       code: 'identity_unavailable',
     });

@@ -1,4 +1,4 @@
-import { ApiError } from '@svc/protocol';
+import { ApiError, type Environment } from '@svc/protocol';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { EnvironmentRow } from '../organizations/organization-store.ts';
 import { type AddressGuard, trusted } from '../outbound/address-guard.ts';
@@ -24,7 +24,7 @@ export class UnguessedTokenError extends ApiError {
 }
 
 export interface UserTokenOptions {
-  readonly guard: AddressGuard;
+  readonly guard: (environment: Environment) => AddressGuard;
   readonly sandboxKeySet: string | undefined;
   /** Key sets of production without issuer and audience, from before these were required, serve until then. */
   readonly unboundUntil?: Date | undefined;
@@ -61,16 +61,16 @@ export class UserTokens {
 
   /** Throws where the key set cannot be read. */
   async loadKeySet(settings: EnvironmentRow): Promise<void> {
-    await this.#keySet(keySetOf(settings)).require();
+    await this.#keySet(keySetOf(settings), settings).require();
   }
 
   findKey(settings: EnvironmentRow, ...asked: Parameters<JWTVerifyGetKey>): ReturnType<KeySet['find']> {
-    return this.#keySet(keySetOf(settings)).find(...asked);
+    return this.#keySet(keySetOf(settings), settings).find(...asked);
   }
 
   async #verify(token: string, keySet: string, settings: EnvironmentRow, now: Date): Promise<JWTPayload> {
     try {
-      const { payload } = await jwtVerify(token, (header, jws) => this.#keySet(keySet).find(header, jws), {
+      const { payload } = await jwtVerify(token, (header, jws) => this.#keySet(keySet, settings).find(header, jws), {
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: now,
@@ -84,18 +84,20 @@ export class UserTokens {
     }
   }
 
-  #keySet(setting: string): KeySet {
-    const known = this.#keySets.get(setting);
+  /** Not shared between environments: what development may read, production may not. */
+  #keySet(setting: string, { environment }: EnvironmentRow): KeySet {
+    const name = `${environment} ${setting}`;
+    const known = this.#keySets.get(name);
     if (known) return known;
     const { guard, sandboxKeySet, now } = this.#options;
     const url = setting === 'sandbox' ? sandboxKeySet : setting;
     if (url === undefined) throw invalid('the development identity provider is switched off.');
     if (this.#keySets.size >= MAX_KEY_SETS) this.#keySets.clear();
     const keySet = new KeySet(
-      () => readKeySet(url, setting === 'sandbox' ? trusted() : guard),
+      () => readKeySet(url, setting === 'sandbox' ? trusted() : guard(environment)),
       () => now?.().getTime() ?? Date.now(),
     );
-    this.#keySets.set(setting, keySet);
+    this.#keySets.set(name, keySet);
     return keySet;
   }
 }

@@ -4,14 +4,14 @@ import { silent } from '../../testing/jobs.ts';
 import { type Behaviour, type Receiver, status } from '../../testing/receiver.ts';
 import { startReceiver, useWebhooks } from '../../testing/webhooks.ts';
 import type { Caller } from '../http/call.ts';
-import { publicOnly } from '../outbound/address-guard.ts';
+import { guardOfTenants, publicOnly } from '../outbound/address-guard.ts';
 import { type DeliveryDeps, deliverDue, MAX_IN_FLIGHT } from './delivery-worker.ts';
 
 const fixture = useWebhooks();
 const never = { signal: new AbortController().signal };
 const deps = (changes: Partial<DeliveryDeps> = {}): DeliveryDeps => ({
   db: fixture.db,
-  guard: publicOnly({ allowLoopback: true }),
+  guard: () => publicOnly({ allowLoopback: true }),
   log: silent,
   random: () => 0,
   ...changes,
@@ -29,6 +29,20 @@ async function opened(behave?: Behaviour): Promise<Side> {
   const { id } = await fixture.create(caller, { url: receiver.url });
   return { caller, id, receiver };
 }
+
+it('does not reach this machine from production where only development may', async () => {
+  const guard = guardOfTenants(['development']);
+  for (const [environment, reached] of [
+    ['development', 1],
+    ['production', 0],
+  ] as const) {
+    const [caller, receiver] = [await fixture.caller(environment), await startReceiver()];
+    const { id } = await fixture.create(caller, { url: receiver.url });
+    await fixture.publish(caller);
+    await deliverDue(deps({ guard }), id, never);
+    expect(receiver.received, environment).toHaveLength(reached);
+  }
+});
 
 async function publishMany({ caller }: Side, count: number): Promise<string[]> {
   const events: string[] = [];

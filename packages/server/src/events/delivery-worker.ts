@@ -1,10 +1,13 @@
+import type { Environment } from '@svc/protocol';
 import { type Database, type Db, type Sql, sql } from '@svc/store';
 import type { JobContext, JobLog } from '../jobs/job.ts';
 import { queueNotification } from '../mail/mail.ts';
+import type { AddressGuard } from '../outbound/address-guard.ts';
 import { type Attempt, type AttemptDeps, type AttemptRecord, attempt, type DueDelivery } from './delivery-attempt.ts';
 import { DELIVER_TASK, enqueueDeliveries, type OwnedWebhook } from './events.ts';
 
-export interface DeliveryDeps extends AttemptDeps {
+export interface DeliveryDeps extends Omit<AttemptDeps, 'guard'> {
+  readonly guard: (environment: Environment) => AddressGuard;
   readonly db: Database;
   readonly log: JobLog;
 }
@@ -41,15 +44,15 @@ async function sendDue(deps: DeliveryDeps, webhookId: string, signal: AbortSigna
   let failure: unknown;
   let isOver = false;
 
-  const send = async (delivery: DueDelivery) => {
-    const outcome = await attempt(deps, delivery, signal);
+  const send = async (delivery: WaitingDelivery) => {
+    const outcome = await attempt({ ...deps, guard: deps.guard(delivery.environment) }, delivery, signal);
     await storeAttempt(db, delivery, outcome);
     const { status, error, durationMs } = outcome.made;
     const about = { webhookId, deliveryId: delivery.id, attempt: delivery.attempts + 1, status, durationMs };
     if (error !== null) log.info({ ...about, state: outcome.result.state }, 'webhook not delivered');
     isOver ||= outcome.timedOut;
   };
-  const start = (delivery: DueDelivery) => {
+  const start = (delivery: WaitingDelivery) => {
     const sending = send(delivery)
       .catch((error: unknown) => {
         failure ??= error;
@@ -76,13 +79,17 @@ async function anyEnded(inFlight: ReadonlyMap<string, Promise<void>>, ms: number
   clearTimeout(timer);
 }
 
+export interface WaitingDelivery extends DueDelivery {
+  readonly environment: Environment;
+}
+
 export function findDue(
   db: Db,
   webhookId: string,
   { except, limit }: { readonly except: readonly string[]; readonly limit: number },
-): Promise<DueDelivery[]> {
-  return db.rows<DueDelivery>(sql`
-    select delivery.id, delivery.webhook_id as "webhookId", delivery.attempts, webhook.url,
+): Promise<WaitingDelivery[]> {
+  return db.rows<WaitingDelivery>(sql`
+    select delivery.id, webhook.environment, delivery.webhook_id as "webhookId", delivery.attempts, webhook.url,
            webhook.secret || array(
              select older.secret from webhook_older_secrets as older
               where older.webhook_id = webhook.id and older.ends_at > now() order by older.id desc) as secrets,

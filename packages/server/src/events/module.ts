@@ -1,9 +1,10 @@
+import type { Environment } from '@svc/protocol';
 import { type Database, type Reads, type Sql, sql } from '@svc/store';
 import type { Handlers } from '../http/call.ts';
 import { type Jobs, type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { publicOnly } from '../outbound/address-guard.ts';
+import { guardOfTenants } from '../outbound/address-guard.ts';
 import { getDelivery, listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { createLookup } from './delivery-attempt.ts';
 import { deliverDue, requeueStalledWebhooks } from './delivery-worker.ts';
@@ -72,9 +73,9 @@ function webhookJobs(db: Database): Jobs {
 export function deliveryJobs(deps: {
   readonly db: Database;
   readonly log: JobLog;
-  readonly allowLoopback: boolean;
+  readonly loopbackEnvironments: readonly Environment[];
 }): Jobs {
-  const guard = publicOnly({ allowLoopback: deps.allowLoopback, lookup: createLookup() });
+  const guard = guardOfTenants(deps.loopbackEnvironments, createLookup());
   return {
     handlers: { [DELIVER_TASK]: ({ id }: { id: string }, context) => deliverDue({ ...deps, guard }, id, context) },
     recurring: [],

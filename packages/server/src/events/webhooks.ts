@@ -11,7 +11,7 @@ import { enqueueDeliveries } from './events.ts';
 
 export interface WebhookDeps {
   readonly db: Database;
-  readonly allowLoopback: boolean;
+  readonly loopbackEnvironments: readonly Environment[];
 }
 
 export interface WebhookOwner {
@@ -69,7 +69,7 @@ export async function createWebhook(
   { caller, body, transact }: Call<CreateWebhook>,
 ): Promise<Answer<CreateWebhook>> {
   const { url, description = null, eventTypes = null } = body;
-  checkWebhookUrl(url, deps);
+  checkWebhookUrl(url, optionsFor(deps, caller));
   const [id, secret] = [newId('whk'), newSecret()];
   return transact(async (tx) => {
     await requireBelowLimit(tx, caller);
@@ -104,7 +104,7 @@ export async function updateWebhook(
   deps: WebhookDeps,
   { caller, params, body, transact }: Call<UpdateWebhook>,
 ): Promise<Answer<UpdateWebhook>> {
-  if (body.url !== undefined) checkWebhookUrl(body.url, deps);
+  if (body.url !== undefined) checkWebhookUrl(body.url, optionsFor(deps, caller));
   return transact(async (tx) => {
     const before = await lockWebhook(tx, caller, params.id);
     const changes = differences(before, body);
@@ -231,6 +231,10 @@ const SECRET_BYTES = 32;
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
+
+const optionsFor = ({ loopbackEnvironments }: WebhookDeps, { environment }: WebhookOwner): TenantUrlOptions => ({
+  allowLoopback: loopbackEnvironments.includes(environment),
+});
 
 export function checkWebhookUrl(text: string, { allowLoopback }: TenantUrlOptions): void {
   const fault = faultOfTenantUrl(text, { allowLoopback });

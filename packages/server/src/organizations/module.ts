@@ -1,4 +1,4 @@
-import { ApiError, type CheckedToken, usdToNumber } from '@svc/protocol';
+import { ApiError, type CheckedToken, type Environment, usdToNumber } from '@svc/protocol';
 import type { Database } from '@svc/store';
 import { listChanges } from '../audit-log.ts';
 import { type Handlers, readPage, toPage } from '../http/call.ts';
@@ -17,7 +17,7 @@ export interface OrganizationDeps {
   readonly log: JobLog;
   readonly unboundKeySetsUntil: Date | undefined;
   /** Whether key sets may be on this machine. */
-  readonly allowLoopback: boolean;
+  readonly loopbackEnvironments: readonly Environment[];
   /** `clear` drops this process's copy of keys and settings; other processes are notified by the database. */
   readonly credentials: Organizations & { clear(): void };
   /** Null where the environment takes no deposits. */
@@ -79,7 +79,7 @@ function accountHandlers({ db, credentials, depositAddress }: OrganizationDeps):
 }
 
 function settingsHandlers(deps: OrganizationDeps): Pick<Handlers, SettingsOperation> {
-  const { db, allowLoopback, credentials, publicUrl } = deps;
+  const { db, loopbackEnvironments, credentials, publicUrl } = deps;
   return {
     checkToken: async ({ caller, body }) => {
       const settings = await findEnvironment(db, caller.organizationId, caller.environment);
@@ -89,6 +89,7 @@ function settingsHandlers(deps: OrganizationDeps): Pick<Handlers, SettingsOperat
     updateBranding: (call) => updateBranding(publicUrl, call),
     getSettings: async ({ caller }) => present(await readSettings(db, caller)),
     updateSettings: async ({ caller, body, transact }) => {
+      const allowLoopback = loopbackEnvironments.includes(caller.environment);
       const fault = faultOfSettings(body, caller.environment, { allowLoopback });
       if (fault) throw new ApiError('invalid_request', `body.${fault}.`);
       const settings = await transact(async (tx) => present(await changeSettings(tx, caller, body)));

@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import type { Environment } from '@svc/protocol';
 import { hostOf, MAX_URL_LENGTH } from './url.ts';
 
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
@@ -24,6 +25,16 @@ export function publicOnly(options: PublicOnlyOptions = {}): AddressGuard {
     allows: (address, url) =>
       !isForbiddenAddress(address) || (allowLoopback && isLoopbackAddress(address)) || origins.has(url.origin),
   };
+}
+
+/** By environment: some deployments let development reach this machine. */
+export function guardOfTenants(
+  loopbackEnvironments: readonly Environment[],
+  lookup?: Lookup,
+): (environment: Environment) => AddressGuard {
+  const open = publicOnly({ allowLoopback: true, ...(lookup && { lookup }) });
+  const closed = publicOnly({ ...(lookup && { lookup }) });
+  return (environment) => (loopbackEnvironments.includes(environment) ? open : closed);
 }
 
 /** For URLs that the operator configured; they may be in a private network. */
