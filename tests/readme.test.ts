@@ -3,41 +3,87 @@ import { readdir, readFile, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBlocks } from './sdk/support/read-examples.ts';
 import { type RunningServer, startServer } from './support/server.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '..');
+const LIMIT_MS = 120_000;
 let server: RunningServer;
-let script: string;
 
 beforeAll(async () => {
   server = await startServer();
-  // The examples look for the keys where a user's own start leaves them.
+  // The examples look for the keys where a user's own start leaves them, and for starknet.js among the dependencies.
   await symlink(server.dataDir, path.join(server.dataDir, '.svc'));
-  const text = await readFile(path.join(root, 'README.md'), 'utf8');
-  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-  script = blocks
-    .filter((block) => block.includes('curl'))
-    .join('\n')
-    .replaceAll('http://127.0.0.1:8080', server.origin)
-    .replaceAll(/^curl /gm, 'echo; curl --silent --show-error --fail ');
+  await symlink(path.join(root, 'node_modules'), path.join(server.dataDir, 'node_modules'));
 });
 afterAll(() => server.stop());
 
-describe('the README', () => {
-  it('has examples that run as they stand', async () => {
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: server.dataDir });
-    const [skus, usd, organization, sku, faucet, gift] = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(skus.data).toHaveLength(3);
-    expect(usd).toBe(10);
-    expect(organization.balance.totalUsd).toBe(10_000);
-    expect(sku.id).toBe('cfe-recibo-hogar');
-    expect(faucet.transactionHash).toMatch(/^0x[0-9a-f]+$/);
-    expect(gift).toMatchObject({ code: 'PRUEBA-5', amount: '5' });
-  });
+const read = (file: string) => readFile(path.join(root, file), 'utf8');
+
+/** Runs the shell commands of a document as they stand; answers the JSON that they print. */
+async function shell(file: string, select = (_: string) => true) {
+  const blocks = readBlocks(await read(file), 'sh').map(({ code }) => code);
+  const script = blocks
+    .filter(select)
+    .join('\n')
+    .replaceAll(/\bcurl /g, 'curl --silent --show-error --fail ')
+    // Each answer on a line of its own.
+    .replaceAll(/^(?=curl |organization (?!\(\)))/gm, 'echo; ');
+  const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: server.dataDir });
+  expect(stdout).not.toContain(server.credentials.secretKey);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+describe('the README and the guides', () => {
+  it(
+    'have examples that run as they stand, in the order of a reader, on one service',
+    async () => {
+      const [skus, usd, organization, sku, faucet, gift] = await shell('README.md', (code) => code.includes('curl'));
+      expect(skus.data).toHaveLength(3);
+      expect(usd).toBe(10);
+      expect(organization.balance.totalUsd).toBe(10_000);
+      expect(sku.id).toBe('cfe-recibo-hogar');
+      expect(faucet.transactionHash).toMatch(/^0x[0-9a-f]+$/);
+      expect(gift).toMatchObject({ code: 'PRUEBA-5', amount: '5' });
+
+      const [, wallet = ''] = /```js\n([\s\S]*?)```/.exec(await read('docs/wallets.md')) ?? [];
+      const made = await run(process.execPath, ['--input-type=module', '-e', wallet], { cwd: server.dataDir });
+      expect(made.stdout).toMatch(/^0x[0-9a-f]+ 0x[0-9a-f]+ \{/);
+      expect(made.stdout).toContain("type: 'SEND'");
+      expect(made.stdout).toContain("amount: '2500000'");
+
+      const answers = await shell('docs/settings.md');
+      const [changed, settings, restored, checked, branded, brand, unbranded, limited, ...others] = answers;
+      const [sponsorship, unlimited, revoked, hidden, offered, service, renamed, removed, credited, log] = others;
+      expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
+      expect(settings).toEqual(changed);
+      expect(restored).toMatchObject({ notificationEmail: null, giftsNeedSecretKey: false });
+      expect(checked).toMatchObject({ valid: false, externalUserId: null });
+      expect(branded).toMatchObject({ name: 'Tienda Azul', color: '#0b5a9d' });
+      expect(brand).toEqual(branded);
+      expect(unbranded).toMatchObject({ name: null, color: null });
+      expect(limited).toMatchObject({ userDailyTransactions: 500, allowedEntrypoints: ['transfer', 'approve'] });
+      expect(sponsorship).toMatchObject({ ...limited, user: { externalUserId: 'ana' } });
+      expect(unlimited).toMatchObject({ userDailyTransactions: null, allowedEntrypoints: null });
+      expect(revoked).toEqual({ success: true });
+      expect([hidden.isOffered, offered.isOffered]).toEqual([false, true]);
+      expect(service).toMatchObject({ id: 'agua-recibo', isOwn: true, isOffered: true });
+      expect(renamed.name).toBe('Agua del Centro: pago de recibo');
+      expect(removed).toEqual({ success: true });
+      expect(credited).toMatchObject({ type: 'DEPOSIT', amountUsd: 25 });
+      const byCaller = (log.data as { action: string; actor: string }[]).filter(({ actor }) => actor !== 'service');
+      expect(byCaller.map(({ action }) => action).slice(0, 3)).toEqual(['sku.deleted', 'sku.updated', 'sku.created']);
+
+      // Nothing that a reader ran took the keys away.
+      const again = await shell('README.md', (code) => code.includes('RECARGAS'));
+      expect(again[0].data).toHaveLength(3);
+    },
+    LIMIT_MS,
+  );
 
   it('and the documents link only to files that exist', async () => {
     const documents = (await readdir(path.join(root, 'docs'), { recursive: true })).map((name) => `docs/${name}`);

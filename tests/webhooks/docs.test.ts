@@ -41,15 +41,14 @@ async function freePort(): Promise<number> {
 /** Runs the commands as they stand, but at this test's addresses; answers what the variables are after them, and all output. */
 async function shell(commands: string, port: number, env: Record<string, string> = {}) {
   const script = commands
-    .replaceAll('http://127.0.0.1:8080', service.server.origin)
     .replaceAll('http://127.0.0.1:3000', `http://127.0.0.1:${port}`)
     .replaceAll('curl ', 'curl --silent --show-error --fail ')
-    .concat('\necho\necho "$PUBLIC_KEY $SECRET_KEY $WEBHOOK_ID $WEBHOOK_SECRET"\n');
+    .concat('\necho\necho "$BASE_URL $PUBLIC_KEY $SECRET_KEY $WEBHOOK_ID $WEBHOOK_SECRET"\n');
   const options = { cwd: service.server.dataDir, env: { ...processEnv(), ...env } };
   const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], options);
   const shown = stdout.trim().split('\n').at(-1)?.split(' ') ?? [];
-  const [PUBLIC_KEY = '', SECRET_KEY = '', WEBHOOK_ID = '', WEBHOOK_SECRET = ''] = shown;
-  return { stdout, env: { PUBLIC_KEY, SECRET_KEY, WEBHOOK_ID, WEBHOOK_SECRET } };
+  const [BASE_URL = '', PUBLIC_KEY = '', SECRET_KEY = '', WEBHOOK_ID = '', WEBHOOK_SECRET = ''] = shown;
+  return { stdout, env: { BASE_URL, PUBLIC_KEY, SECRET_KEY, WEBHOOK_ID, WEBHOOK_SECRET } };
 }
 
 /** A program of the guide, as it stands; answers what it has printed so far. */
