@@ -120,7 +120,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     isBehindProxy: config.trustProxy > 0 || config.publicUrl !== undefined,
   });
   if (deps.pages) {
-    registerReference(app, publicUrl);
+    registerReference(app, publicUrl, deps.pages.pages.html.docs);
     registerPages(app, deps.pages);
     registerLogos(app, db.reads);
     await app.register(async (v1) => registerInterface(v1, deps, keyed), { prefix: '/v1' });

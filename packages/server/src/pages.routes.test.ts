@@ -12,6 +12,7 @@ const pages: Pages = {
     dashboard: '<title>Dashboard</title><script src="./assets/a-1.js"></script>',
     explorer: '<title>Explorer</title><script src="./assets/a-1.js"></script>',
     notFound: '<title>Not found</title><a href="./docs">Reference</a><script src="./assets/a-1.js"></script>',
+    docs: '<script src="./assets/a-1.js"></script>',
     home: '<meta name="svc-home" content="" /><title>Home</title><script src="./assets/a-1.js"></script>',
   },
   assets: new Map([['a-1.js', { body: Buffer.from('plain'), brotli: Buffer.from('small') }]]),

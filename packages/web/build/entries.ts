@@ -5,6 +5,7 @@ export const entries = {
   explorer: 'explorer.html',
   home: 'home.html',
   notFound: 'not-found.html',
+  docs: 'docs.html',
 } as const;
 
 export type PageName = keyof typeof entries;

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 import { openApiDocument } from '@svc/protocol';
-import type { FastifyInstance } from 'fastify';
-import { type Fragment, Html, html } from '../util/html.ts';
+import { type Guide, type GuideLanguage, loadGuides } from '@svc/web/guides';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { escapeText, type Fragment, Html, html } from '../util/html.ts';
 import { errorCatalogue, methodBadge, paragraphs } from './components.ts';
 import { type OpenApi, type Operation, operationsOf } from './document.ts';
 import { introduction, topics } from './introduction.ts';
@@ -10,9 +13,18 @@ import { style } from './style.ts';
 
 export interface ReferenceOptions {
   readonly baseUrl: string;
+  /** Script and style of packages/web, and links to the guides; without them the page makes no request. */
+  readonly shell?: Shell;
 }
 
-/** One HTML page without scripts, fonts and requests. Send it with `referenceCsp`. */
+interface Shell {
+  /** From the page to the folder that has `docs`. */
+  readonly toRoot: string;
+  readonly head: string;
+  readonly guides: readonly Guide[];
+}
+
+/** One HTML page that can be read without its script. Send it with `referenceCsp`. */
 export function renderReference(document: Readonly<Record<string, unknown>>, options: ReferenceOptions): string {
   const openApi = document as unknown as OpenApi;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -22,7 +34,70 @@ export function renderReference(document: Readonly<Record<string, unknown>>, opt
   const content = html`${introduction(openApi.info, baseUrl, operations)}${[...groups].map(([tag, members]) =>
     tagGroup(openApi, tag, members, baseUrl),
   )}${schemaGroup(openApi)}${errorGroup()}<footer>${title} ${openApi.info.version}</footer>\n`;
-  return layout({ title, bar: bar(title), navigation: navigation(title, groups), content });
+  const { shell } = options;
+  const links = shell && guideLinks(shell, 'en', undefined);
+  return layout({ title, bar: bar(title), navigation: navigation(title, groups, links), content, shell });
+}
+
+/** The guides of a language; of the one that is shown its sections too. */
+function guideLinks({ toRoot, guides }: Shell, language: GuideLanguage, current: Guide | undefined): Html {
+  const entries = guides
+    .filter((guide) => guide.language === language)
+    .map((guide) => {
+      const place = guide === current ? html` aria-current="page"` : '';
+      const sections =
+        guide === current
+          ? guide.sections.slice(1).map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)
+          : [];
+      const below = sections.length > 0 && html`<ul class="inside-guide">\n${sections}</ul>`;
+      return html`<li><a href="${toRoot}docs/${guide.path}"${place}>${guide.title}</a>${below}</li>\n`;
+    });
+  return html`<p>${language === 'es' ? 'Guías' : 'Guides'}</p>\n<ul>\n${entries}</ul>\n`;
+}
+
+export function renderGuide(guide: Guide, shell: Shell): string {
+  const { language, other } = guide;
+  const [reference, translated] = language === 'es' ? ['Referencia', 'English'] : ['Reference', 'Español'];
+  const title = 'svc docs';
+  const choice =
+    other !== undefined &&
+    html`<p class="note"><a href="${shell.toRoot}docs/${other}" lang="${language === 'es' ? 'en' : 'es'}">${translated}</a></p>\n`;
+  const nav = html`<nav id="${CONTENTS}" aria-label="${language === 'es' ? 'Contenido' : 'Contents'}">
+<p class="head"><a class="brand" href="${shell.toRoot}docs">${title}</a> <a class="button" href="#${BAR}">${language === 'es' ? 'Cerrar' : 'Close'}</a></p>
+${guideLinks(shell, language, guide)}<ul class="more">
+<li><a href="${shell.toRoot}docs">${reference}</a></li>
+</ul>
+</nav>
+`;
+  const content = html`<article class="guide">${choice}${new Html(guide.html)}</article>`;
+  return layout({
+    title: `${guide.title} · svc`,
+    bar: bar(title, language),
+    navigation: nav,
+    content,
+    shell,
+    language,
+  });
+}
+
+interface SearchEntry {
+  readonly title: string;
+  readonly place: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Operations, and the sections of the guides. */
+export function searchIndex(document: Readonly<Record<string, unknown>>, guides: readonly Guide[]): SearchEntry[] {
+  const operations = operationsOf(document as unknown as OpenApi).map(({ id, method, path, summary, description }) => ({
+    ...{ title: summary, place: `${method} ${path}`, path: `#${id}`, text: `${id} ${description}` },
+  }));
+  const sections = guides.flatMap((guide) =>
+    guide.sections.map(({ id, title, text }, index) => ({
+      ...{ title, place: guide.title, path: `/${guide.path}${index === 0 ? '' : `#${id}`}`, text },
+    })),
+  );
+  return [...operations, ...sections];
 }
 
 function byTag(openApi: OpenApi, operations: readonly Operation[]): Map<string, Operation[]> {
@@ -60,20 +135,23 @@ interface Layout {
   readonly bar: Html;
   readonly navigation: Html;
   readonly content: Html;
+  readonly shell?: Shell | undefined;
+  readonly language?: GuideLanguage;
 }
 
-export function layout({ title, bar, navigation, content }: Layout): string {
+export function layout({ title, bar, navigation, content, shell, language = 'en' }: Layout): string {
+  const root = shell && html` data-root="${shell.toRoot}"`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}"${root}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+${shell ? new Html(shell.head) : html`<link rel="icon" href="data:,">`}
 <style>${new Html(style)}</style>
 </head>
 <body id="top">
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">${language === 'es' ? 'Ir al contenido' : 'Skip to the content'}</a>
 ${bar}<div class="frame">
 ${navigation}<main id="main">
 ${content}</main>
@@ -89,14 +167,19 @@ export const BAR = 'bar';
 
 export const tagAnchor = (tag: string): string => `tag-${tag.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
 
-export const bar = (title: string): Html => html`<div class="bar" id="${BAR}"><a class="brand" href="#top">${title}</a>
-<a class="button" href="#${CONTENTS}">Contents</a></div>
+export const bar = (title: string, language: GuideLanguage = 'en'): Html =>
+  html`<div class="bar" id="${BAR}"><a class="brand" href="#top">${title}</a>
+<a class="button" href="#${CONTENTS}">${language === 'es' ? 'Contenido' : 'Contents'}</a></div>
 `;
 
-export function navigation(title: string, groups: ReadonlyMap<string, readonly Operation[]>): Html {
+export function navigation(
+  title: string,
+  groups: ReadonlyMap<string, readonly Operation[]>,
+  guides: Html | undefined = undefined,
+): Html {
   return html`<nav id="${CONTENTS}" aria-label="Contents">
 <p class="head"><a class="brand" href="#top">${title}</a> <a class="button" href="#${BAR}">Close</a></p>
-${navigationGroup(
+${guides}${navigationGroup(
   'Introduction',
   'introduction',
   topics.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`),
@@ -116,25 +199,88 @@ function entry({ id, method, planned }: Operation): Html {
   return html`<li><a href="#${id}">${methodBadge(method)} ${name}</a></li>\n`;
 }
 
-/** Allows the page's own style and, as `data:`, its empty icon. */
+/** Allows the page's own style, and script, style and requests of this service. */
 export function referenceCsp(page: string): string {
   const style = page.slice(page.indexOf('<style>') + '<style>'.length, page.indexOf('</style>'));
   return [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    'img-src data:',
+    `style-src 'self' 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
-export function registerReference(app: FastifyInstance, publicUrl: string): void {
+const compress = promisify(brotliCompress);
+/** Half a second for the reference at the best quality; this one takes a tenth. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
+
+interface Answer {
+  readonly body: Buffer;
+  readonly brotli: Buffer;
+  readonly etag: string;
+  readonly type: string;
+  readonly policy: string | undefined;
+}
+
+async function answerOf(text: string, type: 'text/html' | 'application/json'): Promise<Answer> {
+  const body = Buffer.from(text);
+  const policy = type === 'text/html' ? referenceCsp(text) : undefined;
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return { body, brotli: await compress(body, BROTLI), etag, type: `${type}; charset=utf-8`, policy };
+}
+
+function send({ headers }: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.header('cache-control', 'no-cache').header('etag', answer.etag).header('vary', 'accept-encoding');
+  if (answer.policy !== undefined) reply.header('content-security-policy', answer.policy);
+  if (headers['if-none-match'] === answer.etag) return reply.code(304).send();
+  reply.type(answer.type);
+  if (!/\bbr\b/.test(headers['accept-encoding']?.toString() ?? '')) return reply.send(answer.body);
+  return reply.header('content-encoding', 'br').send(answer.brotli);
+}
+
+/** Tags of the built page: its script, style and icon. */
+const headOf = (built: string, toRoot: string): string =>
+  [...built.matchAll(/<(?:script|link)\b[^>]*"\.\/assets\/[^>]*>(?:<\/script>)?/g)]
+    .map(([tag]) => tag.replaceAll('"./assets/', `"${escapeText(toRoot)}assets/`))
+    .join('\n');
+
+/** Everything is rendered when it is requested first. */
+export function registerReference(app: FastifyInstance, publicUrl: string, built: string): void {
   const baseUrl = `${publicUrl}/v1`;
-  let html: string | undefined;
-  app.get('/docs', async (_, reply) => {
-    html ??= renderReference(openApiDocument(baseUrl), { baseUrl });
-    reply.header('content-security-policy', referenceCsp(html));
-    return reply.type('text/html; charset=utf-8').send(html);
-  });
+  const answers = new Map<string, Promise<Answer>>();
+  let guides: Promise<readonly Guide[]> | undefined;
+  const shellOf = async (toRoot: string): Promise<Shell> => {
+    guides ??= loadGuides();
+    return { toRoot, head: headOf(built, toRoot), guides: await guides };
+  };
+  const remembered = (name: string, render: () => Promise<Answer>) => {
+    const known = answers.get(name) ?? render();
+    answers.set(name, known);
+    known.catch(() => answers.delete(name));
+    return known;
+  };
+  const reference = async () =>
+    answerOf(renderReference(openApiDocument(baseUrl), { baseUrl, shell: await shellOf('./') }), 'text/html');
+  const search = async () => {
+    const { guides } = await shellOf('./');
+    return answerOf(JSON.stringify(searchIndex(openApiDocument(baseUrl), guides)), 'application/json');
+  };
+  const guide = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const shell = await shellOf(path.startsWith('es/') ? '../../' : '../');
+    const found = shell.guides.find((one) => one.path === path);
+    if (!found) return reply.callNotFound();
+    return send(request, reply, await remembered(path, () => answerOf(renderGuide(found, shell), 'text/html')));
+  };
+  app.get('/docs', async (request, reply) => send(request, reply, await remembered('', reference)));
+  app.get('/docs/search.json', async (request, reply) => send(request, reply, await remembered('search.json', search)));
+  app.get<{ Params: { name: string } }>('/docs/:name', async (request, reply) =>
+    guide(request.params.name)(request, reply),
+  );
+  app.get<{ Params: { name: string } }>('/docs/es/:name', async (request, reply) =>
+    guide(`es/${request.params.name}`)(request, reply),
+  );
 }

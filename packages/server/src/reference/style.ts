@@ -65,7 +65,9 @@ export const variables = (palette: Palette): string =>
 
 const base = `
 :root { color-scheme: light dark; ${variables(light)} --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
-@media (prefers-color-scheme: dark) { :root { ${variables(dark)} } }
+@media (prefers-color-scheme: dark) { :root:not([data-theme='light']) { ${variables(dark)} } }
+:root[data-theme='light'] { color-scheme: light; }
+:root[data-theme='dark'] { color-scheme: dark; ${variables(dark)} }
 *, ::before, ::after { box-sizing: border-box; }
 html { scroll-padding-top: 1.5rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.6 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; }
