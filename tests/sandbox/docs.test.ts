@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,14 +28,13 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe("the sandbox's guide", () => {
-  it('has commands that succeed as they stand', async () => {
+  it('has commands that succeed as they stand, one after the other', async () => {
     const blocks = readBlocks(guide, 'sh');
     expect(blocks.length).toBeGreaterThan(5);
-    for (const { code } of blocks) {
-      const script = code
-        .replaceAll('localhost:8080/sandbox', sandbox.url)
-        .replaceAll('curl ', 'curl --silent --show-error --fail ');
-      await run('bash', ['--norc', '-euo', 'pipefail', '-c', script]);
-    }
+    const { dataDir } = service.server;
+    await symlink(dataDir, path.join(dataDir, '.svc'));
+    const script = blocks.map(({ code }) => code).join('\n');
+    const strict = script.replaceAll('curl ', 'curl --silent --show-error --fail ');
+    await run('bash', ['--norc', '-euo', 'pipefail', '-c', strict], { cwd: dataDir });
   });
 });
