@@ -21,6 +21,7 @@ const files: readonly { readonly name: string; readonly es?: true }[] = [
   { name: 'webhooks', es: true },
   { name: 'settings', es: true },
   { name: 'sdk' },
+  { name: 'cli' },
   { name: 'fulfilment' },
   { name: 'sandbox' },
   { name: 'dashboard' },
