@@ -22,12 +22,15 @@ export interface ChartProps {
   /** Steps of a day or longer: times are shown as dates. */
   days?: boolean;
   height?: number;
+  /** Counts: the axis has no halves. */
+  whole?: boolean;
 }
 
 const HEIGHT = 180;
 const BAR_WIDTH: [factor: number, max: number] = [0.7, 28];
 const AXIS_WIDTH = 52;
 const AXIS_HEIGHT = 28;
+const WHOLE_STEPS = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 /** Draws on a canvas; hidden from screen readers, which get the table. */
 export default function ChartCanvas(props: ChartProps & { format: (value: number) => string }) {
@@ -125,7 +128,12 @@ function optionsOf(
         space: 64,
         size: AXIS_HEIGHT,
       },
-      { ...axis, values: (_, splits) => splits.map((value) => format(value)), size: AXIS_WIDTH },
+      {
+        ...axis,
+        values: (_, splits) => splits.map((value) => format(value)),
+        size: AXIS_WIDTH,
+        ...(props.whole && { incrs: WHOLE_STEPS }),
+      },
     ],
     hooks: { setCursor: [({ cursor }) => point(cursor.idx ?? undefined)] },
     series: [

@@ -165,9 +165,10 @@ function Charts({ overview: { series, bucketSeconds } }: { overview: Overview })
   const text = useWords(words);
   const times = series.map(({ startsAt }) => startsAt);
   const gas = series.map(({ gasFri }) => Number(withDecimals(gasFri, FRI_DECIMALS)));
-  const charts: readonly { title: string; series: ChartSeries[] }[] = [
+  const charts: readonly { title: string; series: ChartSeries[]; whole?: true }[] = [
     {
       title: text.transactions,
+      whole: true,
       series: [
         {
           label: text.succeeded,
@@ -176,7 +177,11 @@ function Charts({ overview: { series, bucketSeconds } }: { overview: Overview })
         { label: text.failed, values: series.map(({ failedTransactions }) => failedTransactions), tone: 'bad' },
       ],
     },
-    { title: text.wallets, series: [{ label: text.wallets, values: series.map(({ wallets }) => wallets) }] },
+    {
+      title: text.wallets,
+      whole: true,
+      series: [{ label: text.wallets, values: series.map(({ wallets }) => wallets) }],
+    },
     { title: text.gifts, series: [{ label: text.giftsUsd, values: series.map((bucket) => bucket.giftsRedeemedUsd) }] },
     {
       title: text.purchases,
