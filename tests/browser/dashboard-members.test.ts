@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../packages/server/src/util/ids.ts';
 import { send } from '../support/client.ts';
 import { mailedLink, signIn } from '../support/members.ts';
@@ -25,7 +25,6 @@ beforeAll(async () => {
   dashboards = await openDashboards();
   ({ service } = dashboards);
 }, BROWSER_LIMIT_MS);
-afterEach(() => Promise.all(dashboards.browser.contexts().map((context) => context.close())));
 afterAll(() => dashboards?.stop());
 
 const newAddress = () => `${newId('person')}@tienda.example`;
@@ -212,7 +211,7 @@ describe('the members page', { timeout: LIMIT_MS }, () => {
   });
 
   it('says what is missing to an owner who became a viewer meanwhile', async () => {
-    const { page, member } = await dashboards.open('/settings/members');
+    const { page, member } = await dashboards.open('/settings/members', { name: 'Former owner' });
     await button(page, 'Invite a member').click();
     const other = await signIn(service, 'OWNER');
     const { baseUrl } = service.server.credentials;
