@@ -6,13 +6,15 @@ import { type Browser, chromium } from 'playwright-core';
 /** For `beforeAll`. A start takes a second, an installation minutes. */
 export const BROWSER_LIMIT_MS = 600_000;
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** The shell has no windows: a new context costs it a tenth of what it costs a whole browser. */
+const SHELL = 'chromium-headless-shell';
+const NAMES = [SHELL, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** On macOS browsers are not in the PATH. */
 const APPLICATIONS = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
 const WHAT_TO_DO = 'Install Chromium or Chrome, or name one with SVC_CHROMIUM=/path/to/chromium.';
 /** Test files may install concurrently: one installs, the others wait. */
 const INSTALL = `flock /tmp/svc-install-chromium.lock sh -c '
-  command -v chromium || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy chromium; }'`;
+  command -v ${SHELL} || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy ${SHELL}; }'`;
 
 export async function openChromium(): Promise<Browser> {
   const executablePath = findChromium() ?? installChromium();
@@ -35,11 +37,11 @@ export function findChromium(env: NodeJS.ProcessEnv = process.env): string | und
 function installChromium(): string {
   const canInstall = process.platform === 'linux' && isRoot() && isExecutable('/usr/bin/apt-get');
   if (!canInstall) throw new Error(`The browser tests found no browser. ${WHAT_TO_DO}`);
-  process.stderr.write('No browser found: installing the package chromium with apt-get (once)…\n');
+  process.stderr.write(`No browser found: installing the package ${SHELL} with apt-get (once)…\n`);
   const { status, stderr, stdout } = spawnSync('sh', ['-c', INSTALL], { encoding: 'utf8' });
   const found = findChromium();
   if (found !== undefined) return found;
-  throw new Error(`apt-get did not install chromium (exit ${status}). ${WHAT_TO_DO}\n${stdout}${stderr}`);
+  throw new Error(`apt-get did not install ${SHELL} (exit ${status}). ${WHAT_TO_DO}\n${stdout}${stderr}`);
 }
 
 const isRoot = () => process.getuid?.() === 0;
