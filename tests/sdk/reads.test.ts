@@ -13,7 +13,7 @@ import {
 import { type AnyService, TestService } from '../support/service.ts';
 
 /** The initial credits of development and a deposit of 800, less a redeem of one cent and one for its gas. */
-const TOTAL_USD = 10_799.98;
+const TOTAL_USD = 10_799.96;
 
 let service: AnyService;
 let examples: ExampleData;
