@@ -12,7 +12,7 @@ import {
 } from '../support/examples.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 
-/** The initial credits of development and a deposit of 800, less a redeem of one cent and one for its gas. */
+/** The initial credits of development and a deposit of 800, less two redeems of one cent and one cent each for their gas. */
 const TOTAL_USD = 10_799.96;
 
 let service: AnyService;

@@ -48,7 +48,10 @@ async function emit(folder: string): Promise<void> {
       outDir: path.join(folder, 'emitted'),
       typeRoots: [path.join(root, 'node_modules/@types')],
       // By path, so that the compiler emits them; it skips installed packages.
-      paths: Object.fromEntries(inside.map((name) => [`@svc/${name}`, [entry(name)]])),
+      paths: {
+        ...Object.fromEntries(inside.map((name) => [`@svc/${name}`, [entry(name)]])),
+        '@svc/protocol/values': [path.join(packages, 'protocol/src/values/index.ts')],
+      },
     },
     include: [],
     files: [entry('sdk')],
