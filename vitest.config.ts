@@ -15,8 +15,8 @@ const databaseTests = 'packages/**/*.db.test.ts';
 /** The tiers, fastest first. CONTRIBUTING.md says which command runs which. */
 export default defineConfig({
   test: {
-    // On two cores two workers leave a third of the time unused: tests wait for servers and databases.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for servers, browsers and databases: three workers leave a seventh of two cores unused.
+    maxWorkers: availableParallelism() + 2,
     // They bound a hang, not speed: a shared machine has been ten times slower than a quiet one.
     testTimeout: 120_000,
     hookTimeout: 300_000,
