@@ -21,6 +21,8 @@ const files: readonly { readonly name: string; readonly es?: true }[] = [
   { name: 'webhooks', es: true },
   { name: 'settings', es: true },
   { name: 'sdk' },
+  { name: 'react' },
+  { name: 'clients' },
   { name: 'cli' },
   { name: 'fulfilment' },
   { name: 'sandbox' },
