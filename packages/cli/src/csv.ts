@@ -1,24 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { parseUsd, type UsdMicros } from '@svc/protocol';
+import { findGiftColumns, GIFT_CODE, isMailAddress, readGiftAmount, type UsdMicros } from '@svc/protocol/values';
 import Papa from 'papaparse';
 import { usage } from './failure.ts';
-
-type Cell = string | number | null | undefined;
-
-/** Spreadsheets run texts that begin like this as formulas. */
-const FORMULA = /^[=+\-@\t\r]/;
-const NUMBER = /^-?\d+(\.\d+)?$/;
-
-/** RFC 4180, with a byte order mark: without it Excel reads UTF-8 as another encoding. */
-export function toCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  return `\uFEFF${[header, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')}\r\n`;
-}
-
-function cellOf(cell: Cell): string {
-  const text = String(cell ?? '');
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
 
 export interface Person {
   readonly email: string;
@@ -32,11 +15,6 @@ export interface People {
   readonly problems: readonly string[];
 }
 
-const NAMES = { email: /e-?mail|correo/i, code: /code|c[oó]digo/i, amount: /amount|monto|importe|usd/i } as const;
-const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/;
-const MAX_EMAIL = 254;
-const CODE = /^[A-Za-z0-9_-]{4,64}$/;
-const MAX_MICROS = 10_000_000_000n;
 const MAX_ROWS = 100_000;
 const MAX_FILE_BYTES = 50_000_000;
 
@@ -59,13 +37,10 @@ export function readTable(file: string): { columns: readonly string[]; rows: rea
   return { columns: meta.fields ?? [], rows: data };
 }
 
-export const columnOf = (columns: readonly string[], field: keyof typeof NAMES): string | undefined =>
-  columns.find((column) => NAMES[field].test(column));
-
 /** Columns `email`, and optionally `code` and `amount`, by name in English or Spanish. */
 export function readPeople(file: string, { amount: amountOfAll = '', allowDuplicates }: PeopleOptions): People {
   const { columns, rows } = readTable(file);
-  const [email, code, amount] = [columnOf(columns, 'email'), columnOf(columns, 'code'), columnOf(columns, 'amount')];
+  const { email, code, amount } = findGiftColumns(columns);
   if (email === undefined) throw usage(`${file} has no column email. Its columns are ${columns.join(', ')}.`);
   const [emails, codes] = [new Map<string, number>(), new Map<string, number>()];
   const problems: string[] = [];
@@ -73,7 +48,7 @@ export function readPeople(file: string, { amount: amountOfAll = '', allowDuplic
     const line = index + 2;
     const value = (column: string | undefined) => (column === undefined ? '' : (row[column] ?? '').trim());
     const person = { email: value(email), code: value(code), amount: value(amount) || amountOfAll };
-    const micros = readAmount(person.amount);
+    const micros = readGiftAmount(person.amount);
     const report = (problem: string) => problems.push(`line ${line}: ${problem}`);
     const once = (seen: Map<string, number>, key: string, what: string) => {
       const before = seen.get(key);
@@ -81,10 +56,9 @@ export function readPeople(file: string, { amount: amountOfAll = '', allowDuplic
       else seen.set(key, line);
     };
     if (person.email === '') report('there is no e-mail address');
-    else if (!EMAIL.test(person.email) || person.email.length > MAX_EMAIL)
-      report(`${person.email} is no e-mail address`);
+    else if (!isMailAddress(person.email)) report(`${person.email} is no e-mail address`);
     else if (!allowDuplicates) once(emails, person.email.toLowerCase(), person.email);
-    if (person.code !== '' && !CODE.test(person.code)) report('a code has 4 to 64 letters, digits, _ and -');
+    if (person.code !== '' && !GIFT_CODE.test(person.code)) report('a code has 4 to 64 letters, digits, _ and -');
     else if (person.code !== '') once(codes, person.code.toLowerCase(), 'the code');
     if (micros === undefined) report(amountProblem(person.amount));
     return { email: person.email, code: person.code || undefined, micros: micros ?? 0n };
@@ -96,8 +70,3 @@ const amountProblem = (text: string) =>
   text === ''
     ? 'there is no amount. Add a column amount, or --amount for all'
     : `${text} is no amount above 0 and up to 10000, with at most 6 decimals`;
-
-function readAmount(text: string): UsdMicros | undefined {
-  const parsed = parseUsd(text);
-  return parsed.ok && parsed.value > 0n && parsed.value <= MAX_MICROS ? parsed.value : undefined;
-}

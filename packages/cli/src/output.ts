@@ -88,7 +88,7 @@ export class Output {
     if (yes) return;
     this.#stopBusy();
     if (!this.#isInteractive || process.stdin.isTTY !== true) {
-      throw usage(`${message} Nobody can be asked here: add --yes to go on.`);
+      throw usage(`${message} There is no terminal to ask at: add --yes to go on.`);
     }
     const agreed = await confirm({ message, initialValue: false, output: process.stderr });
     if (isCancel(agreed) || !agreed) throw new CliError('cancelled', 'Nothing was changed.', exitCodes.interrupted);

@@ -154,7 +154,7 @@ async function listPasskeys(client: Client): Promise<Passkey[]> {
 }
 
 /**
- * Removes a passkey, which then signs nobody in.
+ * Removes a passkey. It can no longer be used to sign in.
  *
  * @example
  * for (const { id, lastUsedAt } of await member.listPasskeys()) if (!lastUsedAt) await member.deletePasskey({ id });

@@ -213,7 +213,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return { ...config, loopbackEnvironments, warnings: read.misspelled(ELSEWHERE) };
 }
 
-/** Play money alone on a database of its own, reached at its own address: nobody else's organisations are here. */
+/** Play money alone on a database of its own, reached at its own address: there are no organisations of others. */
 export const isEmbeddedDefault = ({ databaseUrl, ...config }: Config): boolean =>
   databaseUrl === undefined && isPlayMoneyAlone(config);
 

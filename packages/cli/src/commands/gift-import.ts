@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { formatUsd, type GiftType, giftTypes, parseUsd } from '@svc/protocol';
+import { toCsv } from '@svc/protocol/values';
 import { type BulkGift, SvcGiftsBulkError } from '@svc/sdk';
 import type { Command } from 'commander';
 import { action, type Context, choice, group } from '../context.ts';
-import { type Person, readPeople, toCsv } from '../csv.ts';
+import { type Person, readPeople } from '../csv.ts';
 import { CliError, explain, usage } from '../failure.ts';
 import { digestOf, type ImportState, lockState, openState, saveState, writePrivate } from '../import-state.ts';
 import { facts, table } from '../output.ts';
@@ -26,7 +27,7 @@ const SHOWN_PEOPLE = 5;
 
 const FOOTER = `
 The file has a column email, and optionally code and amount. Each person gets a mail with a link.
-An import that was interrupted goes on when the same command is run again: nobody gets two gifts.
+An import that was interrupted goes on when the same command is run again: each person gets one gift.
 `;
 
 export function importCommand(): Command {
@@ -89,7 +90,7 @@ async function importPeople(context: Context, options: ImportOptions, file: stri
         state.isDone
           ? `This file was imported already: ${rows.length} gifts. To create them again, delete ${stateFile}.`
           : `${rows.length} gifts were created.`,
-        `Codes and links: ${resultFile}. Whoever has a code can redeem it.`,
+        `Codes and links: ${resultFile}. Anyone who has a code can redeem it.`,
       ].join('\n'),
     );
   } finally {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Gift, type GiftType, giftTypes } from '@svc/protocol';
+import { findGiftColumns, toCsv } from '@svc/protocol/values';
 import type { Command } from 'commander';
 import type { Card, Paper } from '../cards.ts';
 import {
@@ -13,7 +14,7 @@ import {
   whole,
   withLimit,
 } from '../context.ts';
-import { columnOf, readTable, toCsv } from '../csv.ts';
+import { readTable } from '../csv.ts';
 import { usage } from '../failure.ts';
 import { writePrivate } from '../import-state.ts';
 import { facts, time } from '../output.ts';
@@ -208,7 +209,7 @@ const cardsCommand = () =>
         const pdf = await cardsPdf(cards, style, () => bar.advance(1));
         bar.end(`${cards.length} cards`);
         writePrivate(options.pdf, pdf);
-        const text = `${cards.length} cards are in ${options.pdf}. Whoever has a card can redeem it.`;
+        const text = `${cards.length} cards are in ${options.pdf}. Anyone who has a card can redeem it.`;
         out.answer({ cards: cards.length, file: options.pdf }, () => text);
       }),
     );
@@ -222,15 +223,12 @@ async function cardsOfGifts(context: Context, options: CardOptions): Promise<Car
 
 function cardsOfFile(file: string): Card[] {
   const { columns: found, rows } = readTable(file);
-  const [code, link, amount] = [
-    columnOf(found, 'code'),
-    found.find((one) => /url|link/i.test(one)),
-    columnOf(found, 'amount'),
-  ];
+  const { code, amount, email } = findGiftColumns(found);
+  const link = found.find((one) => /url|link/i.test(one));
   if (code === undefined || link === undefined || amount === undefined) {
     throw usage(`${file} needs the columns code, claimUrl and amount, as svc gifts import writes them.`);
   }
-  const name = found.find((one) => /^name$/i.test(one)) ?? columnOf(found, 'email');
+  const name = found.find((one) => /^name$/i.test(one)) ?? email;
   return rows.map((row) => ({
     name: (name && row[name]) || '',
     amount: row[amount] ?? '',

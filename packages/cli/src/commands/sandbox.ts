@@ -54,7 +54,7 @@ const showChain = ({ blockNumber, timestamp, offsetSeconds, blockSeconds, waitin
     ['waiting transactions', waitingTransactions],
   ]);
 
-/** Without the accounts, whose keys nobody needs here. */
+/** Without the accounts and their keys. */
 const withoutAccounts = ({ accounts: _, ...chain }: Chain & { accounts?: unknown }): Chain => chain;
 
 export function timeCommand(): Command {

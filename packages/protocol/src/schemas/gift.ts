@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { environments, giftTypes, redeemChains, redeemStatuses } from '../enums.ts';
+import { GIFT_CODE } from '../values/gift-file.ts';
 import { Brand } from './branding.ts';
 import {
   AddressText,
@@ -20,7 +21,7 @@ const RedeemStatusName = OneOf(redeemStatuses);
 /** Six decimals are checked on parsing. */
 const GiftAmount = Type.Number({ exclusiveMinimum: 0, maximum: 10_000, description: 'USDC per redemption' });
 const GiftCode = Type.String({
-  pattern: '^[A-Za-z0-9_-]{4,64}$',
+  pattern: GIFT_CODE.source,
   description: 'Unique. A random one where none is given',
 });
 const GiftName = Type.String({ minLength: 1, maxLength: 200 });

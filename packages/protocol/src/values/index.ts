@@ -3,6 +3,7 @@ export * from '../errors.ts';
 export * from './addresses.ts';
 export * from './amounts.ts';
 export * from './colors.ts';
+export * from './gift-file.ts';
 export * from './hex.ts';
 export * from './moment.ts';
 export * from './parsed.ts';

@@ -1,4 +1,5 @@
 import type { Transaction } from '@svc/protocol';
+import { toCsv } from '@svc/protocol/values';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -7,7 +8,7 @@ import { ErrorNote, Note } from '../ui/page.tsx';
 import { useToast } from '../ui/toast.tsx';
 import { useDecimals, withDecimals } from './amounts.tsx';
 import { ApiFailure, type InputOf, isFailure, request } from './api.ts';
-import { download, toCsv } from './csv.ts';
+import { download } from './download.ts';
 import { words } from './words/transactions.ts';
 import { useWords } from './words.ts';
 

@@ -17,25 +17,6 @@ export function suggestCode(random = (bytes: Uint8Array<ArrayBuffer>) => crypto.
   ).join('-');
 }
 
-export const CODE_PATTERN = /^[A-Za-z0-9_-]{4,64}$/;
-
-const MAX_MICROS = 10_000_000_000n;
-const DECIMALS = 6;
-
-/** Above 0, at most 10,000, at most 6 decimals; in millionths. */
-export function readGiftAmount(text: string): bigint | undefined {
-  const [, whole, decimals = ''] = /^(\d{1,5})(?:\.(\d{1,6}))?$/.exec(text.trim()) ?? [];
-  if (whole === undefined) return undefined;
-  const micros = BigInt(whole + decimals.padEnd(DECIMALS, '0'));
-  return micros > 0n && micros <= MAX_MICROS ? micros : undefined;
-}
-
-export function formatMicros(micros: bigint): string {
-  const text = String(micros).padStart(DECIMALS + 1, '0');
-  const decimals = text.slice(-DECIMALS).replace(/0+$/, '');
-  return text.slice(0, -DECIMALS) + (decimals && `.${decimals}`);
-}
-
 interface GiftState {
   readonly isActive: boolean;
   readonly startsAt: string;

@@ -1,14 +1,20 @@
-import { CODE_PATTERN, formatMicros, readGiftAmount } from './gift-codes.ts';
+import {
+  findGiftColumns,
+  formatUsd,
+  GIFT_CODE,
+  type GiftFileField,
+  isMailAddress,
+  readGiftAmount,
+} from '@svc/protocol/values';
 
 /** Rows of one request: small enough for steps of a progress bar, large enough for the rate limit. */
 export const CHUNK_SIZE = 100;
 export const MAX_ROWS = 10_000;
 export const MAX_FILE_BYTES = 5_000_000;
 
-export const importFields = ['email', 'code', 'amount'] as const;
-export type ImportField = (typeof importFields)[number];
+export const importFields = ['email', 'code', 'amount'] as const satisfies readonly GiftFileField[];
 /** The column of each field; '' for none. */
-export type Mapping = Readonly<Record<ImportField, string>>;
+export type Mapping = Readonly<Record<GiftFileField, string>>;
 export type Problem = 'emailMissing' | 'emailWrong' | 'codeWrong' | 'codeTwice' | 'amountWrong';
 
 export interface ImportRow {
@@ -23,37 +29,23 @@ export interface ImportRow {
 
 type Row = Readonly<Record<string, string>>;
 
-const NAMES: Readonly<Record<ImportField, RegExp>> = {
-  email: /e-?mail|correo/i,
-  code: /code|c[oó]digo/i,
-  amount: /amount|monto|importe|usd/i,
-};
-
-/** By the names of the columns, each used once. */
 export function guessMapping(columns: readonly string[]): Mapping {
-  const left = [...columns];
-  const take = (field: ImportField) => {
-    const index = left.findIndex((column) => NAMES[field].test(column));
-    return index < 0 ? '' : (left.splice(index, 1)[0] ?? '');
-  };
-  return { email: take('email'), code: take('code'), amount: take('amount') };
+  const { email = '', code = '', amount = '' } = findGiftColumns(columns);
+  return { email, code, amount };
 }
-
-const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/;
-const MAX_EMAIL = 254;
 
 export function checkRows(rows: readonly Row[], mapping: Mapping, amountOfAll: string): ImportRow[] {
   const seen = new Set<string>();
   return rows.map((row, index) => {
-    const value = (field: ImportField) => (mapping[field] === '' ? '' : (row[mapping[field]] ?? '').trim());
+    const value = (field: GiftFileField) => (mapping[field] === '' ? '' : (row[mapping[field]] ?? '').trim());
     const [email, code] = [value('email'), value('code')];
     const amount = value('amount') || amountOfAll.trim();
     const micros = readGiftAmount(amount);
     const key = code.toLowerCase();
     const problems: Problem[] = [];
     if (email === '') problems.push('emailMissing');
-    else if (!EMAIL.test(email) || email.length > MAX_EMAIL) problems.push('emailWrong');
-    if (code !== '' && !CODE_PATTERN.test(code)) problems.push('codeWrong');
+    else if (!isMailAddress(email)) problems.push('emailWrong');
+    if (code !== '' && !GIFT_CODE.test(code)) problems.push('codeWrong');
     if (code !== '' && seen.has(key)) problems.push('codeTwice');
     if (micros === undefined) problems.push('amountWrong');
     seen.add(key);
@@ -71,7 +63,7 @@ export function toChunks(rows: readonly ImportRow[], size = CHUNK_SIZE): Chunk[]
   const byAmount = Map.groupBy(rows, ({ micros }) => micros);
   return [...byAmount].flatMap(([micros, same]) =>
     Array.from({ length: Math.ceil(same.length / size) }, (_, index) => ({
-      amount: formatMicros(micros),
+      amount: formatUsd(micros),
       rows: same.slice(index * size, (index + 1) * size),
     })),
   );

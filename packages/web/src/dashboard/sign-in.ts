@@ -11,7 +11,7 @@ export function passkeyUse(): PasskeyUse {
   return { possible: false, url: isLoopback ? href.replace(hostname, 'localhost') : undefined };
 }
 
-/** Where to go after signing in: a page of the dashboard, whatever the address says. */
+/** Where to go after signing in: always a page of the dashboard. */
 export function nextPage(): string {
   const next = new URLSearchParams(location.search).get('next') ?? '';
   const url = URL.canParse(next, location.origin) ? new URL(next, location.origin) : undefined;

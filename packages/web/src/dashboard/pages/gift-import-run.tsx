@@ -1,3 +1,4 @@
+import { formatUsd, toCsv } from '@svc/protocol/values';
 import { Download } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -6,8 +7,7 @@ import { localeOf, useLanguage } from '../../ui/language.ts';
 import { Card, ErrorNote, Note, ProgressBar } from '../../ui/page.tsx';
 import { formatMoney } from '../../ui/values.tsx';
 import { type AnswerTo, ApiFailure, useRefresh } from '../api.ts';
-import { download, toCsv } from '../csv.ts';
-import { formatMicros } from '../gift-codes.ts';
+import { download } from '../download.ts';
 import { type Chunk, type ImportRow, keyOfChunk, toChunks } from '../gift-import.ts';
 import { send } from '../request.ts';
 import { words } from '../words/gift-import.ts';
@@ -45,7 +45,7 @@ export function RunImport({ rows, settings, onStart, reset }: RunImportProps) {
   const language = useLanguage();
   const count = new Intl.NumberFormat(localeOf(language)).format(rows.length);
   const [isAsking, setAsking] = useState(false);
-  const total = formatMoney(formatMicros(rows.reduce((sum, { micros }) => sum + micros, 0n)), 'USD', language);
+  const total = formatMoney(formatUsd(rows.reduce((sum, { micros }) => sum + micros, 0n)), 'USD', language);
   const { run, start } = useImport(rows, settings);
   const isReady = rows.length > 0 && settings.name.trim() !== '';
   if (run) return <Progress run={run} total={rows.length} goOn={start} name={settings.name} reset={reset} />;

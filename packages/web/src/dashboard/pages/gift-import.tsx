@@ -1,3 +1,4 @@
+import { formatUsd, type GiftFileField, toCsv } from '@svc/protocol/values';
 import { FileUp, Upload } from 'lucide-react';
 import { type DragEvent, useMemo, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
@@ -7,12 +8,10 @@ import { Card, ErrorNote, Figure, Note, PageHeader, Section } from '../../ui/pag
 import { type Column, DataTable, Pager } from '../../ui/table.tsx';
 import { Money } from '../../ui/values.tsx';
 import { useRead } from '../api.ts';
-import { download, toCsv } from '../csv.ts';
-import { formatMicros } from '../gift-codes.ts';
+import { download } from '../download.ts';
 import {
   checkRows,
   guessMapping,
-  type ImportField,
   type ImportRow,
   importFields,
   MAX_FILE_BYTES,
@@ -136,7 +135,7 @@ function Prepare({ file, reset }: { file: ReadFile; reset: () => void }) {
   const rows = useMemo(() => checkRows(file.rows, mapping, amount), [file, mapping, amount]);
   const good = useMemo(() => rows.filter(({ problems }) => problems.length === 0), [rows]);
   const columnOptions = [['', text.none], ...file.columns.map((name) => [name, name] as const)] as const;
-  const column = (field: ImportField) => (
+  const column = (field: GiftFileField) => (
     <SelectField
       key={field}
       label={text.columns[field]}
@@ -205,7 +204,7 @@ function Totals({ rows, good }: { rows: readonly ImportRow[]; good: readonly Imp
   const text = useWords(words);
   const number = new Intl.NumberFormat(localeOf(useLanguage()));
   const available = useRead('GET /organization').data?.balance.availableUsd;
-  const total = formatMicros(good.reduce((sum, { micros }) => sum + micros, 0n));
+  const total = formatUsd(good.reduce((sum, { micros }) => sum + micros, 0n));
   return (
     <>
       <div className="figures">

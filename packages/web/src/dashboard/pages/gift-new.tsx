@@ -1,4 +1,5 @@
 import type { Gift } from '@svc/protocol';
+import { formatUsd, GIFT_CODE, readGiftAmount } from '@svc/protocol/values';
 import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -9,7 +10,7 @@ import { QrCode } from '../../ui/qr-code.tsx';
 import { CopyButton, formatMoney, Hash } from '../../ui/values.tsx';
 import { useChange, useRead } from '../api.ts';
 import { useForm } from '../form.ts';
-import { CODE_PATTERN, formatMicros, readGiftAmount, suggestCode } from '../gift-codes.ts';
+import { suggestCode } from '../gift-codes.ts';
 import { words } from '../words/gifts.ts';
 import { words as shellWords } from '../words/shell.ts';
 import { useWords } from '../words.ts';
@@ -125,7 +126,7 @@ function NewGift({ onCreated }: { onCreated: (gift: Gift) => void }) {
       />
       {micros !== undefined && count !== undefined && (
         <Note tone="plain">
-          <p>{text.needed(formatMoney(formatMicros(micros * BigInt(count)), 'USD', language))}</p>
+          <p>{text.needed(formatMoney(formatUsd(micros * BigInt(count)), 'USD', language))}</p>
           {available !== undefined && (
             <p className="soft">{text.available(formatMoney(String(available), 'USD', language))}</p>
           )}
@@ -157,7 +158,7 @@ function faults(values: Values, text: Texts): Partial<Record<keyof Values, strin
   const isPast = values.expiresAt !== '' && Date.parse(values.expiresAt) <= Math.max(starts, Date.now());
   return {
     ...(values.name.trim() === '' && { name: text.wrongName }),
-    ...(!CODE_PATTERN.test(values.code) && { code: text.wrongCode }),
+    ...(!GIFT_CODE.test(values.code) && { code: text.wrongCode }),
     ...(readGiftAmount(values.amount) === undefined && { amount: text.wrongAmount }),
     ...(total === undefined && { maxRedeems: text.wrongCount }),
     ...((perUser === undefined || (total !== undefined && perUser > total)) && {

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from '@svc/protocol';
+import { toCsv } from '@svc/protocol/values';
 import { Download, Landmark, Wallet } from 'lucide-react';
 import { useState } from 'react';
 import { StatusBadge } from '../../ui/badge.tsx';
@@ -13,7 +14,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { formatMoney, Hash, Money, Time } from '../../ui/values.tsx';
 import { request, useChange, useCursorList, useRead } from '../api.ts';
-import { download, toCsv } from '../csv.ts';
+import { download } from '../download.ts';
 import { useForm } from '../form.ts';
 import { useSearchParam } from '../navigation.ts';
 import { useSession } from '../session.tsx';

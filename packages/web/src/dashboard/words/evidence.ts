@@ -7,7 +7,7 @@ export const words = defineWords({
     share: 'Share',
     print: 'Print',
     shareTitle: 'Share this evidence',
-    shareBody: 'Anyone who has the link sees organisation, gift, amount, wallet and steps. Nobody sees the code.',
+    shareBody: 'Anyone who has the link sees organisation, gift, amount, wallet and steps. The code is not shown.',
     endLinks: 'End all links',
     endLinksTitle: 'End all links to this evidence?',
     endLinksBody: 'Everyone who has a link reads that it does not work. Links that you make afterwards work.',

@@ -22,7 +22,7 @@ export const words = defineWords({
       needSecret: 'Gifts need the secret key',
       needSecretHint: {
         development: 'Off: the public key alone manages gifts too, which is handy while you build.',
-        production: 'Off: whoever has your app can create gifts with its public key, up to the limit below.',
+        production: 'Off: anyone who has your app can create gifts with its public key, up to the limit below.',
       },
       daily: 'Daily limit with the public key',
       dailyHint: 'What gifts created with the public key alone may pay out in a UTC day. Empty: no limit.',

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { toCsv } from './csv.ts';
+import { formatUsd } from './amounts.ts';
+import { findGiftColumns, readGiftAmount, toCsv } from './gift-file.ts';
 
 const cell = (value: string | number | null) => toCsv(['a'], [[value]]).split('\r\n')[1];
 
@@ -16,4 +17,22 @@ it.each(['=1+1', '+52 55', '-cmd', '@SUM(A1)', '\tx', '\rx'])('does not let a sp
 it('leaves numbers as they are', () => {
   expect(cell(-5.25)).toBe('-5.25');
   expect(cell('-0.000001')).toBe('-0.000001');
+});
+
+it.each([
+  ['5', '5'],
+  ['0.000001', '0.000001'],
+  ['10000', '10000'],
+  [' 2.50 ', '2.5'],
+])('reads the amount %s', (text, shown) => {
+  expect(formatUsd(readGiftAmount(text) ?? 0n)).toBe(shown);
+});
+
+it.each(['0', '10000.000001', '1.0000001', '-1', '1e3', '', 'five', '1,5'])('refuses the amount %s', (text) => {
+  expect(readGiftAmount(text)).toBeUndefined();
+});
+
+it('uses a column for one field only', () => {
+  const found = findGiftColumns(['Email code', 'Code']);
+  expect(found).toEqual({ email: 'Email code', code: 'Code', amount: undefined });
 });

@@ -1,0 +1,52 @@
+import { parseUsd, type UsdMicros } from './amounts.ts';
+
+export const GIFT_CODE = /^[A-Za-z0-9_-]{4,64}$/;
+/** 10,000 USD. */
+export const MAX_GIFT_MICROS = 10_000_000_000n;
+
+/** Above 0, at most 10,000, at most 6 decimals. */
+export function readGiftAmount(text: string): UsdMicros | undefined {
+  const amount = parseUsd(text.trim());
+  return amount.ok && amount.value > 0n && amount.value <= MAX_GIFT_MICROS ? amount.value : undefined;
+}
+
+const MAIL_ADDRESS = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/;
+const MAX_MAIL_ADDRESS = 254;
+
+/** Catches mistakes of typing in a file; the service has the last word. */
+export const isMailAddress = (text: string): boolean => MAIL_ADDRESS.test(text) && text.length <= MAX_MAIL_ADDRESS;
+
+export type GiftFileField = 'email' | 'code' | 'amount';
+
+const COLUMN_NAMES: Readonly<Record<GiftFileField, RegExp>> = {
+  email: /e-?mail|correo/i,
+  code: /code|c[oó]digo/i,
+  amount: /amount|monto|importe|usd/i,
+};
+
+/** The column of each field, by its name in English or Spanish. A column is used once. */
+export function findGiftColumns(columns: readonly string[]): Readonly<Record<GiftFileField, string | undefined>> {
+  const left = [...columns];
+  const take = (field: GiftFileField) => {
+    const index = left.findIndex((column) => COLUMN_NAMES[field].test(column));
+    return index < 0 ? undefined : left.splice(index, 1)[0];
+  };
+  return { email: take('email'), code: take('code'), amount: take('amount') };
+}
+
+type Cell = string | number | null | undefined;
+
+/** Spreadsheets run texts that begin like this as formulas. */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** RFC 4180, with a byte order mark: without it Excel reads UTF-8 as another encoding. */
+export function toCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return `\uFEFF${[header, ...rows].map((row) => row.map(cellOf).join(',')).join('\r\n')}\r\n`;
+}
+
+function cellOf(cell: Cell): string {
+  const text = String(cell ?? '');
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
