@@ -89,6 +89,16 @@ it('shows burn, attestation and mint on the way to Solana, each with its hash an
   ]);
 });
 
+it('shows no step before the one that caused it, although blocks count whole seconds', async () => {
+  const { caller, id } = await redeemOn('solana');
+  const [reserved] = (await getRedeemEvidence(fixture.db, caller, id)).steps;
+  const reservedAt = new Date(reserved?.at ?? 0);
+  const burnedAt = new Date(reservedAt.getTime() - 400).toISOString();
+  await fixture.db.tx((tx) => addFacts(tx, id, { burnedAt }));
+  const { steps } = await getRedeemEvidence(fixture.db, caller, id);
+  expect(steps.map(({ at }) => at)).toEqual([reservedAt.toISOString(), reservedAt.toISOString(), null, null]);
+});
+
 it('ends with the step that failed', async () => {
   const { caller, id } = await redeemOn('solana');
   await end({ id, end: 'FAILED', reason: 'The manager holds 3 units.' });

@@ -170,14 +170,15 @@ interface Fact extends Omit<Step, 'state' | 'at'> {
 export function stepsOf(row: EvidenceRow): Step[] {
   const facts = row.destinationChain === 'solana' ? bridgeSteps(row) : payoutSteps(row);
   const failed = row.status === 'FAILED' ? facts.findIndex(({ done }) => !done) : -1;
-  return facts.slice(0, failed < 0 ? undefined : failed + 1).map(({ done, at, ...step }, index) => ({
-    ...step,
-    state: index === failed ? 'FAILED' : done ? 'DONE' : 'WAITING',
-    at: timeOf(index === failed ? endOf(row) : at),
-  }));
+  let latest = 0;
+  return facts.slice(0, failed < 0 ? undefined : failed + 1).map(({ done, at: stored, ...step }, index) => {
+    const at = index === failed ? endOf(row) : stored;
+    // Blocks count whole seconds, so theirs may seem to come before the step that caused it.
+    if (at !== null) latest = Math.max(latest, new Date(at).getTime());
+    const state = index === failed ? 'FAILED' : done ? 'DONE' : 'WAITING';
+    return { ...step, state, at: at === null ? null : new Date(latest).toISOString() };
+  });
 }
-
-const timeOf = (at: Date | string | null): string | null => (at instanceof Date ? at.toISOString() : at);
 
 /** Redeems that ended before their end was stored have not changed since. */
 const endOf = ({ endedAt, updatedAt }: EvidenceRow): Date => endedAt ?? updatedAt;
