@@ -8,7 +8,7 @@ import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import { type NewEvent, publishEvent } from '../packages/server/src/events/events.ts';
 import { type Behaviour, openReceiver, type Receiver, status } from '../packages/server/testing/receiver.ts';
 import { caller, send } from '../tests/support/client.ts';
-import { newDataDir, type RunningServer, rssOf, startServer } from '../tests/support/server.ts';
+import { newDataDir, rssOf, startServer } from '../tests/support/server.ts';
 import { badReceivers } from '../tests/support/webhooks.ts';
 import { median } from './support/median.ts';
 
@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 20;
 const env = { ALLOW_LOOPBACK_URLS: 'on', RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' };
 const dataDir = await newDataDir();
 const postgres = await startEmbedded({ dataDir });
-const server: RunningServer = await startServer({ env: { ...env, DATABASE_URL: postgres.url } });
+const server = await startServer({ env: { ...env, DATABASE_URL: postgres.url } });
 const db: Database = connect(postgres.url, { max: 2, applicationName: 'bench' });
 let subjects = 0;
 try {

@@ -199,7 +199,7 @@ describe('a revoked key', () => {
   ];
   let urls: string[];
   beforeAll(async () => {
-    const second = await service.another();
+    const second = await service.anotherHosted();
     urls = [service.server, second].map(({ credentials }) => credentials.baseUrl);
   });
 

@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { serverDatabase, serviceUrl } from '../packages/server/testing/database.ts';
 import { App, Owner } from './support/app.ts';
 import { caller } from './support/client.ts';
-import { type RunningServer, type ServerOptions, startServer } from './support/server.ts';
+import { type ServerOptions, type ServerProcess, startServer } from './support/server.ts';
 
-const running: RunningServer[] = [];
+const running: ServerProcess[] = [];
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop();
 });
 
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
+async function start(options: ServerOptions = {}): Promise<ServerProcess> {
   const server = await startServer(options);
   running.push(server);
   return server;

@@ -19,7 +19,7 @@ import {
 let service: TestService;
 let dashboards: Dashboards;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   dashboards = await openDashboards(service);
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ExampleServer, startExample } from '../../examples/wallet-app/server/example-server.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { addAuthenticator } from './support/authenticator.ts';
 import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
 
@@ -15,17 +15,17 @@ const phone = { width: 390, height: 844 };
 const STORY_LIMIT_MS = 180_000;
 const STEP_LIMIT_MS = 60_000;
 
-let server: RunningServer;
+let service: AnyService;
 let browser: Browser;
 let example: ExampleServer;
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer({ env: { RATE_LIMIT_PER_MINUTE: '1000000' } }), openChromium()]);
-  example = await startExample(server.credentials, { port: 0, watch: false });
+  [service, browser] = await Promise.all([TestService.shared(), openChromium()]);
+  example = await startExample(service.server.credentials, { port: 0, watch: false });
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
   await browser?.close();
-  await Promise.all([example?.stop(), server?.stop()]);
+  await Promise.all([example?.stop(), service?.stop()]);
 });
 
 async function open(name: string, options: { hasPrf?: boolean } = {}): Promise<Page> {
@@ -56,7 +56,7 @@ async function send(page: Page, amount: string): Promise<void> {
 }
 
 async function hasWallet(externalUserId: string): Promise<boolean> {
-  const { baseUrl, publicKey, secretKey } = server.credentials;
+  const { baseUrl, publicKey, secretKey } = service.server.credentials;
   const address = `${baseUrl}/svc-wallets/by-user?externalUserId=${externalUserId}`;
   const { status } = await fetch(address, {
     headers: { 'x-api-key': publicKey, authorization: `Bearer ${secretKey}` },
@@ -172,7 +172,7 @@ describe('the example app', () => {
   );
 
   it('never sends the secret key to the page', async () => {
-    const { secretKey, publicKey } = server.credentials;
+    const { secretKey, publicKey } = service.server.credentials;
     const answer = await (await fetch(new URL('/backend/settings', example.url))).text();
     expect(answer).toContain(publicKey);
     expect(answer).not.toContain(secretKey);

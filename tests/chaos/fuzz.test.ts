@@ -7,7 +7,7 @@ import { faultOfError } from '../support/assertions.ts';
 import { caller, keyHeaders, type Reply, send, sendAsIs, sendBytes } from '../support/client.ts';
 import { type ExampleData, exampleOf, keyedEndpoints, prepareExampleData } from '../support/examples.ts';
 import { bodiesLike, requestsTo } from '../support/fuzz.ts';
-import { errorLines } from '../support/server.ts';
+import { errorLines, type ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
 /** Fixed, so that a failure can be repeated. */
@@ -15,7 +15,7 @@ const SEED = 20_261_115;
 const REQUESTS_PER_ENDPOINT = 60;
 const TRACE = /\n\s+at |node_modules|file:\/\/|\.(ts|js|mjs|cjs|sql)\b:?\d*|\/(packages|src|home|root|usr|tmp)\//;
 
-let service: TestService;
+let service: TestService<ServerProcess>;
 let data: ExampleData;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { claimAt, newWallet, type RedeemChain } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
-import { newDataDir, processEnv, type RunningServer, startServer } from '../support/server.ts';
+import { newDataDir, processEnv, type ServerProcess, startServer } from '../support/server.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 const run = promisify(execFile);
@@ -22,8 +22,8 @@ const WAIT_MS = 120_000;
 const AMOUNT = 1_500_000n;
 
 let dataDir: string;
-let server: RunningServer;
-const running: RunningServer[] = [];
+let server: ServerProcess;
+const running: ServerProcess[] = [];
 beforeAll(async () => {
   dataDir = await newDataDir();
   await start();

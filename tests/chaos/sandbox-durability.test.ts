@@ -2,6 +2,7 @@ import { sql } from '@svc/store';
 import { RpcProvider } from 'starknet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Payment, pay, payment, Sandbox, type ShownAccount } from '../support/sandbox.ts';
+import type { ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { STRK } from '../support/starknet-client.ts';
 
@@ -9,7 +10,7 @@ const TRANSFERS = 1_000;
 const KILL_AFTER = 300;
 const SENDERS = 4;
 
-let service: TestService;
+let service: TestService<ServerProcess>;
 beforeEach(async () => {
   service = await TestService.start();
 });

@@ -7,12 +7,12 @@ import { readPidFile } from '../../packages/store/src/embedded/pid-file.ts';
 import { App } from '../support/app.ts';
 import { caller, send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { newDataDir, type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
+import { newDataDir, type ServerOptions, type ServerProcess, startServer } from '../support/server.ts';
 
-const running: RunningServer[] = [];
+const running: ServerProcess[] = [];
 const folders: string[] = [];
 
-async function start(options?: ServerOptions): Promise<RunningServer> {
+async function start(options?: ServerOptions): Promise<ServerProcess> {
   const server = await startServer(options);
   running.push(server);
   return server;

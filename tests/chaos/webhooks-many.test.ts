@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Behaviour, Receiver } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
-import { rssOf } from '../support/server.ts';
+import { rssOf, type ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { badReceivers, DELIVERY_LIMIT_MS, WebhookFixture } from '../support/webhooks.ts';
 
@@ -18,7 +18,7 @@ const LIMIT_MS = 240_000;
  */
 const MAX_GROWTH_MB = 200;
 
-let service: TestService;
+let service: TestService<ServerProcess>;
 let webhooks: WebhookFixture;
 beforeAll(async () => {
   service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on', LOG_LEVEL: 'warn' });

@@ -18,7 +18,7 @@ let service: TestService;
 let production: string;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   production = (await service.keys('production')).keys.publicKey;
 });
 afterAll(() => service.stop());
@@ -72,7 +72,7 @@ describe('the configuration for clients', () => {
   });
 
   it('names the live chain with a production key, and none of the operator’s own nodes', async () => {
-    const live = await service.another({
+    const live = await service.anotherHosted({
       SANDBOX: 'on',
       STARKNET_NETWORK: 'mainnet',
       // Nothing listens there, which is no reason not to start.
@@ -103,7 +103,7 @@ describe('the configuration for clients', () => {
   });
 
   it('is refused with a development key where the sandbox is off', async () => {
-    const bare = await service.another({ SANDBOX: 'off' });
+    const bare = await service.anotherHosted({ SANDBOX: 'off' });
     expectError(await read(bare.origin, service.server.credentials.publicKey), 400, 'chain_not_configured');
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   rates = createServer((_, response) => response.end(JSON.stringify({ rate: LIVE_RATE })));
   await new Promise<void>((resolve) => rates.listen(0, '127.0.0.1', resolve));
   const { port } = rates.address() as AddressInfo;
-  service = await TestService.start({ RATE_URL: `http://127.0.0.1:${port}/` });
+  service = await TestService.hosted({ RATE_URL: `http://127.0.0.1:${port}/` });
   const { server } = service;
   call = caller(server);
   production = (await service.keys('production')).keys;

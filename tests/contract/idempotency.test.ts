@@ -96,7 +96,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it('is known to every process', async () => {
-    const { baseUrl } = (await service.another()).credentials;
+    const { baseUrl } = (await service.anotherHosted()).credentials;
     const key = newKey();
     await post(key);
     expect(isReplay(await post(key, { baseUrl }))).toBe(true);

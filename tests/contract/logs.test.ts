@@ -16,7 +16,7 @@ const CIPHERTEXT = 'CIPHERTEXT-OF-MARIA';
 const LOG_POLL = { timeout: 10_000, interval: 10 };
 
 beforeAll(async () => {
-  service = await TestService.start({ LOG_LEVEL: 'trace' });
+  service = await TestService.hosted({ LOG_LEVEL: 'trace' });
   const { server } = service;
   const { baseUrl } = server.credentials;
   const organization = await service.organization();

@@ -15,9 +15,9 @@ let strict: RunningServer;
 const METRICS_TOKEN = 'metrics-token-of-the-operator';
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   origin = service.server.origin;
-  strict = await service.another({ SANDBOX: 'off', METRICS_TOKEN, PUBLIC_URL: 'https://svc.example' });
+  strict = await service.anotherHosted({ SANDBOX: 'off', METRICS_TOKEN, PUBLIC_URL: 'https://svc.example' });
 });
 afterAll(() => service.stop());
 

@@ -62,7 +62,7 @@ describe('the development organisation', () => {
   });
 
   it('is not granted them again by another process', async () => {
-    const second = caller(await service.another());
+    const second = caller(await service.anotherHosted());
     expect((await second('/organization')).body).toMatchObject({ balance: { totalUsd: 10_000 } });
     expect((await second('/organization/ledger')).body).toMatchObject({ total: 1 });
   });

@@ -10,7 +10,7 @@ import { TestService } from '../support/service.ts';
 let service: TestService;
 let sandbox: Sandbox;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   sandbox = service.sandbox;
 });
 afterAll(async () => {
@@ -72,7 +72,7 @@ describe('USDC at a deposit address', () => {
 
   it('counts once although two processes follow the chain and are told of it at the same time', async () => {
     const app = await newApp();
-    const second = app.at(await service.another());
+    const second = app.at(await service.anotherHosted());
     const hash = await sandbox.faucet(await addressOf(app), 'USDC', '12.5');
     const replies = await Promise.all([app, second, app, second].map((each) => report(each, hash)));
     for (const reply of replies) expectAnswer(reply, endpoints.createDeposit);

@@ -20,10 +20,10 @@ let sandbox: Sandbox;
 let clients = 0;
 
 beforeAll(async () => {
-  service = await TestService.start(LIMITS);
+  service = await TestService.hosted(LIMITS);
   first = service.server;
   sandbox = new Sandbox(first);
-  second = await service.another({ SVC_ROLE: 'api' });
+  second = await service.anotherHosted({ SVC_ROLE: 'api' });
 });
 afterAll(() => service.stop());
 
@@ -129,7 +129,7 @@ describe('while too many unknown codes are looked up', () => {
     return solveProof(body as Parameters<typeof solveProof>[0]);
   };
   beforeAll(async () => {
-    guessed = await service.another({ SVC_ROLE: 'api', UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' });
+    guessed = await service.anotherHosted({ SVC_ROLE: 'api', UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' });
   });
 
   it('a look-up needs a proof of work, valid once at every process', async () => {

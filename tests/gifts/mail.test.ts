@@ -6,7 +6,7 @@ import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { queueMails } from '../../packages/server/src/mail/mail.ts';
 import { content, type SmtpTestServer, startSmtp } from '../../packages/server/testing/mail.ts';
 import { caller, send } from '../support/client.ts';
-import { errorLines } from '../support/server.ts';
+import { errorLines, type ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
 /** After a kill the mail's job is taken over within seconds. */
@@ -14,7 +14,7 @@ const POLL = { timeout: 60_000, interval: 50 };
 const PROCESSES_TIMEOUT_MS = 120_000;
 const PASSWORD = 's3cr%t/pw';
 
-async function startWith(smtp: SmtpTestServer): Promise<TestService> {
+async function startWith(smtp: SmtpTestServer): Promise<TestService<ServerProcess>> {
   const port = await freePort();
   const login = `svc:${encodeURIComponent(PASSWORD)}`;
   const service = await TestService.start({
@@ -90,7 +90,7 @@ it(
     await vi.waitFor(() => expect(smtp.mails).toHaveLength(1), POLL);
     await service.server.end('SIGKILL');
     expect(await states(service)).toEqual(['QUEUED']);
-    await service.another();
+    await service.anotherHosted();
     await vi.waitFor(async () => expect(await states(service)).toEqual(['SENT']), POLL);
     const ids = smtp.mails.map(({ raw }) => headerOf(readMessage(raw).headers, 'message-id'));
     expect(ids).toHaveLength(2);

@@ -22,7 +22,7 @@ let service: TestService;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   sandbox = new Sandbox(service.server);
   await sandbox.ask('/starknet/mine', { blocks: 10 });
 }, 180_000);

@@ -15,7 +15,7 @@ const SHARE_USD = 5 + 0.01 + 0.000977;
 let service: TestService;
 let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   gifts = new GiftFixture(service);
 }, EACH_MS);
 beforeEach(() => gifts.removeFaults());

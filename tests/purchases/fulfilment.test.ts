@@ -22,7 +22,7 @@ const OPERATOR_MS = 180_000;
 let service: TestService;
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
   fixture = await PurchaseFixture.start(service);
   const { organizationId } = service.server.credentials;
   await service.changeSettings(organizationId, { notification_email: NOTIFIED });

@@ -18,9 +18,9 @@ let theirs: [App, App];
 let theirWallet: Owner;
 let servers: [RunningServer, RunningServer];
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   fixture = await PurchaseFixture.start(service);
-  servers = [service.server, await service.another()];
+  servers = [service.server, await service.anotherHosted()];
   const keys = (await service.organization({ name: 'Otra Tienda' })).keys;
   const at = (headers: App['headers']): [App, App] => [new App(servers[0], headers), new App(servers[1], headers)];
   ours = at(fixture.app.headers);

@@ -51,7 +51,7 @@ describe('a payment for a purchase', () => {
   });
 
   it('is too small at a rate that is not among those of the last minutes', async () => {
-    const { credentials } = await service.another({ DEV_MXN_PER_USD: '20' });
+    const { credentials } = await service.anotherHosted({ DEV_MXN_PER_USD: '20' });
     const elsewhere = Object.assign(new App(service.server, fixture.app.headers), { baseUrl: credentials.baseUrl });
     const hash = await fixture.pay(2_500_000n);
     await refused(hash, 'payment_too_small');

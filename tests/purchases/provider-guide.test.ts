@@ -34,7 +34,7 @@ beforeAll(async () => {
   fulfilment = await startExample(env);
   url = `http://127.0.0.1:${port}/orders`;
   provider = createHttpProvider({ url, secret: key }, { guard: trusted() });
-  service = await TestService.start({ PORT: String(ownPort), FULFILMENT_URL: url, FULFILMENT_SECRET });
+  service = await TestService.hosted({ PORT: String(ownPort), FULFILMENT_URL: url, FULFILMENT_SECRET });
 });
 afterAll(async () => {
   fulfilment.kill();

@@ -32,7 +32,7 @@ const until = ({ database: { db } }: TestService, id: string, status: string) =>
 describe('the provider of development', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await TestService.start();
+    service = await TestService.hosted();
     await post(service.server, 'settings', { slowSeconds: 0 });
   });
   afterEach(() => send(`${service.server.origin}/sandbox/provider/faults`, { method: 'DELETE' }));
@@ -97,7 +97,7 @@ it(
       );
       await service.server.end('SIGKILL');
       expect(await endOf(service.database.db, id)).toMatchObject({ status: 'PROCESSING' });
-      const next = await service.another();
+      const next = await service.anotherHosted();
       await until(service, id, 'SUCCESS');
       await vi.waitFor(async () => expect((await ledger(next, id))?.told).toEqual([204]), POLL);
       expect(await ledger(next, id)).toMatchObject({ asked: 1, delivered: 1 });
@@ -118,7 +118,7 @@ it(
       await vi.waitFor(async () => expect((await ledger(service.server, id))?.delivered).toBe(1), POLL);
       expect(await service.server.end()).toBe(0);
       expect(await endOf(service.database.db, id)).toMatchObject({ status: 'PROCESSING' });
-      const next = await service.another();
+      const next = await service.anotherHosted();
       await until(service, id, 'SUCCESS');
       expect(await ledger(next, id)).toMatchObject({ asked: 1, delivered: 1 });
     } finally {
@@ -131,9 +131,9 @@ it(
 it(
   'one process orders and another is told: jobs and requests may live apart',
   async () => {
-    const service = await TestService.start({ SVC_ROLE: 'api' });
+    const service = await TestService.hosted({ SVC_ROLE: 'api' });
     try {
-      const worker = await service.another({ SVC_ROLE: 'worker' });
+      const worker = await service.anotherHosted({ SVC_ROLE: 'worker' });
       await post(service.server, 'settings', { slowSeconds: 0 });
       const id = await buy(service, '5512341111');
       await until(service, id, 'SUCCESS');
@@ -159,7 +159,7 @@ describe('a fulfilment service of the developer', () => {
       await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
       const address = provider.address();
       const port = typeof address === 'object' ? address?.port : 0;
-      const service = await TestService.start({
+      const service = await TestService.hosted({
         DEV_FULFILMENT_URL: `http://127.0.0.1:${port}/orders`,
         DEV_FULFILMENT_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
       });

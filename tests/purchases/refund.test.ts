@@ -32,7 +32,7 @@ describe('a refund', () => {
       const before = await fixture.balance();
       const id = await failed();
       expect(await fixture.balance()).toBe(before - PRICE_RAW);
-      const other = await service.another();
+      const other = await service.anotherHosted();
       const servers = [service.server, other, service.server, other, service.server, other];
       const answers = await Promise.all(servers.map((server) => fixture.refund(id, {}, server)));
       for (const { status, body } of answers) {

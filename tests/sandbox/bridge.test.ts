@@ -26,7 +26,7 @@ interface Shown {
 
 let service: TestService;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
 });
 afterAll(() => service.stop());
 
@@ -65,7 +65,7 @@ describe('the bridge', () => {
       const { transaction_hash } = await burn(new Client(library, new Sandbox(first)));
       await sandbox.ask('/starknet/time', { increaseSeconds: 11 });
       await first.end('SIGKILL');
-      const second = new Sandbox(await service.another());
+      const second = new Sandbox(await service.anotherHosted());
       const [one, other] = await Promise.all([messages(sandbox, transaction_hash), messages(second, transaction_hash)]);
       expect(one).toEqual(other);
       expect(await balance(second)).toBe(before + 999_870n);
@@ -76,7 +76,7 @@ describe('the bridge', () => {
   it(
     'is not found where the sandbox is off',
     async () => {
-      const live = await TestService.start({ SANDBOX: 'off' });
+      const live = await TestService.hosted({ SANDBOX: 'off' });
       try {
         for (const path of ['/bridge', '/bridge/faults', '/bridge/v2/burn/USDC/fees/25/5']) {
           const reply = await send(`${live.server.origin}/sandbox${path}`);

@@ -148,7 +148,7 @@ describe('a reorganisation', () => {
 
 describe('with the sandbox off', () => {
   it('none of it is there', async () => {
-    const service = await TestService.start({ SANDBOX: 'off' });
+    const service = await TestService.hosted({ SANDBOX: 'off' });
     try {
       const paths = [
         '/starknet/rpc',

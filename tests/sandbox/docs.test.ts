@@ -14,7 +14,7 @@ const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/sandbox
 let sandbox: Sandbox;
 let service: TestService;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   sandbox = service.sandbox;
   // The guide reads mail number 1.
   const body = 'Message-ID: <1@svc.example>\r\nTo: ana@example.com\r\n\r\nHello';

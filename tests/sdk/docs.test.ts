@@ -28,7 +28,7 @@ let fixture: ExampleFixture;
 
 beforeAll(async () => {
   vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
-  service = await TestService.start();
+  service = await TestService.hosted();
   const { dataDir } = service.server;
   // The program expects the keys where `npm start` leaves them, and the library among the dependencies.
   await symlink(dataDir, path.join(dataDir, '.svc'));

@@ -226,7 +226,7 @@ describe('a signed-in user', () => {
 
 describe('a rate limit', () => {
   it('that is exceeded gives the time to wait', async () => {
-    const { baseUrl } = (await service.another({ RATE_LIMIT_PER_MINUTE: '5' })).credentials;
+    const { baseUrl } = (await service.anotherHosted({ RATE_LIMIT_PER_MINUTE: '5' })).credentials;
     const { publicKey, secretKey } = (await service.organization()).keys;
     const strict = createSvc({ baseUrl, publicKey, secretKey, maxRetries: 0 });
     const errors = [];

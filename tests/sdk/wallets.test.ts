@@ -32,7 +32,7 @@ let client: Client;
 let requests: string[] = [];
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   sandbox = new Sandbox(service.server);
   const watched = (url: string, init?: RequestInit) => {
     requests.push(new URL(url).pathname);

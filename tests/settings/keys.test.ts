@@ -16,8 +16,8 @@ let urls: string[];
 let us: Organization;
 
 beforeAll(async () => {
-  service = await TestService.start({ LOG_LEVEL: 'trace' });
-  const second = await service.another();
+  service = await TestService.hosted({ LOG_LEVEL: 'trace' });
+  const second = await service.anotherHosted();
   urls = [service.server, second].map(({ credentials }) => credentials.baseUrl);
 });
 afterAll(() => service.stop());

@@ -19,7 +19,7 @@ let us: Organization;
 beforeAll(async () => {
   service = await TestService.shared();
   keySet = await startKeySet();
-  servers = [service.server, await service.another()];
+  servers = [service.server, await service.anotherHosted()];
   us = await service.organization();
 });
 afterAll(async () => {
@@ -92,7 +92,7 @@ describe('settings', () => {
   });
 
   it('lead to this machine only where the operator allows it', async () => {
-    const strict = await service.another({ ALLOW_LOOPBACK_URLS: 'off' });
+    const strict = await service.anotherHosted({ ALLOW_LOOPBACK_URLS: 'off' });
     const there = us.at(strict);
     for (const jwksUrl of [keySet.url, 'https://localhost/jwks', 'https://[::1]/jwks', 'https://2130706433/jwks']) {
       expectError(await there.patch('/organization/settings', { jwksUrl }), 400, 'invalid_request');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { HostOrder } from './service-host.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
 /** A start takes about a second; on a busy machine it took 25. */
@@ -30,10 +31,14 @@ export interface ServerAddress {
 export interface RunningServer extends ServerAddress {
   readonly dataDir: string;
   readonly outputFile: string;
-  readonly process: ChildProcess;
   output(): string;
-  end(signal?: NodeJS.Signals): Promise<number | null>;
   stop(): Promise<void>;
+}
+
+/** In a process of its own, which can be killed. */
+export interface ServerProcess extends RunningServer {
+  readonly process: ChildProcess;
+  end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface ServerOptions {
@@ -41,13 +46,13 @@ export interface ServerOptions {
   readonly dataDir?: string;
 }
 
-export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? (await newDataDir());
   // A file, not a pipe: a test too busy to read a pipe would slow the server down.
-  const outputFile = path.join(tmpdir(), `svc-output-${randomUUID()}.log`);
+  const outputFile = newOutputFile();
   const file = openSync(outputFile, 'w');
   const child = spawn(process.execPath, [MAIN], {
-    env: { ...processEnv(), HOST: '127.0.0.1', PORT: '0', SVC_DATA_DIR: dataDir, ...options.env },
+    env: { ...processEnv(), ...anyPort, SVC_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', file, file],
   });
   closeSync(file);
@@ -75,6 +80,39 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     stop: async () => {
       await end();
       lastOutput ??= output();
+      await rm(dataDir, { recursive: true, force: true });
+      await rm(outputFile, { force: true });
+    },
+  };
+}
+
+const anyPort = { HOST: '127.0.0.1', PORT: '0' };
+
+const newOutputFile = () => path.join(tmpdir(), `svc-output-${randomUUID()}.log`);
+
+/** Beside others in a process that has loaded the code already: a start costs a quarter. */
+export async function startHosted(hostsUrl: string, env: Record<string, string>): Promise<RunningServer> {
+  const dataDir = await newDataDir();
+  const outputFile = newOutputFile();
+  const id = randomUUID();
+  const order = async (body: HostOrder) => {
+    const response = await fetch(hostsUrl, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(await response.text());
+  };
+  await order({ id, start: { ...anyPort, SVC_DATA_DIR: dataDir, ...env }, outputFile });
+  let lastOutput: string | undefined;
+  const output = () => lastOutput ?? readFileSync(outputFile, 'utf8');
+  const credentials = await readCredentials(dataDir, output());
+  return {
+    origin: new URL(credentials.baseUrl).origin,
+    credentials,
+    dataDir,
+    outputFile,
+    output,
+    stop: async () => {
+      if (lastOutput !== undefined) return;
+      await order({ id, stop: true });
+      lastOutput = output();
       await rm(dataDir, { recursive: true, force: true });
       await rm(outputFile, { force: true });
     },

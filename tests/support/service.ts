@@ -12,7 +12,14 @@ import { serverDatabase, serviceUrl } from '../../packages/server/testing/databa
 import { type StoredPurchase, storePurchase } from '../../packages/server/testing/stored-purchases.ts';
 import { App, type CreatedGift, type Keys, Organization, Owner, type Webhook } from './app.ts';
 import { Sandbox } from './sandbox.ts';
-import { errorLines, type RunningServer, type ServerAddress, startServer } from './server.ts';
+import {
+  errorLines,
+  type RunningServer,
+  type ServerAddress,
+  type ServerProcess,
+  startHosted,
+  startServer,
+} from './server.ts';
 
 type Env = Record<string, string>;
 
@@ -44,8 +51,21 @@ export class TestService<S extends ServerAddress = RunningServer> {
   readonly #output: () => string;
   #users = 0;
 
-  /** On a database of its own, which is dropped at the end unless it was given. */
-  static async start(env: Env = {}, given?: TestDatabase): Promise<TestService> {
+  /** In a process of its own, for tests that kill it. The database is dropped at the end unless it was given. */
+  static start(env: Env = {}, given?: TestDatabase): Promise<TestService<ServerProcess>> {
+    return TestService.#start((all) => startServer({ env: all }), env, given);
+  }
+
+  /** Beside others in one process, with a database of its own. */
+  static hosted(env: Env = {}): Promise<TestService> {
+    return TestService.#start((all) => startHosted(inject('sharedServiceUrl'), all), env);
+  }
+
+  static async #start<S extends RunningServer>(
+    startWith: (env: Env) => Promise<S>,
+    env: Env,
+    given?: TestDatabase,
+  ): Promise<TestService<S>> {
     const database = given ?? (await serverDatabase());
     const release = () => (given ? given.db.close() : database.drop());
     // A given one may be empty: the service's role is granted tables that are there.
@@ -60,8 +80,8 @@ export class TestService<S extends ServerAddress = RunningServer> {
       ...env,
     };
     try {
-      const server = await startServer({ env: common });
-      return new TestService({ database, server, env: common, started: [server], release });
+      const server = await startWith(common);
+      return new TestService<S>({ database, server, env: common, started: [server], release });
     } catch (error) {
       await release();
       throw error;
@@ -111,8 +131,18 @@ export class TestService<S extends ServerAddress = RunningServer> {
     return this.#env.DATABASE_URL ?? this.database.url;
   }
 
-  async another(env: Env = {}): Promise<RunningServer> {
-    const server = await startServer({ env: { ...this.#env, ...env } });
+  /** One more on the same database, in a process of its own. */
+  another(env: Env = {}): Promise<ServerProcess> {
+    return this.#add(startServer({ env: { ...this.#env, ...env } }));
+  }
+
+  /** One more on the same database, beside others in one process. */
+  anotherHosted(env: Env = {}): Promise<RunningServer> {
+    return this.#add(startHosted(inject('sharedServiceUrl'), { ...this.#env, ...env }));
+  }
+
+  async #add<R extends RunningServer>(starting: Promise<R>): Promise<R> {
+    const server = await starting;
     this.#started.push(server);
     // On the shared service the process has the keys of the real development organisation.
     const { publicKey, secretKey, organizationId } = this.server.credentials;
@@ -221,7 +251,7 @@ export interface SharedService extends ServerAddress {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers a `SharedService`, which starts with the first request. */
+    /** Answers a `SharedService`, which starts with the first request; a POST takes a `HostOrder`. */
     sharedServiceUrl: string;
   }
 }

@@ -44,7 +44,7 @@ export class SessionFixture {
   #moved = false;
 
   static async start(): Promise<SessionFixture> {
-    return new SessionFixture(await TestService.start());
+    return new SessionFixture(await TestService.hosted());
   }
 
   constructor(service: TestService) {

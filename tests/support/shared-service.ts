@@ -1,26 +1,104 @@
-import { createServer } from 'node:http';
+import { type ChildProcess, fork } from 'node:child_process';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
+import { processEnv } from './server.ts';
 import { SHARED_SETTINGS, type SharedService, TestService } from './service.ts';
+import type { HostAnswer, HostOrder } from './service-host.ts';
 
-/** Starts the shared service when the first test file asks for it, and ends it with the run. */
+/** Starts services for the test files in a few processes, and one that files share; ends all with the run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let service: Promise<TestService> | undefined;
-  const server = createServer(async (_, response) => {
+  const hosts = new ServiceHosts();
+  let shared: Promise<TestService> | undefined;
+  const answer = async (request: IncomingMessage): Promise<unknown> => {
+    if (request.method === 'POST') return hosts.order((await json(request)) as HostOrder);
+    shared ??= TestService.start(SHARED_SETTINGS);
+    const { database, server } = await shared;
+    const { origin, credentials, outputFile } = server;
+    return { databaseUrl: database.url, outputFile, origin, credentials } satisfies SharedService;
+  };
+  const server = createServer(async (request, response) => {
     try {
-      service ??= TestService.start(SHARED_SETTINGS);
-      const { database, server } = await service;
-      const { origin, credentials, outputFile } = server;
-      const shared: SharedService = { databaseUrl: database.url, outputFile, origin, credentials };
-      response.end(JSON.stringify(shared));
+      response.end(JSON.stringify(await answer(request)));
     } catch (error) {
-      response.writeHead(500).end(String(error));
+      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   project.provide('sharedServiceUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   return async () => {
     server.close();
-    await (await service?.catch(() => undefined))?.stop();
+    await (await shared?.catch(() => undefined))?.stop();
+    await hosts.close();
   };
+}
+
+/** As many as test files run at once. */
+const MAX_HOSTS = availableParallelism() + 2;
+const HOST = path.resolve(import.meta.dirname, 'service-host.ts');
+
+class Host {
+  readonly #process: ChildProcess;
+  readonly #waiting = new Map<string, (error: string | undefined) => void>();
+  /** Ids of the services that it runs. */
+  readonly running = new Set<string>();
+  readonly exited: Promise<void>;
+
+  constructor() {
+    this.#process = fork(HOST, { env: processEnv(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#process.on('message', ({ id, error }: HostAnswer) => this.#waiting.get(id)?.(error));
+    this.exited = new Promise((resolve) => this.#process.once('exit', () => resolve()));
+    void this.exited.then(() => {
+      for (const end of this.#waiting.values()) end('The process that runs services for tests has ended.');
+    });
+  }
+
+  async order(order: HostOrder): Promise<void> {
+    const error = await new Promise<string | undefined>((resolve) => {
+      this.#waiting.set(order.id, resolve);
+      this.#process.send(order);
+    });
+    this.#waiting.delete(order.id);
+    if (error !== undefined) throw new Error(error);
+  }
+
+  close(): Promise<void> {
+    if (this.#process.connected) this.#process.disconnect();
+    return this.exited;
+  }
+}
+
+class ServiceHosts {
+  readonly #hosts: Host[] = [];
+
+  async order(order: HostOrder): Promise<object> {
+    if ('stop' in order) {
+      const host = this.#hosts.find(({ running }) => running.delete(order.id));
+      await host?.order(order);
+      return {};
+    }
+    const host = this.#next();
+    host.running.add(order.id);
+    await host.order(order).catch((error: unknown) => {
+      host.running.delete(order.id);
+      throw error;
+    });
+    return {};
+  }
+
+  /** The one with the fewest services, which may be new. */
+  #next(): Host {
+    const [first] = this.#hosts.toSorted((one, other) => one.running.size - other.running.size);
+    if (first && (first.running.size === 0 || this.#hosts.length >= MAX_HOSTS)) return first;
+    const host = new Host();
+    this.#hosts.push(host);
+    return host;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#hosts.map((host) => host.close()));
+  }
 }

@@ -14,8 +14,8 @@ let closed: TestService | undefined;
 let inside: WebhookFixture;
 let outside: WebhookFixture;
 beforeAll(async () => {
-  open = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
-  closed = await TestService.start();
+  open = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
+  closed = await TestService.hosted();
   inside = new WebhookFixture(open);
   outside = new WebhookFixture(closed);
 }, 300_000);

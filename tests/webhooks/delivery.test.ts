@@ -14,7 +14,7 @@ const LIMIT_MS = 2 * DELIVERY_LIMIT_MS;
 let service: TestService;
 let webhooks: WebhookFixture;
 beforeAll(async () => {
-  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
   webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());

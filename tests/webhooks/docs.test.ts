@@ -25,7 +25,7 @@ const MEBIBYTE = 2 ** 20;
 let service: TestService;
 let guide: string;
 beforeAll(async () => {
-  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
   // The examples look for the keys where a user's own start leaves them.
   await symlink(service.server.dataDir, path.join(service.server.dataDir, '.svc'));
   guide = await readFile(path.join(root, 'docs/webhooks.md'), 'utf8');

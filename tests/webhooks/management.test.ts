@@ -13,7 +13,7 @@ const LIMIT_MS = 120_000;
 let service: TestService;
 let webhooks: WebhookFixture;
 beforeAll(async () => {
-  service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
   webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());
@@ -89,14 +89,14 @@ describe('webhooks', () => {
     'are sent by one process at a time, however many there are',
     async () => {
       await webhooks.clear();
-      const other = await service.another({ SVC_ROLE: 'worker' });
+      const other = await service.anotherHosted({ SVC_ROLE: 'worker' });
       const receiver = await startReceiver();
       const webhook = await webhooks.create(receiver.url);
       await webhooks.publish(200);
       expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: 200 });
       const arrived = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
       expect([arrived.size, receiver.mostOpen() <= 4]).toEqual([200, true]);
-      await other.end();
+      await other.stop();
     },
     LIMIT_MS,
   );

@@ -22,9 +22,16 @@ export function showError(error: unknown): unknown {
   return shown;
 }
 
-export function createLog(level: string, format: 'json' | 'text' = isTerminal() ? 'text' : 'json'): Log {
+const STANDARD_OUTPUT = 1;
+
+/** JSON lines can go to a file in place of the standard output. */
+export function createLog(
+  level: string,
+  format: 'json' | 'text' = isTerminal() ? 'text' : 'json',
+  dest: number | string = STANDARD_OUTPUT,
+): Log {
   if (format === 'text') return createTextLog(level, (text) => process.stdout.write(text));
-  const destination = pino.destination({ dest: 1, sync: false, minLength: BATCH_BYTES });
+  const destination = pino.destination({ dest, sync: false, minLength: BATCH_BYTES });
   const flush = () => destination.flushSync();
   setInterval(() => destination.flush(), BATCH_MS).unref();
   process.on('exit', flush);

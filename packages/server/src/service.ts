@@ -73,8 +73,8 @@ export interface Service {
 const SANDBOX_PREFIX = '/sandbox';
 const PROVIDER_SECRET_BYTES = 32;
 
-export async function startService(config: Config, sandbox: Sandbox | undefined): Promise<Service> {
-  const { logger: log, ...lines } = createLog(config.logLevel, config.logFormat);
+export async function startService(config: Config, sandbox: Sandbox | undefined, logFile?: string): Promise<Service> {
+  const { logger: log, ...lines } = createLog(config.logLevel, config.logFormat, logFile);
   const steps = createStopList(log);
   for (const warning of config.warnings) log.warn(warning);
   try {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type RunningServer, startServer } from '../../support/server.ts';
+import type { RunningServer } from '../../support/server.ts';
+import { TestService } from '../../support/service.ts';
 import { openChromium } from './chromium.ts';
 import { FakeClaims } from './fake-claims.ts';
 
@@ -31,14 +32,14 @@ export interface VisitOptions extends BrowserContextOptions {
 }
 
 export async function openClaimVisits(settings: Record<string, string> = {}): Promise<ClaimVisits> {
-  const env = { RATE_LIMIT_PER_MINUTE: '1000000', CLAIM_LIMIT_PER_MINUTE: '100000', ...settings };
-  const [server, browser] = await Promise.all([startServer({ env }), openChromium()]);
+  const [service, browser] = await Promise.all([TestService.hosted(settings), openChromium()]);
+  const { server } = service;
   return {
     server,
     open: (options = {}) => open(browser, server.origin, options),
     stop: async () => {
       await browser.close();
-      await server.stop();
+      await service.stop();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { CreatedWallet } from '@svc/sdk';
 import type { Page } from 'playwright-core';
 import { Sandbox } from '../../support/sandbox.ts';
-import type { RunningServer } from '../../support/server.ts';
+import type { ServerAddress } from '../../support/server.ts';
 import type { LibraryPage } from '../pages/sdk-page.ts';
 import type { PageOptions } from './library-page.ts';
 
@@ -14,7 +14,7 @@ export interface WalletOwner {
   readonly externalUserId: string;
 }
 
-export async function newFilledWallet(server: RunningServer, page: Page, owner: WalletOwner): Promise<CreatedWallet> {
+export async function newFilledWallet(server: ServerAddress, page: Page, owner: WalletOwner): Promise<CreatedWallet> {
   const wallet = await page.evaluate(async ({ options, encryptKey, externalUserId }) => {
     const svc = sdk.createSvc(options);
     const made = await svc.createWallet({ encryptKey, externalUserId, chain: 'STARKNET' });

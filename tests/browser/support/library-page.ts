@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { userToken } from '../../support/client.ts';
-import { type RunningServer, startServer } from '../../support/server.ts';
+import type { ServerAddress } from '../../support/server.ts';
+import { TestService } from '../../support/service.ts';
 import { bundle } from './bundle.ts';
 import { openChromium } from './chromium.ts';
 import { type Asset, type PageServer, servePages } from './page-server.ts';
@@ -13,7 +14,7 @@ export interface PageOptions {
 }
 
 export interface LibraryPages {
-  readonly server: RunningServer;
+  readonly server: ServerAddress;
   open(): Promise<Page>;
   optionsOf(externalUserId: string): Promise<PageOptions>;
   stop(): Promise<void>;
@@ -22,11 +23,8 @@ export interface LibraryPages {
 const html = '<!doctype html><html lang="en"><title>Test</title><script type="module" src="/sdk.js"></script></html>';
 
 export async function openLibraryPages(): Promise<LibraryPages> {
-  const [server, browser, pages] = await Promise.all([
-    startServer({ env: { RATE_LIMIT_PER_MINUTE: '1000000' } }),
-    openChromium(),
-    serveLibrary(),
-  ]);
+  const [service, browser, pages] = await Promise.all([TestService.shared(), openChromium(), serveLibrary()]);
+  const { server } = service;
   return {
     server,
     open: () => open(browser, pages),
@@ -37,7 +35,7 @@ export async function openLibraryPages(): Promise<LibraryPages> {
     }),
     stop: async () => {
       await browser.close();
-      await Promise.all([pages.stop(), server.stop()]);
+      await Promise.all([pages.stop(), service.stop()]);
     },
   };
 }

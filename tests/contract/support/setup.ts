@@ -49,7 +49,7 @@ interface Callers {
 }
 
 export async function prepareRefusals(): Promise<RefusalSetup> {
-  const service = await TestService.start({ ALLOW_LOOPBACK_URLS: 'on' });
+  const service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
   try {
     const data = await prepareExampleData(service);
     const callers = await callersOf(service, data.user);
@@ -57,7 +57,7 @@ export async function prepareRefusals(): Promise<RefusalSetup> {
       data,
       callers,
       exhaustedUrl: await exhausted(service, callers.keys),
-      guessedUrl: (await service.another({ UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' })).credentials.baseUrl,
+      guessedUrl: (await service.anotherHosted({ UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' })).credentials.baseUrl,
       strandedCode: await strandedGift(service),
       strandedPurchase: await strandedPurchase(service),
       thrifty: await thriftyOrganization(service),
@@ -91,7 +91,8 @@ async function callersOf(service: TestService, user: string): Promise<Callers> {
 }
 
 async function exhausted(service: TestService, headers: Headers): Promise<string> {
-  const { baseUrl } = (await service.another({ RATE_LIMIT_PER_MINUTE: '1', CLAIM_LIMIT_PER_MINUTE: '1' })).credentials;
+  const { baseUrl } = (await service.anotherHosted({ RATE_LIMIT_PER_MINUTE: '1', CLAIM_LIMIT_PER_MINUTE: '1' }))
+    .credentials;
   await send(`${baseUrl}/organization`, { headers });
   return baseUrl;
 }
