@@ -21,28 +21,40 @@ afterAll(() => server.stop());
 
 const read = (file: string) => readFile(path.join(root, file), 'utf8');
 
-/** Runs the shell commands of a document as they stand; answers the JSON that they print. */
-async function shell(file: string, select = (_: string) => true) {
-  const blocks = readBlocks(await read(file), 'sh').map(({ code }) => code);
-  const script = blocks
+/** Runs the shell commands of documents as they stand, as one script; answers the JSON that they print. */
+async function shell(files: string[], select = (_: string) => true) {
+  const texts = await Promise.all(files.map(read));
+  const script = texts
+    .flatMap((text) => readBlocks(text, 'sh'))
+    .map(({ code }) => code)
     .filter(select)
     .join('\n')
     .replaceAll(/\bcurl /g, 'curl --silent --show-error --fail ')
     // Each answer on a line of its own.
-    .replaceAll(/^(?=curl |organization (?!\(\)))/gm, 'echo; ');
+    .replaceAll(/^(?=curl |echo |organization (?!\(\)))/gm, 'echo; ');
   const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: server.dataDir });
   expect(stdout).not.toContain(server.credentials.secretKey);
   return stdout
     .trim()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
+}
+
+async function runWalletGuide(file: string): Promise<void> {
+  const [example] = readBlocks(await read(file), 'js');
+  const args = ['--input-type=module', '-e', example?.code ?? ''];
+  const { stdout } = await run(process.execPath, args, { cwd: server.dataDir });
+  expect(stdout).toMatch(/^0x[0-9a-f]+ 0x[0-9a-f]+ \{/);
+  expect(stdout).toContain("type: 'SEND'");
+  expect(stdout).toContain("amount: '2500000'");
 }
 
 describe('the README and the guides', () => {
   it(
     'have examples that run as they stand, in the order of a reader, on one service',
     async () => {
-      const [skus, usd, organization, sku, faucet, gift] = await shell('README.md', (code) => code.includes('curl'));
+      const [skus, usd, organization, sku, faucet, gift] = await shell(['README.md'], (code) => code.includes('curl'));
       expect(skus.data).toHaveLength(3);
       expect(usd).toBe(10);
       expect(organization.balance.totalUsd).toBe(10_000);
@@ -50,13 +62,7 @@ describe('the README and the guides', () => {
       expect(faucet.transactionHash).toMatch(/^0x[0-9a-f]+$/);
       expect(gift).toMatchObject({ code: 'PRUEBA-5', amount: '5' });
 
-      const [, wallet = ''] = /```js\n([\s\S]*?)```/.exec(await read('docs/wallets.md')) ?? [];
-      const made = await run(process.execPath, ['--input-type=module', '-e', wallet], { cwd: server.dataDir });
-      expect(made.stdout).toMatch(/^0x[0-9a-f]+ 0x[0-9a-f]+ \{/);
-      expect(made.stdout).toContain("type: 'SEND'");
-      expect(made.stdout).toContain("amount: '2500000'");
-
-      const answers = await shell('docs/settings.md');
+      const answers = await shell(['docs/settings.md']);
       const [changed, settings, restored, checked, branded, brand, unbranded, limited, ...others] = answers;
       const [sponsorship, unlimited, revoked, hidden, offered, service, renamed, removed, credited, log] = others;
       expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
@@ -79,11 +85,39 @@ describe('the README and the guides', () => {
       expect(byCaller.map(({ action }) => action).slice(0, 3)).toEqual(['sku.deleted', 'sku.updated', 'sku.created']);
 
       // Nothing that a reader ran took the keys away.
-      const again = await shell('README.md', (code) => code.includes('RECARGAS'));
+      const again = await shell(['README.md'], (code) => code.includes('RECARGAS'));
       expect(again[0].data).toHaveLength(3);
     },
     LIMIT_MS,
   );
+
+  it.each(['docs', 'docs/es'])(
+    'have first steps that run as they stand, in the order of a reader: %s',
+    async (folder) => {
+      await runWalletGuide(`${folder}/wallets.md`);
+      const files = [`${folder}/start.md`, `${folder}/gifts.md`];
+      const answers = await shell(files, (code) => code.includes('$BASE_URL'));
+      const [skus, gift, bulk, claim, state, evidence, paused, deleted] = answers;
+      expect(skus.data).toHaveLength(3);
+      expect(gift).toMatchObject({ name: 'Navidad', maxRedeems: 100, claimUrl: expect.stringContaining(gift.code) });
+      expect(bulk).toMatchObject({ created: 2 });
+      expect(claim).toMatchObject({ valid: true, gift: { code: gift.code, amount: '5' } });
+      expect(state).toMatchObject({ destinationChain: 'starknet', amount: 5 });
+      expect(evidence).toMatchObject({ id: state.id, giftId: gift.id });
+      expect(paused).toMatchObject({ id: gift.id, isActive: false });
+      expect(deleted).toMatchObject({ success: true });
+      expect(answers).toHaveLength(8);
+    },
+    LIMIT_MS,
+  );
+
+  it('have Spanish settings that run as they stand', async () => {
+    const [changed, settings, restored, branded, brand, unbranded, revoked] = await shell(['docs/es/settings.md']);
+    expect(changed).toMatchObject({ notificationEmail: 'avisos@tienda.example', giftsNeedSecretKey: true });
+    expect([settings, restored.notificationEmail]).toEqual([changed, null]);
+    expect([brand, unbranded.name]).toEqual([branded, null]);
+    expect(revoked).toEqual({ success: true });
+  });
 
   it('and the documents link only to files that exist', async () => {
     const documents = (await readdir(path.join(root, 'docs'), { recursive: true })).map((name) => `docs/${name}`);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../packages/sandbox/src/worker/node-thread.ts';
@@ -28,22 +29,24 @@ let url: string;
 let provider: Provider;
 
 beforeAll(async () => {
-  const [ownPort, port] = [await freePort(), await freePort()];
+  const port = await freePort();
   const FULFILMENT_SECRET = `whsec_${key.toString('base64')}`;
-  const env = { PORT: String(port), SVC_URL: `http://127.0.0.1:${ownPort}`, FULFILMENT_SECRET };
-  fulfilment = await startExample(env);
   url = `http://127.0.0.1:${port}/orders`;
   provider = createHttpProvider({ url, secret: key }, { guard: trusted() });
-  service = await TestService.hosted({ PORT: String(ownPort), FULFILMENT_URL: url, FULFILMENT_SECRET });
+  service = await TestService.hosted({ FULFILMENT_URL: url, FULFILMENT_SECRET });
+  fulfilment = await startExample({ PORT: String(port), FULFILMENT_SECRET });
 });
 afterAll(async () => {
   fulfilment.kill();
   await service.stop();
 });
 
-/** In a process of its own; ready when it listens. */
+/** In a process of its own, in a folder with the keys where `npm start` leaves them; ready when it listens. */
 async function startExample(env: Record<string, string>): Promise<ChildProcess> {
+  const { dataDir } = service.server;
+  await symlink(dataDir, path.join(dataDir, '.svc'));
   const child = spawn(process.execPath, ['--input-type=module', '-e', example], {
+    cwd: dataDir,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -9,7 +9,8 @@ import type { Sandbox } from '../support/sandbox.ts';
 import { TestService } from '../support/service.ts';
 
 const run = promisify(execFile);
-const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
+const root = path.resolve(import.meta.dirname, '../..');
+const guide = readFileSync(path.join(root, 'docs/sandbox.md'), 'utf8');
 
 let sandbox: Sandbox;
 let service: TestService;
@@ -36,5 +37,11 @@ describe("the sandbox's guide", () => {
     const script = blocks.map(({ code }) => code).join('\n');
     const strict = script.replaceAll('curl ', 'curl --silent --show-error --fail ');
     await run('bash', ['--norc', '-euo', 'pipefail', '-c', strict], { cwd: dataDir });
+
+    const [node] = readBlocks(guide, 'js');
+    await symlink(path.join(root, 'node_modules'), path.join(dataDir, 'node_modules'));
+    const args = ['--input-type=module', '-e', node?.code ?? ''];
+    const { stdout } = await run(process.execPath, args, { cwd: dataDir });
+    expect(stdout.trim()).toBe('0x5356435f53414e44424f58');
   });
 });
