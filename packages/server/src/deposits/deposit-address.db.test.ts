@@ -1,10 +1,10 @@
 import { classes, contractAddress, starkKey, starknetKeccak, type WalletClass, walletClass } from '@svc/starknet';
 import { sql } from '@svc/store';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { manager, testCrypto } from '../../testing/chain.ts';
 import { DepositFixture } from '../../testing/deposits.ts';
 import { Networks } from '../chains/networks.ts';
-import { depositAddress, depositAddressReader, deriveAddress } from './deposit-address.ts';
+import { depositAddress, depositAddressReader, deriveAddress, insertAddress } from './deposit-address.ts';
 
 let fixture: DepositFixture;
 beforeAll(async () => {
@@ -14,6 +14,11 @@ afterAll(() => fixture.stop());
 
 const rows = (organizationId: string) =>
   fixture.db.rows(sql`select address from deposit_addresses where organization_id = ${organizationId}`);
+
+const waiting = () =>
+  fixture.db.rows(sql`
+    select from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into deposit_addresses%'`);
 
 describe('a deposit address', () => {
   it('is an account of the manager’s key that organisation and environment choose', async () => {
@@ -43,6 +48,30 @@ describe('a deposit address', () => {
     const shown = await Promise.all(Array.from({ length: 8 }, () => fixture.addressOf(caller)));
     expect(new Set(shown).size).toBe(1);
     expect(await rows(caller.organizationId)).toHaveLength(1);
+  });
+
+  it('is stored by one of two requests at once, also while the other has written one index of two', async () => {
+    const { db } = fixture;
+    const address = await deriveAddress(fixture.depsWith(), await fixture.newCaller(), manager.publicKey);
+    // Stands between the two unique indexes, because they are written in the order in which they were made.
+    for (const statement of [
+      sql`create function held(text) returns text immutable language plpgsql
+            as 'begin perform pg_advisory_xact_lock_shared(77); return $1; end'`,
+      sql`create index deposit_addresses_held on deposit_addresses (held(address))`,
+      sql`alter table deposit_addresses drop constraint deposit_addresses_organization_id_environment_public_key_key,
+            add unique (organization_id, environment, public_key)`,
+    ]) {
+      await db.run(statement);
+    }
+    const inserts = await db.tx(async (tx) => {
+      await tx.rows(sql`select pg_advisory_xact_lock(77)`);
+      const both = Promise.allSettled([insertAddress(db, address), insertAddress(db, address)]);
+      await vi.waitFor(async () => expect(await waiting()).toHaveLength(2), { timeout: 30_000 });
+      return { both };
+    });
+    expect(await inserts.both).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+    expect(await rows(address.organizationId)).toHaveLength(1);
+    await db.run(sql`drop index deposit_addresses_held`);
   });
 
   it('is read from the database once', async () => {

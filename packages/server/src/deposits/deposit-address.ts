@@ -104,12 +104,12 @@ async function findAddress(
   return row && addressOfRow(row);
 }
 
-async function insertAddress(db: Db, { organizationId, environment, address, deployment }: DepositAddress) {
+export async function insertAddress(db: Db, { organizationId, environment, address, deployment }: DepositAddress) {
   const { classHash, salt, constructorCalldata: calldata } = deployment;
   await db.run(sql`
     insert into deposit_addresses (environment, address, organization_id, public_key, class_hash, salt)
     values (${environment}, ${address}, ${organizationId}, ${toHex(calldata[0] ?? 0n)}, ${toHex(classHash)}, ${toHex(salt)})
-    on conflict (organization_id, environment, public_key) do nothing`);
+    on conflict do nothing`);
 }
 
 /** A key that is no longer the manager's may be known to others, who could take out what is credited here. */
