@@ -4,6 +4,8 @@ import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 
+const organizationId = process.env.ORGANIZATION_ID ?? '';
+
 const queries: Record<string, (argument: string) => Promise<unknown>> = {
   skus: async (id) => {
     const sku = await pool.query({
@@ -28,7 +30,7 @@ const queries: Record<string, (argument: string) => Promise<unknown>> = {
 };
 
 const server = createServer(async (request, response) => {
-  const [, name = '', argument = ''] = (request.url ?? '').split('/');
+  const [, , name = '', argument = organizationId] = (request.url ?? '').split('/');
   const body = JSON.stringify(await queries[name]?.(argument));
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
