@@ -2,6 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { connectionTo } from './hosts.ts';
 
+/** Statements are sent without waiting for earlier answers. Missing in the driver's types. */
+export const PIPELINE: object = { pipeline: true };
+
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /** Covers reaching the server and waiting for a free connection of a pool. */
 export const CONNECT_TIMEOUT_MS = 10_000;

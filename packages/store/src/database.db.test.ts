@@ -169,6 +169,31 @@ describe('a transaction', () => {
     expect(await textOf(50)).toBeUndefined();
   });
 
+  it('runs statements that are sent at once in their order, from the first select on', async () => {
+    const texts = await db.tx(async (tx) => {
+      const text = () => tx.one<{ text: string }>(sql`select text from note where id = 62`);
+      const [before, , first, , second] = await Promise.all([
+        text(),
+        tx.run(put(62)),
+        text(),
+        tx.run(sql`update note set text = 'y' where id = 62`),
+        text(),
+      ]);
+      return [before?.text, first?.text, second?.text];
+    });
+    expect(texts).toEqual([undefined, 'x', 'y']);
+  });
+
+  it('holds the lock of a first select until it ends', async () => {
+    await db.run(put(63));
+    const lock = sql`select from note where id = 63 for update nowait`;
+    await db.tx(async (tx) => {
+      await tx.rows(lock);
+      await expect(db.rows(lock)).rejects.toMatchObject({ code: '55P03' });
+    });
+    expect(await db.rows(lock)).toHaveLength(1);
+  });
+
   it('leaves nothing behind when one of several statements at once fails', async () => {
     const work = db.tx((tx) => Promise.all([tx.run(put(60)), tx.run(sql`select 1 / 0`), tx.run(put(61))]));
     await expect(work).rejects.toThrow();

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { answerTimeoutMs, CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, types } from './client.ts';
+import { answerTimeoutMs, CONNECT_TIMEOUT_MS, PIPELINE, STATEMENT_TIMEOUT_MS, types } from './client.ts';
 import { connectionTo } from './hosts.ts';
 import { openReads, type Reads, type RunQuery, readsOf } from './reads.ts';
 import { type Sql, sql, statement } from './sql.ts';
@@ -17,6 +17,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** Longer than any transaction holds a row; a statement that waits longer is better repeated than waited for. */
 const LOCK_TIMEOUT_MS = 10_000;
 const TENANT_SHARE = 0.5;
+const IS_SELECT = /^\s*select\b/i;
 
 // Lost connections (08, 28, 53, 57P, 58, XX, 25P03, 25P04) and stale prepared statements (0A000, 26000).
 const NEEDS_NEW_CONNECTION = /^(08|28|53|57P|58|XX|25P03|25P04|0A000|26000)/;
@@ -119,6 +120,7 @@ function openPool(
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     keepAlive: true,
+    ...PIPELINE,
     types,
   });
   // The pool replaces a lost connection and rejects its query; an unhandled 'error' event would end the process.
@@ -145,12 +147,13 @@ async function runOn(connecting: Connect, query: Sql): Promise<pg.QueryResult> {
   }
 }
 
+/** Statements that are not waited for one by one reach the server together, and run in their order. */
 async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = await connecting();
   let open = true;
   let broken = false;
-  let queue: Promise<unknown> = Promise.resolve();
-  const sendNow = async (query: pg.QueryConfig | string) => {
+  let begun: Promise<unknown> | undefined;
+  const send = async (query: pg.QueryConfig | string) => {
     if (broken) throw new Error('The connection of this transaction was lost; nothing of it is stored.');
     try {
       return await client.query(query);
@@ -159,21 +162,31 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
       throw error;
     }
   };
-  // One at a time: the driver deprecates queueing on one connection.
-  const send = (query: pg.QueryConfig | string) => {
-    const answer = queue.then(() => sendNow(query));
-    queue = answer.catch(() => {});
-    return answer;
+  const begin = () => {
+    begun = send('begin');
+    begun.catch(() => {});
+    return begun;
   };
   // A late statement of a failed Promise.all must not reach the connection's next user.
-  const run: RunQuery = async (query) => {
+  const requireOpen = () => {
     if (!open) throw new Error('This transaction is over; its handle cannot be used any more.');
-    return send(statement(query));
+  };
+  const run: RunQuery = async (query) => {
+    requireOpen();
+    const toSend = statement(query);
+    // Should `begin` fail, a select that was sent with it has changed nothing.
+    if (begun === undefined && IS_SELECT.test(toSend.text)) void begin();
+    else {
+      await (begun ?? begin());
+      requireOpen();
+    }
+    return send(toSend);
   };
   try {
-    await send('begin');
     const result = await work(db(run, refuseNesting));
     open = false;
+    if (begun === undefined) return result;
+    await begun;
     const end = await send('commit');
     // The server answers ROLLBACK when an earlier statement failed.
     if (end.command !== 'COMMIT') throw new Error('A statement of this transaction failed; nothing of it is stored.');
@@ -181,9 +194,11 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
   } catch (error) {
     open = false;
     // Without a successful rollback the connection is closed, which rolls back as well.
-    await send('rollback').catch(() => {
-      broken = true;
-    });
+    if (begun !== undefined) {
+      await send('rollback').catch(() => {
+        broken = true;
+      });
+    }
     throw error;
   } finally {
     client.release(broken);

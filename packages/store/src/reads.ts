@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { answerTimeoutMs, connectClient, endClient, STATEMENT_TIMEOUT_MS } from './client.ts';
+import { answerTimeoutMs, connectClient, endClient, PIPELINE, STATEMENT_TIMEOUT_MS } from './client.ts';
 import { type Sql, statement } from './sql.ts';
 import { currentTenant, TenantShares } from './tenant.ts';
 
@@ -23,7 +23,6 @@ export interface ReadConnections extends Reads {
 }
 
 const CONNECTIONS = 2;
-const PIPELINE: object = { pipeline: true }; // missing in the driver's types
 
 /** Statements of one tenant under way: what another's may have to wait for. Enough to keep both pipelines full. */
 const TENANT_SHARE = 16;

@@ -141,17 +141,19 @@ export interface RedeemRequest {
 
 /** Takes a place and a share and enqueues the payment. A repeated request gets the same redeem. Returns its id. */
 export async function reserve(deps: ClaimDeps, tx: Db, request: RedeemRequest): Promise<string> {
-  // Serialises everything that concerns this gift.
-  const gift = await tx.one<GiftRecord>(sql`
-    select ${giftColumns} from gifts where id = ${request.giftId} for no key update`);
-  const repeated = await findRepeated(tx, request);
+  // The lock serialises everything that concerns this gift; the second statement runs when it is held.
+  const [gift, repeated] = await Promise.all([
+    tx.one<GiftRecord>(sql`select ${giftColumns} from gifts where id = ${request.giftId} for no key update`),
+    findRepeated(tx, request),
+  ]);
   if (repeated !== undefined) return repeated;
   const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) throw new ApiError(refusal ?? 'gift_not_found', undefined, { status: 400 });
   requireReachable(deps, gift, request.destination);
-  const id = await insertRedeem(tx, gift, request);
-  if (id === undefined) throw new ApiError('gift_user_limit_reached');
-  await enqueue(tx, request.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id));
+  const id = newId('rdm');
+  const job = request.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id);
+  const [isInserted] = await Promise.all([insertRedeem(tx, id, gift, request), enqueue(tx, job)]);
+  if (!isInserted) throw new ApiError('gift_user_limit_reached');
   return id;
 }
 
@@ -165,9 +167,10 @@ async function findRepeated(tx: Db, { giftId, requestKey }: RedeemRequest): Prom
   return row?.id;
 }
 
-async function insertRedeem(tx: Db, gift: GiftRecord, request: RedeemRequest): Promise<string | undefined> {
+/** False where the address has redeemed as often as the gift allows. */
+async function insertRedeem(tx: Db, id: string, gift: GiftRecord, request: RedeemRequest): Promise<boolean> {
   const { chain, address, shownAddress } = request.destination;
-  const row = await tx.one<{ id: string }>(sql`
+  const inserted = await tx.run(sql`
     with place as (
       insert into gift_users as known (gift_id, address, redeems)
       values (${gift.id}, ${address}, 1)
@@ -180,11 +183,10 @@ async function insertRedeem(tx: Db, gift: GiftRecord, request: RedeemRequest): P
     insert into gift_redeems (
       id, gift_id, organization_id, environment, destination_chain, address, shown_address, amount_micros, share_micros,
       hold_id, request_key)
-    select ${newId('rdm')}, gift_id, ${gift.organizationId}, ${gift.environment}, ${chain}, ${address}, ${shownAddress},
+    select ${id}, gift_id, ${gift.organizationId}, ${gift.environment}, ${chain}, ${address}, ${shownAddress},
            ${gift.amount}, ${shareOfRedeem(gift, chain)}, ${gift.holdId}, ${request.requestKey ?? null}
-      from place
-    returning id`);
-  return row?.id;
+      from place`);
+  return inserted === 1;
 }
 
 export interface Destination {
