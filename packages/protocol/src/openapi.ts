@@ -189,13 +189,14 @@ function json(schema: TSchema, components: JsonObject): Json {
 
 const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema)) as Json;
 
-/** Schemas with a title become components. */
+/** Schemas with a title become components. Numbers are doubles: without a format some generators take 32 bits, which round money. */
 function withReferences(value: Json, components: JsonObject): Json {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).map(([key, item]) => [key, withReferences(item, components)] as const);
   const schema = Object.fromEntries(entries);
   const { title } = schema;
+  if (schema.type === 'number') schema.format ??= 'double';
   if (typeof title !== 'string' || !('type' in schema || 'anyOf' in schema)) return schema;
   components[title] = schema;
   return { $ref: `#/components/schemas/${title}` };
