@@ -97,21 +97,32 @@ export function changeHook<P extends object, T>(
 /** A wallet of `useWallet` is enough: its encrypted private key is read when it is needed. */
 export type OwnWallet = SvcWallet | (Omit<SvcWallet, 'encryptedPrivateKey'> & { readonly externalUserId: string });
 
-/** Without `encryptKey` the wallet must have been opened by `useUnlock`. */
-export type OwnerChange<P> = Omit<P, 'encryptKey' | 'wallet'> & {
+interface Signing {
+  readonly encryptKey: string;
+  readonly wallet: SvcWallet;
+}
+
+interface ToSign {
   readonly wallet: OwnWallet;
   readonly encryptKey?: string | undefined;
-};
+}
 
-export function ownerHook<P extends { readonly encryptKey: string; readonly wallet: SvcWallet }, T>(
+/** Without `encryptKey` the wallet must have been opened by `useUnlock`. */
+export type OwnerChange<P> = Omit<P, keyof Signing> & ToSign;
+
+export function ownerHook<P extends Signing, T>(
   operation: (client: Client, params: P) => Promise<T>,
   settings?: ChangeSettings<T>,
-): ChangeHook<OwnerChange<P>, T> {
-  return hookOf<OwnerChange<P>, T>(async ({ client, vault }, params) => {
+): ChangeHook<OwnerChange<P>, T>;
+export function ownerHook<P extends object, T>(
+  operation: (client: Client, params: P & Signing) => Promise<T>,
+  settings?: ChangeSettings<T>,
+): ChangeHook<P & ToSign, T> {
+  return hookOf<P & ToSign, T>(async ({ client, vault }, params) => {
     const encryptKey = params.encryptKey ?? vault.get(params.wallet.publicKey);
     if (encryptKey === undefined) throw new SvcWalletLockedError();
     const wallet = await completeWallet(client, params.wallet);
-    const result = await operation(client, { ...params, wallet, encryptKey } as unknown as P);
+    const result = await operation(client, { ...params, wallet, encryptKey });
     if (settings?.locks) vault.forget(wallet.publicKey);
     return result;
   }, settings);

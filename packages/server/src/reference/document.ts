@@ -10,6 +10,14 @@ export interface OpenApi {
   readonly components: { readonly schemas: Schemas };
 }
 
+const parts = ['info', 'tags', 'paths', 'components'] as const satisfies (keyof OpenApi)[];
+const isOpenApi = (document: object): document is OpenApi => parts.every((part) => part in document);
+
+export function readDocument(document: object): OpenApi {
+  if (!isOpenApi(document)) throw new TypeError('The document is not an OpenAPI document.');
+  return document;
+}
+
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';

@@ -6,7 +6,7 @@ import { type Guide, type GuideLanguage, loadGuides } from '@svc/web/guides';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { escapeText, type Fragment, Html, html } from '../util/html.ts';
 import { errorCatalogue, methodBadge, paragraphs } from './components.ts';
-import { type OpenApi, type Operation, operationsOf } from './document.ts';
+import { type OpenApi, type Operation, operationsOf, readDocument } from './document.ts';
 import { introduction, topics } from './introduction.ts';
 import { operationSection, schemaSection } from './sections.ts';
 import { style } from './style.ts';
@@ -25,8 +25,8 @@ interface Shell {
 }
 
 /** One HTML page that can be read without its script. Send it with `referenceCsp`. */
-export function renderReference(document: Readonly<Record<string, unknown>>, options: ReferenceOptions): string {
-  const openApi = document as unknown as OpenApi;
+export function renderReference(document: object, options: ReferenceOptions): string {
+  const openApi = readDocument(document);
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const operations = operationsOf(openApi);
   const groups = byTag(openApi, operations);
@@ -88,8 +88,8 @@ interface SearchEntry {
 }
 
 /** Operations, and the sections of the guides. */
-export function searchIndex(document: Readonly<Record<string, unknown>>, guides: readonly Guide[]): SearchEntry[] {
-  const operations = operationsOf(document as unknown as OpenApi).map(({ id, method, path, summary, description }) => ({
+export function searchIndex(document: object, guides: readonly Guide[]): SearchEntry[] {
+  const operations = operationsOf(readDocument(document)).map(({ id, method, path, summary, description }) => ({
     ...{ title: summary, place: `${method} ${path}`, path: `#${id}`, text: `${id} ${description}` },
   }));
   const sections = guides.flatMap((guide) =>
