@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -98,8 +98,21 @@ describe('the hooks, in a page', () => {
     // Balances and lists follow by themselves.
     await expectShown('balances', 'USDC 98500000,STRK 0');
     await expectShown('types', expect.stringContaining('SEND'));
+    await expectShown('record', 'SUCCESS');
     await click('Call');
     await expectShown('call', 'true');
+
+    await expectShown('client', 'true');
+    await expectShown('chain', '0x5356435f53414e44424f58');
+    await expectShown('balance', '98500000');
+    await click('Sync');
+    await expectShown('synced', expect.stringMatching(/^[1-9]/));
+    await expectShown('pages', '1');
+    await click('Next page');
+    await expectShown('pages', '2');
+    await expectShown('skus', '2');
+    await click('Check the reference');
+    await expectShown('reference', 'true');
 
     await expectShown('price', expect.stringMatching(/^5\.4/));
     await click('Buy');
@@ -110,10 +123,30 @@ describe('the hooks, in a page', () => {
     await click('Claim');
     await expectShown('redeem', 'success');
     await expectShown('claim', expect.not.stringMatching(/^2$/));
+    await expectShown('redeem state', 'SUCCESS');
+    await expectShown('gift', 'true');
+    await click('Pause the gift');
+    await expectShown('gift', 'false');
+    await expectShown('gifts', '1');
+    await click('Delete the gift');
+    await expectShown('gifts', '0');
 
     await click('Start a session');
     await expectShown('session key', 'svc1.');
     await expectShown('session', 'true');
+    await expectShown('policy', '5 0');
+    await click('Spend by session');
+    await expectShown('spent', 'true');
+    await expectShown('calls left', '2');
+    await expectShown('policy', '5 4');
+    await click('More calls');
+    await expectShown('calls left', '9');
+    await click('Raise the limit');
+    await expectShown('policy', '7 0');
+    await click('Remove the limit');
+    await expectShown('policy', '0 0');
+    await click('Revoke');
+    await expectShown('session', 'false');
 
     // What was kept opens the wallet no longer.
     await page.getByLabel('PIN').fill(NEW_PIN);
@@ -122,12 +155,27 @@ describe('the hooks, in a page', () => {
     await expectShown('unlocked', 'false');
     await click('Unlock with PIN');
     await expectShown('unlocked', 'true');
+    await click('Change to passkey');
+    await expectShown('passkey', 'success');
+    await expectShown('unlocked', 'false');
+    await click('Unlock with passkey');
+    await expectShown('unlocked', 'true');
 
     const cache = await page.evaluate(() => states());
     expect(cache).toContain(address);
     const secrets = [PIN, WRONG_PIN, NEW_PIN, 'encryptKey', 'EncryptKey', 'svc1.', 'encryptedPrivateKey'];
     expect(secrets.filter((secret) => cache.includes(secret))).toEqual([]);
   }, 300_000);
+});
+
+it('the page uses every hook', async () => {
+  const folder = path.join(root, 'packages/react/src');
+  const files = (await readdir(folder)).filter((file) => !file.endsWith('.test.ts'));
+  const sources = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+  const hooks = [...sources.join('\n').matchAll(/^export (?:const|function) (use[A-Z]\w+)/gm)].map(([, name]) => name);
+  expect(hooks.length).toBeGreaterThan(40);
+  const page = await readFile(path.join(import.meta.dirname, 'pages/react-page.tsx'), 'utf8');
+  expect(hooks.filter((name) => name !== 'useSvcContext' && !page.includes(`${name}(`))).toEqual([]);
 });
 
 describe('the example app in React', () => {

@@ -2,30 +2,50 @@ import {
   type CachedWallet,
   SvcProvider,
   skipToken,
+  useAddSessionKey,
+  useBalance,
   useBalances,
   useCall,
   useChangeEncryptKey,
+  useChangeToPasskey,
+  useCheckSkuReference,
   useClaim,
+  useConfig,
   useCreateGift,
   useCreateSessionKey,
   useCreateWallet,
+  useDeleteGift,
+  useExecuteWithSession,
+  useGift,
+  useGifts,
   useIsUnlocked,
   useLock,
   usePurchase,
   usePurchaseSku,
   useReceipt,
   useRedeemGift,
+  useRedeemStatus,
+  useRemoveSpendingPolicy,
+  useRevokeSessionKey,
   useSession,
+  useSetSpendingPolicy,
   useSetupSession,
   useSku,
+  useSkus,
+  useSpendingPolicy,
+  useSvc,
+  useSyncOnChain,
+  useTransaction,
+  useTransactionPages,
   useTransactionStatus,
   useTransactions,
   useTransfer,
   useUnlock,
+  useUpdateGift,
   useUsdAmount,
   useWallet,
 } from '@svc/react';
-import { createClient, type SvcError } from '@svc/sdk';
+import { createClient, type Session as SessionKey, type SvcError } from '@svc/sdk';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -87,7 +107,7 @@ function Wallet() {
 function Opened({ wallet }: { wallet: CachedWallet }) {
   const [pin, setPin] = useState('');
   const [lock, unlock, isUnlocked] = [useLock(), useUnlock(), useIsUnlocked(wallet)];
-  const change = useChangeEncryptKey();
+  const [change, toPasskey] = [useChangeEncryptKey(), useChangeToPasskey()];
   const balances = useBalances({ walletPublicKey: wallet.publicKey, tokens: ['USDC', 'STRK'] });
   const transactions = useTransactions({ walletAddress: wallet.publicKey });
   return (
@@ -113,6 +133,14 @@ function Opened({ wallet }: { wallet: CachedWallet }) {
       >
         Change PIN
       </button>
+      <Show name="passkey" value={code(toPasskey.error) ?? toPasskey.status} />
+      <button
+        type="button"
+        onClick={() => toPasskey.mutate({ externalUserId, wallet, encryptKey: pin, backupEncryptKey: pin })}
+      >
+        Change to passkey
+      </button>
+      <Service wallet={wallet} />
       <Send wallet={wallet} />
       <Buy wallet={wallet} />
       <Gift wallet={wallet} />
@@ -121,14 +149,44 @@ function Opened({ wallet }: { wallet: CachedWallet }) {
   );
 }
 
+function Service({ wallet }: { wallet: CachedWallet }) {
+  const [config, sync] = [useConfig(), useSyncOnChain()];
+  const balance = useBalance({ chain: 'STARKNET', chainToken: 'USDC', externalUserId });
+  const skus = useSkus({ limit: 2 });
+  const check = useCheckSkuReference();
+  const pages = useTransactionPages({ walletAddress: wallet.publicKey, limit: 1 });
+  return (
+    <>
+      <Show name="client" value={useSvc() === client} />
+      <Show name="chain" value={config.data?.chainId} />
+      <Show name="balance" value={balance.data?.balance} />
+      <Show name="synced" value={code(sync.error) ?? sync.data?.total} />
+      <Show name="skus" value={skus.data?.items.length} />
+      <Show name="reference" value={code(check.error) ?? check.data?.valid} />
+      <Show name="pages" value={pages.data?.pages.length} />
+      <button type="button" onClick={() => sync.mutate({ walletAddress: wallet.publicKey })}>
+        Sync
+      </button>
+      <button type="button" onClick={() => check.mutate({ id: 'pase-recarga', reference: 'IMDM28417936' })}>
+        Check the reference
+      </button>
+      <button type="button" onClick={() => void pages.fetchNextPage()}>
+        Next page
+      </button>
+    </>
+  );
+}
+
 function Send({ wallet }: { wallet: CachedWallet }) {
   const [transfer, call] = [useTransfer(), useCall()];
   const status = useTransactionStatus(transfer.data ? { hash: transfer.data } : skipToken);
   const receipt = useReceipt(call.data ? { hash: call.data } : skipToken);
+  const record = useTransaction(transfer.data ? { hashOrId: transfer.data } : skipToken);
   const calls = [{ contractAddress: ask('usdc'), entrypoint: 'approve', calldata: [RECIPIENT, 1, 0] }];
   return (
     <>
       <Show name="transfer" value={code(transfer.error) ?? status.data?.status} />
+      <Show name="record" value={record.data?.status} />
       <Show name="call" value={code(call.error) ?? receipt.data?.success} />
       <button
         type="button"
@@ -163,6 +221,12 @@ function Buy({ wallet }: { wallet: CachedWallet }) {
 
 function Gift({ wallet }: { wallet: CachedWallet }) {
   const [create, redeem] = [useCreateGift(), useRedeemGift()];
+  const [update, remove] = [useUpdateGift(), useDeleteGift()];
+  const id = create.data?.id ?? '';
+  const gifts = useGifts();
+  const stored = useGift(create.data && !remove.isSuccess ? { id } : skipToken);
+  const redeemId = redeem.data && 'giftRedeem' in redeem.data ? redeem.data.giftRedeem.id : undefined;
+  const state = useRedeemStatus(redeemId ? { code: create.data?.code ?? '', redeemId } : skipToken);
   const claim = useClaim(create.data ? { code: create.data.code } : skipToken);
   const gift = { name: 'Hooks', amount: '2', maxRedeems: 1, maxRedeemsPerUser: 1, isActive: true };
   const startsAt = new Date(0).toISOString();
@@ -176,6 +240,15 @@ function Gift({ wallet }: { wallet: CachedWallet }) {
         value={code(create.error) ?? (claim.data?.valid ? claim.data.gift.amount : claim.data?.reason)}
       />
       <Show name="redeem" value={code(redeem.error) ?? redeem.status} />
+      <Show name="redeem state" value={state.data?.status} />
+      <Show name="gifts" value={gifts.data?.items.length} />
+      <Show name="gift" value={stored.data?.isActive} />
+      <button type="button" onClick={() => update.mutate({ id, isActive: false })}>
+        Pause the gift
+      </button>
+      <button type="button" onClick={() => remove.mutate({ id })}>
+        Delete the gift
+      </button>
       <button type="button" onClick={give}>
         Give
       </button>
@@ -187,25 +260,46 @@ function Gift({ wallet }: { wallet: CachedWallet }) {
 }
 
 function Session({ wallet }: { wallet: CachedWallet }) {
-  const [createKey, setup] = [useCreateSessionKey(), useSetupSession()];
-  const [returned, setReturned] = useState('');
-  const sessionPublicKey = createKey.data?.publicKey ?? '';
-  const session = useSession(setup.data ? { walletAddress: wallet.publicKey, sessionPublicKey } : skipToken);
+  const [createKey, setup, add] = [useCreateSessionKey(), useSetupSession(), useAddSessionKey()];
+  const [revoke, execute] = [useRevokeSessionKey(), useExecuteWithSession()];
+  const [limit, unlimit] = [useSetSpendingPolicy(), useRemoveSpendingPolicy()];
+  const [key, setKey] = useState<SessionKey>();
+  const [walletAddress, token] = [wallet.publicKey, ask('usdc')];
+  const sessionPublicKey = key?.publicKey ?? '';
+  const session = useSession(setup.data ? { walletAddress, sessionPublicKey } : skipToken);
+  const policy = useSpendingPolicy(setup.data ? { walletAddress, sessionPublicKey, token } : skipToken);
+  const spent = useReceipt(execute.data ? { hash: execute.data } : skipToken);
+  const configOf = ({ publicKey, validUntil }: SessionKey, maxCalls: number) => ({
+    ...{ sessionPublicKey: publicKey, validUntil, maxCalls, allowedEntrypoints: ['transfer'] },
+  });
+  const limits = { token, maxPerCall: 5n, maxPerWindow: 9n, windowSeconds: 3600 };
   const start = async () => {
     const made = await createKey.mutateAsync({ encryptKey: PIN });
-    setReturned(made.encryptedPrivateKey.slice(0, 5));
-    const { publicKey, validUntil } = made;
-    const sessionConfig = { sessionPublicKey: publicKey, validUntil, maxCalls: 3, allowedEntrypoints: ['transfer'] };
-    const limit = { token: ask('usdc'), maxPerCall: 5n, maxPerWindow: 9n, windowSeconds: 3600 };
-    setup.mutate({ wallet, sessionConfig, spendingPolicies: [limit] });
+    setKey(made);
+    setup.mutate({ wallet, sessionConfig: configOf(made, 3), spendingPolicies: [limits] });
+  };
+  const calls = [{ contractAddress: token, entrypoint: 'transfer', calldata: [RECIPIENT, 4, 0] }];
+  const steps: Record<string, () => void> = {
+    'Start a session': () => void start(),
+    'Spend by session': () => key && execute.mutate({ wallet, session: key, encryptKey: PIN, calls }),
+    'More calls': () => key && add.mutate({ wallet, sessionConfig: configOf(key, 9) }),
+    'Raise the limit': () =>
+      limit.mutate({ wallet, spendingPolicyConfig: { ...limits, maxPerCall: 7n, sessionPublicKey } }),
+    'Remove the limit': () => unlimit.mutate({ wallet, sessionPublicKey, token }),
+    Revoke: () => revoke.mutate({ wallet, sessionPublicKey }),
   };
   return (
     <>
       <Show name="session" value={code(setup.error) ?? session.data?.isActive} />
-      <Show name="session key" value={returned} />
-      <button type="button" onClick={() => void start()}>
-        Start a session
-      </button>
+      <Show name="calls left" value={code(add.error) ?? session.data?.remainingCalls} />
+      <Show name="session key" value={key?.encryptedPrivateKey.slice(0, 5)} />
+      <Show name="spent" value={code(execute.error) ?? spent.data?.success} />
+      <Show name="policy" value={policy.data && `${policy.data.maxPerCall} ${policy.data.spentInWindow}`} />
+      {Object.entries(steps).map(([name, step]) => (
+        <button key={name} type="button" onClick={step}>
+          {name}
+        </button>
+      ))}
     </>
   );
 }
