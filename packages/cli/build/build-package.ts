@@ -27,7 +27,7 @@ async function bundle(outDir: string): Promise<string[]> {
       outDir,
       emptyOutDir: false,
       copyPublicDir: false,
-      target: 'node22',
+      target: 'node20',
       minify: false,
       ssr: path.join(own, 'src/main.ts'),
       rolldownOptions: {

@@ -169,7 +169,7 @@ async function run(
     bar.advance(created - shown, `${created} of ${people.length}`);
     shown = created;
   };
-  for (const [micros, same] of Map.groupBy(people, ({ micros: amount }) => String(amount))) {
+  for (const [micros, same] of byAmount(people)) {
     try {
       await svc.gifts.createGiftsBulk({
         ...order,
@@ -186,6 +186,17 @@ async function run(
   save({ ...state, isDone: true });
   bar.end(`${people.length} gifts`);
   return state;
+}
+
+/** As `Map.groupBy`, which Node 20 does not have. */
+function byAmount(people: readonly Person[]): Map<string, Person[]> {
+  const groups = new Map<string, Person[]>();
+  for (const person of people) {
+    const group = groups.get(String(person.micros));
+    if (group) group.push(person);
+    else groups.set(String(person.micros), [person]);
+  }
+  return groups;
 }
 
 function stopped(error: unknown, created: number): unknown {

@@ -53,7 +53,7 @@ function readSecret(given: string | undefined): string {
 
 async function listen({ svc, out }: Context, options: ListenOptions): Promise<void> {
   const { forward } = options;
-  if (forward !== undefined && !/^https?:$/.test(URL.parse(forward)?.protocol ?? '')) {
+  if (forward !== undefined && !(/^https?:/i.test(forward) && URL.canParse(forward))) {
     throw usage(`${forward} is not an address. Write one like http://localhost:3000/hook.`);
   }
   const secret = readSecret(options.secret);
