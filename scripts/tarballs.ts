@@ -1,3 +1,6 @@
+// Builds the packages that apps install, in the version of this repository.
+//
+//   npm run tarballs     writes dist/tarballs/svc-sdk-….tgz, svc-react-….tgz and svc-cli-….tgz
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,4 +68,11 @@ export function npm(...args: string[]): string {
   });
   if (result.status !== 0) throw new Error(`npm ${args.join(' ')} failed.\n${result.stderr ?? ''}`);
   return result.stdout ?? '';
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { version = '' } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
+  for (const { file } of await buildTarballs(version, path.join(root, 'dist/tarballs'))) {
+    console.log(path.relative(process.cwd(), file));
+  }
 }
