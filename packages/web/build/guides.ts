@@ -16,6 +16,7 @@ export interface Guide extends RenderedGuide {
 /** In the order of a new user; `es` is there in Spanish too. */
 const files: readonly { readonly name: string; readonly es?: true }[] = [
   { name: 'start', es: true },
+  { name: 'first-app' },
   { name: 'wallets', es: true },
   { name: 'gifts', es: true },
   { name: 'webhooks', es: true },
