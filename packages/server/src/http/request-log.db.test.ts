@@ -1,6 +1,6 @@
 import { type Db, sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import type { Caller } from './call.ts';
@@ -42,6 +42,23 @@ describe('the request log', () => {
     const [row] = await database.db.rows(sql`select actor, duration_ms, ignored_fields from request_log limit 1`);
     expect(row).toEqual({ actor: 'key_1', duration_ms: 1.5, ignored_fields: ['colour', 'size'] });
     expect(log.dropped).toBe(0);
+  });
+
+  it('writes one statement in half a second, however many requests come', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const run = vi.fn(async () => 0);
+    const log = new RequestLog({ ...database.db, run } as Db, silent);
+    const flood = () => Array.from({ length: 2_000 }, () => log.add(entry('x')));
+    flood();
+    await vi.advanceTimersByTimeAsync(499);
+    expect(run).toHaveBeenCalledTimes(0);
+    for (const written of [1, 2, 3]) {
+      await vi.advanceTimersByTimeAsync(500);
+      flood();
+      expect(run).toHaveBeenCalledTimes(written);
+    }
+    await log.stop();
   });
 
   it('keeps 2,000 while the database hangs, and counts those that it drops', async () => {
