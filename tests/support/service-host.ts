@@ -1,7 +1,8 @@
 import { sandbox } from '@svc/sandbox';
+import { inThisThread } from '../../packages/sandbox/testing/sandbox-server.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { banner } from '../../packages/server/src/log.ts';
-import { type Service, startService } from '../../packages/server/src/service.ts';
+import { type Sandbox, type Service, startService } from '../../packages/server/src/service.ts';
 
 /** Runs services for tests, several in one process: their code is loaded and optimised once. */
 export type HostOrder =
@@ -12,15 +13,12 @@ export interface HostAnswer {
   readonly error?: string;
 }
 
+const warm: Sandbox = { ...sandbox, start: (db, report) => sandbox.start(db, report, inThisThread) };
 const services = new Map<string, Service>();
 
 async function start(id: string, env: Record<string, string>, outputFile: string): Promise<void> {
   const config = readConfig(env);
-  const service = await startService(
-    { ...config, logFormat: 'json' },
-    config.sandbox ? sandbox : undefined,
-    outputFile,
-  );
+  const service = await startService({ ...config, logFormat: 'json' }, config.sandbox ? warm : undefined, outputFile);
   services.set(id, service);
   service.print(banner({ ...service, startedInMs: 0, isTerminal: false }));
 }

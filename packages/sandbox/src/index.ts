@@ -12,7 +12,7 @@ import { registerMailbox } from './mailbox/mailbox.ts';
 import type { ProviderClient } from './provider/results.ts';
 import { registerProvider } from './provider/routes.ts';
 import { registerRpc } from './rpc/routes.ts';
-import { freePort, NodeThread } from './worker/node-thread.ts';
+import { freePort, type NodeSettings, NodeThread, type RunningNode } from './worker/node-thread.ts';
 
 export { type PredeployedAccount, predeployed } from './contracts/predeployed.ts';
 
@@ -40,10 +40,25 @@ export interface SandboxNode {
 /** A thread starts in under a second; one that keeps dying must not block the service. */
 const NODE_START_LIMIT_MS = 10_000;
 
-async function startSandboxNode(db: Database, reportError: (message: string) => void): Promise<SandboxNode> {
-  const port = await freePort();
-  const node = new NodeThread({ url: db.url, port }, reportError);
+/** A Starknet node that also listens on the loopback port of its settings. */
+export type StartStarknet = (
+  settings: NodeSettings & { readonly port: number },
+  reportError: (message: string) => void,
+) => Promise<RunningNode & { stop(): Promise<void> }>;
+
+const inThread: StartStarknet = async (settings, reportError) => {
+  const node = new NodeThread(settings, reportError);
   await node.listening(NODE_START_LIMIT_MS);
+  return node;
+};
+
+async function startSandboxNode(
+  db: Database,
+  reportError: (message: string) => void,
+  startStarknet = inThread,
+): Promise<SandboxNode> {
+  const port = await freePort();
+  const node = await startStarknet({ url: db.url, port }, reportError);
   return {
     rpcUrl: `http://127.0.0.1:${port}`,
     mount(app, client, own) {

@@ -13,10 +13,10 @@ import {
   readWhole,
 } from '../request-body.ts';
 import { starknetTokens } from '../tokens.ts';
-import { NodeGoneError, type NodeThread } from '../worker/node-thread.ts';
+import { NodeGoneError, type RunningNode } from '../worker/node-thread.ts';
 import { type Command, type Funding, MAX_MINED_BLOCKS, MAX_REORGANISED_BLOCKS } from './commands.ts';
 
-export function registerControls(app: FastifyInstance, node: NodeThread, evm: EvmChains): void {
+export function registerControls(app: FastifyInstance, node: RunningNode, evm: EvmChains): void {
   const command = (one: Command) => node.command(one).catch(toApiError);
 
   app.post('/faucet', async ({ body }) => {

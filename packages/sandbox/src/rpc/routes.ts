@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { NodeGoneError, type NodeThread } from '../worker/node-thread.ts';
+import { NodeGoneError, type RunningNode } from '../worker/node-thread.ts';
 import { type RpcError, rpcErrors, type SpecVersion, showError } from './context.ts';
 import type { RpcAccess } from './rpc.ts';
 
@@ -13,7 +13,7 @@ const specs: Readonly<Record<string, SpecVersion>> = {
 };
 
 /** `POST /starknet/rpc` and `/starknet/rpc/v0_9`: bodies pass to the node's thread unparsed. */
-export function registerRpc(app: FastifyInstance, node: NodeThread): void {
+export function registerRpc(app: FastifyInstance, node: RunningNode): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -40,7 +40,7 @@ export function registerRpc(app: FastifyInstance, node: NodeThread): void {
 
 async function answer(
   reply: FastifyReply,
-  node: NodeThread,
+  node: RunningNode,
   body: unknown,
   spec: SpecVersion,
   access?: RpcAccess,

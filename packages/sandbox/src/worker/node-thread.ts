@@ -28,7 +28,12 @@ export class NodeGoneError extends Error {
   override readonly name = 'NodeGoneError';
 }
 
-export class NodeThread {
+export interface RunningNode {
+  rpc(body: string, spec: SpecVersion, access?: RpcAccess): Promise<RpcAnswer>;
+  command(command: Command): Promise<unknown>;
+}
+
+export class NodeThread implements RunningNode {
   readonly #settings: NodeSettings;
   readonly #report: (message: string) => void;
   readonly #entry: URL;

@@ -5,7 +5,7 @@ import { type SandboxServer, startSandbox } from '../../testing/sandbox-server.t
 
 let sandbox: SandboxServer;
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startSandbox({ thread: true });
   // Answered once the node is up.
   await ask(sandbox.rpcUrl, 'starknet_chainId');
 });
