@@ -34,7 +34,7 @@ const layers: readonly (readonly string[])[] = [
   ['transactions'],
   ['indexer'],
   ['deposits', 'gifts', 'skus', 'exchanges'],
-  ['purchases'],
+  ['purchases', 'recipients'],
   ['reports', 'operator'],
 ];
 /** They put the process together and may import every folder. */
@@ -59,16 +59,16 @@ const publicFiles: Record<string, readonly string[]> = {
     ...['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
     ...['payment-marker', 'reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
   ],
-  wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome'],
+  wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome', 'create-wallet'],
   transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],
   organizations: ['organization-store', 'api-keys', 'branding', 'operator'],
-  members: ['sessions'],
+  members: ['sessions', 'passkeys'],
   mail: ['mail', 'templates/'],
   bridge: ['bridge', 'cctp-message', 'solana-address'],
   skus: ['skus'],
   exchanges: ['exchange'],
   events: ['events'],
-  gifts: ['operator'],
+  gifts: ['operator', 'claim', 'gift', 'redeem'],
   purchases: ['operator'],
   indexer: ['transfer-watcher'],
   deposits: [],
@@ -76,7 +76,7 @@ const publicFiles: Record<string, readonly string[]> = {
 };
 const MAX_LINES = 450;
 /** House limits: files of a package without its tests. */
-const maxFiles: Record<string, number> = { server: 200, sdk: 60, sandbox: 80 };
+const maxFiles: Record<string, number> = { server: 205, sdk: 60, sandbox: 80 };
 
 interface Import {
   readonly from: string;

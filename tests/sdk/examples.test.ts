@@ -4,6 +4,7 @@
 // `svc`, `client`, `baseUrl`, `publicKey`, `secretKey`, `bearerToken`, `nodeUrl`, `externalUserId`, `wallet`, `encryptKey`,
 // `credentialId` (of the wallet's passkey), `recipient`, `spender`, `tokenAddress`, `transactionHash` (1.5 USDC to `recipient`),
 // `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, `webhook`, `ownSku`, and `payload` with
+// `me` (a recipient with `ownWallet`, `opener`, `recipientToken`, `passkeyOfRecipient` and `recoveryCode`), and `payload` with
 // `headers` of a webhook, `member` (an owner) with `sessionToken`, `operator` with `operatorToken`. Users: `ana`, who has a wallet, and the
 // `externalUserId` of `wallet`. Add more in support/example-scope.ts.
 import path from 'node:path';
@@ -26,8 +27,9 @@ let service: AnyService;
 let fixture: ExampleFixture;
 
 beforeAll(async () => {
-  vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator() });
   service = await TestService.shared();
+  const origin = `http://localhost:${new URL(service.server.origin).port}`;
+  vi.stubGlobal('navigator', { userAgent: navigator.userAgent, credentials: new FakeAuthenticator({ origin }) });
   fixture = await prepareExamples(service);
 }, PREPARE_LIMIT_MS);
 afterAll(async () => {

@@ -242,11 +242,11 @@ export interface Example {
 
 const ADDRESS = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
 
-type ForPages = 'sign-in' | 'session' | 'operator';
+type ForPages = 'sign-in' | 'recipient' | 'session' | 'operator';
 type KeyedOperation = {
   [K in keyof typeof endpoints]: (typeof endpoints)[K]['access'] extends ForPages ? never : K;
 }[keyof typeof endpoints];
-const isKeyed = ({ access }: Endpoint) => !['sign-in', 'session', 'operator'].includes(access);
+const isKeyed = ({ access }: Endpoint) => !['sign-in', 'recipient', 'session', 'operator'].includes(access);
 
 /** A request that succeeds, however often it is sent. A new endpoint does not compile without one. */
 const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {

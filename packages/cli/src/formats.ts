@@ -40,6 +40,8 @@ const settingKinds = {
   jwtUserClaim: 'text',
   giftsNeedSecretKey: 'boolean',
   publicKeyGiftsDailyUsd: 'number',
+  recipientWallets: 'boolean',
+  recipientAppUrl: 'text',
 } as const;
 export type SettingName = keyof typeof settingKinds;
 export const settingNames = Object.keys(settingKinds) as SettingName[];

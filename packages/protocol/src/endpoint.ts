@@ -10,17 +10,27 @@ import type { ErrorCode } from './errors.ts';
  * - `public`: the public key is enough
  * - `none`: nothing
  * - `sign-in`: nothing, and only from a page of this service
+ * - `recipient`: the public key and the token of a recipient, who signed in at this service
  * - `session`: a member who is signed in, never a key
  * - `operator`: a signed-in person who operates the deployment, or OPERATOR_TOKEN as bearer
  *
  * A member's session counts as the secret key at `both`, `secret`, `either` and `public`, for what its role allows.
  */
-export type Access = 'both' | 'secret' | 'either' | 'public' | 'none' | 'sign-in' | 'session' | 'operator';
+export type Access =
+  | 'both'
+  | 'secret'
+  | 'either'
+  | 'public'
+  | 'none'
+  | 'sign-in'
+  | 'recipient'
+  | 'session'
+  | 'operator';
 
 // biome-ignore format: one line a row
 export type Tag =
   | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation'
-  | 'Settings' | 'Webhooks' | 'Members' | 'Operator';
+  | 'Settings' | 'Webhooks' | 'Members' | 'Operator' | 'Recipients';
 
 /** Keys to live money, for one, are made and revoked by owners. */
 export type RoleRule = Role | Readonly<Record<Environment, Role>>;

@@ -176,6 +176,16 @@ export const catalogue = {
     status: 400,
     message: 'The x-svc-proof is wrong, expired or used already. Solve a new challenge of GET /gifts/claim-challenge.',
   },
+  recipient_wallets_off: {
+    status: 400,
+    message: 'This organisation makes no wallets for recipients. Redeem the gift to a wallet of your own.',
+  },
+  invalid_recovery_code: { status: 400, message: 'No wallet has this recovery code. Check it letter by letter.' },
+  recipient_required: { status: 401, message: "This needs a recipient's token. Sign in to the wallet first." },
+  wallet_not_empty: {
+    status: 400,
+    message: 'There is money in the wallet. Send it away first, or export the key and say so with exported=true.',
+  },
   redeem_not_found: { status: 404, message: 'No redeem has this id.' },
   evidence_not_found: { status: 404, message: 'This link is wrong or has expired. Ask for a new one.' },
   payout_failed: { status: 500, message: 'The payout failed and was taken back. Check the manager wallet balance.' },

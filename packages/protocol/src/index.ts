@@ -32,6 +32,7 @@ export {
   StuckRedeem,
 } from './schemas/operator-accounts.ts';
 export { Hold, LedgerEntry, LoggedRequest, Organization, Overview } from './schemas/organization.ts';
+export { Recipient } from './schemas/recipient.ts';
 export {
   ApiKey,
   AuditEntry,

@@ -19,6 +19,7 @@ const tags: Record<Tag, string> = {
   Exchanges: 'What an amount in local currency is in dollars.',
   Gifts: 'Codes that an organisation creates and pays for with its credits.',
   Claims: 'What the holder of a gift code does, without any key.',
+  Recipients: 'Wallets that gift codes make for recipients who have none, and how their owners sign in.',
   Organisation: 'Your organisation, its credits and what a client needs to know.',
   Settings: 'Keys, settings and services of an environment, and the log of their changes.',
   Members: 'People who sign in to the dashboard, their sessions and roles. A session is a cookie.',
@@ -33,6 +34,7 @@ const security: Record<Access, Json> = {
   public: [{ publicKey: [] }],
   none: [],
   'sign-in': [],
+  recipient: [{ publicKey: [], recipientToken: [] }],
   session: [{ session: [] }],
   operator: [{ session: [] }, { operatorToken: [] }],
 };
@@ -46,6 +48,11 @@ const securitySchemes: JsonObject = {
   },
   bearer: { type: 'http', scheme: 'bearer', description: "Your secret key on a server, or the user's JWT in an app" },
   secretKey: { type: 'http', scheme: 'bearer', description: 'Your secret key, `sk_dev_…` or `sk_prod_…`' },
+  recipientToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: "A recipient's token, `rut_…`, of POST /recipient/sign-in",
+  },
   operatorToken: { type: 'http', scheme: 'bearer', description: 'OPERATOR_TOKEN of the deployment, `op_…`' },
   session: {
     type: 'apiKey',
@@ -153,6 +160,7 @@ const errorsOfAccess: Record<Access, readonly ErrorCode[]> = {
   public: [...ofKeys, 'invalid_token', 'identity_unavailable'],
   none: [],
   'sign-in': ['rate_limited'],
+  recipient: [...ofKeys, 'invalid_token', 'recipient_required'],
   session: ofSessions,
   operator: [...ofSessions, 'operator_required', 'invalid_token'],
 };

@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts';
+import type { endpoints } from './endpoints/index.ts';
 import { type Environment, type Role, roles } from './enums.ts';
 
 /** The least role that may call an endpoint. Reads are for every member, changes for developers, unless the endpoint says otherwise. */
@@ -14,3 +15,33 @@ export function requiredRole(
 
 /** `roles` is in ascending order. */
 export const includesRole = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
+
+/** Users with this beginning are recipients of gifts, who sign in at the service itself. No key set can name them. */
+export const RECIPIENT_PREFIX = 'rcp_';
+
+/** What a recipient's token opens: the own wallet, its history and purchases. Nothing that makes a second wallet. */
+const recipientOperations: ReadonlySet<string> = new Set<keyof typeof endpoints>([
+  'getConfig',
+  'getWalletByUser',
+  'getTokenBalance',
+  'recoverCredential',
+  'updateEncryptionDetails',
+  'prepareWalletCreation',
+  'createWallet',
+  'prepareTypedData',
+  'executeSponsoredTransaction',
+  'getTransaction',
+  'getTransactionStatus',
+  'listTransactions',
+  'syncOnChain',
+  'listSkus',
+  'getSku',
+  'checkSkuReference',
+  'getUsdAmount',
+  'createSkuPurchase',
+  'getSkuPurchase',
+  'listSkuPurchases',
+]);
+
+export const recipientMayCall = ({ access, operationId }: Partial<Pick<Endpoint, 'access' | 'operationId'>>): boolean =>
+  access === 'recipient' || (operationId !== undefined && recipientOperations.has(operationId));

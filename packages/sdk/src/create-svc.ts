@@ -10,6 +10,7 @@ import * as organization from './organization.ts';
 import * as ownSkus from './own-skus.ts';
 import { purchaseSku } from './purchases/purchase-sku.ts';
 import * as purchases from './purchases/purchases.ts';
+import * as recipients from './recipients.ts';
 import { executeTransactionWithSession } from './sessions/execute-with-session.ts';
 import * as sessions from './sessions/sessions.ts';
 import * as policies from './sessions/spending-policies.ts';
@@ -45,6 +46,7 @@ export function createSvc(options: SvcOptions) {
     sessions: sessionOperations(on),
     passkeys: passkeyOperations(on),
     gifts: giftOperations(on),
+    recipients: recipientOperations(on),
     settings: settingsOperations(on),
     webhooks: webhookOperations(on),
   };
@@ -153,6 +155,18 @@ const giftOperations = (on: Bind) => ({
   redeemGift: on(giftClaims.redeemGift),
   getRedeemStatus: on(giftClaims.getRedeemStatus),
   waitForRedeem: on(giftClaims.waitForRedeem),
+});
+
+const recipientOperations = (on: Bind) => ({
+  getRecipientWalletOptions: on(recipients.getRecipientWalletOptions),
+  prepareRecipientWallet: on(recipients.prepareRecipientWallet),
+  createRecipientWallet: on(recipients.createRecipientWallet),
+  signInWithPasskey: on(recipients.signInWithPasskey),
+  signInWithCode: on(recipients.signInWithCode),
+  getRecipient: on(recipients.getRecipient),
+  addRecipientPasskey: on(recipients.addRecipientPasskey),
+  makeRecoveryCode: on(recipients.makeRecoveryCode),
+  deleteRecipient: on(recipients.deleteRecipient),
 });
 
 const settingsOperations = (on: Bind) => ({

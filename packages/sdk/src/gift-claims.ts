@@ -29,7 +29,7 @@ export function getClaimChallenge(client: Client): Promise<ClaimChallenge> {
 const MAX_PROOFS = 3;
 const proofCodes = new Set(['proof_of_work_required', 'invalid_proof_of_work']);
 
-async function withProof<T>(client: Client, send: (proof: string | undefined) => Promise<T>): Promise<T> {
+export async function withProof<T>(client: Client, send: (proof: string | undefined) => Promise<T>): Promise<T> {
   let proof: string | undefined;
   for (let proofs = 0; ; proofs++) {
     try {
@@ -58,8 +58,21 @@ export type Claim =
       readonly orgName: string;
       /** How the organisation shows itself; undefined where it has set nothing. */
       readonly brand: Brand | undefined;
+      readonly startsAt: string | undefined;
+      /** null: never. */
+      readonly expiresAt: string | null | undefined;
+      /** For recipients without a wallet. */
+      readonly wallet: ClaimAnswer['wallet'];
     }
-  | { readonly valid: false; readonly reason: string };
+  | {
+      readonly valid: false;
+      readonly reason: string;
+      /** Undefined for an unknown code. */
+      readonly orgName: string | undefined;
+      readonly brand: Brand | undefined;
+      readonly startsAt: string | undefined;
+      readonly expiresAt: string | null | undefined;
+    };
 
 /**
  * Checks whether a gift code is valid and what it is worth. Redeems nothing; the code is the only credential.
@@ -69,7 +82,7 @@ export type Claim =
  * console.log(claim.valid ? `${claim.gift.amount} USDC from ${claim.orgName}` : claim.reason);
  */
 export async function claimGift(client: Client, { code }: ClaimGiftParams): Promise<Claim> {
-  const { valid, gift, orgName, brand, reason } = await withProof(client, (proof) =>
+  const { valid, gift, orgName, brand, reason, startsAt, expiresAt, wallet } = await withProof(client, (proof) =>
     request<typeof endpoints.claimGift>(client, {
       route: 'GET /gifts/claim/{code}',
       access: 'none',
@@ -77,8 +90,9 @@ export async function claimGift(client: Client, { code }: ClaimGiftParams): Prom
       proof,
     }),
   );
-  if (!valid) return { valid, reason: reason ?? 'Gift not found' };
-  if (gift && orgName !== undefined) return { valid, gift, orgName, brand };
+  const times = { startsAt, expiresAt };
+  if (!valid) return { valid, reason: reason ?? 'Gift not found', orgName, brand, ...times };
+  if (gift && orgName !== undefined) return { valid, gift, orgName, brand, ...times, wallet };
   throw new SvcConnectionError('invalid_answer', 'The service says that the code is valid, but not what it gives.');
 }
 

@@ -16,7 +16,12 @@ export interface CreateGiftsBulkParams {
   readonly type?: GiftType | undefined;
   readonly cctpFast?: boolean | undefined;
   /** Each gets a mail with a claim link. Without a `code` the service generates one. */
-  readonly recipients: readonly { readonly email: string; readonly code?: string | undefined }[];
+  readonly recipients: readonly {
+    readonly email: string;
+    readonly code?: string | undefined;
+    /** Of the mail; without it the mail has both. */
+    readonly language?: 'en' | 'es' | undefined;
+  }[];
   /**
    * Store the state and pass it as `resume` after a crash. Awaited before each batch is sent and after it was
    * created.
@@ -99,7 +104,7 @@ export async function createGiftsBulk(client: Client, params: CreateGiftsBulkPar
     const from = state.created.length;
     const batch = recipients
       .slice(from, from + BATCH_SIZE)
-      .map(({ email, code }) => ({ email, ...(code && { code }) }));
+      .map(({ email, code, language }) => ({ email, ...(code && { code }), ...(language && { language }) }));
     const answer = await sendBatch(client, { ...order, recipients: batch }, state, onProgress);
     requireWhole(answer, batch.length, state);
     state = added(state, answer);
@@ -118,7 +123,7 @@ async function describeOrder(
   order: ReturnType<typeof orderOf>,
   recipients: CreateGiftsBulkParams['recipients'],
 ): Promise<string> {
-  const list = recipients.map(({ email, code }) => [email, code || null]);
+  const list = recipients.map(({ email, code, language }) => [email, code || null, ...(language ? [language] : [])]);
   return JSON.stringify({ ...order, recipients: recipients.length, digest: await digestOf(JSON.stringify(list)) });
 }
 
@@ -128,7 +133,7 @@ async function digestOf(text: string): Promise<string> {
 
 async function sendBatch(
   client: Client,
-  body: ReturnType<typeof orderOf> & { recipients: { email: string; code?: string }[] },
+  body: ReturnType<typeof orderOf> & { recipients: { email: string; code?: string; language?: 'en' | 'es' }[] },
   state: GiftsBulkState,
   onProgress: CreateGiftsBulkParams['onProgress'],
 ): Promise<GiftsCreated> {

@@ -35,6 +35,7 @@ export type {
   Overview,
   OverviewRange,
   OwnSession,
+  Recipient,
   RedeemEvidence,
   RedeemStatus,
   RefundStatus,
@@ -136,6 +137,7 @@ export {
   SvcGiftsBulkError,
 } from './gifts-bulk.ts';
 export { type ChangeEncryptKeyParams, changeEncryptKey } from './keys/change-encrypt-key.ts';
+export { newRecoveryCode } from './keys/recovery-code.ts';
 export { type VerifyEncryptKeyParams, verifyEncryptKey } from './keys/seal.ts';
 export {
   createMember,
@@ -211,6 +213,30 @@ export {
   waitForPurchase,
 } from './purchases/purchases.ts';
 export { type PurchaseAsked, type PurchaseErrorCode, type PurchaseState, SvcPurchaseError } from './purchases/state.ts';
+export {
+  addRecipientPasskey,
+  type BackUpParams,
+  type CreateRecipientWalletParams,
+  createRecipientWallet,
+  type DeleteRecipientParams,
+  deleteRecipient,
+  type ExportKeyParams,
+  exportPrivateKey,
+  getRecipient,
+  getRecipientWalletOptions,
+  makeRecoveryCode,
+  type NewRecipientWallet,
+  type PreparedRecipientWallet,
+  type PrepareRecipientWalletParams,
+  prepareRecipientWallet,
+  type RecipientCode,
+  type RecipientSession,
+  type RecipientWalletCreated,
+  type SignInWithCodeParams,
+  type SignInWithPasskeyParams,
+  signInWithCode,
+  signInWithPasskey,
+} from './recipients.ts';
 export {
   type ExecuteTransactionWithSessionParams,
   executeTransactionWithSession,

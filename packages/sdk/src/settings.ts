@@ -38,6 +38,10 @@ export interface UpdateSettingsParams {
   readonly giftsNeedSecretKey?: boolean | undefined;
   /** What gifts created with the public key alone may pay out per UTC day. null: no limit. */
   readonly publicKeyGiftsDailyUsd?: number | null | undefined;
+  /** Whether the claim page makes wallets for recipients who have none. */
+  readonly recipientWallets?: boolean | undefined;
+  /** Your own app, where recipients without a wallet are sent instead. null: none. */
+  readonly recipientAppUrl?: string | null | undefined;
 }
 
 /**
@@ -49,9 +53,10 @@ export interface UpdateSettingsParams {
  */
 export async function updateSettings(client: Client, params: UpdateSettingsParams): Promise<Settings> {
   const { notificationEmail, jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim } = params;
-  const { giftsNeedSecretKey, publicKeyGiftsDailyUsd } = params;
+  const { giftsNeedSecretKey, publicKeyGiftsDailyUsd, recipientWallets, recipientAppUrl } = params;
   const identity = { jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim };
-  const body = { notificationEmail, ...identity, giftsNeedSecretKey, publicKeyGiftsDailyUsd };
+  const gifts = { giftsNeedSecretKey, publicKeyGiftsDailyUsd, recipientWallets, recipientAppUrl };
+  const body = { notificationEmail, ...identity, ...gifts };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new SvcInputError('invalid_input', 'Pass a setting: nothing would change.');
   }

@@ -211,27 +211,36 @@ async function signCreation(
   { chain, walletType, account, classHash }: Creation,
   bearerToken?: BearerToken,
 ) {
-  const { address, publicKey, privateKey } = account;
+  const { address, publicKey } = account;
   const { typedData, accountClassHash } = await request<typeof endpoints.prepareWalletCreation>(client, {
     route: 'POST /svc-wallets/prepare-creation',
     access: 'both',
     body: { chain, publicKey: padAddress(address), walletType, starkKeyPubAX: toHex(publicKey), classHash },
     bearerToken,
   });
-  requireClass(accountClassHash, account.classHash);
+  return signPrepared(client, { typedData, accountClassHash }, account);
+}
+
+/** The service must have prepared what was asked for, and nothing more. */
+export async function signPrepared(
+  client: Client,
+  { typedData, accountClassHash }: AnswerOf<typeof endpoints.prepareWalletCreation>,
+  { address, classHash, privateKey }: NewAccount,
+) {
+  requireClass(accountClassHash, classHash);
   const { execution, chainId } = await checkForSigning(client, typedData, { account: address, calls: [] });
   const signature = signExecution(execution, { account: address, chainId, privateKey });
   // The API requires a recovery bit; accounts verify by the x coordinate and ignore it.
   return { typedData, userSignature: { ...signature, recovery: 0 } };
 }
 
-function deployment({ classHash, publicKey, calldata }: NewAccount) {
+export function deployment({ classHash, publicKey, calldata }: NewAccount) {
   return { class_hash: toHex(classHash), salt: toHex(publicKey), unique: '0x0', calldata: calldata.map(toHex) };
 }
 
-const padAddress = (address: bigint) => `0x${hex64(address)}`;
+export const padAddress = (address: bigint) => `0x${hex64(address)}`;
 
-interface NewAccount {
+export interface NewAccount {
   readonly classHash: bigint;
   readonly privateKey: bigint;
   readonly publicKey: bigint;
@@ -240,7 +249,7 @@ interface NewAccount {
 }
 
 /** A new key and the address of its account, computed here so that the service cannot choose it. */
-function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
+export function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
   const privateKey = newPrivateKey(runtime);
   const publicKey = starkKey(privateKey);
   const calldata = constructorCalldata(walletType, publicKey);

@@ -51,7 +51,7 @@ After a restore, reconcile looks up the transactions of the accounts that the da
 it recognises and lists the others. Match them, or accept those that are no payments of this service: then payments go on.
 
 Settings: jwksUrl, jwtIssuer, jwtAudience, jwtUserClaim, giftsNeedSecretKey, publicKeyGiftsDailyUsd,
-notificationEmail. An empty value clears one.
+notificationEmail, recipientWallets, recipientAppUrl. An empty value clears one.
 Sponsorship: maxDailyStrk (yours alone: the organisation's dailyStrk is at most this), dailyStrk, userDailyStrk, userDailyTransactions,
 userDailyWallets, allowedContracts, allowedEntrypoints (separated by commas). An empty value restores the default.
 `;

@@ -1,8 +1,9 @@
-import type { Environment } from '@svc/protocol';
+import { type Environment, formatDecimal } from '@svc/protocol';
 import type { Database, Db } from '@svc/store';
 import type { Logger } from 'pino';
 import { operatorOf } from './audit-log.ts';
 import { checkToken } from './auth/check-token.ts';
+import type { RecipientTokens } from './auth/recipient-tokens.ts';
 import type { UserTokens } from './auth/user-tokens.ts';
 import { createCctpBridge } from './bridge/cctp-bridge.ts';
 import * as chains from './chains/module.ts';
@@ -12,7 +13,7 @@ import type { Config } from './config.ts';
 import type { CryptoPool } from './crypto/pool.ts';
 import * as deposits from './deposits/module.ts';
 import * as events from './events/module.ts';
-import { createExchange, type Exchange, fixedRates } from './exchanges/exchange.ts';
+import { createExchange, type Exchange, fixedRates, usdToCentavos } from './exchanges/exchange.ts';
 import * as exchanges from './exchanges/module.ts';
 import { RateBook } from './exchanges/rate-book.ts';
 import { sourcesInOrder } from './exchanges/rate-sources.ts';
@@ -43,6 +44,8 @@ import type { Organizations } from './organizations/organization-store.ts';
 import { namedRefund, refundImporter } from './purchases/import-refunds.ts';
 import * as purchases from './purchases/module.ts';
 import { createProviders } from './purchases/provider.ts';
+import * as recipients from './recipients/module.ts';
+import { RecipientChallenges } from './recipients/sign-in.ts';
 import { type DefaultLimits, NO_LIMITS } from './relayer/budget.ts';
 import * as relayer from './relayer/module.ts';
 import type { OutcomeHandlers } from './relayer/outcome.ts';
@@ -74,6 +77,7 @@ export interface Platform
   readonly addresses: Addresses;
   readonly credentials: Organizations & { clear(): void };
   readonly userTokens: UserTokens;
+  readonly recipientTokens: RecipientTokens;
   readonly waiters: RedeemWaiters;
   readonly requestLog: RequestLog | undefined;
   readonly mailers: Mailers;
@@ -133,6 +137,18 @@ export function createModules(platform: Platform): Modules {
   const { loopbackEnvironments } = config;
   const proofs = new ClaimProofs(platform.proofKey);
   const links = new EvidenceLinks(platform.proofKey);
+  const passkeySite = passkeySiteOf(config.publicUrl, addresses.local);
+  const mxnPerUsd = quickRate(exchange);
+  const claiming = {
+    ...paying,
+    ...{ db, networks, log, bridge, proofs, waiters: platform.waiters, publicUrl: addresses.public },
+    canBridge: (each: Environment) => bridge.serves(each),
+    codes: new CodeLookup({ db, limits: config.unknownCodes, proofs, log }),
+    pesos: async (each: Environment, amount: bigint) => {
+      const rate = await mxnPerUsd(each);
+      return rate === undefined ? undefined : formatDecimal(usdToCentavos(amount, rate), CENTAVO_DECIMALS);
+    },
+  };
 
   const modules = {
     chains: chains.create({ networks }),
@@ -156,7 +172,7 @@ export function createModules(platform: Platform): Modules {
       publicUrl: addresses.public,
       mailEnvironment: mailEnvironmentOf(config),
       isSecure: addresses.public.startsWith('https:'),
-      passkeySite: passkeySiteOf(config.publicUrl, addresses.local),
+      passkeySite,
       isConfigured: (each) => environments.includes(each),
       development: platform.development,
     }),
@@ -169,22 +185,20 @@ export function createModules(platform: Platform): Modules {
     skus: skus.create({ db }),
     exchanges: exchanges.create({ exchange }),
     gifts: gifts.create({
-      ...paying,
-      db,
-      networks,
-      log,
-      bridge,
+      ...claiming,
       queueMails: (tx, mails) =>
         queueGiftMails(tx, mails, mails[0]?.environment === 'production' ? config.dailyMails : undefined, new Date()),
       organizations: platform.credentials,
       gas: config.giftGas,
-      publicUrl: addresses.public,
       chosenCodesPerMinute: config.chosenCodesPerMinute,
-      canBridge: (each) => bridge.serves(each),
-      proofs,
       links,
-      codes: new CodeLookup({ db, limits: config.unknownCodes, proofs, log }),
+    }),
+    recipients: recipients.create({
+      ...{ db, networks, passkeySite, mxnPerUsd, claims: claiming, wallets: signing },
+      tokens: platform.recipientTokens,
+      challenges: new RecipientChallenges(platform.proofKey),
       waiters: platform.waiters,
+      publicUrl: addresses.public,
     }),
     purchases: purchases.create({
       ...paying,
@@ -232,6 +246,7 @@ export function createModules(platform: Platform): Modules {
       ...modules.skus.handlers,
       ...modules.exchanges.handlers,
       ...modules.gifts.handlers,
+      ...modules.recipients.handlers,
       ...modules.purchases.handlers,
       ...modules.reports.handlers,
       ...operating.handlers,
@@ -272,6 +287,19 @@ function openExchange(config: Config, db: Db, log: Logger): Exchange {
     development: fixedRates(developmentMxnPerUsd),
   });
 }
+
+const CENTAVO_DECIMALS = 2;
+/** Pages show pesos beside dollars; they do not wait for them. */
+const RATE_WAIT_MS = 1_000;
+
+const quickRate =
+  (exchange: Exchange) =>
+  (environment: Environment): Promise<bigint | undefined> => {
+    const waited = new Promise<undefined>((resolve) => {
+      setTimeout(() => resolve(undefined), RATE_WAIT_MS).unref();
+    });
+    return Promise.race([exchange.mxnPerUsd(environment).catch(() => undefined), waited]);
+  };
 
 /** Each job runs on one replica. */
 function maintenance(db: Db): Jobs {

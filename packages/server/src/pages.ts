@@ -54,6 +54,8 @@ const POLICY = [
 ];
 /** `data:` is for the empty icon, without which browsers request one; 'self' for logos. */
 const CLAIM_POLICY = [...POLICY, "img-src 'self' data:", "form-action 'none'"].join('; ');
+/** Argon2id, which stretches passphrases, is WebAssembly. */
+const WALLET_POLICY = CLAIM_POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'");
 /** `blob:` is for pictures that a page makes itself, such as a chosen logo. */
 const POLICY_OF_OTHERS = [...POLICY, "img-src 'self' data: blob:", "form-action 'self'"].join('; ');
 /** Asset names contain a content hash. */
@@ -68,6 +70,7 @@ const types: Readonly<Record<string, string>> = {
 export function registerPages(app: FastifyInstance, { pages, explorers, hasSandbox, home }: ServedPages): void {
   registerClaimPage(app, withFacts(pages.html.claim, 'svc-explorers', explorers));
   registerAssets(app, '/claim', pages);
+  registerWallet(app, pages);
   registerTree(app, '/dashboard', pages, 'dashboard');
   if (hasSandbox) registerTree(app, '/sandbox/explorer', pages, 'explorer');
   if (home) registerHome(app, withFacts(pages.html.home, 'svc-home', home));
@@ -77,13 +80,37 @@ export function registerPages(app: FastifyInstance, { pages, explorers, hasSandb
 /** The same page for every code: it asks the interface what the code gives. */
 function registerClaimPage(app: FastifyInstance, html: string): void {
   const page = (reply: FastifyReply) => {
-    reply.header('content-security-policy', CLAIM_POLICY).header('permissions-policy', 'camera=(self)');
+    reply.header('content-security-policy', WALLET_POLICY).header('permissions-policy', 'camera=(self)');
     return sendHtml(reply, html);
   };
   // The page refers to its assets by relative paths.
   app.get('/claim', async (_, reply) => reply.redirect('claim/'));
   app.get('/claim/', async (_, reply) => page(reply));
   app.get('/claim/:code', async (_, reply) => page(reply));
+}
+
+const MANIFEST_POLICY = `${WALLET_POLICY}; manifest-src 'self'`;
+
+/** Installable: browsers read a name, an icon and a place to start. */
+function registerWallet(app: FastifyInstance, pages: Pages): void {
+  const icon = [...pages.assets.keys()].find((name) => /^icon-.*\.svg$/.test(name));
+  const link = '<link rel="manifest" href="./wallet/manifest.webmanifest" />';
+  const html = pages.html.wallet.replaceAll('"./assets/', '"./wallet/assets/').replace('</head>', `${link}</head>`);
+  app.get('/wallet', async (_, reply) => {
+    reply.header('content-security-policy', MANIFEST_POLICY).header('permissions-policy', 'camera=(self)');
+    return sendHtml(reply, html);
+  });
+  app.get('/wallet/manifest.webmanifest', async (_, reply) =>
+    reply
+      .header('cache-control', 'no-cache')
+      .type('application/manifest+json')
+      .send({
+        ...{ name: 'Wallet', short_name: 'Wallet', start_url: '../wallet', scope: '../wallet', display: 'standalone' },
+        ...{ background_color: '#fbfaf8', theme_color: '#fbfaf8' },
+        icons: icon ? [{ src: `assets/${icon}`, type: 'image/svg+xml', sizes: 'any' }] : [],
+      }),
+  );
+  registerAssets(app, '/wallet', pages);
 }
 
 /** One page for a path and every path below it: the page reads the address itself. */

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { CredentialCache, createAuthenticate } from './auth/authenticate.ts';
+import { RecipientTokens } from './auth/recipient-tokens.ts';
 import { UserTokens } from './auth/user-tokens.ts';
 import { startBackground } from './background.ts';
 import { checkBridgeContracts } from './bridge/cctp-bridge.ts';
@@ -108,6 +109,8 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       sandboxKeySet: sandbox && addresses.sandbox + sandbox.keySetPath,
       unboundUntil: config.unboundKeySetsUntil,
     });
+    const deploymentKey = await proofKey(db);
+    const recipientTokens = new RecipientTokens(deploymentKey);
     const health: Health = { stopping: false, hasUntrustedProxy: false };
     const modules = createModules({
       health,
@@ -120,10 +123,11 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       addresses,
       credentials,
       userTokens,
+      recipientTokens,
       waiters,
       requestLog,
       mailers,
-      proofKey: await proofKey(db),
+      proofKey: deploymentKey,
       development: isPlayMoneyAlone(config) ? owner : undefined,
       relayers: {
         production: config.relayers,
@@ -148,6 +152,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       authenticate: createAuthenticate({
         credentials,
         userTokens,
+        recipientTokens,
         db: db.control,
         site: config,
         operatorToken: config.operatorToken,

@@ -70,6 +70,8 @@ export async function scopeOf(fixture: ExampleFixture, code: string): Promise<Re
     ...(has('ownSku') && { ownSku: await newOwnSku(fixture) }),
     ...(has('member', 'sessionToken') && (await newMember(fixture))),
     ...(has('operator', 'operatorToken') && newOperator(fixture)),
+    ...(has('me', 'ownWallet', 'recipientToken', 'passkeyOfRecipient', 'recoveryCode') &&
+      (await newRecipient(fixture))),
   };
 }
 
@@ -81,6 +83,21 @@ async function newMember({ service, common }: ExampleFixture) {
   const baseUrl = String(common.baseUrl);
   const { token: sessionToken } = await signIn(service, 'OWNER');
   return { sessionToken, member: sdk.createMember({ baseUrl, sessionToken }) };
+}
+
+async function newRecipient(fixture: ExampleFixture) {
+  const { svc } = fixture;
+  const { code } = (await newGift(fixture)).gift;
+  const options = await svc.recipients.getRecipientWalletOptions({ code });
+  const { wallet } = await svc.recipients.prepareRecipientWallet({ code, options });
+  const { recipient: me, token } = await svc.recipients.createRecipientWallet({ code, wallet });
+  const recipientToken = token ?? '';
+  const passkeyOfRecipient = String(wallet.passkey?.id);
+  const { encryptKey: opener } = await svc.recipients.signInWithPasskey({ credentialId: passkeyOfRecipient });
+  const stored = await svc.getWallet({ externalUserId: me.id }, recipientToken);
+  const own = { externalUserId: me.id, wallet: stored, encryptKey: opener };
+  const { recoveryCode, wallet: ownWallet } = await svc.recipients.makeRecoveryCode(own, recipientToken);
+  return { me, ownWallet, opener, recipientToken, passkeyOfRecipient, recoveryCode };
 }
 
 function newOperator({ common }: ExampleFixture) {

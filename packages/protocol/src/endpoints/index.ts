@@ -4,6 +4,7 @@ import * as members from './members.ts';
 import * as operator from './operator.ts';
 import * as organization from './organization.ts';
 import * as purchases from './purchases.ts';
+import * as recipients from './recipients.ts';
 import * as settings from './settings.ts';
 import * as skus from './skus.ts';
 import * as transactions from './transactions.ts';
@@ -17,6 +18,7 @@ export const endpoints = {
   ...skus,
   ...purchases,
   ...gifts,
+  ...recipients,
   ...organization,
   ...settings,
   ...webhooks,

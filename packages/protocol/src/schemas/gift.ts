@@ -100,7 +100,11 @@ export const CreateGiftsBulk = Type.Object({
   amount: GiftAmount,
   ...giftChoices,
   recipients: Type.Array(
-    Type.Object({ email: Type.String({ format: 'email', maxLength: 254 }), code: Type.Optional(GiftCode) }),
+    Type.Object({
+      email: Type.String({ format: 'email', maxLength: 254 }),
+      code: Type.Optional(GiftCode),
+      language: Type.Optional(OneOf(['en', 'es'], { description: 'Of the mail; left out, it has both' })),
+    }),
     { minItems: 1, maxItems: MAX_BULK_RECIPIENTS },
   ),
 });
@@ -338,12 +342,24 @@ export const Claim = Type.Object(
         code: Type.String(),
         name: Type.String(),
         amount: Type.String(),
+        amountMxn: Type.Optional(Type.String({ description: 'About as many pesos; left out while there is no rate' })),
         token: Type.String(),
         chain: Type.String(),
       }),
     ),
-    orgName: Type.Optional(Type.String()),
+    orgName: Type.Optional(Type.String({ description: 'Left out for an unknown code' })),
     brand: Type.Optional(Brand),
+    startsAt: Type.Optional(Timestamp()),
+    expiresAt: Type.Optional(Nullable(Timestamp())),
+    wallet: Type.Optional(
+      Type.Object(
+        {
+          isOffered: Type.Boolean({ description: 'Whether this code can make a wallet that the gift is paid into' }),
+          appUrl: Nullable(Type.String({ description: "The organisation's own app, instead" })),
+        },
+        { description: 'For recipients without a wallet' },
+      ),
+    ),
     reason: Type.Optional(Type.String({ description: 'Why the code is not valid' })),
   },
   { title: 'Claim', examples: [{ valid: false, reason: 'Gift not found' }] },

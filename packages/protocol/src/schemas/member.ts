@@ -106,7 +106,7 @@ export const DevelopmentLink = Type.Object(
 );
 
 /** Of the WebAuthn API in JSON, as browsers give it. */
-const WebAuthnJson = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+export const WebAuthnJson = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 const transports = ['ble', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 const Challenge = Type.String({ description: 'Works once, for five minutes' });
 const Required = OneOf(['required']);

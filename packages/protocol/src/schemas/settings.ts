@@ -28,6 +28,16 @@ const settingFields = {
         'How much the gifts that are created with the public key alone may pay out, per UTC day; null: no limit',
     }),
   ),
+  recipientWallets: Type.Boolean({
+    description: 'Whether the claim page makes a wallet for recipients who have none. Wallets that exist go on',
+  }),
+  recipientAppUrl: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: 'Where recipients without a wallet are sent instead: your own app, by https',
+    }),
+  ),
 };
 
 export const Settings = Type.Object(
@@ -44,6 +54,8 @@ export const Settings = Type.Object(
         jwtUserClaim: 'sub',
         giftsNeedSecretKey: true,
         publicKeyGiftsDailyUsd: 100,
+        recipientWallets: true,
+        recipientAppUrl: null,
         updatedAt: '2026-11-02T18:20:11.000Z',
       },
     ],

@@ -116,11 +116,9 @@ const DeviceType = Type.String({ maxLength: 64 });
 
 /** Constructors of known account classes take a few felts. */
 const MAX_CALLDATA = 256;
-export const CreateWallet = Type.Object({
-  externalUserId: ExternalUserId("Your own user's identifier"),
+/** Of a wallet that its owner has signed for. */
+export const signedWalletFields = {
   publicKey: AddressText('The account contract address'),
-  walletType: NewWalletType,
-  chain: ChainName,
   userSignature: Type.Object({ r: Felt(), s: Felt(), recovery: Type.Integer() }),
   typedData: TypedData,
   encryptedPrivateKey: Ciphertext("The private key, encrypted with the user's encryption key"),
@@ -133,6 +131,13 @@ export const CreateWallet = Type.Object({
       description: 'Of the constructor: [public key] for SVC, [0, public key, 1] for READY',
     }),
   }),
+};
+
+export const CreateWallet = Type.Object({
+  externalUserId: ExternalUserId("Your own user's identifier"),
+  walletType: NewWalletType,
+  chain: ChainName,
+  ...signedWalletFields,
   ifNone: Type.Optional(
     Type.Boolean({
       default: false,

@@ -222,6 +222,8 @@ export async function authentication(
   bearerToken?: BearerToken,
 ): Promise<Record<string, string>> {
   if (access === 'none') return {};
+  // Browsers name their page themselves; a script names the page that it stands for.
+  if (access === 'sign-in') return { origin: new URL(client.baseUrl).origin };
   if (client.credential) return client.credential;
   const key = { 'x-api-key': client.publicKey };
   if (access === 'public') return key;

@@ -83,6 +83,37 @@ export async function resealKey(
   return { privateKey, envelope: await sealWith(dataKey, slots, { privateKey, address }, runtime) };
 }
 
+export interface EncryptKeyToAdd<W extends SvcWallet = SvcWallet> {
+  readonly externalUserId: string;
+  readonly wallet: W;
+  /** Opens the wallet, now and afterwards. */
+  readonly encryptKey: string;
+  /** Opens it too, from now on. */
+  readonly newEncryptKey: string;
+}
+
+/** Adds a secret that opens the wallet; all others go on. */
+export async function addEncryptKey<W extends SvcWallet>(
+  client: Client,
+  { externalUserId, wallet, encryptKey, newEncryptKey }: EncryptKeyToAdd<W>,
+  bearerToken?: BearerToken,
+): Promise<W> {
+  const secret = readEncryptKey(newEncryptKey);
+  const boundTo = readAddress(wallet.publicKey, 'wallet.publicKey');
+  const opened = await openEnvelope({ envelope: wallet.encryptedPrivateKey, encryptKey, boundTo });
+  const address = hex64(boundTo);
+  const { runtime } = client;
+  const slot = await wrap(opened.dataKey, secret, address, { runtime, stretching: DEFAULT_STRETCHING });
+  const { privateKey, dataKey } = opened;
+  const envelope = await sealWith(dataKey, [...opened.slots, slot], { privateKey, address }, runtime);
+  const encryptKeys = [encryptKey, newEncryptKey];
+  return storeResealedKey(
+    client,
+    { externalUserId, wallet, privateKey, envelope, encryptKeys, details: {} },
+    bearerToken,
+  );
+}
+
 /** An encryptKey may have several slots; all are removed. */
 async function slotsOfOthers({ slots, opened }: OpenedEnvelope, encryptKey: string, address: string): Promise<Slot[]> {
   const secret = parseEncryptKey(encryptKey);

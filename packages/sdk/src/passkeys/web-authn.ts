@@ -34,7 +34,14 @@ interface PrfInput {
 export interface Credential {
   readonly rawId: ArrayBuffer;
   readonly authenticatorAttachment?: string | null;
+  readonly response?: CredentialResponse;
   getClientExtensionResults(): { readonly prf?: PrfOutput };
+}
+
+/** Bytes by name; a registration also tells how the authenticator is reached. */
+export interface CredentialResponse {
+  readonly [name: string]: unknown;
+  getTransports?(): readonly string[];
 }
 
 export interface PrfOutput {

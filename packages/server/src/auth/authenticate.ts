@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Access, ApiError, type Environment, type ErrorCode } from '@svc/protocol';
+import { type Access, ApiError, type Environment, type ErrorCode, recipientMayCall } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { Logger } from 'pino';
 import { DEPLOYMENT } from '../audit-log.ts';
@@ -11,6 +11,7 @@ import { hashSecret, looksLikeKey } from '../organizations/api-keys.ts';
 import type { EnvironmentRow, KeyRow } from '../organizations/organization-store.ts';
 import * as store from '../organizations/organization-store.ts';
 import { hasSessionCookie, memberCaller, requireOwnOrigin, type SessionAuthenticator } from './member-session.ts';
+import { isRecipientToken, type RecipientTokens } from './recipient-tokens.ts';
 import { UnguessedTokenError, type UserTokens } from './user-tokens.ts';
 
 /** Tokens of the larger identity providers stay under 4 kB. */
@@ -19,6 +20,7 @@ export const MAX_TOKEN_LENGTH = 6_144;
 export interface Authenticator extends SessionAuthenticator {
   readonly credentials: CredentialCache;
   readonly userTokens: UserTokens;
+  readonly recipientTokens: RecipientTokens;
   /** Undefined: operators sign in. */
   readonly operatorToken: string | undefined;
 }
@@ -38,7 +40,7 @@ export function createAuthenticate(authenticator: Authenticator): Authenticate {
     if (!hasKey && headers.cookie !== undefined && hasSessionCookie(headers, authenticator.site)) {
       return memberCaller(authenticator, guard, headers);
     }
-    return keyCaller(authenticator, access, headers);
+    return keyCaller(authenticator, guard, headers);
   };
 }
 
@@ -62,7 +64,8 @@ function operatorCaller({ operatorToken }: Authenticator, headers: IncomingHttpH
 
 const isForMembers = ({ access }: Guard): boolean => access === 'session' || access === 'operator';
 
-async function keyCaller(authenticator: Authenticator, access: Access, headers: IncomingHttpHeaders): Promise<Caller> {
+async function keyCaller(authenticator: Authenticator, guard: Guard, headers: IncomingHttpHeaders): Promise<Caller> {
+  const { access } = guard;
   const publicKey = headers['x-api-key'];
   const bearer = readBearer(headers.authorization);
   requireCredentials(access, publicKey !== undefined, bearer !== undefined);
@@ -76,13 +79,20 @@ async function keyCaller(authenticator: Authenticator, access: Access, headers: 
     }
     return toCaller(known, known, 'public key');
   }
-  if (bearer.startsWith('sk_')) {
+  if (bearer.startsWith('sk_') && access !== 'recipient') {
     const secret = await secretKeyOf(authenticator, bearer);
     if (known && !isSameEnvironment(known, secret)) throw new ApiError('invalid_api_key');
     return { ...toCaller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
   }
   if (access === 'secret' || access === 'either' || !known) throw new ApiError('secret_key_required');
-  return toCaller(known, known, 'user token', await userOf(authenticator, known, bearer));
+  const settings = await settingsOf(authenticator, known);
+  if (access === 'recipient' && !isRecipientToken(bearer)) throw new ApiError('recipient_required');
+  if (isRecipientToken(bearer)) {
+    const { externalUserId, walletAddress } = await authenticator.recipientTokens.read(bearer, settings);
+    if (!recipientMayCall(guard)) throw new ApiError('secret_key_required');
+    return { ...toCaller(known, known, 'user token', externalUserId), walletAddress };
+  }
+  return toCaller(known, known, 'user token', await authenticator.userTokens.externalUserId(bearer, settings));
 }
 
 function requireCredentials(access: Access, hasPublicKey: boolean, hasBearer: boolean): void {
@@ -132,10 +142,6 @@ async function secretKeyOf(authenticator: Authenticator, value: string): Promise
 function requireActive(row: KeyRow | undefined): KeyRow {
   if (!row || row.revoked_at !== null) throw new ApiError('invalid_api_key');
   return row;
-}
-
-async function userOf(authenticator: Authenticator, key: KeyRow, token: string): Promise<string> {
-  return authenticator.userTokens.externalUserId(token, await settingsOf(authenticator, key));
 }
 
 async function settingsOf(authenticator: Authenticator, key: KeyRow): Promise<EnvironmentRow> {

@@ -39,6 +39,8 @@ const settings = (change: Partial<EnvironmentRow> = {}): EnvironmentRow => ({
   gifts_need_secret_key: false,
   notification_email: null,
   public_key_gifts_daily_micros: null,
+  recipient_wallets: true,
+  recipient_app_url: null,
   ...change,
 });
 

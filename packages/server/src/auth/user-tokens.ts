@@ -1,4 +1,4 @@
-import { ApiError, type Environment } from '@svc/protocol';
+import { ApiError, type Environment, RECIPIENT_PREFIX } from '@svc/protocol';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { EnvironmentRow } from '../organizations/organization-store.ts';
 import { type AddressGuard, trusted } from '../outbound/address-guard.ts';
@@ -52,6 +52,10 @@ export class UserTokens {
     const subject = payload[settings.jwt_user_claim];
     if (typeof subject !== 'string' || subject.length === 0 || subject.length > MAX_SUBJECT_LENGTH) {
       throw new UnguessedTokenError(`its claim "${settings.jwt_user_claim}" is not a user identifier.`);
+    }
+    // They sign in at the service; a provider where people choose their name must not stand in for them.
+    if (subject.startsWith(RECIPIENT_PREFIX)) {
+      throw new UnguessedTokenError(`user identifiers that begin with ${RECIPIENT_PREFIX} are reserved.`);
     }
     if (subject.includes('\0') || !subject.isWellFormed()) {
       throw new UnguessedTokenError('its user identifier is not valid text.');

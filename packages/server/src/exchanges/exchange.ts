@@ -21,6 +21,7 @@ export interface Exchange {
   /** Throws `invalid_request` and `rate_unavailable`. */
   usdAmount(amount: CurrencyAmount): Promise<UsdMicros>;
   ratesOfLast(minutes: number, environment: Environment): Promise<readonly RateInForce[]>;
+  mxnPerUsd(environment: Environment): Promise<MxnPerUsd>;
 }
 
 const MAX_AMOUNT_MICROS = BigInt(MAX_CURRENCY_AMOUNT) * 10n ** BigInt(USD_DECIMALS);
@@ -34,6 +35,7 @@ export function createExchange(rates: Readonly<Record<Environment, Rates>>): Exc
       return mxnToUsd(micros, mxnPerUsd);
     },
     ratesOfLast: (minutes, environment) => rates[environment].ofLast(minutes),
+    mxnPerUsd: async (environment) => (await rates[environment].current()).mxnPerUsd,
   };
 }
 
@@ -88,6 +90,11 @@ export function crossRate(mxnPerEuro: bigint, usdPerEuro: bigint): MxnPerUsd {
 
 export function mxnToUsd(amount: MxnMicros, rate: MxnPerUsd): UsdMicros {
   return divideRounded(amount * ONE, rate);
+}
+
+/** In hundredths of a peso, to show. */
+export function usdToCentavos(amount: UsdMicros, rate: MxnPerUsd): bigint {
+  return divideRounded(amount * rate, ONE * 10_000n);
 }
 
 // Half away from zero, as `round(numeric)` in SQL. Amounts are never negative here.

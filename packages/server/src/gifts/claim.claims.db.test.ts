@@ -54,6 +54,9 @@ describe('a claim', () => {
         valid: true,
         gift: { code, name, amount: '0.5', token: 'USDC', chain: 'STARKNET' },
         orgName: 'Test',
+        startsAt: expect.any(String),
+        expiresAt: expect.any(String),
+        wallet: { isOffered: true, appUrl: null },
       });
     }
   });
@@ -68,11 +71,13 @@ describe('a claim', () => {
     const reasons = await Promise.all(
       [inactive, coming, expired, used].map(async ({ gift }) => (await get(gift.code)).json()),
     );
+    const times = { orgName: 'Test', startsAt: expect.any(String), expiresAt: expect.anything() };
+    for (const reason of reasons) reason.expiresAt ??= 'never';
     expect(reasons).toEqual([
-      { valid: false, reason: 'Gift is not active' },
-      { valid: false, reason: 'Gift has not started yet' },
-      { valid: false, reason: 'Gift has expired' },
-      { valid: false, reason: 'Gift redemption limit reached' },
+      { valid: false, ...times, reason: 'Gift is not active' },
+      { valid: false, ...times, reason: 'Gift has not started yet' },
+      { valid: false, ...times, reason: 'Gift has expired' },
+      { valid: false, ...times, reason: 'Gift redemption limit reached' },
     ]);
   });
 

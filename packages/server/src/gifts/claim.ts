@@ -8,6 +8,7 @@ import {
   parseSolanaAddress,
   parseStarknetAddress,
   type RedeemChain,
+  type UsdMicros,
   unparsed,
   usdToNumber,
 } from '@svc/protocol';
@@ -33,6 +34,8 @@ export interface ClaimDeps {
   readonly proofs: ClaimProofs;
   readonly waiters: RedeemWaiters;
   readonly publicUrl: string;
+  /** To show beside the amount; undefined while there is no rate. */
+  readonly pesos?: ((environment: Environment, amount: UsdMicros) => Promise<string | undefined>) | undefined;
   readonly now?: () => number;
 }
 
@@ -85,19 +88,35 @@ function bridgingAnswer(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
 type ClaimGift = typeof endpoints.claimGift;
 
 export async function claimGift(
-  deps: Pick<ClaimDeps, 'codes' | 'publicUrl' | 'now'>,
+  deps: Pick<ClaimDeps, 'codes' | 'publicUrl' | 'pesos' | 'now'>,
   request: Pick<Call<ClaimGift>, keyof Visitor | 'params'>,
 ): Promise<Answer<ClaimGift>> {
   const gift = await findByCode(deps, request, request.params.code);
   const refusal = refusalOf(gift, (deps.now ?? Date.now)());
-  if (refusal || !gift) return { valid: false, reason: catalogue[refusal ?? 'gift_not_found'].message };
-  const { code, name, amount, orgName } = gift;
-  const brand = toBrand(gift, deps.publicUrl);
+  if (!gift) return { valid: false, reason: catalogue.gift_not_found.message };
+  const shown = shownWith(gift, deps.publicUrl);
+  if (refusal) return { valid: false, reason: catalogue[refusal].message, ...shown };
+  const { code, name, amount } = gift;
+  const amountMxn = await deps.pesos?.(gift.environment, amount);
   return {
     valid: true,
-    gift: { code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' },
-    orgName,
+    gift: {
+      ...{ code, name, amount: formatUsd(amount), token: 'USDC', chain: 'STARKNET' },
+      ...(amountMxn !== undefined && { amountMxn }),
+    },
+    ...shown,
+    wallet: { isOffered: gift.offersWallet && gift.appUrl === null, appUrl: gift.appUrl },
+  };
+}
+
+/** Whoever has a code that exists may know whose it is and when it counts. */
+function shownWith(gift: ClaimedGift, publicUrl: string) {
+  const brand = toBrand(gift, publicUrl);
+  return {
+    orgName: gift.orgName,
     ...(brand && { brand }),
+    startsAt: gift.startsAt.toISOString(),
+    expiresAt: gift.expiresAt?.toISOString() ?? null,
   };
 }
 
@@ -249,6 +268,9 @@ export const keyOfCode = (code: string): string => (CODE.test(code) ? codeKey(co
 
 export interface ClaimedGift extends GiftRecord, BrandRow {
   readonly orgName: string;
+  /** Whether recipients without a wallet get one. */
+  readonly offersWallet: boolean;
+  readonly appUrl: string | null;
 }
 
 export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, { client, proofOfWork }: Visitor, code: string) {
@@ -257,9 +279,12 @@ export function findByCode({ codes }: Pick<ClaimDeps, 'codes'>, { client, proofO
 
 function giftByCode(code: string): Sql {
   return sql`
-    select ${giftColumns}, organizations.name as "orgName", ${brandColumns}
+    select ${giftColumns}, organizations.name as "orgName", ${brandColumns},
+           environments.recipient_wallets as "offersWallet", environments.recipient_app_url as "appUrl"
       from gifts
       join organizations on organizations.id = gifts.organization_id
+      join environments on environments.organization_id = gifts.organization_id
+       and environments.environment = gifts.environment
       left join branding on branding.organization_id = gifts.organization_id and branding.environment = gifts.environment
      where gifts.code_key = ${keyOfCode(code)} and gifts.deleted_at is null`;
 }

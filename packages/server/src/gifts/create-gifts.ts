@@ -108,8 +108,9 @@ export async function createGiftsBulk(
     await countPublicKeyGifts(tx, caller, amount * BigInt(newGifts.length), deps.now);
     const gifts = await storeGifts(tx, caller, newGifts, deps.newCode);
     const { organizationId, environment } = caller;
-    const mails = gifts.map((gift): GiftMail => {
-      const content = contentOf(gift, organization.name, deps.publicUrl);
+    const mails = gifts.map((gift, index): GiftMail => {
+      const language = body.recipients[index]?.language;
+      const content = { ...contentOf(gift, organization.name, deps.publicUrl), ...(language && { language }) };
       return {
         organizationId,
         environment,

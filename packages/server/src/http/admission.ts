@@ -6,6 +6,7 @@ import { TurnQueue } from '../util/semaphore.ts';
 /** About a hundred times the work of a read. */
 const expensiveOperations: ReadonlySet<string> = new Set<keyof typeof endpoints>([
   'createWallet',
+  'createRecipientWallet',
   'executeSponsoredTransaction',
   'executeWalletUpgrade',
 ]);

@@ -10,6 +10,7 @@ import {
   type ParamsOf,
   type QueryOf,
   type Role,
+  type StarknetAddress,
 } from '@svc/protocol';
 import { type Db, type Sql, sql } from '@svc/store';
 
@@ -66,6 +67,8 @@ export interface Caller {
   readonly proof: 'public key' | 'secret key' | 'user token';
   /** Set for a user's token: the caller sees this user's data only. */
   readonly externalUserId: string | undefined;
+  /** Set for a recipient's token: the only wallet that it reaches. */
+  readonly walletAddress?: StarknetAddress;
   /** Set for a session, which counts as the secret key. */
   readonly member?: Member;
 }
@@ -175,6 +178,6 @@ export function publicKeyOf({ apiPublicKey }: Caller): string {
 }
 
 /** What of an endpoint decides who may call it. */
-export type Guard = Pick<Endpoint, 'access' | 'method' | 'role'>;
+export type Guard = Pick<Endpoint, 'access' | 'method' | 'role'> & Partial<Pick<Endpoint, 'operationId'>>;
 
 export type Authenticate = (guard: Guard, headers: IncomingHttpHeaders, ip: string) => Promise<Caller | undefined>;

@@ -7,12 +7,12 @@ import type { Member } from '../http/call.ts';
 import { newId } from '../util/ids.ts';
 
 /** Several hundred files: loaded with the first ceremony, not with the service. */
-const webauthn = () => import('@simplewebauthn/server');
+export const webauthn = () => import('@simplewebauthn/server');
 
 const CHALLENGE_MINUTES = 5;
 const MAX_PASSKEYS = 10;
 /** How long the browser waits for the person. */
-const CEREMONY_MS = 60_000;
+export const CEREMONY_MS = 60_000;
 
 /** The host name that passkeys are bound to, and the page that may use them. */
 export interface PasskeySite {
@@ -184,7 +184,7 @@ async function useChallenge(db: Db, challenge: string, sessionId: string | null)
   return used === 1;
 }
 
-async function verified<T extends { verified: boolean }>(verify: () => Promise<T>): Promise<T> {
+export async function verified<T extends { verified: boolean }>(verify: () => Promise<T>): Promise<T> {
   // The library throws for everything that is wrong with an answer, its form included.
   const result = await verify().catch((cause: unknown) => {
     throw new ApiError('invalid_passkey', undefined, { cause });
@@ -193,7 +193,7 @@ async function verified<T extends { verified: boolean }>(verify: () => Promise<T
   return result;
 }
 
-function required(site: PasskeySite | undefined): PasskeySite {
+export function required(site: PasskeySite | undefined): PasskeySite {
   if (!site) throw new ApiError('passkeys_unavailable');
   return site;
 }

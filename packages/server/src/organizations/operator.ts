@@ -63,8 +63,8 @@ function readChange(text: string): [SettingName, string | boolean | number | nul
   const [, word, value = ''] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
   const name = settingNames.find((known) => known === word);
   if (!name) throw new Error(`"${text}" is not a setting and its value.`);
-  if (name === 'giftsNeedSecretKey') {
-    if (value !== 'true' && value !== 'false') throw new Error('giftsNeedSecretKey must be true or false.');
+  if (name === 'giftsNeedSecretKey' || name === 'recipientWallets') {
+    if (value !== 'true' && value !== 'false') throw new Error(`${name} must be true or false.`);
     return [name, value === 'true'];
   }
   if (name === 'publicKeyGiftsDailyUsd') {

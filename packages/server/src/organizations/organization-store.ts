@@ -34,6 +34,8 @@ export interface EnvironmentRow {
   readonly gifts_need_secret_key: boolean;
   readonly notification_email: string | null;
   readonly public_key_gifts_daily_micros: bigint | null;
+  readonly recipient_wallets: boolean;
+  readonly recipient_app_url: string | null;
 }
 
 export interface StoredEnvironmentRow extends EnvironmentRow {
@@ -44,7 +46,7 @@ const keyColumns = sql`
   id, organization_id, environment, kind, public_key, prefix, last_four, created_at, revoked_at`;
 const environmentColumns = sql`
   organization_id, environment, jwks_url, jwt_issuer, jwt_audience, jwt_user_claim, gifts_need_secret_key,
-  notification_email, public_key_gifts_daily_micros, updated_at`;
+  notification_email, public_key_gifts_daily_micros, recipient_wallets, recipient_app_url, updated_at`;
 
 export function insertOrganization(db: Db, id: string, name: string): Promise<number> {
   return db.run(sql`
@@ -184,7 +186,8 @@ export async function updateEnvironment(db: Db, row: EnvironmentRow): Promise<bo
     set jwks_url = ${row.jwks_url}, jwt_issuer = ${row.jwt_issuer}, jwt_audience = ${row.jwt_audience},
         jwt_user_claim = ${row.jwt_user_claim}, gifts_need_secret_key = ${row.gifts_need_secret_key},
         notification_email = ${row.notification_email},
-        public_key_gifts_daily_micros = ${row.public_key_gifts_daily_micros}, updated_at = now()
+        public_key_gifts_daily_micros = ${row.public_key_gifts_daily_micros},
+        recipient_wallets = ${row.recipient_wallets}, recipient_app_url = ${row.recipient_app_url}, updated_at = now()
     where organization_id = ${row.organization_id} and environment = ${row.environment}`);
   return updated === 1;
 }

@@ -67,6 +67,8 @@ describe('settings of an environment', () => {
       jwtUserClaim: 'sub',
       giftsNeedSecretKey: false,
       publicKeyGiftsDailyUsd: null,
+      recipientWallets: true,
+      recipientAppUrl: null,
       updatedAt: expect.any(String),
     });
   });

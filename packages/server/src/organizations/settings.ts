@@ -25,6 +25,8 @@ const columns = {
   jwtAudience: 'jwt_audience',
   jwtUserClaim: 'jwt_user_claim',
   giftsNeedSecretKey: 'gifts_need_secret_key',
+  recipientWallets: 'recipient_wallets',
+  recipientAppUrl: 'recipient_app_url',
 } as const satisfies Record<string, keyof store.EnvironmentRow>;
 export type SettingName = keyof typeof columns | 'publicKeyGiftsDailyUsd';
 export const settingNames = [...Object.keys(columns), 'publicKeyGiftsDailyUsd'] as SettingName[];
@@ -46,7 +48,10 @@ export function faultOfSettings(
 ): string | undefined {
   const fault = findFault('body', endpoints.updateSettings.body, changes);
   if (fault) return fault.replace(/^body\.?/, '');
-  const { jwksUrl, publicKeyGiftsDailyUsd } = changes;
+  const { jwksUrl, publicKeyGiftsDailyUsd, recipientAppUrl } = changes;
+  if (typeof recipientAppUrl === 'string' && !isPageUrl(recipientAppUrl, options)) {
+    return 'recipientAppUrl must be the address of a page, by https';
+  }
   if (typeof publicKeyGiftsDailyUsd === 'number' && !parseUsd(publicKeyGiftsDailyUsd).ok) {
     return 'publicKeyGiftsDailyUsd must have at most 6 decimals';
   }
@@ -57,6 +62,13 @@ export function faultOfSettings(
   }
   const urlFault = faultOfTenantUrl(jwksUrl, options);
   return urlFault && `jwksUrl ${urlFault}`;
+}
+
+/** Browsers follow it, the service does not. */
+function isPageUrl(text: string, { allowLoopback }: TenantUrlOptions): boolean {
+  const { protocol, hostname, username, password } = URL.canParse(text) ? new URL(text) : new URL('none:');
+  const isLocal = allowLoopback === true && protocol === 'http:' && ['localhost', '127.0.0.1'].includes(hostname);
+  return (protocol === 'https:' || isLocal) && username === '' && password === '';
 }
 
 /** Answers the settings as they are then. An equal value is no change. */
@@ -123,6 +135,8 @@ function toSettings(row: store.StoredEnvironmentRow): Settings {
     giftsNeedSecretKey: row.gifts_need_secret_key,
     publicKeyGiftsDailyUsd:
       row.public_key_gifts_daily_micros === null ? null : usdToNumber(row.public_key_gifts_daily_micros),
+    recipientWallets: row.recipient_wallets,
+    recipientAppUrl: row.recipient_app_url,
     updatedAt: row.updated_at.toISOString(),
   };
 }

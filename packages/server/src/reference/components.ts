@@ -88,6 +88,7 @@ const schemes: Readonly<Record<string, { header: string; value: string }>> = {
   bearer: { header: 'Bearer', value: 'secret key or user token' },
   secretKey: { header: 'Bearer', value: 'secret key' },
   session: { header: 'Cookie', value: 'session of a member' },
+  recipientToken: { header: 'Bearer', value: "recipient's token" },
   operatorToken: { header: 'Bearer', value: 'OPERATOR_TOKEN' },
 };
 

@@ -35,6 +35,7 @@ describe('the reference page', () => {
       public: 'x-api-key public key',
       none: 'No credentials',
       'sign-in': 'No credentials',
+      recipient: "x-api-key public key and Bearer recipient's token",
       session: 'Cookie session of a member',
       operator: 'Cookie session of a member or Bearer OPERATOR_TOKEN',
     };

@@ -56,6 +56,7 @@ const credentials = {
   public: [publicKey],
   none: [],
   'sign-in': [],
+  recipient: [publicKey, 'Authorization: Bearer $RECIPIENT_TOKEN'],
   session: [session],
   operator: [session],
 };

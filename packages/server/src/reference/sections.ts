@@ -182,6 +182,7 @@ const headers: Readonly<Record<string, string>> = {
   publicKey: 'x-api-key: $PUBLIC_KEY',
   bearer: 'Authorization: Bearer $SECRET_KEY',
   secretKey: 'Authorization: Bearer $SECRET_KEY',
+  recipientToken: 'Authorization: Bearer $RECIPIENT_TOKEN',
   session: 'Cookie: svc_session=$SESSION',
 };
 

@@ -5,10 +5,12 @@ import {
   type Chain,
   type CreatedWallet,
   type endpoints,
+  RECIPIENT_PREFIX,
   type StarknetAddress,
   type WalletType,
 } from '@svc/protocol';
 import { constructorCalldata, type OutsideExecution, outsideExecutionTypedData, toHex } from '@svc/starknet';
+import type { Db } from '@svc/store';
 import type { StarknetNetwork } from '../chains/networks.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { type Caller, publicKeyOf } from '../http/call.ts';
@@ -35,11 +37,21 @@ interface Order {
   readonly signed: Signed;
   readonly proof: Caller['proof'];
   readonly ifNone: boolean;
+  readonly also: StoreWithWallet | undefined;
 }
 
+/** Runs in the transaction that stores the wallet and its deployment: all of it happens, or nothing. */
+export type StoreWithWallet = (tx: Db) => Promise<void>;
+
 /** One transaction deploys the account and runs the signed execution. A repetition answers the same wallet, also after expiry. */
-export async function createWallet(deps: WalletDeps, caller: Caller, body: Body): Promise<CreatedWallet> {
+export async function createWallet(
+  deps: WalletDeps,
+  caller: Caller,
+  body: Body,
+  also?: StoreWithWallet,
+): Promise<CreatedWallet> {
   const creation = readCreation(body);
+  requireOwnWallet(caller, body, creation, also);
   requireStarknet(body.chain);
   if (!mayActFor(caller, body.externalUserId)) throw new ApiError('other_user');
   const network = deps.networks.starknet(caller.environment);
@@ -53,7 +65,21 @@ export async function createWallet(deps: WalletDeps, caller: Caller, body: Body)
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
   const signed = { execution, signature: creation.signature, messageHash };
-  return send(deps, network, { wallet, signed, proof: caller.proof, ifNone: body.ifNone ?? false });
+  return send(deps, network, { wallet, signed, proof: caller.proof, ifNone: body.ifNone ?? false, also });
+}
+
+/** A recipient has one wallet: the one of the gift. The own token may only deploy that one again. */
+function requireOwnWallet(
+  { walletAddress }: Caller,
+  { externalUserId }: Body,
+  { address }: Creation,
+  also: StoreWithWallet | undefined,
+): void {
+  if (also) return;
+  if (walletAddress === undefined && externalUserId.startsWith(RECIPIENT_PREFIX)) {
+    refuse('body.externalUserId', `must not begin with ${RECIPIENT_PREFIX}: those are recipients of gifts`);
+  }
+  if (walletAddress !== undefined && walletAddress !== address) throw new ApiError('other_user');
 }
 
 function newWallet(
@@ -129,7 +155,7 @@ class WalletTakenError extends ApiError {
   }
 }
 
-async function relay(deps: WalletDeps, { wallet, signed, proof, ifNone }: Order, way: 'deploy' | 'adopt') {
+async function relay(deps: WalletDeps, { wallet, signed, proof, ifNone, also }: Order, way: 'deploy' | 'adopt') {
   const { db, networks, sponsor } = deps;
   const { environment, address, classHash, salt, constructorCalldata } = wallet;
   await requireSponsoredClass(db.reads, wallet, networks.starknet(environment), classHash);
@@ -140,6 +166,7 @@ async function relay(deps: WalletDeps, { wallet, signed, proof, ifNone }: Order,
     if (ifNone && (await store.walletOfType(tx, wallet, wallet.walletType))) throw new WalletTakenError();
     await keepFailedEncryption(tx, wallet, proof);
     if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTakenError();
+    await also?.(tx);
   };
   const { id, hash } = await sponsor.sponsor(
     { kind: 'wallet', environment, account: BigInt(address), deployment, ...signed, user: wallet },

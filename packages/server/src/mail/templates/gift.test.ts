@@ -19,6 +19,16 @@ describe('a gift mail', () => {
     }
   });
 
+  it("has one language alone, in both parts, where the recipient's is known", () => {
+    const spanish = giftMail({ ...content, language: 'es' });
+    expect(spanish.subject).toBe('Tu regalo de Tienda Azul: 25.50 USDC');
+    const english = giftMail({ ...content, language: 'en' });
+    expect(english.subject).toBe('Your gift from Tienda Azul: 25.50 USDC');
+    for (const part of [spanish.text, spanish.html]) expect(part).not.toMatch(/You have a gift|did not expect/);
+    for (const part of [english.text, english.html]) expect(part).not.toMatch(/regalo!|esperabas/);
+    expect(english.html).toContain('<html lang="en">');
+  });
+
   it.each([
     ['5', '5.00'],
     ['25.5', '25.50'],

@@ -20,10 +20,14 @@ export interface GiftContent {
   readonly amountUsd: string;
   readonly claimUrl: string;
   readonly orgName: string;
+  /** Of the recipient; undefined where it is not known: then the mail has both. */
+  readonly language?: 'en' | 'es' | undefined;
 }
 
 interface Words {
-  readonly language: string;
+  readonly language: 'en' | 'es';
+  readonly subject: (from: string, amount: string) => string;
+  readonly ignore: string;
   readonly title: string;
   readonly sentYou: string;
   /** Explains USDC. */
@@ -33,10 +37,11 @@ interface Words {
   readonly warning: string;
 }
 
-/** The recipient's language is unknown, so the mail has both. */
 const languages: readonly Words[] = [
   {
     language: 'es',
+    subject: (from, amount) => `Tu regalo de ${from}: ${amount}`,
+    ignore: 'Si no esperabas este correo, puedes ignorarlo.',
     title: '¡Tienes un regalo!',
     sentYou: 'te envió',
     dollars: 'dólares digitales',
@@ -46,6 +51,8 @@ const languages: readonly Words[] = [
   },
   {
     language: 'en',
+    subject: (from, amount) => `Your gift from ${from}: ${amount}`,
+    ignore: 'If you did not expect this mail, you can ignore it.',
     title: 'You have a gift!',
     sentYou: 'sent you',
     dollars: 'digital dollars',
@@ -54,12 +61,10 @@ const languages: readonly Words[] = [
     warning: 'This link is as good as money: whoever has it can take the gift. Do not share it.',
   },
 ];
-const IGNORE = [
-  'Si no esperabas este correo, puedes ignorarlo.',
-  'If you did not expect this mail, you can ignore it.',
-] as const;
 
-export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftContent, brand?: Brand): FilledTemplate {
+export function giftMail(content: GiftContent, brand?: Brand): FilledTemplate {
+  const { code, name, amountUsd, claimUrl, orgName, language } = content;
+  const spoken = languages.filter((words) => language === undefined || words.language === language);
   const gift: Gift = {
     from: senderName(orgName, brand),
     name: withoutLinks(oneLine(name, MAX_NAME_LENGTH)),
@@ -68,9 +73,11 @@ export function giftMail({ code, name, amountUsd, claimUrl, orgName }: GiftConte
     url: claimUrl,
   };
   return {
-    subject: `Tu regalo de ${gift.from}: ${gift.amount} / Your gift`,
-    text: [...languages.map((words) => textIn(words, gift)), IGNORE.join('\n')].join('\n\n---\n\n').concat('\n'),
-    html: page(gift, brand).text,
+    subject: subjectIn(spoken, gift),
+    text: [...spoken.map((words) => textIn(words, gift)), spoken.map(({ ignore }) => ignore).join('\n')]
+      .join('\n\n---\n\n')
+      .concat('\n'),
+    html: page(spoken, gift, brand).text,
   };
 }
 
@@ -80,6 +87,10 @@ interface Gift {
   readonly amount: string;
   readonly code: string;
   readonly url: string;
+}
+
+function subjectIn([first, ...others]: readonly Words[], { from, amount }: Gift): string {
+  return `${first?.subject(from, amount) ?? amount}${others.length > 0 ? ' / Your gift' : ''}`;
 }
 
 function withCents(amount: string): string {
@@ -99,13 +110,14 @@ ${code}: ${gift.code}
 
 ${warning}`;
 
-const page = (gift: Gift, brand: Brand | undefined): Html =>
+const page = (spoken: readonly Words[], gift: Gift, brand: Brand | undefined): Html =>
   framed({
     title: gift.amount,
-    preview: `${gift.from}: ${gift.amount}. ${languages.map(({ title }) => `${title} `).join('')}`,
-    sections: languages.map((words, index) => section(words, gift, buttonColors(brand), index > 0)),
+    preview: `${gift.from}: ${gift.amount}. ${spoken.map(({ title }) => `${title} `).join('')}`,
+    sections: spoken.map((words, index) => section(words, gift, buttonColors(brand), index > 0)),
     brand,
-    footer: html`<p style="margin:16px 8px 0;${FONT};font-size:13px;line-height:1.5;color:${MUTED}"><span lang="es">${IGNORE[0]}</span><br><span lang="en">${IGNORE[1]}</span></p>
+    ...(spoken[0] && { language: spoken[0].language }),
+    footer: html`<p style="margin:16px 8px 0;${FONT};font-size:13px;line-height:1.5;color:${MUTED}">${spoken.map((words, index) => html`${index > 0 && html`<br>`}<span lang="${words.language}">${words.ignore}</span>`)}</p>
 `,
   });
 

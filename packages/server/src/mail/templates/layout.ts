@@ -12,6 +12,7 @@ interface Framed {
   readonly sections: readonly Html[];
   readonly footer?: Html;
   readonly brand?: Brand | undefined;
+  readonly language?: 'en' | 'es';
 }
 
 /** Keeps the subject readable. */
@@ -43,8 +44,15 @@ const head = ({
 `;
 
 /** Tables and inline styles, for old mail programs. */
-export const framed = ({ title, preview, sections, footer, brand }: Framed): Html => html`<!doctype html>
-<html lang="es">
+export const framed = ({
+  title,
+  preview,
+  sections,
+  footer,
+  brand,
+  language = 'es',
+}: Framed): Html => html`<!doctype html>
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
