@@ -55,10 +55,20 @@ describe('a code that is not valid is explained in English and Spanish', () => {
 });
 
 describe('a redeem that is refused', () => {
+  it.each<[ClaimErrorCode, Scripted]>([
+    ['usedUp', refused(400, 'gift_limit_reached')],
+    ['expired', refused(400, 'gift_expired')],
+  ])('because the gift has ended leads to another code: %s', async (errorCode, answer) => {
+    const { page } = await visits.open({ prepare: (fake) => (fake.redeems = [answer]) });
+    await redeem('Starknet', starknet, page);
+    await page.getByText(en.errors[errorCode].body).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'I have another code' }).click();
+    await heading(page).getByText('Do you have a gift code?').waitFor();
+  });
+
   it.each<[ClaimErrorCode, Scripted, string]>([
     ['walletUsedUp', refused(400, 'gift_user_limit_reached'), 'Which network does your wallet use?'],
-    ['usedUp', refused(400, 'gift_limit_reached'), 'You have a gift!'],
-    ['expired', refused(400, 'gift_expired'), 'You have a gift!'],
     ['noSolana', refused(400, 'chain_not_configured'), 'Which network does your wallet use?'],
     ['addressRefused', refused(400, 'invalid_request'), 'Which network does your wallet use?'],
     ['payoutFailed', refused(500, 'payout_failed'), 'You have a gift!'],

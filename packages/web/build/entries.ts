@@ -1,6 +1,7 @@
 /** Each page with its HTML file. */
 export const entries = {
   claim: 'index.html',
+  wallet: 'wallet.html',
   dashboard: 'dashboard.html',
   explorer: 'explorer.html',
   home: 'home.html',

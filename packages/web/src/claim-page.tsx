@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { type Explorers, nameOf } from './claim/gift.ts';
-import type { Screen, ValidClaim } from './claim/screen.ts';
+import type { InvalidClaim, Screen, ValidClaim } from './claim/screen.ts';
 import { type ClaimActions, type ClaimDeps, useClaim } from './claim/use-claim.ts';
 import { CurrentStep, titleOf } from './current-step.tsx';
 import { chooseLanguage, type Language, languages, saveLanguage } from './language/language.ts';
@@ -31,7 +31,7 @@ export function ClaimPage({ code, client, storage, explorers }: ClaimPageProps):
         <LanguageSwitch language={language} onChange={change} />
       </header>
       <main>
-        <Shown screen={screen} actions={actions} code={code} />
+        <Shown screen={screen} actions={actions} code={code} deps={deps} />
       </main>
     </PageContext>
   );
@@ -39,8 +39,8 @@ export function ClaimPage({ code, client, storage, explorers }: ClaimPageProps):
 
 /** The logo of the gift's organisation, and its colours on the whole page. They stay once they are known. */
 function BrandMark({ screen }: { readonly screen: Screen }): ReactNode {
-  const [shown, setShown] = useState<ValidClaim | undefined>();
-  const claim = 'claim' in screen ? screen.claim : undefined;
+  const [shown, setShown] = useState<ValidClaim | InvalidClaim | undefined>();
+  const claim = ('claim' in screen && screen.claim) || ('about' in screen ? screen.about : undefined);
   useEffect(() => {
     if (claim) setShown(claim);
   }, [claim]);
@@ -75,16 +75,17 @@ interface ShownProps {
   readonly screen: Screen;
   readonly actions: ClaimActions;
   readonly code: string;
+  readonly deps: ClaimDeps;
 }
 
 /** The first screen of a visit does not take the focus. */
-function Shown({ screen, actions, code }: ShownProps): ReactNode {
+function Shown({ screen, actions, code, deps }: ShownProps): ReactNode {
   const name = screen.at === 'error' ? screen.errorCode : screen.at;
   const first = useRef(name);
   const { texts } = usePage();
   return (
     <Step key={name} title={titleOf(screen, texts)} takesFocus={name !== first.current}>
-      <CurrentStep screen={screen} actions={actions} code={code} />
+      <CurrentStep screen={screen} actions={actions} code={code} deps={deps} />
     </Step>
   );
 }

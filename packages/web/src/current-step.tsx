@@ -1,9 +1,12 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback } from 'react';
+import type { ClaimErrorCode } from './claim/errors.ts';
+import { nameOf } from './claim/gift.ts';
+import { deviceWallets } from './claim/saved-wallet.ts';
 import { chainNames, type Screen } from './claim/screen.ts';
-import type { ClaimActions } from './claim/use-claim.ts';
+import type { ClaimActions, ClaimDeps } from './claim/use-claim.ts';
 import type { Texts } from './language/texts.ts';
 import { AddressStep } from './steps/address-step.tsx';
-import { ChainStep } from './steps/chain-step.tsx';
+import { ChainStep, isOffered } from './steps/chain-step.tsx';
 import { CodeForm } from './steps/code-form.tsx';
 import { ConfirmStep } from './steps/confirm-step.tsx';
 import { DoneStep } from './steps/done-step.tsx';
@@ -11,14 +14,21 @@ import { ErrorStep } from './steps/error-step.tsx';
 import { GiftStep } from './steps/gift-step.tsx';
 import { usePage } from './steps/page-context.ts';
 import { SendingStep } from './steps/sending-step.tsx';
+import { MakingStep, NewWallet, WalletDoneStep } from './steps/wallet-steps.tsx';
 
 interface CurrentStepProps {
   readonly screen: Screen;
   readonly actions: ClaimActions;
   readonly code: string;
+  readonly deps: ClaimDeps;
 }
 
-export function CurrentStep({ screen, actions, code }: CurrentStepProps): ReactNode {
+export function CurrentStep({ screen, actions, code, deps }: CurrentStepProps): ReactNode {
+  const fail = useCallback(
+    (errorCode: ClaimErrorCode) =>
+      actions.show({ at: 'error', errorCode, ...('claim' in screen && { claim: screen.claim }) }),
+    [actions.show, screen],
+  );
   const { show, send, startAnother } = actions;
   switch (screen.at) {
     case 'enterCode':
@@ -30,10 +40,29 @@ export function CurrentStep({ screen, actions, code }: CurrentStepProps): ReactN
     case 'chain':
       return (
         <ChainStep
+          code={code}
+          wallet={screen.claim.wallet}
+          own={deviceWallets(deps.storage).find(({ orgName }) => orgName === nameOf(screen.claim))}
+          onNew={() => show({ ...screen, at: 'newWallet' })}
+          onOwn={(address) => show({ ...screen, at: 'confirm', chain: 'starknet', address })}
           onChoose={(chain) => show({ ...screen, at: 'address', chain, text: '' })}
           onBack={() => show({ ...screen, at: 'gift' })}
         />
       );
+    case 'newWallet':
+      return (
+        <NewWallet
+          client={deps.client}
+          code={code}
+          onReady={(draft) => actions.make(screen.claim, draft)}
+          onError={fail}
+          onBack={() => show({ ...screen, at: 'chain' })}
+        />
+      );
+    case 'making':
+      return <MakingStep />;
+    case 'walletDone':
+      return <WalletDoneStep wallet={screen.wallet} />;
     case 'address':
       return (
         <AddressStep
@@ -58,7 +87,16 @@ export function CurrentStep({ screen, actions, code }: CurrentStepProps): ReactN
     case 'done':
       return <DoneStep redeem={screen.redeem} onAgain={startAnother} />;
     case 'error':
-      return <ErrorStep {...screen} redeem={screen.redeem} code={code} onAction={() => recover(screen, actions)} />;
+      return (
+        <ErrorStep
+          {...screen}
+          redeem={screen.redeem}
+          about={screen.about}
+          hasWallet={deviceWallets(deps.storage).length > 0}
+          code={code}
+          onAction={() => recover(screen, actions)}
+        />
+      );
   }
 }
 
@@ -73,19 +111,28 @@ function CodeEntry(): ReactNode {
 }
 
 /** Resumes a stopped redeem, returns to the choice of chain, or looks the code up again. */
-function recover({ errorCode, redeem, claim }: Extract<Screen, { at: 'error' }>, actions: ClaimActions): void {
-  if (redeem && errorCode === 'unclear') actions.startAnother();
+function recover({ errorCode, redeem, wallet, claim }: Extract<Screen, { at: 'error' }>, actions: ClaimActions): void {
+  if (wallet) actions.resumeWallet(wallet, claim);
+  else if (redeem && errorCode === 'unclear') actions.startAnother();
   else if (redeem) actions.resume(redeem);
   else if (claim && CHOOSE_AGAIN.has(errorCode)) actions.show({ at: 'chain', claim });
   else actions.lookUpAgain();
 }
 
-const CHOOSE_AGAIN: ReadonlySet<string> = new Set(['noSolana', 'addressRefused', 'walletUsedUp']);
+const CHOOSE_AGAIN: ReadonlySet<string> = new Set([
+  'noSolana',
+  'addressRefused',
+  'walletUsedUp',
+  'noNewWallets',
+  'tooLate',
+]);
 
 export function titleOf(screen: Screen, texts: Texts): string {
   switch (screen.at) {
     case 'looking':
       return texts.looking;
+    case 'chain':
+      return isOffered(screen.claim.wallet) ? texts.chain.titleOffered : texts.chain.title;
     case 'address':
       return texts.address.title(chainNames[screen.chain]);
     case 'error':

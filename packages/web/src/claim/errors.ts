@@ -15,6 +15,8 @@ export type ClaimErrorCode =
   | 'addressRefused'
   | 'stuck'
   | 'unclear'
+  | 'noNewWallets'
+  | 'tooLate'
   | 'unknown';
 
 /** The API's reasons, verbatim. */

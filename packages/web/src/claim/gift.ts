@@ -1,12 +1,13 @@
 import type { RedeemChain } from '@svc/protocol';
 import { type Client, claimGift, SvcInputError } from '@svc/sdk';
 import { errorCodeOf, errorCodeOfReason } from './errors.ts';
-import type { Screen, ValidClaim } from './screen.ts';
+import type { InvalidClaim, Screen, ValidClaim } from './screen.ts';
 
 export async function lookUpGift(client: Client, code: string): Promise<Screen> {
   try {
     const claim = await claimGift(client, { code });
-    return claim.valid ? { at: 'gift', claim } : { at: 'error', errorCode: errorCodeOfReason(claim.reason) };
+    if (claim.valid) return { at: 'gift', claim };
+    return { at: 'error', errorCode: errorCodeOfReason(claim.reason), about: claim };
   } catch (error) {
     const errorCode = error instanceof SvcInputError ? 'notFound' : errorCodeOf(error);
     // The service rejects malformed codes as invalid; for the user they do not exist.
@@ -15,7 +16,8 @@ export async function lookUpGift(client: Client, code: string): Promise<Screen> 
 }
 
 /** Of the organisation, as it calls itself. */
-export const nameOf = ({ brand, orgName }: ValidClaim): string => brand?.name ?? orgName;
+export const nameOf = ({ brand, orgName }: Pick<ValidClaim | InvalidClaim, 'brand' | 'orgName'>): string =>
+  brand?.name ?? orgName ?? '';
 
 /** The last path segment; empty on a page without a code. */
 export function readCode(pathname: string): string {

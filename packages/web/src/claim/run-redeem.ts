@@ -69,7 +69,7 @@ const isTransientRead = (error: unknown) => isTransient(error) || errorCodeOf(er
 const burned = (hash: string | null) => (hash === null ? {} : { burnHash: hash });
 
 /** Retrying is safe: reads change nothing, and a redeem carries its idempotency key. */
-async function withRetries<T>(
+export async function withRetries<T>(
   client: Client,
   signal: AbortSignal,
   isRetryable: (error: unknown) => boolean,

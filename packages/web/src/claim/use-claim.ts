@@ -1,8 +1,9 @@
 import type { RedeemChain } from '@svc/protocol';
-import type { Client } from '@svc/sdk';
+import type { Client, NewRecipientWallet } from '@svc/sdk';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { followRedeem } from './follow-redeem.ts';
-import { lookUpGift } from './gift.ts';
+import { lookUpGift, nameOf } from './gift.ts';
+import { makeWallet } from './make-wallet.ts';
 import {
   deleteRedeem,
   type KeyValueStorage,
@@ -11,6 +12,7 @@ import {
   type SavedRedeem,
   saveRedeem,
 } from './saved-redeem.ts';
+import { loadWallet, newWalletOf, type SavedWallet, saveWallet } from './saved-wallet.ts';
 import type { Screen, ValidClaim } from './screen.ts';
 
 export interface ClaimDeps {
@@ -24,6 +26,9 @@ export interface ClaimActions {
   readonly lookUpAgain: () => void;
   readonly send: (claim: ValidClaim, chain: RedeemChain, walletAddress: string) => void;
   readonly resume: (redeem: SavedRedeem) => void;
+  /** Makes the wallet and has the gift paid into it. Another tab's wallet goes on instead. */
+  readonly make: (claim: ValidClaim, draft: NewRecipientWallet) => void;
+  readonly resumeWallet: (wallet: SavedWallet, claim?: ValidClaim) => void;
   /** Deletes the saved redeem only once the code proves valid for another: until then its receipt stays. */
   readonly startAnother: () => void;
 }
@@ -66,6 +71,28 @@ export function useClaim(deps: ClaimDeps): [Screen, ClaimActions] {
     [code, resume, deps, storage],
   );
 
+  const resumeWallet = useCallback(
+    (wallet: SavedWallet, claim?: ValidClaim) => {
+      show({ at: 'making', wallet });
+      start(async (signal) => {
+        const last = await makeWallet(wallet, { client, storage, signal, claim });
+        if (!signal.aborted) show(last);
+      });
+    },
+    [client, storage, start],
+  );
+
+  const make = useCallback(
+    (claim: ValidClaim, draft: NewRecipientWallet) => {
+      const { amount, token } = claim.gift;
+      const about = { code, draft, amount, token, orgName: nameOf(claim) };
+      const wallet = loadWallet(storage, code) ?? newWalletOf(about, client.runtime);
+      saveWallet(storage, wallet);
+      resumeWallet(wallet, claim);
+    },
+    [client, code, storage, resumeWallet],
+  );
+
   const startAnother = useCallback(() => {
     isLeaving.current = true;
     lookUpAgain();
@@ -75,9 +102,10 @@ export function useClaim(deps: ClaimDeps): [Screen, ClaimActions] {
   useEffect(() => {
     if (first.current.at === 'looking') lookUpAgain();
     if (first.current.at === 'sending') resume(first.current.redeem);
-  }, [resume, lookUpAgain]);
+    if (first.current.at === 'making') resumeWallet(first.current.wallet);
+  }, [resume, lookUpAgain, resumeWallet]);
 
-  return [screen, { show, lookUpAgain, send, resume, startAnother }];
+  return [screen, { show, lookUpAgain, send, resume, make, resumeWallet, startAnother }];
 }
 
 /** At most one task runs: starting one aborts the last, and unmounting aborts all. */
@@ -95,6 +123,8 @@ function useAbortableTask(): (work: (signal: AbortSignal) => Promise<void>) => v
 function firstScreen(code: string, storage: KeyValueStorage): Screen {
   if (code === '') return { at: 'enterCode' };
   const redeem = loadRedeem(storage, code);
+  const wallet = loadWallet(storage, code);
+  if (!redeem && wallet) return { at: wallet.status === 'SUCCESS' ? 'walletDone' : 'making', wallet };
   if (!redeem) return { at: 'looking' };
   return { at: redeem.status === 'SUCCESS' ? 'done' : 'sending', redeem };
 }

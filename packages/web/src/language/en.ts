@@ -17,21 +17,35 @@ export const en: Texts = {
   gift: {
     title: 'You have a gift!',
     from: (orgName) => `from ${orgName}`,
+    pesos: (amount) => `about ${amount}`,
+    until: (day) => `Collect it until ${day}`,
+    name: (from) => `A gift ${from}`,
+    begins: (from, day) => `A gift ${from}. It begins on ${day}.`,
+    ended: (from, day) => `A gift ${from}. It ended on ${day}.`,
     worth: 'USDC are digital dollars: 1 USDC is worth 1 US dollar.',
     button: 'Get my gift',
     note: 'It is free. You need a wallet app on your phone, and nobody will ask you for a password.',
+    noteNoApp: 'It is free. No wallet yet? We make you one in the next step.',
   },
   chain: {
     title: 'Which network does your wallet use?',
     body: 'Your wallet app shows its name, often at the top.',
+    titleOffered: 'Where shall your gift go?',
+    bodyOffered: 'Into a new wallet, or into the one that you have: its app shows the network, often at the top.',
+    none: 'I have no wallet',
+    noneBody: 'We make you one now, with your fingerprint, your face or your screen lock',
+    appBody: (host) => `Get one at ${host}`,
+    own: 'My wallet on this device',
+    ownBody: (address) => `The one that you made here: ${address}`,
     starknet: 'Arrives in a few seconds',
     solana: 'Takes about half a minute',
     whatTitle: 'What is a wallet, and which one do I have?',
     what: [
       'A wallet is an app that keeps digital money, like a purse on your phone.',
       'Ready and Braavos are wallets for Starknet. Phantom and Solflare are wallets for Solana.',
-      'If you have none yet, ask the person who sent you this gift, or someone you trust, to help you install one. The gift waits for you.',
+      'If you have none yet, you can make one here, or install one of the apps below. The gift waits for you.',
     ],
+    appsTitle: 'I want a wallet app of my own',
   },
   address: {
     title: (chain) => `Where is your ${chain} wallet?`,
@@ -99,6 +113,37 @@ export const en: Texts = {
     copied: 'Copied.',
     again: 'Use this code for another wallet',
   },
+  newWallet: {
+    title: 'Make your wallet',
+    body: 'Your phone or computer locks it with your fingerprint, your face or your screen lock. There is no password to remember. You confirm twice.',
+    button: 'Make my wallet',
+    busy: 'One moment…',
+    note: 'Only you can open it. Neither we nor the sender of the gift can.',
+    usePassphrase: 'Use a passphrase instead',
+    cancelled: 'It was not confirmed. Nothing was made. Try again, or use a passphrase.',
+    noPasskey: 'This device cannot lock a wallet with a fingerprint or face. Use a passphrase.',
+    weak: 'This is too easy to guess. Take four words that have nothing to do with each other.',
+    passphraseBody: 'Choose four words that have nothing to do with each other. You need them for every payment.',
+    passphrase: 'Your passphrase',
+    short: 'Take at least 8 characters.',
+    passphraseButton: 'Continue',
+    codeBody:
+      'Write this recovery code on paper. With it you open the wallet when you forget the passphrase or lose this device. Nobody can give you another one.',
+    codeLabel: 'Recovery code',
+    copyCode: 'Copy the code',
+    written: 'I have written it down',
+    codeButton: 'Make my wallet',
+  },
+  making: {
+    title: 'Your wallet is being made',
+    body: 'And your gift is on its way into it. This takes a few seconds.',
+  },
+  walletDone: {
+    title: 'Your gift is in your wallet!',
+    body: (amount) => `${amount} are yours. Keep them, send them or buy something with them.`,
+    open: 'Open my wallet',
+    note: 'You find your wallet on this device again at any time: keep this link.',
+  },
   errors: {
     notFound: {
       title: 'We do not know this code',
@@ -108,12 +153,12 @@ export const en: Texts = {
     expired: {
       title: 'This gift has expired',
       body: 'Its time is over, so it can no longer be collected. Ask the person who sent it for a new one.',
-      action: 'Check again',
+      action: 'I have another code',
     },
     usedUp: {
       title: 'This gift has been collected',
       body: 'All of it has been given out already. If that was not you, ask the person who sent it.',
-      action: 'Check again',
+      action: 'I have another code',
     },
     walletUsedUp: {
       title: 'This wallet has had this gift',
@@ -163,6 +208,16 @@ export const en: Texts = {
     unclear: {
       title: 'Please look into your wallet',
       body: 'We cannot see whether your gift was sent. If it is not in your wallet, begin again.',
+      action: 'Begin again',
+    },
+    noNewWallets: {
+      title: 'No new wallet just now',
+      body: 'The sender of this gift makes no more wallets at the moment. Nothing was taken. Use a wallet app, or try again tomorrow.',
+      action: 'Use another wallet',
+    },
+    tooLate: {
+      title: 'That took too long',
+      body: 'Nothing was made and your gift is still yours. Please begin again.',
       action: 'Begin again',
     },
     unknown: {

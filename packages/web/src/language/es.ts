@@ -17,21 +17,35 @@ export const es: Texts = {
   gift: {
     title: '¡Tienes un regalo!',
     from: (orgName) => `de ${orgName}`,
+    pesos: (amount) => `unos ${amount}`,
+    until: (day) => `Cóbralo antes del ${day}`,
+    name: (from) => `Un regalo ${from}`,
+    begins: (from, day) => `Un regalo ${from}. Empieza el ${day}.`,
+    ended: (from, day) => `Un regalo ${from}. Terminó el ${day}.`,
     worth: 'Los USDC son dólares digitales: 1 USDC vale 1 dólar.',
     button: 'Recibir mi regalo',
     note: 'Es gratis. Necesitas una app de billetera en tu teléfono, y nadie te pedirá una contraseña.',
+    noteNoApp: 'Es gratis. ¿No tienes billetera? Te hacemos una en el siguiente paso.',
   },
   chain: {
     title: '¿Qué red usa tu billetera?',
     body: 'Tu app de billetera muestra el nombre, casi siempre arriba.',
+    titleOffered: '¿A dónde mandamos tu regalo?',
+    bodyOffered: 'A una billetera nueva o a la que ya tienes: su app muestra la red, casi siempre arriba.',
+    none: 'No tengo billetera',
+    noneBody: 'Te hacemos una ahora, con tu huella, tu cara o el bloqueo de tu pantalla',
+    appBody: (host) => `Consigue una en ${host}`,
+    own: 'Mi billetera en este dispositivo',
+    ownBody: (address) => `La que hiciste aquí: ${address}`,
     starknet: 'Llega en unos segundos',
     solana: 'Tarda como medio minuto',
     whatTitle: '¿Qué es una billetera y cuál tengo?',
     what: [
       'Una billetera es una app que guarda dinero digital, como un monedero en tu teléfono.',
       'Ready y Braavos son billeteras de Starknet. Phantom y Solflare son billeteras de Solana.',
-      'Si todavía no tienes una, pide a quien te mandó el regalo, o a alguien de confianza, que te ayude a instalarla. El regalo te espera.',
+      'Si todavía no tienes una, puedes hacerla aquí o instalar una de las apps de abajo. El regalo te espera.',
     ],
+    appsTitle: 'Quiero una app de billetera propia',
   },
   address: {
     title: (chain) => `¿Dónde está tu billetera de ${chain}?`,
@@ -99,6 +113,34 @@ export const es: Texts = {
     copied: 'Copiado.',
     again: 'Usar este código para otra billetera',
   },
+  newWallet: {
+    title: 'Haz tu billetera',
+    body: 'Tu teléfono o computadora la cierra con tu huella, tu cara o el bloqueo de tu pantalla. No hay contraseña que recordar. Confirmas dos veces.',
+    button: 'Hacer mi billetera',
+    busy: 'Un momento…',
+    note: 'Solo tú la puedes abrir. Ni nosotros ni quien mandó el regalo podemos.',
+    usePassphrase: 'Mejor usar una frase secreta',
+    cancelled: 'No se confirmó. No se hizo nada. Inténtalo otra vez o usa una frase secreta.',
+    noPasskey: 'Este dispositivo no puede cerrar una billetera con huella o cara. Usa una frase secreta.',
+    weak: 'Es muy fácil de adivinar. Elige cuatro palabras que no tengan nada que ver entre sí.',
+    passphraseBody: 'Elige cuatro palabras que no tengan nada que ver entre sí. Las necesitas para cada pago.',
+    passphrase: 'Tu frase secreta',
+    short: 'Usa al menos 8 caracteres.',
+    passphraseButton: 'Continuar',
+    codeBody:
+      'Escribe este código de recuperación en papel. Con él abres la billetera si olvidas la frase o pierdes este dispositivo. Nadie te puede dar otro.',
+    codeLabel: 'Código de recuperación',
+    copyCode: 'Copiar el código',
+    written: 'Ya lo escribí',
+    codeButton: 'Hacer mi billetera',
+  },
+  making: { title: 'Estamos haciendo tu billetera', body: 'Y tu regalo va en camino. Tarda unos segundos.' },
+  walletDone: {
+    title: '¡Tu regalo está en tu billetera!',
+    body: (amount) => `${amount} son tuyos. Guárdalos, envíalos o compra algo con ellos.`,
+    open: 'Abrir mi billetera',
+    note: 'Siempre puedes volver a tu billetera en este dispositivo: guarda este enlace.',
+  },
   errors: {
     notFound: {
       title: 'No conocemos este código',
@@ -108,12 +150,12 @@ export const es: Texts = {
     expired: {
       title: 'Este regalo ya venció',
       body: 'Su tiempo terminó y ya no se puede cobrar. Pide uno nuevo a quien te lo mandó.',
-      action: 'Revisar otra vez',
+      action: 'Tengo otro código',
     },
     usedUp: {
       title: 'Este regalo ya se cobró',
       body: 'Ya se entregó todo. Si no fuiste tú, pregunta a quien te lo mandó.',
-      action: 'Revisar otra vez',
+      action: 'Tengo otro código',
     },
     walletUsedUp: {
       title: 'Esta billetera ya recibió este regalo',
@@ -163,6 +205,16 @@ export const es: Texts = {
     unclear: {
       title: 'Por favor revisa tu billetera',
       body: 'No podemos ver si tu regalo se envió. Si no está en tu billetera, empieza otra vez.',
+      action: 'Empezar otra vez',
+    },
+    noNewWallets: {
+      title: 'Por ahora no hay billeteras nuevas',
+      body: 'Quien mandó este regalo no hace más billeteras por el momento. No se tomó nada. Usa una app de billetera o inténtalo mañana.',
+      action: 'Usar otra billetera',
+    },
+    tooLate: {
+      title: 'Tardó demasiado',
+      body: 'No se hizo nada y tu regalo sigue siendo tuyo. Por favor empieza otra vez.',
       action: 'Empezar otra vez',
     },
     unknown: {

@@ -18,6 +18,15 @@ export const saveLanguage = (storage: KeyValueStorage, language: Language): void
 
 const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text);
 
+/** To the peso: the rate moves while it is read. */
+export function formatPesos(amount: string, locale: string): string {
+  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: Number(amount) < 10 ? 2 : 0 });
+  return `$${format.format(Number(amount))}\u00a0MXN`;
+}
+
+export const formatDay = (moment: string, locale: string): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(moment));
+
 /** `5` stays 5, `2.5` becomes 2.50. */
 export function formatAmount(amount: string, token: string, locale: string): string {
   const decimals = amount.includes('.') ? 2 : 0;

@@ -15,14 +15,36 @@ export interface Texts {
   readonly continue: string;
   readonly looking: string;
   readonly enterCode: { title: string; body: string; label: string; button: string; invalid: string };
-  readonly gift: { title: string; from: (orgName: string) => string; worth: string; button: string; note: string };
+  readonly gift: {
+    title: string;
+    from: (orgName: string) => string;
+    pesos: (amount: string) => string;
+    until: (day: string) => string;
+    /** On gifts that give nothing now: whose they are, and when they count. */
+    name: (from: string) => string;
+    begins: (from: string, day: string) => string;
+    ended: (from: string, day: string) => string;
+    worth: string;
+    button: string;
+    note: string;
+    noteNoApp: string;
+  };
   readonly chain: {
     title: string;
     body: string;
+    /** Where recipients without a wallet have a way on. */
+    titleOffered: string;
+    bodyOffered: string;
+    none: string;
+    noneBody: string;
+    appBody: (host: string) => string;
+    own: string;
+    ownBody: (address: string) => string;
     starknet: string;
     solana: string;
     whatTitle: string;
     what: readonly string[];
+    appsTitle: string;
   };
   readonly address: {
     title: (chain: string) => string;
@@ -82,6 +104,28 @@ export interface Texts {
     copied: string;
     again: string;
   };
+  readonly newWallet: {
+    title: string;
+    body: string;
+    button: string;
+    busy: string;
+    note: string;
+    usePassphrase: string;
+    cancelled: string;
+    noPasskey: string;
+    weak: string;
+    passphraseBody: string;
+    passphrase: string;
+    short: string;
+    passphraseButton: string;
+    codeBody: string;
+    codeLabel: string;
+    copyCode: string;
+    written: string;
+    codeButton: string;
+  };
+  readonly making: { title: string; body: string };
+  readonly walletDone: { title: string; body: (amount: string) => string; open: string; note: string };
   readonly errors: Readonly<Record<ClaimErrorCode, ErrorText>>;
   readonly reference: string;
 }

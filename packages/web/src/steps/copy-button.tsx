@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { usePage } from './page-context.ts';
 
 /** Where the clipboard is blocked, the text can still be selected by hand. */
-export function CopyButton({ text }: { readonly text: string }): ReactNode {
+export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }): ReactNode {
   const { texts } = usePage();
   const [copied, setCopied] = useState(false);
   const copy = () =>
@@ -13,7 +13,7 @@ export function CopyButton({ text }: { readonly text: string }): ReactNode {
   return (
     <p className="copy">
       <button type="button" className="quiet" onClick={copy}>
-        {texts.done.copy}
+        {label ?? texts.done.copy}
       </button>
       <span role="status">{copied ? texts.done.copied : ''}</span>
     </p>

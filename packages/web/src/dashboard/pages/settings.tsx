@@ -146,15 +146,23 @@ function GiftForm({ settings }: { settings: Settings }) {
     initial: {
       giftsNeedSecretKey: settings.giftsNeedSecretKey,
       publicKeyGiftsDailyUsd: daily === null ? '' : String(daily),
+      recipientWallets: settings.recipientWallets,
+      recipientAppUrl: settings.recipientAppUrl ?? '',
     },
     check: ({ publicKeyGiftsDailyUsd: amount }) =>
       amount === '' || (AMOUNT.test(amount) && Number(amount) <= MAX_AMOUNT)
         ? {}
         : { publicKeyGiftsDailyUsd: text.settings.dailyWrong },
-    onSubmit: ({ giftsNeedSecretKey, publicKeyGiftsDailyUsd: amount }) =>
-      update({ giftsNeedSecretKey, publicKeyGiftsDailyUsd: amount === '' ? null : Number(amount) }),
+    onSubmit: ({ giftsNeedSecretKey, publicKeyGiftsDailyUsd: amount, recipientWallets, recipientAppUrl }) =>
+      update({
+        giftsNeedSecretKey,
+        publicKeyGiftsDailyUsd: amount === '' ? null : Number(amount),
+        recipientWallets,
+        recipientAppUrl: recipientAppUrl.trim() || null,
+      }),
   });
   const { value, onChange } = form.field('giftsNeedSecretKey');
+  const wallets = form.field('recipientWallets');
   return (
     <FormCard title={text.settings.gifts} description={text.settings.giftsIntro} form={form}>
       <SwitchField
@@ -170,6 +178,21 @@ function GiftForm({ settings }: { settings: Settings }) {
         hint={text.settings.dailyHint}
         before="$"
         inputMode="decimal"
+        autoComplete="off"
+        disabled={!session.can('DEVELOPER')}
+      />
+      <SwitchField
+        label={text.settings.wallets}
+        hint={text.settings.walletsHint}
+        checked={wallets.value}
+        onChange={wallets.onChange}
+        disabled={!session.can('DEVELOPER')}
+      />
+      <TextField
+        {...form.field('recipientAppUrl')}
+        label={text.settings.appUrl}
+        hint={text.settings.appUrlHint}
+        type="url"
         autoComplete="off"
         disabled={!session.can('DEVELOPER')}
       />

@@ -27,6 +27,11 @@ export const words = defineWords({
       daily: 'Daily limit with the public key',
       dailyHint: 'What gifts created with the public key alone may pay out in a UTC day. Empty: no limit.',
       dailyWrong: 'An amount of at most 1,000,000 with up to six decimals.',
+      wallets: 'Make wallets for recipients who have none',
+      walletsHint:
+        'The claim page makes one with a passkey. Its deployment counts on your sponsored gas. Wallets that exist go on.',
+      appUrl: 'Your own app for recipients',
+      appUrlHint: 'An https address. The claim page sends recipients without a wallet there instead.',
       elsewhere: 'More settings',
       links: {
         users: 'Key set of your users',
@@ -104,6 +109,11 @@ export const words = defineWords({
       daily: 'Límite diario con la llave pública',
       dailyHint: 'Lo que pueden pagar en un día UTC los regalos creados solo con la llave pública. Vacío: sin límite.',
       dailyWrong: 'Un importe de hasta 1,000,000 con seis decimales como máximo.',
+      wallets: 'Hacer billeteras para quienes no tienen',
+      walletsHint:
+        'La página de cobro hace una con una llave de acceso. Su despliegue cuenta en tu gas patrocinado. Las que existen siguen.',
+      appUrl: 'Tu propia app para quienes reciben',
+      appUrlHint: 'Una dirección https. La página de cobro manda ahí a quienes no tienen billetera.',
       elsewhere: 'Más ajustes',
       links: {
         users: 'Conjunto de llaves de tus usuarios',

@@ -1,0 +1,167 @@
+import { type Client, getTransactionStatus, SvcConnectionError, transfer } from '@svc/sdk';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { checkAddress, cleanAddress } from '../claim/address.ts';
+import { Scanner } from '../scan/scanner.tsx';
+import { AddressText } from '../steps/address-field.tsx';
+import { useWords } from '../ui/language.ts';
+import { Confirm, fromDecimal, toDecimal, useAmounts, useTask, useWallet } from './context.tsx';
+import { useBalance } from './home.tsx';
+import { clientOf, type Opened, ownWallet } from './session.ts';
+import { words } from './words.ts';
+
+interface Order {
+  readonly address: string;
+  readonly raw: bigint;
+}
+
+type Stage = { readonly at: 'form' } | ({ readonly at: 'check' | 'sent' | 'arrived' | 'unclear' } & Order);
+
+export function Send(): ReactNode {
+  const text = useWords(words);
+  const { baseUrl, ends } = useWallet();
+  const { usdc } = useAmounts();
+  const [stage, setStage] = useState<Stage>({ at: 'form' });
+  const [draft, setDraft] = useState({ address: '', amount: '' });
+  const task = useTask(ends);
+  if (stage.at === 'form') {
+    return <Form draft={draft} onDraft={setDraft} onNext={(order) => setStage({ at: 'check', ...order })} />;
+  }
+  const amount = usdc(stage.raw);
+  const send = async ({ session, encryptKey }: Opened) => {
+    const client = clientOf(baseUrl, session);
+    const wallet = await ownWallet(client, session);
+    const order = { amount: toDecimal(stage.raw), token: 'USDC', recipient: stage.address } as const;
+    try {
+      const hash = await transfer(client, { encryptKey, wallet, ...order });
+      setStage({ ...stage, at: 'sent' });
+      if (await isAccepted(client, hash)) setStage({ ...stage, at: 'arrived' });
+    } catch (error) {
+      // The answer was lost, perhaps not the payment: trying again could pay twice.
+      if (!(error instanceof SvcConnectionError)) throw error;
+      setStage({ ...stage, at: 'unclear' });
+    }
+  };
+  if (stage.at === 'check') {
+    return (
+      <>
+        <h2>{text.check}</h2>
+        <dl className="card">
+          <dt>{text.youSend}</dt>
+          <dd>{amount}</dd>
+          <dt>{text.recipient}</dt>
+          <dd>
+            <AddressText text={stage.address} />
+          </dd>
+        </dl>
+        <p>{text.warning}</p>
+        <Confirm label={text.confirm} task={task} onOpened={send} />
+        <button type="button" className="quiet" disabled={task.isBusy} onClick={() => setStage({ at: 'form' })}>
+          {text.change}
+        </button>
+      </>
+    );
+  }
+  if (stage.at === 'unclear') return <p role="status">{text.unclear}</p>;
+  return (
+    <>
+      <div className="tick" aria-hidden="true">
+        ✓
+      </div>
+      <h2>{text.sentTitle}</h2>
+      <p role="status">{stage.at === 'arrived' ? text.arrived(amount) : text.sentBody(amount)}</p>
+    </>
+  );
+}
+
+const POLL_MS = 1_000;
+const MAX_POLLS = 60;
+
+/** Through the service: the page may not ask other hosts. False where it is not known in time; the history tells later. */
+async function isAccepted(client: Client, hash: string): Promise<boolean> {
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
+    const { status } = await getTransactionStatus(client, { hash }).catch(() => ({ status: 'UNKNOWN' }));
+    if (status.startsWith('ACCEPTED')) return true;
+    if (status === 'REVERTED') return false;
+    await client.runtime.sleep(POLL_MS);
+  }
+  return false;
+}
+
+interface FormProps {
+  readonly draft: { readonly address: string; readonly amount: string };
+  readonly onDraft: (draft: { address: string; amount: string }) => void;
+  readonly onNext: (order: Order) => void;
+}
+
+function Form({ draft, onDraft, onNext }: FormProps): ReactNode {
+  const text = useWords(words);
+  const { session } = useWallet();
+  const { raw: balance } = useBalance();
+  const { usdc } = useAmounts();
+  const [isScanning, setScanning] = useState(false);
+  const [problem, setProblem] = useState<'badAddress' | 'badAmount' | 'tooMuch' | 'own'>();
+  const take = (found: string) => {
+    setScanning(false);
+    onDraft({ ...draft, address: cleanAddress(found) });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const check = checkAddress(draft.address, 'starknet');
+    const raw = fromDecimal(draft.amount);
+    if (check.state !== 'right') return setProblem('badAddress');
+    if (BigInt(check.address) === BigInt(session.recipient.walletAddress)) return setProblem('own');
+    if (raw === undefined) return setProblem('badAmount');
+    if (balance !== undefined && raw > balance) return setProblem('tooMuch');
+    onNext({ address: check.address, raw });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <label htmlFor="address">{text.to}</label>
+      <textarea
+        id="address"
+        rows={3}
+        value={draft.address}
+        onChange={(event) => onDraft({ ...draft, address: event.target.value })}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={200}
+        aria-invalid={problem === 'badAddress' || problem === 'own'}
+      />
+      <div className="row">
+        <button type="button" onClick={() => void navigator.clipboard?.readText?.().then(take, () => undefined)}>
+          {text.paste}
+        </button>
+        <button type="button" aria-expanded={isScanning} onClick={() => setScanning(!isScanning)}>
+          {text.scan}
+        </button>
+      </div>
+      {isScanning && <Scanner onText={take} onClose={() => setScanning(false)} />}
+      <label htmlFor="amount" className="spaced">
+        {text.amount}
+      </label>
+      <input
+        id="amount"
+        inputMode="decimal"
+        value={draft.amount}
+        onChange={(event) => onDraft({ ...draft, amount: event.target.value })}
+        autoComplete="off"
+        aria-invalid={problem === 'badAmount' || problem === 'tooMuch'}
+      />
+      {balance !== undefined && (
+        <p className="note">
+          {text.balance}: {usdc(balance)}{' '}
+          <button type="button" className="quiet" onClick={() => onDraft({ ...draft, amount: toDecimal(balance) })}>
+            {text.all}
+          </button>
+        </p>
+      )}
+      <p className="feedback wrong" role="status">
+        {problem ? text[problem] : ''}
+      </p>
+      <button type="submit" className="main">
+        {text.continue}
+      </button>
+    </form>
+  );
+}

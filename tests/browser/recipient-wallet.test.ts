@@ -1,0 +1,313 @@
+import { sql } from '@svc/store';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Owner } from '../support/app.ts';
+import { eventually } from '../support/eventually.ts';
+import { type AnyService, TestService } from '../support/service.ts';
+import { type AuthenticatorOptions, addAuthenticator } from './support/authenticator.ts';
+import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
+import { button, desktop, expectAccessible, heading, phone, shows } from './support/dashboard.ts';
+
+/** Keys are stretched and blocks are waited for, on a busy machine. */
+const STORY_LIMIT_MS = 120_000;
+/** From the press that opens the link to the money in the wallet, machine time. */
+const GOAL_MS = 15_000;
+
+let service: AnyService;
+let browser: Browser;
+let origin: string;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([TestService.shared(), openChromium()]);
+  origin = `http://localhost:${new URL(service.server.origin).port}`;
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+interface Device {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+interface DeviceOptions extends AuthenticatorOptions {
+  readonly locale?: string;
+  /** False: no authenticator at all. */
+  readonly hasPasskeys?: boolean;
+}
+
+async function newDevice({ locale = 'en-US', hasPasskeys = true, ...options }: DeviceOptions = {}): Promise<Device> {
+  const context = await browser.newContext({ viewport: phone, locale, reducedMotion: 'reduce' });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  if (hasPasskeys) await addAuthenticator(page, options);
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== origin)
+      complaints.push(request.url());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text());
+    }
+  });
+  return { context, page, complaints };
+}
+
+async function mailedLink(email: string): Promise<string> {
+  const { mails } = await eventually(
+    () => service.sandbox.ask<{ mails: { id: string }[] }>(`/mailbox?to=${encodeURIComponent(email)}`),
+    (found) => found.mails.length > 0,
+  );
+  const { text } = await service.sandbox.ask<{ text: string }>(`/mailbox/${mails[0]?.id}`);
+  return new URL(/https?:\/\/\S+\/claim\/\S+/.exec(text)?.[0] ?? '').pathname;
+}
+
+const newGift = (changes: object = {}) => service.app.gift({ amount: 10, ...changes });
+const balanceOf = (page: Page) => page.locator('[data-balance]');
+const shownBalance = (page: Page, raw: string) => page.locator(`[data-balance="${raw}"]`).waitFor();
+
+async function toNewWallet(page: Page, path: string, words: { get: string; none: string }): Promise<void> {
+  await page.goto(origin + path);
+  await button(page, words.get).click();
+  await page.getByRole('button', { name: words.none }).click();
+}
+const english = { get: 'Get my gift', none: 'I have no wallet' };
+
+describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
+  it('goes from the mail to a wallet, to a bought top-up, and opens it again on a second device', async () => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const recipients = [{ email, language: 'en' }];
+    expect((await service.app.post('/gifts/bulk', { name: 'Summer', amount: 20, recipients })).status).toBe(201);
+    const link = await mailedLink(email);
+    const { page, complaints } = await newDevice();
+
+    const openedAt = performance.now();
+    await page.goto(origin + link);
+    await shows(page, 'You have a gift!');
+    expect(await page.getByText('$370').textContent()).toContain('MXN');
+    await button(page, 'Get my gift').click();
+    await page.getByRole('button', { name: 'I have no wallet' }).click();
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your gift is in your wallet!');
+    const tookMs = performance.now() - openedAt;
+    process.stdout.write(`From the link to the money in the wallet: ${Math.round(tookMs)} ms\n`);
+    expect(tookMs).toBeLessThan(GOAL_MS);
+
+    await page.getByRole('link', { name: 'Open my wallet' }).click();
+    await shownBalance(page, '20000000');
+    await page.getByText('Received').first().waitFor();
+
+    await button(page, 'Buy').click();
+    await page.getByLabel('What do you want to buy?').fill('recarga de $100');
+    await page
+      .getByRole('button', { name: /Telcel: recarga de \$100/ })
+      .first()
+      .click();
+    await page.locator('#reference').fill('5512345678');
+    await button(page, 'Continue').click();
+    await button(page, 'Yes, buy it').click();
+    await page.getByText('Number of the purchase').waitFor();
+    await button(page, 'To my wallet').click();
+    await page.getByText('5512345678').waitFor();
+
+    await button(page, 'Back it up').click();
+    await page.getByText('Make a recovery code').first().click();
+    await button(page, 'Make a recovery code').click();
+    const code = (await page.locator('.recovery code').textContent()) ?? '';
+    expect(code).toMatch(/^([0-9A-Z]{4}-){6}[0-9A-Z]{4}$/);
+
+    const second = await newDevice();
+    await second.page.goto(`${origin}/wallet`);
+    await button(second.page, 'I have a recovery code').click();
+    await second.page.getByLabel('Your recovery code').fill(code.toLowerCase());
+    await button(second.page, 'Open with the code').click();
+    await balanceOf(second.page).waitFor();
+    const left = await eventually(
+      async () => (await balanceOf(second.page).getAttribute('data-balance')) ?? '',
+      (raw) => raw !== '' && raw !== '20000000',
+    );
+    const friend = new Owner().address;
+    await button(second.page, 'Send').click();
+    await second.page.getByLabel('To which Starknet address?').fill(friend);
+    await second.page.getByLabel('How many USDC?').fill('1.25');
+    await button(second.page, 'Continue').click();
+    await button(second.page, 'Yes, send it').click();
+    await second.page.getByText('have arrived').waitFor();
+    expect(await service.app.balance(friend, 'USDC')).toBe(1_250_000n);
+    await button(second.page, 'To my wallet').click();
+    await shownBalance(second.page, String(BigInt(left) - 1_250_000n));
+    expect([...complaints, ...second.complaints]).toEqual([]);
+  });
+
+  it('without passkeys takes a passphrase and a recovery code, and opens the wallet with them, in Spanish', async () => {
+    const { code } = await newGift();
+    const { page, complaints } = await newDevice({ locale: 'es-MX', hasPrf: false });
+    await toNewWallet(page, `/claim/${code}`, { get: 'Recibir mi regalo', none: 'No tengo billetera' });
+    await shows(page, 'Haz tu billetera');
+    await button(page, 'Hacer mi billetera').click();
+    await page.getByText('Este dispositivo no puede cerrar una billetera').waitFor();
+    await page.getByLabel('Tu frase secreta').fill('tres gatos azules cantan');
+    await button(page, 'Continuar').click();
+    await page.locator('.recovery code').waitFor({ timeout: 60_000 });
+    expect(await button(page, 'Hacer mi billetera').isDisabled()).toBe(true);
+    await expectAccessible(page, 'claim-recovery-code');
+    await page.getByLabel('Ya lo escribí').check();
+    await button(page, 'Hacer mi billetera').click();
+    await shows(page, '¡Tu regalo está en tu billetera!');
+    await page.getByRole('link', { name: 'Abrir mi billetera' }).click();
+    await shownBalance(page, '10000000');
+    await button(page, 'Respaldo y más').click();
+    await page.getByText('Exportar la clave').click();
+    const form = page.locator('details', { hasText: 'Exportar la clave' });
+    await form.getByLabel('Tu frase secreta').fill('otra frase que no es');
+    await form.getByRole('button', { name: 'Mostrar la clave' }).click();
+    await form.getByText('Esta frase no abre la billetera.').waitFor({ timeout: 60_000 });
+    await form.getByLabel('Tu frase secreta').fill('tres gatos azules cantan');
+    await form.getByRole('button', { name: 'Mostrar la clave' }).click();
+    await form.getByText(/^0x[0-9a-f]{64}$/).waitFor({ timeout: 60_000 });
+    expect(complaints).toEqual([]);
+  });
+
+  it('loses nothing and is paid once when the answer is lost and the tab is closed', async () => {
+    const gift = await newGift();
+    const { page, context } = await newDevice();
+    await context.route('**/wallet', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await toNewWallet(page, `/claim/${gift.code}`, english);
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your wallet is being made');
+    await eventually(
+      () => service.db.rows(sql`select from gift_redeems where gift_id = ${gift.id}`),
+      (rows) => rows.length === 1,
+    );
+    await page.close();
+    await context.unroute('**/wallet');
+    const again = await context.newPage();
+    await again.goto(`${origin}/claim/${gift.code}`);
+    await shows(again, 'Your gift is in your wallet!');
+    const paid = await service.db.rows<{ address: string }>(sql`
+      select address from gift_redeems where gift_id = ${gift.id}`);
+    expect(paid).toHaveLength(1);
+    expect(await service.app.balance(paid[0]?.address ?? '', 'USDC')).toBe(10_000_000n);
+  });
+
+  it('keeps the gift while the network is down, and gets it afterwards', async () => {
+    const gift = await newGift();
+    const { page, context } = await newDevice();
+    await toNewWallet(page, `/claim/${gift.code}`, english);
+    await button(page, 'Make my wallet').waitFor();
+    await context.route('**/v1/**', (route) => route.abort('internetdisconnected'));
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'No connection');
+    await context.unroute('**/v1/**');
+    await button(page, 'Try again').click();
+    await button(page, 'Get my gift').click();
+    await page.getByRole('button', { name: 'I have no wallet' }).click();
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your gift is in your wallet!');
+  });
+
+  it('follows a slow chain to the end', async () => {
+    const gift = await newGift();
+    const { page, context } = await newDevice();
+    await context.route('**/wallet', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      const response = await route.fetch();
+      const body = (await response.json()) as { giftRedeem: object };
+      const giftRedeem = { ...body.giftRedeem, status: 'PENDING', transactionHash: null };
+      await route.fulfill({ response, json: { ...body, giftRedeem } });
+    });
+    await toNewWallet(page, `/claim/${gift.code}`, english);
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your wallet is being made');
+    await shows(page, 'Your gift is in your wallet!');
+  });
+
+  it('is told when the code was used meanwhile, and makes no empty wallet', async () => {
+    const gift = await newGift({ maxRedeems: 1, maxRedeemsPerUser: 1 });
+    const { page } = await newDevice();
+    await toNewWallet(page, `/claim/${gift.code}`, english);
+    await button(page, 'Make my wallet').waitFor();
+    const elsewhere = { walletAddress: new Owner().address, chain: 'starknet' };
+    expect((await service.app.post(`/gifts/claim/${gift.code}/redeem`, elsewhere)).status).toBe(201);
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'This gift has been collected');
+    expect(await page.getByRole('link', { name: 'I have another code' }).isVisible()).toBe(true);
+    const made = await service.db.rows(sql`
+      select from recipients join gift_redeems r on r.id = redeem_id where r.gift_id = ${gift.id}`);
+    expect(made).toEqual([]);
+  });
+
+  it('who does not confirm is not stuck', async () => {
+    const gift = await newGift();
+    const { page } = await newDevice({ isUserVerified: false });
+    await toNewWallet(page, `/claim/${gift.code}`, english);
+    await button(page, 'Make my wallet').click();
+    await page.getByText(/not confirmed|cannot lock a wallet/).waitFor();
+    expect(await heading(page).textContent()).toBe('Make your wallet');
+  });
+});
+
+describe('the pages of a recipient', { timeout: STORY_LIMIT_MS }, () => {
+  it('are accessible in both colours, on a phone and a desktop; who deletes the data is asked about the money', async () => {
+    const gift = await newGift({ expiresAt: '2099-01-01' });
+    await service.app.patch('/organization/branding', { name: 'Tienda Azul', color: '#0b5a9d' });
+    const { page, complaints } = await newDevice();
+    const everywhere = async (name: string) => {
+      for (const viewport of [phone, desktop]) {
+        await page.setViewportSize(viewport);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await expectAccessible(page, name);
+        }
+      }
+    };
+    await page.goto(`${origin}/claim/${gift.code}`);
+    await shows(page, 'You have a gift!');
+    await everywhere('claim-gift');
+    await button(page, 'Get my gift').click();
+    await page.getByRole('button', { name: 'I have no wallet' }).waitFor();
+    await everywhere('claim-choice');
+    await page.getByRole('button', { name: 'I have no wallet' }).click();
+    await button(page, 'Make my wallet').waitFor();
+    await everywhere('claim-new-wallet');
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your gift is in your wallet!');
+    await everywhere('claim-wallet-done');
+    await page.getByRole('link', { name: 'Open my wallet' }).click();
+    await shownBalance(page, '10000000');
+    await page.getByText('Received').first().waitFor();
+    await everywhere('wallet-home');
+    for (const [name, shown] of [
+      ['Receive', 'Copy the address'],
+      ['Send', 'Scan a QR code'],
+      ['Buy', 'What do you want to buy?'],
+      ['Backup and more', 'Delete my data'],
+    ] as const) {
+      await button(page, name).click();
+      await page.getByText(shown).first().waitFor();
+      await everywhere(`wallet-${name.toLowerCase().replaceAll(' ', '-')}`);
+      if (name !== 'Backup and more') await button(page, 'To my wallet').click();
+    }
+    await page.getByText('Delete my data').click();
+    await button(page, 'Delete everything').click();
+    await page.getByText('There is money in the wallet.').waitFor();
+    await page.getByLabel('I have the key').check();
+    await button(page, 'Delete everything').click();
+    await shows(page, 'Open your wallet');
+    await everywhere('wallet-sign-in');
+    expect(complaints).toEqual([]);
+  });
+
+  it('can be installed', async () => {
+    const reply = await fetch(`${service.server.origin}/wallet/manifest.webmanifest`);
+    expect(await reply.json()).toMatchObject({ display: 'standalone', start_url: '../wallet' });
+  });
+});
