@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   formatUsd,
   type Parsed,
@@ -27,11 +28,14 @@ const MAX_NODES = 5;
 /** A dozen fills a block; their nonces are independent. */
 const MAX_RELAYERS = 64;
 
+/** `NAME_FILE` names a file with the value of `NAME`: secret managers hand secrets over as files. */
+const FILE_SUFFIX = '_FILE';
+
 /** Reads environment variables and collects every problem, so that one start reports all of them. */
 export class VariableReader {
   readonly #env: Record<string, string | undefined>;
   readonly #problems: string[] = [];
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, string | undefined>();
 
   constructor(env: Record<string, string | undefined>) {
     this.#env = env;
@@ -39,8 +43,23 @@ export class VariableReader {
 
   /** An empty variable counts as unset: that is what `NAME= npm start` means. */
   text(name: string): string | undefined {
-    this.#known.add(name);
-    return this.#env[name]?.trim() || undefined;
+    if (!this.#known.has(name)) this.#known.set(name, this.#read(name));
+    return this.#known.get(name);
+  }
+
+  #read(name: string): string | undefined {
+    const value = this.#env[name]?.trim() || undefined;
+    const fileName = name + FILE_SUFFIX;
+    const file = this.#env[fileName]?.trim();
+    if (!file) return value;
+    if (value !== undefined) return this.#refuse(fileName, `must not be set besides ${name}`);
+    try {
+      const text = readFileSync(file, 'utf8').trim();
+      return text || this.#refuse(fileName, 'must name a file that is not empty');
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
+      return this.#refuse(fileName, `must name a file that can be read (${code})`);
+    }
   }
 
   integer(name: string, fallback: number, min: number, max: number): number {
@@ -143,7 +162,7 @@ export class VariableReader {
   }
 
   needed(name: string, problem: string): void {
-    if (this.text(name) === undefined) this.#refuse(name, problem);
+    if (!this.#isSet(name)) this.#refuse(name, problem);
   }
 
   refuse(name: string, problem: string): void {
@@ -152,7 +171,7 @@ export class VariableReader {
 
   /** Refuses those that are missing while others of the list are set. */
   together(names: readonly string[]): void {
-    const missing = names.filter((name) => this.text(name) === undefined);
+    const missing = names.filter((name) => !this.#isSet(name));
     if (missing.length === names.length) return;
     for (const name of missing) this.#refuse(name, `must be set too: ${names.join(', ')} go together`);
   }
@@ -165,11 +184,14 @@ export class VariableReader {
 
   /** Variables that nothing reads and that differ from a known name by a slip, or carry our prefix. Call it after the last read. */
   misspelled(readElsewhere: readonly string[]): string[] {
-    const known = [...this.#known];
-    const unknown = Object.keys(this.#env).filter((name) => !this.#known.has(name) && !readElsewhere.includes(name));
-    return unknown.flatMap((name) => {
-      const meant = known.find((other) => other.length >= MIN_SLIP_LENGTH && editDistance(name, other) <= MAX_SLIPS);
-      if (meant !== undefined) return [`${name} is not a setting. Is ${meant} meant?`];
+    const known = [...this.#known.keys()];
+    const isKnown = (name: string) => this.#known.has(name) || readElsewhere.includes(name);
+    return Object.keys(this.#env).flatMap((name) => {
+      const suffix = name.endsWith(FILE_SUFFIX) ? FILE_SUFFIX : '';
+      const setting = name.slice(0, name.length - suffix.length);
+      if (isKnown(name) || this.#known.has(setting)) return [];
+      const meant = known.find((other) => other.length >= MIN_SLIP_LENGTH && editDistance(setting, other) <= MAX_SLIPS);
+      if (meant !== undefined) return [`${name} is not a setting. Is ${meant}${suffix} meant?`];
       return name.startsWith('SVC_') ? [`${name} is not a setting.`] : [];
     });
   }
@@ -177,6 +199,11 @@ export class VariableReader {
   finish(): void {
     if (this.#problems.length > 0)
       throw new ConfigError(`The configuration is not usable:\n${this.#problems.join('\n')}`);
+  }
+
+  /** Also where its file cannot be read, which is a problem of its own. */
+  #isSet(name: string): boolean {
+    return this.text(name) !== undefined || Boolean(this.#env[name + FILE_SUFFIX]?.trim());
   }
 
   // The value may be a secret, so the message names only the variable.
