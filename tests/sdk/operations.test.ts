@@ -101,6 +101,7 @@ const additions = [
   'recipients.getRecipient',
   'recipients.addRecipientPasskey',
   'recipients.makeRecoveryCode',
+  'recipients.deployRecipientWallet',
   'recipients.deleteRecipient',
   'getOrganization',
   'listLedger',

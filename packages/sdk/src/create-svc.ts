@@ -166,6 +166,7 @@ const recipientOperations = (on: Bind) => ({
   getRecipient: on(recipients.getRecipient),
   addRecipientPasskey: on(recipients.addRecipientPasskey),
   makeRecoveryCode: on(recipients.makeRecoveryCode),
+  deployRecipientWallet: on(recipients.deployRecipientWallet),
   deleteRecipient: on(recipients.deleteRecipient),
 });
 

@@ -220,6 +220,7 @@ export {
   createRecipientWallet,
   type DeleteRecipientParams,
   deleteRecipient,
+  deployRecipientWallet,
   type ExportKeyParams,
   exportPrivateKey,
   getRecipient,

@@ -10,7 +10,7 @@ import { newRecoveryCode, readRecoveryCode } from './keys/recovery-code.ts';
 import { openWalletKey, sealProven } from './keys/seal.ts';
 import { requireStrongEncryptKey } from './keys/strength.ts';
 import { assertPasskey, createSignInPasskey } from './passkeys/sign-in-passkey.ts';
-import { deployment, newAccount, padAddress, signPrepared, walletClassOf } from './wallets.ts';
+import { accountOf, deployment, newAccount, padAddress, signCreation, signPrepared, walletClassOf } from './wallets.ts';
 
 type Options = AnswerOf<typeof endpoints.getRecipientWalletOptions>;
 
@@ -257,6 +257,35 @@ export async function makeRecoveryCode<W extends SvcWallet>(
     bearerToken,
   });
   return { recoveryCode, wallet: changed, recipient };
+}
+
+/**
+ * Deploys the account of a recipient's wallet where its deployment failed; the service pays the gas. Where it is deployed, or on its way,
+ * nothing happens. The money is at the address in any case.
+ *
+ * @example
+ * await svc.recipients.deployRecipientWallet({ externalUserId: me.id, wallet: ownWallet, encryptKey: opener }, recipientToken);
+ */
+export async function deployRecipientWallet(
+  client: Client,
+  { externalUserId, wallet, encryptKey }: BackUpParams,
+  bearerToken?: BearerToken,
+): Promise<void> {
+  const privateKey = await openWalletKey({ wallet, encryptKey });
+  const account = accountOf(privateKey, await walletClassOf(client, 'SVC'), 'SVC');
+  const creation = { chain: 'STARKNET', walletType: 'SVC', account, classHash: undefined } as const;
+  const signed = await signCreation(client, creation, bearerToken);
+  const { publicKey, encryptedPrivateKey } = wallet;
+  await request<typeof endpoints.createWallet>(client, {
+    route: 'POST /svc-wallets',
+    access: 'both',
+    body: {
+      ...{ externalUserId, chain: 'STARKNET', walletType: 'SVC', publicKey, encryptedPrivateKey },
+      ...signed,
+      deploymentData: deployment(account),
+    },
+    bearerToken,
+  });
 }
 
 export interface ExportKeyParams {

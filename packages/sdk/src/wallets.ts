@@ -206,7 +206,7 @@ interface Creation {
 }
 
 /** The owner signs an empty execution: it proves the key and allows nothing else. */
-async function signCreation(
+export async function signCreation(
   client: Client,
   { chain, walletType, account, classHash }: Creation,
   bearerToken?: BearerToken,
@@ -250,7 +250,10 @@ export interface NewAccount {
 
 /** A new key and the address of its account, computed here so that the service cannot choose it. */
 export function newAccount(classHash: bigint, walletType: WalletType, runtime: Runtime): NewAccount {
-  const privateKey = newPrivateKey(runtime);
+  return accountOf(newPrivateKey(runtime), classHash, walletType);
+}
+
+export function accountOf(privateKey: bigint, classHash: bigint, walletType: WalletType): NewAccount {
   const publicKey = starkKey(privateKey);
   const calldata = constructorCalldata(walletType, publicKey);
   const address = contractAddress({ salt: publicKey, classHash, constructorCalldata: calldata, deployer: 0n });

@@ -10,7 +10,7 @@ import {
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useWords } from '../ui/language.ts';
 import { Confirm, useAmounts, useTask, useWallet } from './context.tsx';
-import { clientOf, type Opened, ownWallet } from './session.ts';
+import { clientOf, type Opened, payingWallet } from './session.ts';
 import { words } from './words.ts';
 
 interface Order {
@@ -33,7 +33,7 @@ export function Buy(): ReactNode {
   const [unfinished, setUnfinished] = useState(() => readState(storage.getItem(key)));
   const buy = async ({ session: fresh, encryptKey }: Opened, resume?: PurchaseState) => {
     const client = clientOf(baseUrl, fresh);
-    const wallet = await ownWallet(client, fresh);
+    const wallet = await payingWallet(client, { session: fresh, encryptKey });
     const asked = resume
       ? { skuId: resume.purchase.skuId, skuReference: resume.purchase.skuReference }
       : { skuId: order?.sku.id ?? '', skuReference: order?.reference ?? '', currencyAmount: order?.amount };

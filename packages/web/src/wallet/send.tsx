@@ -6,7 +6,7 @@ import { AddressText } from '../steps/address-field.tsx';
 import { useWords } from '../ui/language.ts';
 import { Confirm, fromDecimal, toDecimal, useAmounts, useTask, useWallet } from './context.tsx';
 import { useBalance } from './home.tsx';
-import { clientOf, type Opened, ownWallet } from './session.ts';
+import { clientOf, type Opened, payingWallet } from './session.ts';
 import { words } from './words.ts';
 
 interface Order {
@@ -29,7 +29,7 @@ export function Send(): ReactNode {
   const amount = usdc(stage.raw);
   const send = async ({ session, encryptKey }: Opened) => {
     const client = clientOf(baseUrl, session);
-    const wallet = await ownWallet(client, session);
+    const wallet = await payingWallet(client, { session, encryptKey });
     const order = { amount: toDecimal(stage.raw), token: 'USDC', recipient: stage.address } as const;
     try {
       const hash = await transfer(client, { encryptKey, wallet, ...order });

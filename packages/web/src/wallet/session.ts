@@ -1,6 +1,7 @@
 import {
   type Client,
   createClient,
+  deployRecipientWallet,
   getWallet,
   type Recipient,
   type RecipientSession,
@@ -88,6 +89,15 @@ export async function openWithPassphrase(baseUrl: string, session: Session, pass
 
 export const ownWallet = (client: Client, { recipient }: Pick<Session, 'recipient'>): Promise<Wallet> =>
   getWallet(client, { externalUserId: recipient.id });
+
+/** For a payment: a wallet whose deployment failed is deployed first. */
+export async function payingWallet(client: Client, { session, encryptKey }: Opened): Promise<Wallet> {
+  const wallet = await ownWallet(client, session);
+  if (!wallet.isDeployed) {
+    await deployRecipientWallet(client, { externalUserId: session.recipient.id, wallet, encryptKey });
+  }
+  return wallet;
+}
 
 export const nameOfOrganization = ({ brand, orgName }: Recipient): string => brand?.name ?? orgName;
 
