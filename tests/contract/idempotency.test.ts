@@ -9,7 +9,7 @@ import { type AnyService, TestService } from '../support/service.ts';
 let service: AnyService;
 let keys: Record<string, string>;
 beforeAll(async () => {
-  service = await TestService.shared();
+  service = await TestService.hosted();
   keys = keyHeaders(service.server);
 });
 afterAll(() => service.stop());

@@ -6,7 +6,7 @@ const NOTIFIED = 'ventas@shop.example';
 let service: AnyService;
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  service = await TestService.shared();
+  service = await TestService.hosted();
   fixture = await PurchaseFixture.start(service);
   const { organizationId } = service.server.credentials;
   await service.changeSettings(organizationId, { notification_email: NOTIFIED });

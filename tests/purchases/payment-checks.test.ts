@@ -14,7 +14,7 @@ let fixture: PurchaseFixture;
 /** Of another wallet of the same organisation. */
 let other: Owner;
 beforeAll(async () => {
-  service = await TestService.shared();
+  service = await TestService.hosted();
   fixture = await PurchaseFixture.start(service);
   other = new Owner();
   await fixture.app.createWallet(other, 'another');

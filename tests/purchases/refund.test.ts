@@ -12,7 +12,7 @@ const PROCESSES_MS = 120_000;
 let service: AnyService;
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  service = await TestService.shared();
+  service = await TestService.hosted();
   fixture = await PurchaseFixture.start(service);
 });
 afterAll(async () => {

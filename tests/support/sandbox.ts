@@ -38,16 +38,25 @@ const CLOCK_TRIES = 5;
 /** Longer than any test. */
 const FROZEN_SECONDS = 3_600;
 
+/** Faults, clocks and blocks change the chain for everybody. */
+const FOR_ALL = /^\/(starknet\/(faults|time|block-time|reorg)|bridge\/(faults|settings)|provider\/(faults|settings))/;
+
 export class Sandbox {
   readonly url: string;
   readonly rpcUrl: string;
 
-  constructor({ origin }: Pick<ServerAddress, 'origin'>) {
+  readonly #isShared: boolean;
+
+  constructor({ origin, isShared = false }: Pick<ServerAddress, 'origin' | 'isShared'>) {
+    this.#isShared = isShared;
     this.url = `${origin}/sandbox`;
     this.rpcUrl = `${this.url}/starknet/rpc`;
   }
 
   async ask<T>(path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST'): Promise<T> {
+    if (this.#isShared && method !== 'GET' && FOR_ALL.test(path)) {
+      throw new Error(`${path} would meet the tests of other files: use TestService.hosted().`);
+    }
     const response = await fetch(this.url + path, {
       method,
       ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),

@@ -26,6 +26,8 @@ export interface ServerAddress {
   /** Without a path. */
   readonly origin: string;
   readonly credentials: Credentials;
+  /** Other test files use it at the same time. */
+  readonly isShared?: boolean;
 }
 
 export interface RunningServer extends ServerAddress {

@@ -96,7 +96,7 @@ export class TestService<S extends ServerAddress = RunningServer> {
     const before = readFileSync(outputFile, 'utf8').length;
     const database = new TestDatabase(databaseUrl);
     const organization = await likeDevelopment(database.db);
-    const server = { origin, credentials: { ...credentials, ...organization } };
+    const server = { origin, isShared: true, credentials: { ...credentials, ...organization } };
     // Of role api: the jobs of all files run in the shared process.
     const common = { DATABASE_URL: await serviceUrl(databaseUrl), DATABASE_POOL_SIZE: '5', SVC_ROLE: 'api' };
     const env = { ...common, ...UNLIMITED, ...SHARED_SETTINGS };

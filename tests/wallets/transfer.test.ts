@@ -13,7 +13,7 @@ let app: App;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  service = await TestService.shared();
+  service = await TestService.hosted();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
 });
