@@ -75,7 +75,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'contracts',
-          include: ['contracts/scenarios/**/*.test.ts', 'tests/contracts/**/*.test.ts'],
+          include: [
+            'contracts/scenarios/**/*.test.ts',
+            'contracts/treasury/**/*.test.ts',
+            'tests/contracts/**/*.test.ts',
+          ],
           globalSetup: [database, pages],
         },
       },

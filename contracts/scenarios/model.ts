@@ -36,8 +36,20 @@ export interface Execution {
 export const shapes = ['good', 'negated', 'empty', 'short', 'long', 'zero s', 'large s'] as const;
 export type Shape = (typeof shapes)[number];
 
+/** One signer's part of a treasury's signature. */
+export interface SignerEntry {
+  readonly privateKey: bigint;
+  /** As claimed in the list. */
+  readonly publicKey: bigint;
+  readonly shape?: Extract<Shape, 'good' | 'negated' | 'zero s' | 'large s'>;
+}
+
 export interface Signature {
   readonly key: KeyName;
+  /** A treasury's signature, in place of the key's. */
+  readonly entries?: readonly SignerEntry[];
+  /** Felts after the entries. */
+  readonly tail?: number;
   /** Four felts instead of two: claimed session key and end. */
   readonly session?: { readonly key: bigint; readonly validUntil: bigint };
   readonly shape?: Shape;

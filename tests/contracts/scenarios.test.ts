@@ -1,5 +1,7 @@
+import { classes } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scenarios } from '../../contracts/scenarios/all.ts';
+import { treasuryScenarios } from '../../contracts/treasury/scenarios/all.ts';
 import { startSandbox } from '../support/service.ts';
 import { Chain } from './support/chain.ts';
 import { type Accounts, firstDifference, Player } from './support/play.ts';
@@ -28,6 +30,16 @@ describe('in the sandbox', () => {
     '%s',
     async (_name, scenario, number) => {
       expect(await firstDifference(new Player(chain, accounts, number), scenario)).toBeUndefined();
+    },
+  );
+});
+
+describe('a treasury in the sandbox', () => {
+  it.each(treasuryScenarios.map((scenario, index) => [scenario.name, scenario, scenarios.length + index + 1] as const))(
+    '%s',
+    async (_name, scenario, number) => {
+      const player = new Player(chain, accounts, number, classes.treasury);
+      expect(await firstDifference(player, scenario)).toBeUndefined();
     },
   );
 });

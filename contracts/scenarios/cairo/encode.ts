@@ -10,6 +10,7 @@ import {
   type ScenarioEvent,
   type Signature,
   type SignedExecution,
+  type SignerEntry,
   type Step,
   shapes,
 } from '../model.ts';
@@ -87,9 +88,14 @@ function encodeExecution({ caller, nonce, after, before, calls }: Execution): bi
   return [felt(caller), nonce, after, before, ...list(calls, encodeCall)];
 }
 
-function encodeSignature({ key, session, shape = 'good' }: Signature): bigint[] {
+function encodeSignature({ key, session, shape = 'good', entries, tail = 0 }: Signature): bigint[] {
+  if (entries) return [...list(entries, encodeEntry), BigInt(tail)];
   const claims = session ? [1n, session.key, session.validUntil] : [0n, 0n, 0n];
   return [privateKeys[key], ...claims, BigInt(shapes.indexOf(shape))];
+}
+
+function encodeEntry({ privateKey, publicKey, shape = 'good' }: SignerEntry): bigint[] {
+  return [privateKey, publicKey, BigInt(shapes.indexOf(shape))];
 }
 
 function encodeOutcome(outcome: Outcome): bigint[] {

@@ -47,7 +47,7 @@ function needsReady({ steps }: Scenario): boolean {
 const isReady = (calldata: ScenarioCall['calldata']) => Array.isArray(calldata) && calldata[0] === 'READY class';
 
 /** Greedy, in order. */
-function packed(scenarios: readonly Scenario[]): Scenario[][] {
+export function packed(scenarios: readonly Scenario[]): Scenario[][] {
   const slices: Scenario[][] = [];
   let runs = MAX_RUNS;
   for (const scenario of scenarios) {
@@ -129,7 +129,9 @@ function failsBeforeCalls({ signed, outcome }: Extract<Step, { kind: 'relay' }>)
   const { execution, signature } = signed;
   if (!('reverts' in outcome) || execution.calls.some(({ calldata }) => 'execution' in calldata)) return false;
   if (signature.session) return !/^(ERC20|ENTRYPOINT)/.test(outcome.reverts);
-  return /^(SRC9: |Account: invalid signature)/.test(outcome.reverts);
+  return /^(SRC9: |Account: invalid signature|Treasury: (invalid signature|unordered|threshold|exceeds|bad))/.test(
+    outcome.reverts,
+  );
 }
 
 function runsOfCalls({ calls }: Pick<Execution, 'calls'>): number {

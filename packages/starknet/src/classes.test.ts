@@ -25,6 +25,12 @@ describe('wallet classes', () => {
     expect(BigInt(read('class-hash.txt').trim())).toBe(classes.svc);
   });
 
+  it('have beside them the treasury, as it is compiled', () => {
+    const computed = hash.computeContractClassHash(JSON.parse(read('svc_treasury.json')));
+    expect(toHex(classes.treasury)).toBe(toHex(BigInt(computed)));
+    expect(BigInt(read('treasury-class-hash.txt').trim())).toBe(classes.treasury);
+  });
+
   it('are the four known ones, one of each type current', () => {
     const table = walletClasses.map((known) => [toHex(known.classHash), known.walletType, known.current]);
     expect(table).toEqual([

@@ -7,6 +7,8 @@ export const classes = {
   svcPolicies: 0x0484bbd2404b3c7264bea271f7267d6d4004821ac7787a9eed7f472e79ef40d1n,
   svcSessions: 0x053f4f8791ed5bed0fddaa553d180c664e32cfaf8316bb232ae77bb08f459f2an,
   ready: 0x036078334509b514626504edc9fb252328d1a240e4e948bef8d0c08dff45927fn,
+  /** The contract of `contracts/treasury`; a test computes it from the compiled class. */
+  treasury: 0x05e45eea0d1ff2503fa5f0179a809718cf6948368a6800682284edc94b1afb61n,
 } as const;
 
 /** `classes.svc` before its branches were repaired. No network can have it; wallets of development databases do. */

@@ -13,4 +13,5 @@ export * from './signature.ts';
 export * from './spending-policies.ts';
 export * from './tokens.ts';
 export * from './transaction-hash.ts';
+export * from './treasury.ts';
 export * from './typed-data.ts';

@@ -39,7 +39,8 @@ export class Player {
   readonly #guards: KeyName[] = ['owner'];
   #map: Addresses;
 
-  constructor(chain: Chain, accounts: Accounts, number: number) {
+  /** `classUnderTest` is what scenarios call the SVC class. */
+  constructor(chain: Chain, accounts: Accounts, number: number, classUnderTest: bigint = classes.svc) {
     this.#chain = chain;
     this.#accounts = accounts;
     this.#number = BigInt(number);
@@ -51,7 +52,7 @@ export class Player {
       relayer: BigInt(accounts.relayer.address),
       stranger: BigInt(accounts.stranger.address),
       bob: (0xb0bn << 32n) + this.#number,
-      'SVC class': classes.svc,
+      'SVC class': classUnderTest,
       'READY class': classes.ready,
     };
   }

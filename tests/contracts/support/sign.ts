@@ -15,8 +15,10 @@ import type {
   KeyName,
   Place,
   ScenarioCall,
+  Shape,
   Signature,
   SignedExecution,
+  SignerEntry,
 } from '../../../contracts/scenarios/model.ts';
 
 export type Addresses = Readonly<Record<Place, bigint>>;
@@ -57,7 +59,7 @@ export function signedByAll(map: Addresses, keys: readonly KeyName[], call: Scen
   const hash = typedData.getMessageHash(message, toHex(map.wallet));
   return encodeOutsideExecution(
     execution,
-    keys.flatMap((key) => signed(hash, key)),
+    keys.flatMap((key) => signed(hash, privateKeys[key])),
   );
 }
 
@@ -67,16 +69,27 @@ function wordsFor(call: ScenarioCall): Execution {
 
 const PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;
 
-export function signatureOf(hash: string, { key, session, shape = 'good' }: Signature): bigint[] {
+export function signatureOf(hash: string, signature: Signature): bigint[] {
+  const { key, session, shape = 'good', entries, tail = 0 } = signature;
+  if (entries) return [...entries.flatMap((entry) => entryOf(hash, entry)), ...new Array<bigint>(tail).fill(0n)];
   if (shape === 'empty') return [];
-  const [r, good] = signed(hash, key);
-  const s = shape === 'negated' ? ORDER - good : shape === 'zero s' ? 0n : shape === 'large s' ? PRIME - 1n : good;
+  const [r, good] = signed(hash, privateKeys[key]);
+  const s = shaped(good, shape);
   const pair = shape === 'short' ? [r] : [r, s];
   const felts = session ? [session.key, ...pair, session.validUntil] : pair;
   return shape === 'long' ? [...felts, 0n] : felts;
 }
 
-function signed(hash: string, key: KeyName): [bigint, bigint] {
-  const { r, s } = ec.starkCurve.sign(hash, toHex(privateKeys[key]));
+function entryOf(hash: string, { privateKey, publicKey, shape = 'good' }: SignerEntry): bigint[] {
+  const [r, good] = signed(hash, privateKey);
+  return [publicKey, r, shaped(good, shape)];
+}
+
+function shaped(s: bigint, shape: Shape): bigint {
+  return shape === 'negated' ? ORDER - s : shape === 'zero s' ? 0n : shape === 'large s' ? PRIME - 1n : s;
+}
+
+function signed(hash: string, privateKey: bigint): [bigint, bigint] {
+  const { r, s } = ec.starkCurve.sign(hash, toHex(privateKey));
   return [r, s];
 }

@@ -23,6 +23,7 @@ import {
   uncompiledSvcAccount,
   unrepairedSvcAccount,
 } from './svc-account.ts';
+import { treasury } from './treasury.ts';
 import { universalDeployer } from './universal-deployer.ts';
 
 const SOLANA_TOKEN_MESSENGER = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
@@ -116,6 +117,7 @@ export const contracts: readonly Contract[] = [
   svcAccountWithPolicies,
   svcAccountWithSessions,
   readyAccount,
+  treasury,
   tokenMessenger,
   messageTransmitter,
 ];

@@ -3,7 +3,8 @@ import { type Abi, CallData, hash } from 'starknet';
 import { describe, expect, it } from 'vitest';
 import { classHashOf } from '../chain/transaction.ts';
 import { currentSvcAccount } from '../contracts/svc-account.ts';
-import { compiledSvcAccount, nativeClass } from './state-methods.ts';
+import { treasury } from '../contracts/treasury.ts';
+import { compiledSvcAccount, compiledTreasury, nativeClass } from './state-methods.ts';
 
 interface AbiEntry {
   readonly type: string;
@@ -19,7 +20,7 @@ const abi: AbiEntry[] = JSON.parse(compiled.abi);
 const native = currentSvcAccount.abi as unknown as readonly AbiEntry[];
 
 /** The same type has another name per module. */
-const typeName = (type: string) => type.replace(/\w+::(?:interface::)?OutsideExecution/, 'OutsideExecution');
+const typeName = (type: string) => type.replace(/\w+::(?:interface::)?(OutsideExecution|LimitTerms)/, '$1');
 const lastName = (name: string) => name.split('::').at(-1) ?? name;
 
 function functions(of: readonly AbiEntry[]) {
@@ -59,5 +60,19 @@ describe('the class of new wallets', () => {
   it('lets starknet.js build calldata from its ABI', () => {
     const calldata = new CallData(abi as unknown as Abi).compile('get_session_data', { session_key: 5n });
     expect(calldata.map(BigInt)).toEqual([5n]);
+  });
+});
+
+describe('the class of treasuries', () => {
+  it('is shown with the Sierra that its hash is of, and has the functions and events of the native class', () => {
+    const shown = compiledTreasury();
+    expect(nativeClass(treasury)).toBe(shown);
+    expect(classHashOf(shown)).toBe(classes.treasury);
+    const compiledAbi: AbiEntry[] = JSON.parse(shown.abi);
+    const nativeAbi = treasury.abi as unknown as readonly AbiEntry[];
+    expect(functions(compiledAbi)).toEqual(functions(nativeAbi));
+    expect(events(compiledAbi)).toEqual(events(nativeAbi));
+    const entrypoints = shown.entry_points_by_type.EXTERNAL.map((point) => BigInt(point.selector));
+    expect(new Set(entrypoints)).toEqual(new Set(treasury.entrypoints.keys()));
   });
 });

@@ -109,6 +109,7 @@ const nativeClasses = new Map<bigint, ContractClass>();
 
 export function nativeClass(contract: Contract): ContractClass {
   if (contract.classHash === classes.svc) return compiledSvcAccount();
+  if (contract.classHash === classes.treasury) return compiledTreasury();
   const known = nativeClasses.get(contract.classHash);
   if (known) return known;
   const external = [...contract.entrypoints.keys()].sort((a, b) => (a < b ? -1 : 1));
@@ -129,13 +130,19 @@ export function nativeClass(contract: Contract): ContractClass {
 }
 
 /** Compiler output; `npm run contracts` compares it with the source. */
-const FILE = path.resolve(import.meta.dirname, '../../../../contracts/compiled/svc_account.json');
-
-let read: ContractClass | undefined;
+const COMPILED = path.resolve(import.meta.dirname, '../../../../contracts/compiled');
 
 /** Sierra and ABI of the live network, so the class hash that a client computes matches. */
-export function compiledSvcAccount(): ContractClass {
-  read ??= withAbiText(JSON.parse(readFileSync(FILE, 'utf8')));
+export const compiledSvcAccount = () => compiledClass('svc_account.json');
+export const compiledTreasury = () => compiledClass('svc_treasury.json');
+
+const compiledClasses = new Map<string, ContractClass>();
+
+function compiledClass(file: string): ContractClass {
+  const known = compiledClasses.get(file);
+  if (known) return known;
+  const read = withAbiText(JSON.parse(readFileSync(path.join(COMPILED, file), 'utf8')));
+  compiledClasses.set(file, read);
   return read;
 }
 
