@@ -33,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ['wallets'],
   ['transactions'],
   ['indexer'],
-  ['deposits', 'gifts', 'skus', 'exchanges'],
+  ['deposits', 'gifts', 'skus', 'exchanges', 'treasuries'],
   ['purchases', 'recipients'],
   ['reports', 'operator'],
 ];
@@ -60,7 +60,7 @@ const publicFiles: Record<string, readonly string[]> = {
     ...['payment-marker', 'reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome', 'create-wallet'],
-  transactions: ['record', 'record-store', 'chain-transaction', 'confirm'],
+  transactions: ['record', 'record-store', 'chain-transaction', 'confirm', 'execute'],
   organizations: ['organization-store', 'api-keys', 'branding', 'operator'],
   members: ['sessions', 'passkeys'],
   mail: ['mail', 'templates/'],
@@ -72,11 +72,12 @@ const publicFiles: Record<string, readonly string[]> = {
   purchases: ['operator'],
   indexer: ['transfer-watcher'],
   deposits: [],
+  treasuries: [],
   reports: [],
 };
 const MAX_LINES = 450;
 /** House limits: files of a package without its tests. */
-const maxFiles: Record<string, number> = { server: 205, sdk: 60, sandbox: 80 };
+const maxFiles: Record<string, number> = { server: 212, sdk: 60, sandbox: 80 };
 
 interface Import {
   readonly from: string;

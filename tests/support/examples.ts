@@ -6,6 +6,7 @@ import { type Reply, type Send, send } from './client.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { AnyService } from './service.ts';
 import { USDC } from './starknet-client.ts';
+import { type ExampleTreasury, prepareTreasury } from './treasuries.ts';
 
 /** The next of the list, over and over: one that a request was refused for is used again. */
 export function inTurn<T>(list: T[]): T {
@@ -36,6 +37,7 @@ export interface ExampleData {
   readonly gifts: ExampleGifts;
   readonly purchases: ExamplePurchases;
   readonly settings: ExampleSettings;
+  readonly treasuries: ExampleTreasury;
   /** Idempotent. */
   readonly signed: Readonly<Record<'creation' | 'execution' | 'upgrade', Signed>>;
 }
@@ -65,6 +67,7 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
   const gifts = await prepareGifts(app, sandbox, owner, recipient);
   const purchases = await preparePurchases(service, app, upgraded);
   const settings = await prepareSettings(app);
+  const treasuries = await prepareTreasury(app, USDC, recipient);
   const signed = {
     creation: (await app.creation(new Owner(), user)) as Signed,
     execution: await signedTransfer(app, owner, 1n),
@@ -73,7 +76,8 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
   const replaced = await replaceEncryption(app, user, upgradeable);
   const [listed] = field<{ id: string }[]>(await app.get(`/svc-wallets?search=${owner.address}`), 'data');
   const walletId = listed?.id ?? '';
-  return { app, sandbox, user, owner, walletId, upgradeable, replaced, transfer, gifts, purchases, settings, signed };
+  const made = { gifts, purchases, settings, treasuries, signed };
+  return { app, sandbox, user, owner, walletId, upgradeable, replaced, transfer, ...made };
 }
 
 async function replaceEncryption(app: App, user: string, { address }: Owner): Promise<string> {
@@ -360,6 +364,35 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   listDeliveries: ({ settings }) => ({ params: { id: settings.webhook } }),
   getDelivery: ({ settings }) => ({ params: { id: settings.webhook, deliveryId: settings.delivery } }),
   listEvents: () => ({}),
+
+  createTreasury: ({ owner }) => ({
+    body: { name: 'Caja', signers: [{ name: 'Ana', publicKey: owner.publicKey }], threshold: 1 },
+  }),
+  listTreasuries: () => ({}),
+  getTreasury: ({ treasuries }) => ({ params: { id: treasuries.treasury.id } }),
+  getTreasuryPolicy: ({ treasuries }) => ({ params: { id: treasuries.treasury.id } }),
+  changeTreasuryPolicy: ({ treasuries, owner }) => ({
+    params: { id: treasuries.treasury.id },
+    body: { signers: [{ name: 'Luis', publicKey: owner.publicKey }] },
+  }),
+  createTreasuryProposal: ({ treasuries }) => ({
+    params: { id: treasuries.treasury.id },
+    body: { transfers: [{ token: 'USDC', recipient, amount: '1' }] },
+  }),
+  listTreasuryProposals: ({ treasuries }) => ({ params: { id: treasuries.treasury.id } }),
+  getTreasuryProposal: ({ treasuries: { treasury, signed } }) => ({
+    params: { id: treasury.id, proposalId: signed.id },
+  }),
+  signTreasuryProposal: ({ treasuries: { treasury, signed, signature } }) => ({
+    params: { id: treasury.id, proposalId: signed.id },
+    body: signature,
+  }),
+  executeTreasuryProposal: ({ treasuries: { treasury, ready } }) => ({
+    params: { id: treasury.id, proposalId: ready.id },
+  }),
+  cancelTreasuryProposal: ({ treasuries: { treasury, unwanted } }) => ({
+    params: { id: treasury.id, proposalId: unwanted.id },
+  }),
 };
 
 export const exampleOf = (endpoint: Endpoint, data: ExampleData): Example =>

@@ -30,7 +30,7 @@ export type Access =
 // biome-ignore format: one line a row
 export type Tag =
   | 'Wallets' | 'Transactions' | 'SKUs' | 'SKU purchases' | 'Exchanges' | 'Gifts' | 'Claims' | 'Organisation'
-  | 'Settings' | 'Webhooks' | 'Members' | 'Operator' | 'Recipients';
+  | 'Settings' | 'Webhooks' | 'Members' | 'Operator' | 'Recipients' | 'Treasuries';
 
 /** Keys to live money, for one, are made and revoked by owners. */
 export type RoleRule = Role | Readonly<Record<Environment, Role>>;

@@ -50,9 +50,18 @@ export const giftEventTypes = ['gift.redeemed', 'gift.redeem-failed'] as const;
 export const eventTypes = [
   'sku-purchase.processing', 'sku-purchase.completed', 'sku-purchase.failed', 'sku-purchase.cancelled',
   'wallet.created', 'transaction.confirmed', 'transaction.failed', 'transfer.received', 'deposit.credited',
-  ...giftEventTypes, 'webhook.test',
+  'treasury.proposal.created', 'treasury.proposal.signed', 'treasury.proposal.executed', 'treasury.proposal.failed',
+  'treasury.proposal.expired', ...giftEventTypes, 'webhook.test',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
+
+/** Of a payment or change that the signers of a treasury approve. */
+// biome-ignore format: a table reads better than seven lines
+export const proposalStates = ['PENDING', 'READY', 'EXECUTING', 'EXECUTED', 'FAILED', 'EXPIRED', 'CANCELLED'] as const;
+export type ProposalState = (typeof proposalStates)[number];
+/** `POLICY` changes signers, threshold or limits. */
+export const proposalKinds = ['TRANSFERS', 'CALLS', 'POLICY'] as const;
+export type ProposalKind = (typeof proposalKinds)[number];
 
 export const deliveryStates = ['WAITING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];

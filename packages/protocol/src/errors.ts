@@ -139,6 +139,19 @@ export const catalogue = {
   },
   last_owner: { status: 400, message: 'An organisation keeps one owner at least. Make another member owner first.' },
 
+  treasury_not_found: { status: 404, message: 'No treasury has this id.' },
+  treasury_limit_reached: { status: 400, message: 'There are too many treasuries in this environment.' },
+  invalid_treasury_policy: { status: 400, message: 'These signers, threshold and limits would not work.' },
+  proposal_not_found: { status: 404, message: 'The treasury has no proposal with this id.' },
+  proposal_limit_reached: {
+    status: 400,
+    message: 'The treasury has too many open proposals. Execute or cancel one first.',
+  },
+  proposal_not_open: { status: 400, message: 'The proposal is under way or has ended.' },
+  proposal_not_ready: { status: 400, message: 'The proposal has too few signatures.' },
+  not_a_signer: { status: 400, message: 'This public key is no signer of the treasury.' },
+  not_the_proposer: { status: 400, message: 'A proposal is cancelled by whoever made it.' },
+
   redeem_not_resumable: {
     status: 400,
     message: 'Only a redeem to Solana that failed after its burn can be resumed.',

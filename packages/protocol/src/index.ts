@@ -44,6 +44,14 @@ export {
 } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
 export { Transaction, TransactionDetails } from './schemas/transaction.ts';
+export { Treasury, TreasuryLimit, TreasuryPolicy, TreasuryProposal, TreasurySigner } from './schemas/treasury.ts';
 export { CreatedWallet, ListedWallet, ReplacedEncryption, Wallet, WalletChainState } from './schemas/wallet.ts';
-export { type CreditedDeposit, Delivery, Event, type EventData, Webhook } from './schemas/webhook.ts';
+export {
+  type CreditedDeposit,
+  Delivery,
+  Event,
+  type EventData,
+  type ProposalEvent,
+  Webhook,
+} from './schemas/webhook.ts';
 export * from './values/index.ts';

@@ -23,6 +23,7 @@ const tags: Record<Tag, string> = {
   Organisation: 'Your organisation, its credits and what a client needs to know.',
   Settings: 'Keys, settings and services of an environment, and the log of their changes.',
   Members: 'People who sign in to the dashboard, their sessions and roles. A session is a cookie.',
+  Treasuries: 'Accounts whose payments several people approve: proposals, signatures, execution.',
   Webhooks: 'Where events are sent, what was sent, and how to have it sent again.',
   Operator: 'For the operators of the deployment: organisations, accounts, what is stuck, jobs and health.',
 };

@@ -55,8 +55,8 @@ export async function openDatabase(
 
 /** The ledger and the audit log are history: the database refuses to rewrite them, in triggers and by the role's rights. */
 export const protectedTables: ProtectedTables = {
-  appendOnly: ['ledger_entries', 'audit_log'],
-  permanent: ['ledger_balances', 'ledger_holds'],
+  appendOnly: ['ledger_entries', 'audit_log', 'treasury_signatures'],
+  permanent: ['ledger_balances', 'ledger_holds', 'treasuries', 'treasury_proposals'],
 };
 
 /** Migrates as the owner. Answers the URL of the role that the service works as, which cannot change the schema. */

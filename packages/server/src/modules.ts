@@ -54,6 +54,7 @@ import * as reports from './reports/module.ts';
 import * as skus from './skus/module.ts';
 import { wellKnownName } from './transactions/function-names.ts';
 import * as transactions from './transactions/module.ts';
+import * as treasuries from './treasuries/module.ts';
 import * as wallets from './wallets/module.ts';
 
 /** Without a slash at the end. */
@@ -110,6 +111,7 @@ export function createModules(platform: Platform): Modules {
     gifts.relayOutcomes({ networks, log }),
     purchases.relayOutcomes({ networks, log }),
     deposits.relayOutcomes(),
+    treasuries.relayOutcomes(),
   ]) as OutcomeHandlers;
   const onHash = [wallets.setRelayTransactionHash, transactions.setRelayTransactionHash];
   const relays = relayer.create({
@@ -182,6 +184,7 @@ export function createModules(platform: Platform): Modules {
     transactions: transactions.create(signing),
     indexer: indexer.create({ db, networks, log, environments, watcher: deposits.depositWatcher(crediting) }),
     deposits: deposits.create({ ...crediting, sponsor, environments: paying.environments }),
+    treasuries: treasuries.create({ ...{ db, networks, crypto, sponsor, environments }, publicUrl: addresses.public }),
     skus: skus.create({ db }),
     exchanges: exchanges.create({ exchange }),
     gifts: gifts.create({
@@ -243,6 +246,7 @@ export function createModules(platform: Platform): Modules {
       ...modules.transactions.handlers,
       ...modules.indexer.handlers,
       ...modules.deposits.handlers,
+      ...modules.treasuries.handlers,
       ...modules.skus.handlers,
       ...modules.exchanges.handlers,
       ...modules.gifts.handlers,

@@ -56,7 +56,8 @@ export class PaymasterFixture extends ChainFixture {
       paymaster: createPaymasterClient({ url: server.url, apiKey: API_KEY }),
       outcomes: {
         ...{ wallet: record, upgrade: record, calls: record, sweep: record },
-        ...{ payout: record, burn: record, refund: record },
+        ...{ payout: record, burn: record, refund: record, treasury: record },
+        'treasury-deployment': record,
       },
       onHash: async (_tx, relayId, hash) => void this.hashes.push({ relayId, hash }),
       log,

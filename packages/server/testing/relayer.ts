@@ -50,7 +50,8 @@ export class RelayerFixture extends ChainFixture {
       keys: () => keys,
       outcomes: {
         ...{ wallet: record, upgrade: record, calls: record, sweep: record },
-        ...{ payout: record, burn: record, refund: record },
+        ...{ payout: record, burn: record, refund: record, treasury: record },
+        'treasury-deployment': record,
       },
       log,
       now: this.clock.now,

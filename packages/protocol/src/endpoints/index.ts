@@ -8,6 +8,7 @@ import * as recipients from './recipients.ts';
 import * as settings from './settings.ts';
 import * as skus from './skus.ts';
 import * as transactions from './transactions.ts';
+import * as treasuries from './treasuries.ts';
 import * as wallets from './wallets.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -22,6 +23,7 @@ export const endpoints = {
   ...organization,
   ...settings,
   ...webhooks,
+  ...treasuries,
   ...members,
   ...operator,
 };

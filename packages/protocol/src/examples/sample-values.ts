@@ -27,6 +27,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   'gifts.id': [GIFT_ID],
   'redeems.id': [REDEEM_ID],
   'keys.id': ['key_01kxw9h4j5k6m7n8p9q0r1s2t3'],
+  'treasuries.id': ['trs_01kxw9r8s9t0v1w2x3y4z5a6b7'],
   'webhooks.id': ['whk_01kxw9k6m7n8p9q0r1s2t3v4w5'],
 
   'Call.calldata': [[RECIPIENT, '2500000', '0']],
@@ -105,6 +106,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   orgName: ['Tienda Azul'],
   page: [1],
   paymentAddress: [RECIPIENT],
+  proposalId: ['tpr_01kxw9s9t0v1w2x3y4z5a6b7c8'],
   publicKey: [ADDRESS],
   r: [FELT],
   receiveChainTxHash: [null],

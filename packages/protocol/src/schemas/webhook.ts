@@ -3,6 +3,7 @@ import { deliveryStates, eventTypes } from '../enums.ts';
 import { Identifier, Moment, Nullable, OneOf, Page, pageQuery, Timestamp } from './common.ts';
 import type { GiftRedeem } from './gift.ts';
 import type { Transaction } from './transaction.ts';
+import type { TreasuryProposal } from './treasury.ts';
 import type { Wallet } from './wallet.ts';
 
 const ALL = 'null: all but the gift events, which must be named';
@@ -86,6 +87,9 @@ export interface CreditedDeposit {
   readonly amountUsd: string;
 }
 
+/** The proposal without what is signed. */
+export type ProposalEvent = Omit<TreasuryProposal, 'typedData' | 'calls'> & { readonly proposalId: string };
+
 /** What `data` of an event is, by its type. */
 export interface EventData {
   readonly 'sku-purchase.processing': Transaction;
@@ -97,6 +101,12 @@ export interface EventData {
   readonly 'transaction.failed': Transaction;
   readonly 'transfer.received': Transaction;
   readonly 'deposit.credited': CreditedDeposit;
+  readonly 'treasury.proposal.created': ProposalEvent;
+  readonly 'treasury.proposal.signed': ProposalEvent & { readonly signedBy: string };
+  /** Without a receipt: wait for `executedTxHash`. */
+  readonly 'treasury.proposal.executed': ProposalEvent & { readonly executedTxHash: string };
+  readonly 'treasury.proposal.failed': ProposalEvent;
+  readonly 'treasury.proposal.expired': ProposalEvent;
   readonly 'gift.redeemed': Omit<GiftRedeem, 'code'>;
   readonly 'gift.redeem-failed': Omit<GiftRedeem, 'code'> & { readonly reason: string | null };
   readonly 'webhook.test': { readonly webhookId: string; readonly message: string };
@@ -116,7 +126,7 @@ export const Event = Type.Object(
     timestamp: Timestamp(),
     data: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'Of sku-purchase, transaction and transfer events the Transaction; of wallet.created the Wallet without its encrypted key; of gift events the GiftRedeem without its code',
+        'Of sku-purchase, transaction and transfer events the Transaction; of wallet.created the Wallet without its encrypted key; of treasury.proposal events treasuryId, proposalId and the proposal without what is signed; of gift events the GiftRedeem without its code',
     }),
   },
   {

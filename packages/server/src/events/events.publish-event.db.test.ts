@@ -97,6 +97,8 @@ it.each([
   'transaction.failed',
   'transfer.received',
   'deposit.credited',
+  'treasury.proposal.created',
+  'treasury.proposal.executed',
 ] as const)('%s goes to a webhook that takes all', async (type) => {
   const caller = await fixture.caller();
   const { id } = await fixture.create(caller);

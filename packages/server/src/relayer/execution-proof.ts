@@ -191,6 +191,9 @@ export async function executionOfRelay(
 ): Promise<RelayedExecution | undefined> {
   if (!executesForOthers(kind)) return undefined;
   const calls = await callsOf(db, id);
+  if (kind === 'treasury-deployment') {
+    return { relayId: id, wallet, execution: undefined, deploys: true, notAfter, fromBlock: undefined };
+  }
   const execution = decodeOutsideExecution(calls.at(-1)?.calldata ?? [])?.execution;
   if (!execution) throw new Error(`The execution of the relay ${id} cannot be read.`);
   return { relayId: id, wallet, execution, deploys: calls.length > 1, notAfter, fromBlock: undefined };

@@ -199,6 +199,7 @@ function strk(fri: bigint): string {
 
 const NOT_UNIQUE = 0n;
 
+/** Without a signature there is nothing to execute: the account is deployed alone. */
 export function relayedCalls({ account, deployment, execution, signature }: Sponsorship): Call[] {
   const execute = {
     to: account,
@@ -208,7 +209,8 @@ export function relayedCalls({ account, deployment, execution, signature }: Spon
   if (!deployment) return [execute];
   const { classHash, salt, constructorCalldata } = deployment;
   const calldata = [classHash, salt, NOT_UNIQUE, ...encodeArray(constructorCalldata)];
-  return [{ to: UDC_ADDRESS, selector: selector('deploy_contract'), calldata }, execute];
+  const deploy = { to: UDC_ADDRESS, selector: selector('deploy_contract'), calldata };
+  return signature.length === 0 ? [deploy] : [deploy, execute];
 }
 
 export function fillerCalls(account: bigint, strk: bigint): Call[] {

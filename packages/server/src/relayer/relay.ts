@@ -21,7 +21,9 @@ export const isOpen = (state: RelayState): boolean => state === 'STORED' || stat
 
 /** These execute what a wallet's owner signed; the wallet proves whether it ran. */
 export const executesForOthers = (kind: Relay['kind']): boolean =>
-  kind === 'wallet' || kind === 'upgrade' || kind === 'calls' || kind === 'sweep';
+  kind === 'wallet' || kind === 'upgrade' || kind === 'calls' || kind === 'sweep' || isOfTreasury(kind);
+
+const isOfTreasury = (kind: Relay['kind']): boolean => kind === 'treasury' || kind === 'treasury-deployment';
 
 /** These move the manager's own money. */
 export const isPayment = (kind: Relay['kind']): boolean => kind === 'payout' || kind === 'burn' || kind === 'refund';
@@ -75,8 +77,11 @@ export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
   readonly user: SponsoredUser;
 }
 
-/** `sweep`: an account that the manager's key owns sends its money to the manager. */
-export type SponsoredKind = 'wallet' | 'upgrade' | 'calls' | 'sweep';
+/**
+ * `sweep`: an account that the manager's key owns sends its money to the manager. `treasury`: a proposal that its signers approved;
+ * `treasury-deployment` has no execution, so its signature is empty.
+ */
+export type SponsoredKind = 'wallet' | 'upgrade' | 'calls' | 'sweep' | 'treasury' | 'treasury-deployment';
 
 export type RelayKind = SponsoredKind | 'payout' | 'burn' | 'refund';
 

@@ -40,7 +40,8 @@ const relayerDeps = () => ({
 const look = () => {
   const nothing = async () => {};
   const others = { sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
-  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), ...others };
+  const treasuries = { treasury: nothing, 'treasury-deployment': nothing };
+  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), ...others, ...treasuries };
   return processAccount({ ...relayerDeps(), outcomes, log }, environment, padAddress(payer.address));
 };
 /** The service's own sponsor, whose waiting is a look of the relayer. */

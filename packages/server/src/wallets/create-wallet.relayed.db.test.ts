@@ -29,7 +29,8 @@ async function tendOnce(): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const nothing = async () => {};
   const others = { calls: nothing, sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
-  const outcomes = { ...walletOutcomes(), ...others };
+  const treasuries = { treasury: nothing, 'treasury-deployment': nothing };
+  const outcomes = { ...walletOutcomes(), ...others, ...treasuries };
   await processAccount(
     { ...fixture, keys: () => [account], outcomes, log },
     'development',

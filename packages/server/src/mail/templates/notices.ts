@@ -1,4 +1,4 @@
-import { oneLine } from '../../util/text.ts';
+import { oneLine, withoutLinks } from '../../util/text.ts';
 import { bilingual, type FilledTemplate } from './layout.ts';
 
 export interface WebhookDisabledContent {
@@ -71,4 +71,43 @@ export function mailsPausedMail({ dailyMails, resetsAt }: MailsPausedContent): F
     return { language, title, lines: [happened(dailyMails, until), next] };
   });
   return bilingual(parts.map(({ title }) => title).join(' / '), until, parts);
+}
+
+export interface TreasuryProposalContent {
+  readonly treasury: string;
+  readonly description: string;
+  readonly proposalId: string;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+const MAX_DESCRIPTION_LENGTH = 200;
+
+const proposalWords: readonly Words<[treasury: string, until: string]>[] = [
+  {
+    language: 'es',
+    title: 'Hay una propuesta por firmar',
+    happened: (treasury, until) => `${treasury} espera tu firma. La propuesta vence el ${until}.`,
+    next: 'Revisa los pagos antes de firmar. La descripción la escribió quien propone y no se firma.',
+  },
+  {
+    language: 'en',
+    title: 'A proposal waits for your signature',
+    happened: (treasury, until) => `${treasury} waits for your signature. The proposal expires on ${until}.`,
+    next: 'Look at the payments before you sign. The description is the words of its proposer and is not signed.',
+  },
+];
+
+export function treasuryProposalMail(content: TreasuryProposalContent): FilledTemplate {
+  const treasury = withoutLinks(oneLine(content.treasury, MAX_HOST_LENGTH));
+  const description = withoutLinks(oneLine(content.description, MAX_DESCRIPTION_LENGTH));
+  const until = `${content.expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
+  const parts = proposalWords.map(({ language, title, happened, next }) => ({
+    language,
+    title,
+    lines: [happened(treasury, until), ...(description === '' ? [] : [description]), next, content.url],
+  }));
+  const [first, second] = proposalWords.map(({ title }) => title);
+  return bilingual(`${first}: ${treasury} / ${second}`, treasury, parts);
 }

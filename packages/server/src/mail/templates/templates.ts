@@ -4,6 +4,8 @@ import type { FilledTemplate } from './layout.ts';
 import {
   type MailsPausedContent,
   mailsPausedMail,
+  type TreasuryProposalContent,
+  treasuryProposalMail,
   type WebhookDisabledContent,
   webhookDisabledMail,
 } from './notices.ts';
@@ -19,6 +21,7 @@ export interface TemplateContent {
   readonly 'mails-paused': MailsPausedContent;
   readonly 'sign-in': SignInContent;
   readonly invitation: InvitationContent;
+  readonly 'treasury-proposal': TreasuryProposalContent;
 }
 export type TemplateName = keyof TemplateContent;
 
@@ -31,6 +34,7 @@ const templates: { readonly [T in TemplateName]: (content: TemplateContent[T], b
   'mails-paused': mailsPausedMail,
   'sign-in': signInMail,
   invitation: invitationMail,
+  'treasury-proposal': treasuryProposalMail,
 };
 
 export function fillTemplate(name: string, content: unknown, brand?: Brand): FilledTemplate {

@@ -175,7 +175,8 @@ describe('a process that ends', () => {
       throw new Error('killed');
     };
     const sponsored = { wallet: crash, upgrade: crash, calls: crash, sweep: crash };
-    const outcomes = { ...sponsored, payout: crash, burn: crash, refund: crash };
+    const treasuries = { treasury: crash, 'treasury-deployment': crash };
+    const outcomes = { ...sponsored, ...treasuries, payout: crash, burn: crash, refund: crash };
     await expect(fixture.runJobs({ outcomes })).rejects.toThrow('killed');
     expect(await payment.state()).toBe('SENT');
     await fixture.ageRelays();
