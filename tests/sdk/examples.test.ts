@@ -5,7 +5,8 @@
 // `credentialId` (of the wallet's passkey), `recipient`, `spender`, `tokenAddress`, `transactionHash` (1.5 USDC to `recipient`),
 // `storage`, `session` (registered), `earlierWallet`, `gift` with `redeemId`, `purchase`, `webhook`, `ownSku`, and `payload` with
 // `me` (a recipient with `ownWallet`, `opener`, `recipientToken`, `passkeyOfRecipient` and `recoveryCode`), and `payload` with
-// `headers` of a webhook, `member` (an owner) with `sessionToken`, `operator` with `operatorToken`. Users: `ana`, who has a wallet, and the
+// `headers` of a webhook, `member` (an owner) with `sessionToken`, `operator` with `operatorToken`, `treasury` with
+// `proposal`, `readyProposal`, `signerKey` and `signerPrivateKey`, and `sharedTreasury`. Users: `ana`, who has a wallet, and the
 // `externalUserId` of `wallet`. Add more in support/example-scope.ts.
 import path from 'node:path';
 import { createMember, createOperator, createSvc } from '@svc/sdk';

@@ -32,6 +32,21 @@ const operations = [
 
 /** Additions of this library. */
 const additions = [
+  'treasuries.createTreasury',
+  'treasuries.listTreasuries',
+  'treasuries.treasuries',
+  'treasuries.getTreasury',
+  'treasuries.getTreasuryPolicy',
+  'treasuries.changeTreasuryPolicy',
+  'treasuries.createTreasuryProposal',
+  'treasuries.listTreasuryProposals',
+  'treasuries.treasuryProposals',
+  'treasuries.getTreasuryProposal',
+  'treasuries.describeTreasuryCalls',
+  'treasuries.signProposalOffline',
+  'treasuries.signTreasuryProposal',
+  'treasuries.executeTreasuryProposal',
+  'treasuries.cancelTreasuryProposal',
   'settings.checkToken',
   'settings.getBranding',
   'settings.updateBranding',

@@ -17,4 +17,5 @@ export * from './purchases.ts';
 export type { WithoutSecrets } from './secrets.ts';
 export * from './sessions.ts';
 export * from './transactions.ts';
+export * from './treasuries.ts';
 export * from './wallets.ts';

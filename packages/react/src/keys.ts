@@ -19,6 +19,10 @@ export type Resource =
   | 'transactionPages'
   | 'transactionStatus'
   | 'transactions'
+  | 'treasuries'
+  | 'treasury'
+  | 'treasuryProposal'
+  | 'treasuryProposals'
   | 'usdAmount'
   | 'wallet';
 

@@ -3,6 +3,7 @@
 import {
   type ClaimGiftParams,
   type Client,
+  type CursorParams,
   claimGift,
   type GetGiftParams,
   type GetRedeemStatusParams,
@@ -27,14 +28,22 @@ import {
   getTransaction,
   getTransactionList,
   getTransactionStatus,
+  getTreasury,
+  getTreasuryProposal,
   getUsdAmount,
   getWallet,
   type ListGiftsParams,
   type ListSkusParams,
+  type ListTreasuryProposalsParams,
   listGifts,
   listSkus,
+  listTreasuries,
+  listTreasuryProposals,
+  type ProposalPlaceParams,
+  type ProposalState,
   SvcApiError,
   type TransactionFilters,
+  type TreasuryIdParams,
   waitForTransaction,
 } from '@svc/sdk';
 import type { DataTag, UseQueryOptions } from '@tanstack/react-query';
@@ -213,6 +222,28 @@ export const redeemOptions = (client: Client, params: GetRedeemStatusParams) =>
     params,
     read: () => getRedeemStatus(client, params),
     refetchInterval: pollUntil(isFinalStatus),
+  });
+
+/** Treasuries of the organisation. */
+export const treasuriesOptions = (client: Client, params: CursorParams = {}) =>
+  options({ client, resource: 'treasuries', params, read: () => listTreasuries(client, params) });
+
+export const treasuryOptions = (client: Client, params: TreasuryIdParams) =>
+  options({ client, resource: 'treasury', params, read: () => getTreasury(client, params) });
+
+export const treasuryProposalsOptions = (client: Client, params: ListTreasuryProposalsParams) =>
+  options({ client, resource: 'treasuryProposals', params, read: () => listTreasuryProposals(client, params) });
+
+const ENDED: readonly ProposalState[] = ['EXECUTED', 'FAILED', 'EXPIRED', 'CANCELLED'];
+
+/** A proposal; read again until it has ended. */
+export const treasuryProposalOptions = (client: Client, params: ProposalPlaceParams) =>
+  options({
+    client,
+    resource: 'treasuryProposal',
+    params,
+    read: () => getTreasuryProposal(client, params),
+    refetchInterval: ({ state: { data } }) => (data && ENDED.includes(data.state) ? false : POLL_MS),
   });
 
 /** An amount in dollars at the current rate. */

@@ -1,5 +1,5 @@
 /** They never enter the cache, which developer tools show and apps may store. */
-const SECRETS = ['encryptKey', 'newEncryptKey', 'backupEncryptKey', 'encryptedPrivateKey'] as const;
+const SECRETS = ['encryptKey', 'newEncryptKey', 'backupEncryptKey', 'encryptedPrivateKey', 'privateKey'] as const;
 type Secret = (typeof SECRETS)[number];
 
 /** Parameters hold secrets in `wallet` and `session`, no deeper. */

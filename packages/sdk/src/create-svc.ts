@@ -18,6 +18,8 @@ import * as settings from './settings.ts';
 import * as skus from './skus.ts';
 import * as transactions from './transactions.ts';
 import * as transfers from './transfers.ts';
+import * as treasuries from './treasuries.ts';
+import { describeTreasuryCalls } from './treasury-calls.ts';
 import * as encryption from './wallet-encryption.ts';
 import * as walletList from './wallet-list.ts';
 import * as passkeys from './wallet-passkeys.ts';
@@ -49,6 +51,7 @@ export function createSvc(options: SvcOptions) {
     recipients: recipientOperations(on),
     settings: settingsOperations(on),
     webhooks: webhookOperations(on),
+    treasuries: treasuryOperations(on),
   };
 }
 
@@ -125,6 +128,24 @@ const sessionOperations = (on: Bind) => ({
   setSpendingPolicy: on(policies.setSpendingPolicy),
   getSpendingPolicy: on(policies.getSpendingPolicy),
   removeSpendingPolicy: on(policies.removeSpendingPolicy),
+});
+
+const treasuryOperations = (on: Bind) => ({
+  createTreasury: on(treasuries.createTreasury),
+  listTreasuries: on(treasuries.listTreasuries),
+  treasuries: on(treasuries.treasuries),
+  getTreasury: on(treasuries.getTreasury),
+  getTreasuryPolicy: on(treasuries.getTreasuryPolicy),
+  changeTreasuryPolicy: on(treasuries.changeTreasuryPolicy),
+  createTreasuryProposal: on(treasuries.createTreasuryProposal),
+  listTreasuryProposals: on(treasuries.listTreasuryProposals),
+  treasuryProposals: on(treasuries.treasuryProposals),
+  getTreasuryProposal: on(treasuries.getTreasuryProposal),
+  describeTreasuryCalls: on(describeTreasuryCalls),
+  signProposalOffline: on(treasuries.signProposalOffline),
+  signTreasuryProposal: on(treasuries.signTreasuryProposal),
+  executeTreasuryProposal: on(treasuries.executeTreasuryProposal),
+  cancelTreasuryProposal: on(treasuries.cancelTreasuryProposal),
 });
 
 const passkeyOperations = (on: Bind) => ({

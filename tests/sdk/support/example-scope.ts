@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
 import * as sdk from '@svc/sdk';
 import { classes, toHex } from '@svc/starknet';
+import { Owner } from '../../support/app.ts';
 import { userToken } from '../../support/client.ts';
 import { PAID_RAW } from '../../support/examples.ts';
 import { signIn } from '../../support/members.ts';
 import { Sandbox } from '../../support/sandbox.ts';
 import { type AnyService, OPERATOR_TOKEN } from '../../support/service.ts';
 import { USDC } from '../../support/starknet-client.ts';
+import { newTreasury } from '../../support/treasuries.ts';
 
 const ENCRYPT_KEY = '481516';
 const USER = 'luis';
@@ -67,6 +69,8 @@ export async function scopeOf(fixture: ExampleFixture, code: string): Promise<Re
     ...(code.includes('createSkuPurchase(') && { transactionHash: await newPayment(fixture) }),
     ...(has('payload') && newWebhook()),
     ...(has('webhook') && { webhook: await fixture.svc.webhooks.createWebhook({ url: WEBHOOK_URL }) }),
+    ...(has('treasury', 'sharedTreasury', 'proposal', 'readyProposal', 'signerKey', 'signerPrivateKey') &&
+      (await newTreasuries(fixture))),
     ...(has('ownSku') && { ownSku: await newOwnSku(fixture) }),
     ...(has('member', 'sessionToken') && (await newMember(fixture))),
     ...(has('operator', 'operatorToken') && newOperator(fixture)),
@@ -78,6 +82,21 @@ export async function scopeOf(fixture: ExampleFixture, code: string): Promise<Re
 /** Matches a use of the name, not a declaration, a property or a word. */
 const uses = (code: string, name: string) =>
   new RegExp(`(?<![.'"])\\b${name}\\b(?![:'"])`).test(code) && !new RegExp(`\\bconst ${name}\\b`).test(code);
+
+/** A treasury of one signer with an open and a ready proposal, and one of two signers. */
+async function newTreasuries({ svc, service }: ExampleFixture) {
+  const [signer, other] = [new Owner(), new Owner()];
+  const [signerKey, signerPrivateKey] = [signer.publicKey, signer.privateKey];
+  const treasury = await newTreasury(service.app, { signers: [signer], threshold: 1 });
+  const sharedTreasury = await newTreasury(service.app, { signers: [signer, other], threshold: 2 });
+  await new Sandbox(service.server).faucet(treasury.address, 'USDC', '10');
+  const transfers = [{ token: 'USDC' as const, recipient: RECIPIENT, amount: '1' }];
+  const propose = () => svc.treasuries.createTreasuryProposal({ treasuryId: treasury.id, transfers });
+  const [proposal, ready] = [await propose(), await propose()];
+  const signing = { treasuryAddress: treasury.address, proposal: ready, calls: ready.calls };
+  const readyProposal = await svc.treasuries.signTreasuryProposal({ ...signing, privateKey: signerPrivateKey });
+  return { treasury, sharedTreasury, proposal, readyProposal, signerKey, signerPrivateKey };
+}
 
 async function newMember({ service, common }: ExampleFixture) {
   const baseUrl = String(common.baseUrl);

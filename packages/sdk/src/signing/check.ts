@@ -18,6 +18,8 @@ export interface ExpectedExecution {
   readonly chainId: bigint;
   readonly calls: readonly Call[];
   readonly nowSeconds: bigint;
+  /** Default: an hour. */
+  readonly maxWindowSeconds?: bigint;
 }
 
 /** Bounds how long a signature stays valid. */
@@ -38,7 +40,7 @@ export function checkTypedData(typedData: unknown, expected: ExpectedExecution):
   }
   checkCalls(execution.calls, expected.calls);
   checkCaller(execution.caller, expected.account);
-  checkWindow(execution, expected.nowSeconds);
+  checkWindow(execution, expected.nowSeconds, expected.maxWindowSeconds);
   return execution;
 }
 
@@ -63,9 +65,13 @@ function checkCaller(caller: bigint, account: bigint): void {
   if (caller === account) refuse('its caller is the account itself');
 }
 
-function checkWindow({ executeAfter, executeBefore }: OutsideExecution, nowSeconds: bigint): void {
+function checkWindow(
+  { executeAfter, executeBefore }: OutsideExecution,
+  nowSeconds: bigint,
+  maxSeconds = MAX_WINDOW_SECONDS,
+): void {
   if (executeBefore <= executeAfter) refuse('its window ends before it begins');
-  if (executeBefore - executeAfter > MAX_WINDOW_SECONDS) refuse('its window is wider than an hour');
+  if (executeBefore - executeAfter > maxSeconds) refuse(`its window is wider than ${maxSeconds / 3_600n} hours`);
   if (executeBefore <= nowSeconds) refuse(`its window is over. ${CLOCK_ADVICE}`);
   // Together with the width this bounds the end: one hour and the tolerance from now.
   if (executeAfter >= nowSeconds + CLOCK_TOLERANCE_SECONDS) refuse(`its window lies ahead. ${CLOCK_ADVICE}`);
