@@ -46,6 +46,9 @@ const words = defineWords({
     EXPIRED: 'Expired',
     PAUSED: 'Paused',
     INACTIVE: 'Off',
+    READY: 'Ready',
+    EXECUTING: 'Executing',
+    EXECUTED: 'Executed',
   },
   es: {
     SUCCESS: 'Completado',
@@ -68,6 +71,9 @@ const words = defineWords({
     EXPIRED: 'Vencido',
     PAUSED: 'En pausa',
     INACTIVE: 'Apagado',
+    READY: 'Lista',
+    EXECUTING: 'Ejecutándose',
+    EXECUTED: 'Ejecutada',
   },
 });
 

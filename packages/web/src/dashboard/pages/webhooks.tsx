@@ -28,6 +28,13 @@ const groups = {
   wallets: ['wallet.created'],
   transactions: ['transaction.confirmed', 'transaction.failed', 'transfer.received'],
   money: ['deposit.credited'],
+  treasuries: [
+    'treasury.proposal.created',
+    'treasury.proposal.signed',
+    'treasury.proposal.executed',
+    'treasury.proposal.failed',
+    'treasury.proposal.expired',
+  ],
   gifts: ['gift.redeemed', 'gift.redeem-failed'],
 } as const satisfies Record<string, readonly ChosenType[]>;
 type Group = keyof typeof groups;
