@@ -1,9 +1,10 @@
 import type { ChainToken } from '@svc/protocol';
-import { decodeSetLimit, decodeSetSigners, selector, toHex } from '@svc/starknet';
+import { decodeSetLimit, decodeSetSigners, liveTokens, selector, toHex } from '@svc/starknet';
 import type { Client } from './client/client.ts';
 import { getConfig } from './client/config.ts';
 import { readAddress } from './client/input.ts';
 import { type ContractCall, toCall } from './signing/calls.ts';
+import { chainIdOf } from './signing/check.ts';
 
 /** What a call does, for people. `UNKNOWN`: look at the contract and its data. */
 export type DescribedCall =
@@ -72,10 +73,18 @@ export async function describeTreasuryCalls(
   client: Client,
   { treasuryAddress, calls }: DescribeTreasuryCallsParams,
 ): Promise<DescribedCall[]> {
-  const { tokens } = await getConfig(client);
+  const known = await knownTokens(client);
   const account = readAddress(treasuryAddress, 'treasuryAddress');
-  const known = (tokens as readonly (Token & { chain: string })[]).filter(({ chain }) => chain === 'STARKNET');
   return calls.map((call) => describe(known, account, call));
+}
+
+/** On a live network the library's own list and the app's: the service's word is not enough for a name. */
+async function knownTokens(client: Client): Promise<readonly Token[]> {
+  const pinned = liveTokens(await chainIdOf(client));
+  const own = client.trust.tokens.map(({ token, address, decimals }) => ({ token, address: toHex(address), decimals }));
+  if (pinned) return [...own, ...pinned.map(([token, address, decimals]) => ({ token, address, decimals }))];
+  const { tokens } = await getConfig(client);
+  return tokens.filter(({ chain }) => chain === 'STARKNET');
 }
 
 function describe(tokens: readonly Token[], account: bigint, call: ContractCall): DescribedCall {

@@ -19,6 +19,7 @@ const files: readonly { readonly name: string; readonly es?: true }[] = [
   { name: 'first-app' },
   { name: 'wallets', es: true },
   { name: 'gifts', es: true },
+  { name: 'treasuries' },
   { name: 'webhooks', es: true },
   { name: 'settings', es: true },
   { name: 'sdk' },

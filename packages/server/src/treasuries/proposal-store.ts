@@ -166,6 +166,18 @@ export async function evaluateAll(tx: Db, treasury: TreasuryRow): Promise<void> 
 }
 
 export function toProposal(chainId: bigint, treasury: TreasuryRow, row: ProposalRow): TreasuryProposal {
+  return {
+    ...withoutSigned(treasury, row),
+    calls: row.calls.calls.map(({ to, selector, calldata }) => ({
+      contractAddress: to,
+      entrypoint: selector,
+      calldata: [...calldata],
+    })),
+    typedData: { ...outsideExecutionTypedData(executionOf(row), chainId) },
+  };
+}
+
+function withoutSigned(treasury: TreasuryRow, row: ProposalRow): Omit<TreasuryProposal, 'typedData' | 'calls'> {
   const signatures = countedSignatures(treasury, row);
   return {
     id: row.id,
@@ -173,12 +185,6 @@ export function toProposal(chainId: bigint, treasury: TreasuryRow, row: Proposal
     kind: row.kind,
     state: row.state,
     description: row.description,
-    calls: row.calls.calls.map(({ to, selector, calldata }) => ({
-      contractAddress: to,
-      entrypoint: selector,
-      calldata: [...calldata],
-    })),
-    typedData: { ...outsideExecutionTypedData(executionOf(row), chainId) },
     messageHash: row.message_hash,
     requiredSignatures: row.required_signatures,
     signatures: signatures.map(({ publicKey, name, signedAt }) => ({
@@ -208,8 +214,7 @@ export async function publishProposal(
   name: ProposalEventName,
   signedBy?: string,
 ): Promise<void> {
-  const { typedData: _typedData, calls: _calls, ...shown } = toProposal(0n, treasury, row);
-  const data: ProposalEvent = { ...shown, proposalId: row.id };
+  const data: ProposalEvent = { ...withoutSigned(treasury, row), proposalId: row.id };
   await publishEvent(tx, {
     organizationId: treasury.organization_id,
     environment: treasury.environment,

@@ -7,7 +7,7 @@ import { TextField } from '../ui/fields.tsx';
 import { Card, ErrorNote } from '../ui/page.tsx';
 import { Hash } from '../ui/values.tsx';
 import { currentEnvironment } from './environment.ts';
-import { apiUrl } from './place.ts';
+import { apiUrl, sandboxUrl } from './place.ts';
 import { ApiFailure } from './request.ts';
 import { useSession } from './session.tsx';
 import { words } from './words/treasuries.ts';
@@ -21,11 +21,12 @@ export async function sessionSvc() {
     baseUrl: apiUrl,
     publicKey: environment === 'production' ? 'pk_prod_session' : 'pk_dev_session',
     bearerToken: 'session',
+    ...(environment === 'development' && { nodeUrl: `${sandboxUrl}/starknet/rpc` }),
     fetch: (input, init) => {
       const headers = new Headers(init?.headers);
       headers.delete('x-api-key');
       headers.delete('authorization');
-      headers.set('x-svc-environment', environment);
+      if (String(input).startsWith(apiUrl)) headers.set('x-svc-environment', environment);
       return fetch(input, { ...init, headers, credentials: 'same-origin' });
     },
   });

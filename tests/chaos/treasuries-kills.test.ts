@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import type { Treasury, TreasuryProposal } from '@svc/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bodyOf, Owner } from '../support/app.ts';
+import { auditRelays, settled } from '../support/audit.ts';
+import { eventually } from '../support/eventually.ts';
+import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
+import { TestService } from '../support/service.ts';
+import { pathOf, propose, signAs } from '../support/treasuries.ts';
+
+const KILLS = seedCount(4);
+const EACH_MS = 60_000;
+const SETTLE_MS = 180_000;
+const WAIT_LIMIT_MS = 60_000;
+
+let service: TestService;
+let treasury: Treasury;
+const signers = [new Owner(), new Owner()];
+beforeAll(async () => {
+  // Without jobs of its own: victims run all of them.
+  service = await TestService.start({ SVC_ROLE: 'api' });
+  const named = signers.map(({ publicKey }) => ({ name: 'Signer', publicKey }));
+  const created = await service.app.post('/treasuries', { name: 'Caja', signers: named, threshold: 2 });
+  treasury = bodyOf<Treasury>(created, 201);
+  await service.sandbox.faucet(treasury.address, 'USDC', '1000');
+}, 300_000);
+afterAll(() => service.stop());
+
+let recipients = 0xb0b_0000;
+
+/** READY, to an address of its own. */
+async function ready(): Promise<{ proposal: TreasuryProposal; recipient: string }> {
+  recipients += 1;
+  const recipient = `0x${recipients.toString(16)}`;
+  const transfers = [{ token: 'USDC', recipient, amount: '1' }];
+  const proposal = await propose(service.app, treasury, { transfers });
+  for (const signer of signers) bodyOf(await signAs(service.app, treasury, proposal, signer), 200);
+  return { proposal, recipient };
+}
+
+const read = async (proposal: TreasuryProposal) =>
+  bodyOf<TreasuryProposal>(await service.app.get(pathOf(proposal)), 200);
+const execute = (proposal: TreasuryProposal) => service.app.post(`${pathOf(proposal)}/execute`, {});
+
+/** How often something is sent to the database from the request until the proposal has ended. */
+async function countSteps({ proposal }: { proposal: TreasuryProposal }): Promise<number> {
+  const proxy = await openDatabaseProxy(service.databaseUrl);
+  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const before = proxy.sent();
+  await eventually(
+    () => service.app.at(whole).post(`${pathOf(proposal)}/execute`, {}),
+    ({ status }) => status === 200,
+    WAIT_LIMIT_MS,
+  );
+  await eventually(
+    () => read(proposal),
+    ({ state }) => state === 'EXECUTED',
+    WAIT_LIMIT_MS,
+  );
+  const steps = proxy.sent() - before;
+  await whole.end();
+  proxy.close();
+  return steps;
+}
+
+async function killOne(seed: number, steps: number) {
+  const one = await ready();
+  const proxy = await openDatabaseProxy(service.databaseUrl);
+  const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const died = once(victim.process, 'exit', { signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
+  const places = Array.from({ length: steps }, (_, step) => step + 1);
+  const when = random(seed + KILLS)() < 0.5 ? 'before' : 'after';
+  proxy.cutAfter(spread(seed, KILLS, places), when, () => victim.process.kill('SIGKILL'));
+  await service.app
+    .at(victim)
+    .post(`${pathOf(one.proposal)}/execute`, {})
+    .catch(() => undefined);
+  await died;
+  proxy.close();
+  return one;
+}
+
+describe('a process that is killed while it executes a proposal', () => {
+  it(
+    `leaves it executed once: ${KILLS} seeds`,
+    async () => {
+      const all = [await ready()];
+      const steps = await countSteps(all[0] as (typeof all)[number]);
+      for (let seed = 0; seed < KILLS; seed += 1) all.push(await killOne(seed, steps));
+      await service.another({ SVC_ROLE: 'all' });
+      for (const { proposal, recipient } of all) {
+        // What was not stored is READY still: its caller asks again.
+        const { state } = await eventually(
+          async () => {
+            await execute(proposal).catch(() => undefined);
+            return read(proposal);
+          },
+          (found) => found.state === 'EXECUTED' || found.state === 'FAILED',
+          SETTLE_MS,
+        );
+        expect([state, await service.app.balance(recipient, 'USDC')]).toEqual(['EXECUTED', 1_000_000n]);
+      }
+      await settled(service.db);
+      await auditRelays(service.db, service.sandbox);
+    },
+    SETTLE_MS + (KILLS + 1) * EACH_MS,
+  );
+});
