@@ -27,6 +27,7 @@ import {
   signedBy,
   signer,
   UNORDERED,
+  withLimits,
 } from './steps.ts';
 
 const DUPLICATED = reverts('SRC9: duplicated nonce');
@@ -164,7 +165,7 @@ export const approvalScenarios: readonly Scenario[] = [
   {
     name: 'messages are signed by the threshold',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       isValid([signer(0), signer(2)], true),
       isValid([signer(0)], false),
       isValid([signer(1), signer(0)], false),
@@ -320,7 +321,7 @@ export const approvalScenarios: readonly Scenario[] = [
   {
     name: 'a transaction of the treasury needs the threshold, whatever the limit',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       {
         kind: 'transaction',
         account: 'wallet',

@@ -30,6 +30,7 @@ import {
   setSigners,
   TREASURY_CLASS,
   UNAUTHORIZED,
+  withLimits,
 } from './steps.ts';
 
 const INVALID_LIMIT = 'Treasury: invalid limit';
@@ -46,7 +47,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'one signer pays up to the limit of a window, and again in the next',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       reads.limit(0n, START),
       by([0], { nonce: 1n }, [transfer(60n)], paid(1n, 60n, 0)),
       by([1], { nonce: 2n }, [transfer(41n)], EXCEEDS),
@@ -63,7 +64,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'the threshold pays more than the limit, and that is not counted',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [transfer(101n)], EXCEEDS),
       by(
         [0, 1],
@@ -78,7 +79,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'transfers of one execution add up',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [transfer(60n), transfer(41n)], EXCEEDS),
       reads.limit(0n, START),
       by(
@@ -93,7 +94,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'a limit allows transfers of its token and nothing else',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [transfer(1n, 'coin')], NOT_REACHED),
       by([0], { nonce: 1n }, [spending('approve', 1n)], NOT_REACHED),
       by([0], { nonce: 1n }, [spending('increase_allowance', 1n)], NOT_REACHED),
@@ -108,7 +109,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'an execution without calls needs the threshold',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [], NOT_REACHED),
       by([0, 1], { nonce: 1n }, [], done([], [happened.approved(1n, keysOf(0, 1))])),
     ],
@@ -116,7 +117,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'a limited transfer whose amount cannot be read is refused',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [call('token', 'transfer', ['bob', 1n])], BAD_CALLDATA),
       by([0], { nonce: 1n }, [call('token', 'transfer', ['bob', 1n, 0n, 0n])], BAD_CALLDATA),
       by([0], { nonce: 1n }, [call('token', 'transfer', [])], BAD_CALLDATA),
@@ -127,7 +128,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'a failed transfer is not counted',
     steps: [
-      deploy({ limits: [{ max: 5_000n }] }),
+      ...withLimits([{ max: 5_000n }]),
       by([0], { nonce: 1n }, [transfer(2_000n)], reverts('ERC20: insufficient balance')),
       reads.limit(0n, START, { max: 5_000n }),
       tokenReads.nonceFree(1n, true),
@@ -136,7 +137,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'a limit has a threshold of its own',
     steps: [
-      deploy({ keys: keysOf(0, 1, 2, 3), threshold: 3n, limits: [{ threshold: 2n }] }),
+      ...withLimits([{ threshold: 2n }], { keys: keysOf(0, 1, 2, 3), threshold: 3n }),
       by([0], { nonce: 1n }, [transfer(1n)], NOT_REACHED),
       by([0, 4], { nonce: 1n }, [transfer(1n)], NOT_REACHED),
       by([0, 3], { nonce: 1n }, [transfer(1n)], paid(1n, 1n, 0, 3)),
@@ -145,11 +146,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'each token has its own limit',
     steps: [
-      deploy({
-        keys: keysOf(0, 1, 2),
-        threshold: 3n,
-        limits: [{ max: 10n }, { token: 'coin', threshold: 2n, max: 20n }],
-      }),
+      ...withLimits([{ max: 10n }, { token: 'coin', threshold: 2n, max: 20n }], { threshold: 3n }),
       by([0], { nonce: 1n }, [transfer(1n), transfer(1n, 'coin')], NOT_REACHED),
       by(
         [0, 1],
@@ -180,7 +177,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'a limit that is set again starts a new window',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [transfer(100n)], paid(1n, 100n, 0)),
       clock(START + 5n),
       changed([0, 1], 2n, [setLimit({ max: 50n })], [happened.limitSet({ max: 50n })]),
@@ -192,7 +189,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'only the treasury itself sets and removes a limit',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       { kind: 'call', sender: 'stranger', call: setLimit({ max: 900n }), outcome: UNAUTHORIZED },
       { kind: 'call', sender: 'stranger', call: removeLimit(), outcome: UNAUTHORIZED },
       reads.limit(0n, START),
@@ -210,6 +207,15 @@ export const limitScenarios: readonly Scenario[] = [
     ],
   },
   {
+    name: 'a treasury can begin with limits',
+    steps: [
+      deploy({ limits: [{ token: 'bob' }, { token: 'relayer', max: 7n }] }),
+      reads.limit(0n, START, { token: 'bob' }),
+      reads.limit(0n, START, { token: 'relayer', max: 7n }),
+      reads.noLimit('stranger'),
+    ],
+  },
+  {
     name: 'a treasury cannot begin with a limit that is refused',
     steps: [
       refusedDeploy({ limits: [{ token: 'bob', threshold: 2n }] }, INVALID_LIMIT),
@@ -219,7 +225,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'a limit holds when the signers change',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [transfer(90n)], paid(1n, 90n, 0)),
       changed(
         [0, 1],
@@ -235,7 +241,7 @@ export const limitScenarios: readonly Scenario[] = [
   {
     name: 'the threshold upgrades the class, and signers and limits stay',
     steps: [
-      deploy({ limits: [{}] }),
+      ...withLimits([{}]),
       by([0], { nonce: 1n }, [transfer(90n)], paid(1n, 90n, 0)),
       changed([0, 1], 2n, [call('wallet', 'upgrade', [TREASURY_CLASS])], [happened.upgraded(TREASURY_CLASS)]),
       reads.signers(keysOf(0, 1, 2)),

@@ -86,6 +86,13 @@ export function deploy({ keys = keysOf(0, 1, 2), threshold = 2n, limits = [], as
   return { ...deployment({ keys, threshold, limits, as }), outcome: { succeeds: [], events } };
 }
 
+/** Deployed, then limited: the player's tokens exist after the treasury. */
+export function withLimits(limits: readonly LimitTerms[], terms: Omit<Terms, 'limits'> = {}): Step[] {
+  const { threshold = 2n } = terms;
+  const approving = Array.from({ length: Number(threshold) }, (_, index) => index);
+  return [deploy(terms), changed(approving, 0xaddn, limits.map(setLimit), limits.map(happened.limitSet))];
+}
+
 export function refusedDeploy(terms: Terms, reason: string): Step {
   return { ...deployment(terms), outcome: reverts(reason) };
 }

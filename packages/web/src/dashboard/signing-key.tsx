@@ -49,19 +49,10 @@ async function openKey(externalUserId: string, way: Way, pin: string): Promise<O
     if (isMissing(error)) return undefined;
     throw error;
   });
-  const encryptKey = way === 'pin' ? pin : await passkeyOf(svc, externalUserId, wallet !== undefined);
-  if (wallet) return { wallet, encryptKey };
-  const chain = 'STARKNET' as const;
-  const made = await svc.createWallet(
-    way === 'pin'
-      ? { externalUserId, chain, encryptKey }
-      : { externalUserId, chain, encryptKey: pin, usePasskey: true },
-  );
-  return { wallet: made, encryptKey: way === 'pin' ? pin : await passkeyOf(svc, externalUserId, true) };
-}
-
-async function passkeyOf(svc: Awaited<ReturnType<typeof sessionSvc>>, externalUserId: string, exists: boolean) {
-  return exists ? svc.passkeys.unlock({ externalUserId }) : '';
+  if (wallet) return { wallet, encryptKey: way === 'pin' ? pin : await svc.passkeys.unlock({ externalUserId }) };
+  // With a passkey the PIN is the backup, and opens it as well.
+  const made = { externalUserId, chain: 'STARKNET', encryptKey: pin, usePasskey: way === 'passkey' } as const;
+  return { wallet: await svc.createWallet(made), encryptKey: pin };
 }
 
 const isMissing = (error: unknown): boolean =>

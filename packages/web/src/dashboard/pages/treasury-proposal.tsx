@@ -1,7 +1,7 @@
 import type { ProposalState, Treasury, TreasuryProposal } from '@svc/protocol';
 import type { DescribedCall } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { StatusBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -84,7 +84,7 @@ function ProposalView({ treasury, proposal, parents }: ViewProps) {
 
 type Text = ReturnType<typeof useWords<(typeof words)['en']>>;
 
-function factsOf(text: Text, proposal: TreasuryProposal): [string, React.ReactNode][] {
+function factsOf(text: Text, proposal: TreasuryProposal): [string, ReactNode][] {
   const hash = proposal.executedTxHash ?? proposal.transactionHash;
   return [
     [text.proposedBy, proposal.proposedBy],

@@ -1,6 +1,6 @@
 import type { ChainToken, Treasury, TreasuryProposal } from '@svc/protocol';
 import { ListChecks, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/fields.tsx';
@@ -106,7 +106,7 @@ function Limits({ treasury: { limits } }: { treasury: Treasury }) {
   );
 }
 
-function Proposals({ treasury, action }: { treasury: Treasury; action: React.ReactNode }) {
+function Proposals({ treasury, action }: { treasury: Treasury; action: ReactNode }) {
   const text = useWords(words);
   const list = useCursorList('GET /treasuries/{id}/transactions', { params: { id: treasury.id } }, { live: true });
   return (
