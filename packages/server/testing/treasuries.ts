@@ -48,6 +48,8 @@ export class TreasuryFixture {
 
   private constructor(relayers: RelayerFixture, organizationId: string) {
     this.relayers = relayers;
+    // A request that waits runs passes of the worker, too.
+    Object.assign(relayers.deps.outcomes, treasuryOutcomes());
     const key = { keyId: 'pk_1', secretKeyId: 'sk_1', apiPublicKey: 'pk_dev_1', proof: 'secret key' } as const;
     this.caller = { organizationId, environment, ...key, externalUserId: undefined };
   }
@@ -67,8 +69,7 @@ export class TreasuryFixture {
 
   /** Runs the relay worker until nothing is open. */
   finish(chain: ChainChanges = {}): Promise<void> {
-    const outcomes = { ...this.relayers.deps.outcomes, ...treasuryOutcomes() };
-    return this.relayers.finish(chain, { outcomes });
+    return this.relayers.finish(chain);
   }
 
   /** Deployed, with 1 USDC. */

@@ -71,7 +71,11 @@ function checkWindow(
   maxSeconds = MAX_WINDOW_SECONDS,
 ): void {
   if (executeBefore <= executeAfter) refuse('its window ends before it begins');
-  if (executeBefore - executeAfter > maxSeconds) refuse(`its window is wider than ${maxSeconds / 3_600n} hours`);
+  if (executeBefore - executeAfter > maxSeconds) {
+    refuse(
+      `its window is wider than ${maxSeconds === MAX_WINDOW_SECONDS ? 'an hour' : `${maxSeconds / 86_400n} days`}`,
+    );
+  }
   if (executeBefore <= nowSeconds) refuse(`its window is over. ${CLOCK_ADVICE}`);
   // Together with the width this bounds the end: one hour and the tolerance from now.
   if (executeAfter >= nowSeconds + CLOCK_TOLERANCE_SECONDS) refuse(`its window lies ahead. ${CLOCK_ADVICE}`);
