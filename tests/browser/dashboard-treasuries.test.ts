@@ -39,7 +39,12 @@ async function memberPage(role: 'OWNER' | 'DEVELOPER', name: string): Promise<Pa
 async function unlock(page: Page): Promise<void> {
   await dialog(page).getByLabel('PIN or passphrase').fill(PIN);
   await dialog(page).getByRole('button', { name: 'Unlock' }).click();
-  await dialog(page).waitFor({ state: 'detached', timeout: 60_000 });
+  const failed = dialog(page).getByRole('alert');
+  await Promise.race([
+    dialog(page).waitFor({ state: 'detached', timeout: 60_000 }),
+    failed.waitFor({ timeout: 60_000 }),
+  ]);
+  expect(await failed.allTextContents()).toEqual([]);
 }
 
 /** Makes the member's wallet on first use. */

@@ -33,6 +33,7 @@ export function signAs(app: App, treasury: Treasury, proposal: TreasuryProposal,
 }
 
 export interface ExampleTreasury {
+  readonly signer: Owner;
   readonly treasury: Treasury;
   readonly signed: TreasuryProposal;
   readonly signature: object;
@@ -51,5 +52,5 @@ export async function prepareTreasury(app: App, token: string, spender: string):
     await propose(app, treasury, { calls }),
   ];
   bodyOf(await signAs(app, treasury, ready, signer), 200);
-  return { treasury, signed, signature: signatureBody(treasury, signed, signer), ready, unwanted };
+  return { signer, treasury, signed, signature: signatureBody(treasury, signed, signer), ready, unwanted };
 }

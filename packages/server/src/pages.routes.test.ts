@@ -121,7 +121,7 @@ describe('the dashboard', () => {
   it('runs its own scripts and styles alone, and cannot be framed', async () => {
     const { headers } = await open().inject('/dashboard');
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; " +
+      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; connect-src 'self'; " +
         "base-uri 'none'; frame-ancestors 'none'; img-src 'self' data: blob:; form-action 'self'",
     );
   });

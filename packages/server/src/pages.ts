@@ -58,6 +58,8 @@ const CLAIM_POLICY = [...POLICY, "img-src 'self' data:", "form-action 'none'"].j
 const WALLET_POLICY = CLAIM_POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'");
 /** `blob:` is for pictures that a page makes itself, such as a chosen logo. */
 const POLICY_OF_OTHERS = [...POLICY, "img-src 'self' data: blob:", "form-action 'self'"].join('; ');
+/** WebAssembly is for Argon2, which opens a member's own wallet to sign for a treasury. It allows no other code. */
+const DASHBOARD_POLICY = POLICY_OF_OTHERS.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'");
 /** Asset names contain a content hash. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -116,7 +118,7 @@ function registerWallet(app: FastifyInstance, pages: Pages): void {
 /** One page for a path and every path below it: the page reads the address itself. */
 function registerTree(app: FastifyInstance, prefix: string, pages: Pages, name: PageName): void {
   const page = async ({ url }: FastifyRequest, reply: FastifyReply) => {
-    reply.header('content-security-policy', POLICY_OF_OTHERS);
+    reply.header('content-security-policy', name === 'dashboard' ? DASHBOARD_POLICY : POLICY_OF_OTHERS);
     return sendHtml(reply, pages.html[name].replaceAll('"./assets/', `"${pathToTree(url, prefix)}assets/`));
   };
   app.get(prefix, page);

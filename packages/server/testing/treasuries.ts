@@ -91,8 +91,9 @@ export class TreasuryFixture {
   propose(
     { treasury }: TestTreasury,
     body: BodyOf<typeof endpoints.createTreasuryProposal>,
+    caller: Caller = this.caller,
   ): Promise<TreasuryProposal> {
-    return createProposal(this.deps(), this.#call({ id: treasury.id }, body, this.caller));
+    return createProposal(this.deps(), this.#call({ id: treasury.id }, body, caller));
   }
 
   /** A transfer of units of USDC to a new address. */

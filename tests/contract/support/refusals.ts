@@ -2,6 +2,7 @@ import { catalogue, type Endpoint, type ErrorCode, type ErrorUse, type endpoints
 import { claimRefusals, giftRefusals } from './gift-refusals.ts';
 import { purchaseRefusals, settingsRefusals, webhookRefusals } from './organization-refusals.ts';
 import { type MakeRefusal, type RefusalsOf, sharedRefusals, withParams } from './refusal.ts';
+import { treasuryRefusals } from './treasury-refusals.ts';
 import { transactionRefusals, walletRefusals } from './wallet-refusals.ts';
 
 const skuRefusals: RefusalsOf = {
@@ -21,6 +22,7 @@ const refusals: RefusalsOf = {
   ...purchaseRefusals,
   ...settingsRefusals,
   ...webhookRefusals,
+  ...treasuryRefusals,
 };
 
 export function refusalOf({ operationId }: Endpoint, code: ErrorCode): MakeRefusal {
@@ -38,11 +40,18 @@ const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
   'service_unavailable',
   'mail_limit_reached',
   'provider_not_configured',
+  'treasury_limit_reached',
+  'proposal_limit_reached',
 ];
 /** A paymaster may refuse while it prepares; none is configured. */
 const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
   prepareTypedData: ['transaction_reverted'],
   prepareWalletUpgrade: ['transaction_reverted'],
+};
+/** They need another member, or another change at the same moment: tests beside the source have both. */
+const OF_OTHERS: Readonly<Record<string, readonly ErrorCode[]>> = {
+  changeTreasuryPolicy: ['proposal_not_open'],
+  cancelTreasuryProposal: ['not_the_proposer'],
 };
 const BEFORE_BUILDING: readonly ErrorCode[] = [
   'missing_credentials',
@@ -60,6 +69,7 @@ export function refusalsOf(endpoint: Endpoint): { code: ErrorCode; status: numbe
   return all.filter(({ code }, index) => {
     if (all.findIndex((other) => other.code === code) !== index || NOT_FROM_OUTSIDE.includes(code)) return false;
     if (ONLY_WITH_A_PAYMASTER[endpoint.operationId]?.includes(code)) return false;
+    if (OF_OTHERS[endpoint.operationId]?.includes(code)) return false;
     return !endpoint.planned || BEFORE_BUILDING.includes(code);
   });
 }

@@ -6,6 +6,7 @@ import { keyHeaders, send, userToken } from '../../support/client.ts';
 import { type ExampleData, prepareExampleData, signedTransfer, signedUpgrade } from '../../support/examples.ts';
 import { TestService } from '../../support/service.ts';
 import { USDC } from '../../support/starknet-client.ts';
+import { prepareTreasury } from '../../support/treasuries.ts';
 
 export interface RefusalSetup {
   readonly data: ExampleData;
@@ -32,6 +33,8 @@ export interface Thrifty {
   readonly approval: object;
   readonly approve: object;
   readonly upgrade: object;
+  /** A treasury, and a proposal of it to approve that is ready. */
+  readonly treasury: { readonly id: string; readonly proposalId: string };
 }
 
 interface Callers {
@@ -120,8 +123,9 @@ async function thriftyOrganization(service: TestService): Promise<Thrifty> {
     approval: { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) },
     upgrade: await signedUpgrade(app, owner),
   };
+  const { treasury, ready } = await prepareTreasury(app, USDC, '0xb0b');
   await app.patch('/organization/sponsorship', { dailyStrk: '0', allowedEntrypoints: ['transfer'] });
-  return { headers: app.headers, approve, ...signed };
+  return { headers: app.headers, approve, treasury: { id: treasury.id, proposalId: ready.id }, ...signed };
 }
 
 const DOLLAR = 1_000_000n;

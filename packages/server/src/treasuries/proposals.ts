@@ -95,6 +95,7 @@ export async function signProposal(
   place: ProposalPlace,
   body: SignBody,
 ): Promise<TreasuryProposal> {
+  deps.networks.starknet(caller.environment);
   const publicKey = readFelt(body.publicKey, 'body.publicKey');
   const [r = 0n, s = 0n] = readSignature(body.signature, 'body.signature');
   const { treasury, proposal } = await requireProposal(deps, caller, place);
@@ -150,6 +151,7 @@ export async function executeProposal(
   place: ProposalPlace,
 ): Promise<TreasuryProposal> {
   const { db, sponsor } = deps;
+  deps.networks.starknet(caller.environment);
   const found = await requireProposal(deps, caller, place);
   const { treasury, proposal } = found;
   if (proposal.state === 'EXECUTING' || proposal.state === 'EXECUTED') return shown(deps, found);
@@ -223,9 +225,8 @@ export async function cancelProposal(deps: TreasuryDeps, { caller, params, trans
   });
 }
 
-/** Keys are replaced, so any secret key stands for the one that made it. */
+/** Keys are replaced, so what counts as a secret key stands for the one that made it. */
 function requireProposer(caller: Caller, { proposed_by }: ProposalRow): void {
-  const isMembers = proposed_by.startsWith('member:');
-  if (isMembers ? caller.member !== undefined && caller.keyId === proposed_by : caller.member === undefined) return;
+  if (!proposed_by.startsWith('member:') || caller.keyId === proposed_by) return;
   throw new ApiError('not_the_proposer');
 }

@@ -43,6 +43,7 @@ const MIN_MS = 60_000;
 
 export async function createProposal(deps: TreasuryDeps, call: HttpCall<Create>): Promise<TreasuryProposal> {
   const { caller, params, body } = call;
+  deps.networks.starknet(caller.environment);
   const treasury = await requireTreasury(deps.db.reads, caller, params.id);
   const calls = readProposed(deps, treasury, body);
   await requireAllowedCalls(deps.db.reads, caller, BigInt(treasury.address), calls);
@@ -66,6 +67,7 @@ async function requireReplaced({ db }: TreasuryDeps, { id }: TreasuryRow, replac
 /** All changes of a policy share a nonce until one was relayed, so of several that signers approved the chain executes one. */
 export async function changePolicy(deps: TreasuryDeps, call: HttpCall<Change>): Promise<TreasuryProposal> {
   const { caller, params, body } = call;
+  deps.networks.starknet(caller.environment);
   const treasury = await requireTreasury(deps.db.reads, caller, params.id);
   const policy = changedPolicy(deps, treasury, body);
   const calls = policyCalls(BigInt(treasury.address), treasury.policy, policy);
