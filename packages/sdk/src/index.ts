@@ -334,35 +334,8 @@ export {
   transactions,
 } from './transactions.ts';
 export { type CallAnyContractParams, callAnyContract, type TransferParams, transfer } from './transfers.ts';
-export {
-  type ChangeTreasuryPolicyParams,
-  type CreateTreasuryParams,
-  type CreateTreasuryProposalParams,
-  cancelTreasuryProposal,
-  changeTreasuryPolicy,
-  createTreasury,
-  createTreasuryProposal,
-  executeTreasuryProposal,
-  getTreasury,
-  getTreasuryPolicy,
-  getTreasuryProposal,
-  type ListTreasuryProposalsParams,
-  listTreasuries,
-  listTreasuryProposals,
-  type ProposalFilters,
-  type ProposalPlaceParams,
-  type SignedTreasuryProposal,
-  type SignTreasuryProposalParams,
-  signProposalOffline,
-  signTreasuryProposal,
-  starkPublicKey,
-  type TreasuryIdParams,
-  type TreasuryProposalsParams,
-  type TreasurySigningKey,
-  treasuries,
-  treasuryProposals,
-} from './treasuries.ts';
-export { type DescribedCall, type DescribeTreasuryCallsParams, describeTreasuryCalls } from './treasury-calls.ts';
+export * from './treasuries.ts';
+export * from './treasury-calls.ts';
 export { type VerifyWebhookOptions, verifyWebhook, type WebhookEvent, type WebhookHeaders } from './verify-webhook.ts';
 export {
   type EncryptionHistory,
