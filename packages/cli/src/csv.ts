@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { findGiftColumns, GIFT_CODE, isMailAddress, readGiftAmount, type UsdMicros } from '@svc/protocol/values';
+import {
+  findGiftColumns,
+  GIFT_CODE,
+  isMailAddress,
+  readGiftAmount,
+  type Table,
+  toTable,
+  type UsdMicros,
+} from '@svc/protocol/values';
 import Papa from 'papaparse';
 import { usage } from './failure.ts';
 
@@ -24,17 +32,16 @@ export interface PeopleOptions {
   readonly allowDuplicates?: boolean | undefined;
 }
 
-export function readTable(file: string): { columns: readonly string[]; rows: readonly Record<string, string>[] } {
+export function readTable(file: string): Table {
   const text = readFileSync(file, 'utf8');
   if (text.length > MAX_FILE_BYTES) throw usage(`${file} is larger than ${MAX_FILE_BYTES / 1e6} MB. Split it.`);
-  const { data, meta } = Papa.parse<Record<string, string>>(text.replace(/^\uFEFF/, ''), {
-    header: true,
-    skipEmptyLines: 'greedy',
-    transformHeader: (name) => name.trim(),
-  });
-  if (data.length === 0) throw usage(`${file} has no rows. Its first line names the columns, such as email,amount.`);
-  if (data.length > MAX_ROWS) throw usage(`${file} has more than ${MAX_ROWS} rows. Split it.`);
-  return { columns: meta.fields ?? [], rows: data };
+  // Blank lines mislead the guess of the separator.
+  const { delimiter } = Papa.parse<string[]>(text, { preview: 1, skipEmptyLines: 'greedy' }).meta;
+  const table = toTable(Papa.parse<string[]>(text, { delimiter }).data);
+  const { rows } = table;
+  if (rows.length === 0) throw usage(`${file} has no rows. Its first line names the columns, such as email,amount.`);
+  if (rows.length > MAX_ROWS) throw usage(`${file} has more than ${MAX_ROWS} rows. Split it.`);
+  return table;
 }
 
 /** Columns `email`, and optionally `code` and `amount`, by name in English or Spanish. */
@@ -44,9 +51,8 @@ export function readPeople(file: string, { amount: amountOfAll = '', allowDuplic
   if (email === undefined) throw usage(`${file} has no column email. Its columns are ${columns.join(', ')}.`);
   const [emails, codes] = [new Map<string, number>(), new Map<string, number>()];
   const problems: string[] = [];
-  const people = rows.map((row, index): Person => {
-    const line = index + 2;
-    const value = (column: string | undefined) => (column === undefined ? '' : (row[column] ?? '').trim());
+  const people = rows.map(({ line, values }): Person => {
+    const value = (column: string | undefined) => (column === undefined ? '' : (values[column] ?? '').trim());
     const person = { email: value(email), code: value(code), amount: value(amount) || amountOfAll };
     const micros = readGiftAmount(person.amount);
     const report = (problem: string) => problems.push(`line ${line}: ${problem}`);

@@ -41,6 +41,8 @@ describe('people of a file', () => {
     ]);
     expect(problems[1]).toMatch(/is in line 2 already/);
     expect(problems[4]).toMatch(/the code is in line 3 already/);
+    const spaced = fileOf('\n\nemail;name;amount\n\na@b.co;"two\nlines";1\n;;\nnobody;;1\n', 'spaced.csv');
+    expect(readPeople(spaced, {}).problems).toEqual(['line 8: nobody is no e-mail address']);
   });
 
   it('may be there twice only where that is asked for', () => {

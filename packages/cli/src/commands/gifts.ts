@@ -229,7 +229,7 @@ function cardsOfFile(file: string): Card[] {
     throw usage(`${file} needs the columns code, claimUrl and amount, as svc gifts import writes them.`);
   }
   const name = found.find((one) => /^name$/i.test(one)) ?? email;
-  return rows.map((row) => ({
+  return rows.map(({ values: row }) => ({
     name: (name && row[name]) || '',
     amount: row[amount] ?? '',
     code: row[code] ?? '',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formatUsd } from './amounts.ts';
-import { findGiftColumns, readGiftAmount, toCsv } from './gift-file.ts';
+import { findGiftColumns, readGiftAmount, toCsv, toTable } from './gift-file.ts';
 
 const cell = (value: string | number | null) => toCsv(['a'], [[value]]).split('\r\n')[1];
 
@@ -17,6 +17,18 @@ it.each(['=1+1', '+52 55', '-cmd', '@SUM(A1)', '\tx', '\rx'])('does not let a sp
 it('leaves numbers as they are', () => {
   expect(cell(-5.25)).toBe('-5.25');
   expect(cell('-0.000001')).toBe('-0.000001');
+});
+
+it('knows the line of every row, with blank lines and cells of several lines', () => {
+  const cells = [[''], ['email', ' name ', 'name'], ['', ' '], ['a@b.co', 'two\nlines', 'x'], ['c@d.co']];
+  expect(toTable(cells)).toEqual({
+    columns: ['email', 'name', 'name'],
+    rows: [
+      { line: 4, values: { email: 'a@b.co', name: 'two\nlines' } },
+      { line: 6, values: { email: 'c@d.co', name: '' } },
+    ],
+  });
+  expect(toTable([[''], [' ', '']])).toEqual({ columns: [], rows: [] });
 });
 
 it.each([

@@ -34,6 +34,34 @@ export function findGiftColumns(columns: readonly string[]): Readonly<Record<Gif
   return { email: take('email'), code: take('code'), amount: take('amount') };
 }
 
+export interface TableRow {
+  /** In the file, where the row begins. */
+  readonly line: number;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly TableRow[];
+}
+
+/** The cells of a file, blank lines included. The first row that is not blank names the columns; of two equal names the first counts. */
+export function toTable(cells: readonly (readonly string[])[]): Table {
+  const rows: TableRow[] = [];
+  let columns: readonly string[] | undefined;
+  let line = 1;
+  for (const row of cells) {
+    const isBlank = row.every((cell) => cell.trim() === '');
+    if (!isBlank && columns) {
+      const values = columns.map((name, index) => [name, row[index] ?? ''] as const);
+      rows.push({ line, values: Object.fromEntries(values.reverse()) });
+    } else if (!isBlank) columns = row.map((name) => name.trim());
+    // A quoted cell may hold several lines.
+    line += row.join('').split('\n').length;
+  }
+  return { columns: columns ?? [], rows };
+}
+
 type Cell = string | number | null | undefined;
 
 /** Spreadsheets run texts that begin like this as formulas. */

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { checkRows, guessMapping, keyOfChunk, toChunks } from './gift-import.ts';
 
 const mapping = { email: 'Correo', code: 'Código', amount: 'Monto' };
-const row = (email: string, code = '', amount = '') => ({ Correo: email, Código: code, Monto: amount });
+const row = (email: string, code = '', amount = '', line = 2) => ({
+  ...{ line, values: { Correo: email, Código: code, Monto: amount } },
+});
 
 it('guesses the columns by their names in both languages, each once', () => {
   expect(guessMapping(['Nombre', 'Correo', 'Código', 'Monto'])).toEqual(mapping);
@@ -13,16 +15,16 @@ it('guesses the columns by their names in both languages, each once', () => {
 it('gives every bad row its reasons and its line', () => {
   const rows = [
     row('ana@example.com', 'REYES-1', '5'),
-    row('', 'x y', '0'),
-    row('not an address', 'reyes-1'),
-    row('luis@example.com'),
+    row('', 'x y', '0', 3),
+    row('not an address', 'reyes-1', '', 5),
+    row('luis@example.com', '', '', 6),
   ];
   const checked = checkRows(rows, mapping, '2.50');
   expect(checked.map(({ line, problems }) => [line, problems])).toEqual([
     [2, []],
     [3, ['emailMissing', 'codeWrong', 'amountWrong']],
-    [4, ['emailWrong', 'codeTwice']],
-    [5, []],
+    [5, ['emailWrong', 'codeTwice']],
+    [6, []],
   ]);
   expect(checked.map(({ micros }) => micros)).toEqual([5_000_000n, 0n, 2_500_000n, 2_500_000n]);
 });

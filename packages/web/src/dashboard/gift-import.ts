@@ -5,6 +5,7 @@ import {
   type GiftFileField,
   isMailAddress,
   readGiftAmount,
+  type TableRow,
 } from '@svc/protocol/values';
 
 /** Rows of one request: small enough for steps of a progress bar, large enough for the rate limit. */
@@ -18,7 +19,7 @@ export type Mapping = Readonly<Record<GiftFileField, string>>;
 export type Problem = 'emailMissing' | 'emailWrong' | 'codeWrong' | 'codeTwice' | 'amountWrong';
 
 export interface ImportRow {
-  /** In the file, the header being line 1. */
+  /** Of the file. */
   readonly line: number;
   readonly email: string;
   readonly code: string;
@@ -27,17 +28,15 @@ export interface ImportRow {
   readonly problems: readonly Problem[];
 }
 
-type Row = Readonly<Record<string, string>>;
-
 export function guessMapping(columns: readonly string[]): Mapping {
   const { email = '', code = '', amount = '' } = findGiftColumns(columns);
   return { email, code, amount };
 }
 
-export function checkRows(rows: readonly Row[], mapping: Mapping, amountOfAll: string): ImportRow[] {
+export function checkRows(rows: readonly TableRow[], mapping: Mapping, amountOfAll: string): ImportRow[] {
   const seen = new Set<string>();
-  return rows.map((row, index) => {
-    const value = (field: GiftFileField) => (mapping[field] === '' ? '' : (row[mapping[field]] ?? '').trim());
+  return rows.map(({ line, values }) => {
+    const value = (field: GiftFileField) => (mapping[field] === '' ? '' : (values[mapping[field]] ?? '').trim());
     const [email, code] = [value('email'), value('code')];
     const amount = value('amount') || amountOfAll.trim();
     const micros = readGiftAmount(amount);
@@ -49,7 +48,7 @@ export function checkRows(rows: readonly Row[], mapping: Mapping, amountOfAll: s
     if (code !== '' && seen.has(key)) problems.push('codeTwice');
     if (micros === undefined) problems.push('amountWrong');
     seen.add(key);
-    return { line: index + 2, email, code, amount, micros: micros ?? 0n, problems };
+    return { line, email, code, amount, micros: micros ?? 0n, problems };
   });
 }
 

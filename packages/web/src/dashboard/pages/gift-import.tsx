@@ -1,4 +1,4 @@
-import { formatUsd, type GiftFileField, toCsv } from '@svc/protocol/values';
+import { formatUsd, type GiftFileField, type TableRow, toCsv, toTable } from '@svc/protocol/values';
 import { FileUp, Upload } from 'lucide-react';
 import { type DragEvent, useMemo, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
@@ -28,7 +28,7 @@ import './gifts.css';
 interface ReadFile {
   readonly name: string;
   readonly columns: readonly string[];
-  readonly rows: readonly Record<string, string>[];
+  readonly rows: readonly TableRow[];
 }
 
 export default function GiftImportPage() {
@@ -69,16 +69,15 @@ function ChooseFile({ onFile }: { onFile: (file: ReadFile) => void }) {
     if (!file) return;
     if (file.size > MAX_FILE_BYTES) return setError(text.tooLarge);
     const { default: papa } = await import('papaparse');
-    const parsed = papa.parse<Record<string, string>>(await file.text(), {
-      header: true,
-      skipEmptyLines: 'greedy',
-      transformHeader: (name) => name.replace('\uFEFF', '').trim(),
-    });
-    const columns = (parsed.meta.fields ?? []).filter((name) => name !== '');
+    const content = await file.text();
+    // Blank lines mislead the guess of the separator.
+    const { delimiter } = papa.parse<string[]>(content, { preview: 1, skipEmptyLines: 'greedy' }).meta;
+    const { columns: named, rows } = toTable(papa.parse<string[]>(content, { delimiter }).data);
+    const columns = named.filter((name) => name !== '');
     if (columns.length === 0) return setError(text.notRead);
-    if (parsed.data.length === 0) return setError(text.noRows);
-    if (parsed.data.length > MAX_ROWS) return setError(text.tooMany);
-    onFile({ name: file.name, columns, rows: parsed.data });
+    if (rows.length === 0) return setError(text.noRows);
+    if (rows.length > MAX_ROWS) return setError(text.tooMany);
+    onFile({ name: file.name, columns, rows });
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
