@@ -6,6 +6,7 @@ import { brotliCompress } from 'node:zlib';
 import { build } from 'vite';
 import { entries } from './entries.ts';
 import { dist, web } from './paths.ts';
+import { sharedHtml } from './shared-html.ts';
 
 const compress = promisify(brotliCompress);
 /** A process that started on an older build has read it by then. */
@@ -32,6 +33,7 @@ async function bundle(outDir: string): Promise<void> {
     root: web,
     // Relative: the pages work below any path prefix of a proxy.
     base: './',
+    plugins: [sharedHtml],
     logLevel: 'warn',
     // Independent of NODE_ENV: builds are named by their sources alone, and a server in production may find one that
     // a test made.
