@@ -125,10 +125,13 @@ describe('a link', { timeout: LIMIT_MS }, () => {
     await shows(page, 'Sign in to the dashboard');
     await expectAccessibleEverywhere(page, 'sign-in-link');
     await button(page, 'Continue').click();
+    // The page that was asked for first.
+    await shows(page, 'Webhooks');
     await accountMenu(page).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/dashboard/developers/webhooks');
     expect((await context.cookies())[0]).toMatchObject({ name: 'svc_session', httpOnly: true, sameSite: 'Lax' });
 
-    const late = await dashboards.open('/sign-in', { role: null });
+    const late = await dashboards.open('/sign-in?next=//evil.example/', { role: null });
     await late.page.goto(link);
     await button(late.page, 'Continue').click();
     await late.page.getByText('This link does not work any more').waitFor();

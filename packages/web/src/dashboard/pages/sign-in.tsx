@@ -7,7 +7,7 @@ import { EmptyState, ErrorNote, Note } from '../../ui/page.tsx';
 import { isFailure, useChange } from '../api.ts';
 import { useForm } from '../form.ts';
 import { OutsidePage } from '../outside.tsx';
-import { openDashboard, passkeyUse } from '../sign-in.ts';
+import { openDashboard, passkeyUse, rememberNextPage } from '../sign-in.ts';
 import { words } from '../words/members.ts';
 import { useWords } from '../words.ts';
 
@@ -42,6 +42,7 @@ function MailForm({ onSent }: { onSent: (email: string) => void }) {
     initial: { email: '' },
     onSubmit: async ({ email }) => {
       await mutateAsync({ body: { email: email.trim() } });
+      rememberNextPage();
       onSent(email.trim());
     },
   });
