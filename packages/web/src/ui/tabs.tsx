@@ -1,5 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 export interface Tab {
   readonly value: string;
@@ -16,9 +16,18 @@ export interface TabsProps {
 }
 
 export function Tabs({ label, tabs, value, onChange }: TabsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a narrow screen the list scrolls: the chosen tab is in its middle.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab is read from the document
+  useEffect(() => {
+    const tab = list.current?.querySelector('[aria-selected="true"]');
+    if (!list.current || !tab) return;
+    const [around, chosen] = [list.current.getBoundingClientRect(), tab.getBoundingClientRect()];
+    list.current.scrollLeft += chosen.left + chosen.width / 2 - (around.left + around.width / 2);
+  }, [value]);
   return (
     <Base.Root value={value} onValueChange={onChange} className="tabs">
-      <Base.List className="tab-list" aria-label={label}>
+      <Base.List ref={list} className="tab-list" aria-label={label}>
         {tabs.map((tab) => (
           <Base.Tab key={tab.value} value={tab.value} className="tab">
             {tab.label}
