@@ -11,6 +11,7 @@ import { Hash, Money, Time } from '../../ui/values.tsx';
 import { useCursorList, useRead } from '../api.ts';
 import { statusOfGift } from '../gift-codes.ts';
 import { useSearchParam } from '../navigation.ts';
+import { NoMatches } from '../no-matches.tsx';
 import { useSession } from '../session.tsx';
 import { words } from '../words/gifts.ts';
 import { words as shellWords } from '../words/shell.ts';
@@ -147,7 +148,13 @@ function GiftList() {
             rows={data?.data}
             rowKey={({ id }) => id}
             rowTo={({ id }) => `/gifts/${id}`}
-            empty={isFiltered ? <EmptyState title={text.noMatches}>{text.noMatchesNext}</EmptyState> : <NoGifts />}
+            empty={
+              isFiltered ? (
+                <NoMatches icon={Gift} title={text.noMatches} hint={text.noMatchesNext} to="/gifts" />
+              ) : (
+                <NoGifts />
+              )
+            }
           />
           {data && <Pager {...data} onPage={(next) => setPage(String(next))} />}
         </Card>

@@ -2,14 +2,15 @@ import type { LoggedRequest, StatusClass } from '@svc/protocol';
 import { ScrollText } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { Badge, StatusBadge } from '../../ui/badge.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { SearchField, SelectField, SwitchField } from '../../ui/fields.tsx';
 import { localeOf, useLanguage } from '../../ui/language.ts';
 import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { DataTable, More } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
 import { givenOf, type InputOf, useCursorList, useEvery } from '../api.ts';
-import { useNavigateTo, useSearchParam } from '../navigation.ts';
+import { useSearchParam } from '../navigation.ts';
+import { NoMatches } from '../no-matches.tsx';
 import { words } from '../words/requests.ts';
 import { useWords } from '../words.ts';
 import './requests.css';
@@ -23,7 +24,6 @@ const TAIL_MS = 2_000;
 
 export default function RequestsPage() {
   const text = useWords(words);
-  const navigate = useNavigateTo();
   const [isFollowing, setFollowing] = useState(false);
   const [requestId, setRequestId] = useSearchParam('id');
   const [method, setMethod] = useSearchParam('method');
@@ -72,13 +72,7 @@ export default function RequestsPage() {
           rows={list.rows}
           empty={
             isFiltered ? (
-              <EmptyState
-                icon={ScrollText}
-                title={text.noMatch}
-                action={<Button onClick={() => navigate('/developers/requests')}>{text.clear}</Button>}
-              >
-                {text.noMatchNote}
-              </EmptyState>
+              <NoMatches icon={ScrollText} title={text.noMatch} hint={text.noMatchNote} to="/developers/requests" />
             ) : (
               <EmptyState
                 icon={ScrollText}

@@ -8,7 +8,8 @@ import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { More } from '../../ui/table.tsx';
 import { givenOf, useCursorList } from '../api.ts';
 import { TransactionExport, type TransactionFilters } from '../export-transactions.tsx';
-import { useNavigateTo, useSearchParam } from '../navigation.ts';
+import { useSearchParam } from '../navigation.ts';
+import { NoMatches } from '../no-matches.tsx';
 import { TransactionTable } from '../transaction-table.tsx';
 import { words } from '../words/transactions.ts';
 import { useWords } from '../words.ts';
@@ -28,7 +29,6 @@ const TOKENS = [
 
 export default function TransactionsPage() {
   const text = useWords(words);
-  const navigate = useNavigateTo();
   const [isExporting, setExporting] = useState(false);
   const { fields, query } = useFilters();
   const list = useCursorList('GET /transactions', { query }, { live: true, keepPrevious: true });
@@ -52,13 +52,7 @@ export default function TransactionsPage() {
           rows={list.rows}
           empty={
             isFiltered ? (
-              <EmptyState
-                icon={ArrowLeftRight}
-                title={text.noMatch}
-                action={<Button onClick={() => navigate('/transactions')}>{text.clear}</Button>}
-              >
-                {text.noMatchNote}
-              </EmptyState>
+              <NoMatches icon={ArrowLeftRight} title={text.noMatch} hint={text.noMatchNote} to="/transactions" />
             ) : (
               <EmptyState icon={ArrowLeftRight} title={text.empty}>
                 {text.emptyNote}

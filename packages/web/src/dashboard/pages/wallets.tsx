@@ -2,13 +2,14 @@ import type { ListedWallet, WalletType } from '@svc/protocol';
 import { Wallet as WalletIcon } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { StatusBadge } from '../../ui/badge.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { SearchField, SelectField } from '../../ui/fields.tsx';
 import { Card, EmptyState, ErrorNote, PageHeader } from '../../ui/page.tsx';
 import { type Column, DataTable, More } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
 import { givenOf, useCursorList } from '../api.ts';
-import { useNavigateTo, useSearchParam } from '../navigation.ts';
+import { useSearchParam } from '../navigation.ts';
+import { NoMatches } from '../no-matches.tsx';
 import { words } from '../words/wallets.ts';
 import { useWords } from '../words.ts';
 
@@ -20,7 +21,6 @@ interface Filters {
 
 export default function WalletsPage() {
   const text = useWords(words);
-  const navigate = useNavigateTo();
   const [search, setSearch] = useSearchParam('search');
   const [type, setType] = useSearchParam('type');
   const [state, setState] = useSearchParam('state');
@@ -69,13 +69,7 @@ export default function WalletsPage() {
           rowTo={({ id }) => `/wallets/${id}`}
           empty={
             isFiltered ? (
-              <EmptyState
-                icon={WalletIcon}
-                title={text.noMatch}
-                action={<Button onClick={() => navigate('/wallets')}>{text.clear}</Button>}
-              >
-                {text.noMatchNote}
-              </EmptyState>
+              <NoMatches icon={WalletIcon} title={text.noMatch} hint={text.noMatchNote} to="/wallets" />
             ) : (
               <EmptyState
                 icon={WalletIcon}

@@ -25,7 +25,6 @@ export const words = defineWords({
     toKeys: 'Get your keys',
     noMatch: 'No request matches',
     noMatchNote: 'The id is in the x-request-id header of an answer. Requests are kept for 7 days.',
-    clear: 'Clear filters',
     ms: (value: string) => `${value} ms`,
   },
   es: {
@@ -52,7 +51,6 @@ export const words = defineWords({
     toKeys: 'Obtener tus claves',
     noMatch: 'Ninguna solicitud coincide',
     noMatchNote: 'El id está en el encabezado x-request-id de una respuesta. Las solicitudes se guardan 7 días.',
-    clear: 'Quitar filtros',
     ms: (value) => `${value} ms`,
   },
 });

@@ -29,6 +29,7 @@ export const words = defineWords({
     searchFor: 'Search or go to…',
     searchHint: 'A page, a wallet, a transaction or a gift: by name, id, code, hash, address or user',
     noResults: 'Nothing found.',
+    clearFilters: 'Clear filters',
     searching: 'Searching…',
     openResult: 'Open',
     groups: { developers: 'Developers', settings: 'Settings', operator: 'Operator' },
@@ -110,6 +111,7 @@ export const words = defineWords({
     searchHint:
       'Una página, una billetera, una transacción o un regalo: por nombre, id, código, hash, dirección o usuario',
     noResults: 'No se encontró nada.',
+    clearFilters: 'Quitar filtros',
     searching: 'Buscando…',
     openResult: 'Abrir',
     groups: { developers: 'Desarrolladores', settings: 'Ajustes', operator: 'Operador' },
