@@ -11,6 +11,7 @@ import { useTokenAmount } from '../amounts.tsx';
 import { type ReadKey, useChange, useRead } from '../api.ts';
 import { useForm } from '../form.ts';
 import { useParam } from '../navigation.ts';
+import { ServiceName, useServiceName } from '../service-name.tsx';
 import { useSession } from '../session.tsx';
 import { words } from '../words/purchases.ts';
 import { words as shellWords } from '../words/shell.ts';
@@ -27,6 +28,7 @@ export default function PurchasePage() {
   const { pages } = useWords(shellWords);
   const id = useParam('id');
   const { data, error, refetch } = useRead('GET /sku-purchases/{id}', { params: { id } }, { live: true });
+  const name = useServiceName(data?.skuId);
   const parents = [{ label: pages.purchases, to: '/purchases' }];
   if (!data) {
     return (
@@ -39,7 +41,7 @@ export default function PurchasePage() {
   return (
     <>
       <PageHeader
-        title={data.skuId ?? pages.purchase}
+        title={name ?? pages.purchase}
         parents={parents}
         badge={
           <>
@@ -66,7 +68,15 @@ function Facts({ purchase }: { purchase: Transaction }) {
         <DescriptionList
           columns={2}
           rows={[
-            [text.service, purchase.skuId],
+            [text.service, purchase.skuId && <ServiceName key="n" id={purchase.skuId} />],
+            [
+              text.serviceId,
+              purchase.skuId && (
+                <span key="k" className="mono">
+                  {purchase.skuId}
+                </span>
+              ),
+            ],
             [
               text.reference,
               <span key="r" className="mono">

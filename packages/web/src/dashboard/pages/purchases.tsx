@@ -8,6 +8,8 @@ import { type Column, DataTable, Pager } from '../../ui/table.tsx';
 import { Hash, Money, Time } from '../../ui/values.tsx';
 import { useRead } from '../api.ts';
 import { useSearchParam } from '../navigation.ts';
+import { NoMatches } from '../no-matches.tsx';
+import { ServiceName } from '../service-name.tsx';
 import { words } from '../words/purchases.ts';
 import { words as shellWords } from '../words/shell.ts';
 import { useWords } from '../words.ts';
@@ -74,7 +76,7 @@ export default function PurchasesPage() {
                   status === '' && refund === '' ? (
                     none
                   ) : (
-                    <EmptyState title={text.noMatches}>{text.noMatchesNext}</EmptyState>
+                    <NoMatches icon={ShoppingBag} title={text.noMatches} to="/purchases" />
                   )
                 }
               />
@@ -90,7 +92,12 @@ export default function PurchasesPage() {
 function usePurchaseColumns(): Column<Transaction>[] {
   const text = useWords(words);
   return [
-    { key: 'service', label: text.service, main: true, cell: ({ skuId }) => skuId ?? '–' },
+    {
+      key: 'service',
+      label: text.service,
+      main: true,
+      cell: ({ skuId }) => (skuId ? <ServiceName id={skuId} /> : '–'),
+    },
     {
       key: 'reference',
       label: text.reference,

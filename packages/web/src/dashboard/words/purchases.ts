@@ -16,6 +16,7 @@ export const words = defineWords({
     },
     refunds: { DUE: 'Refund due', REFUNDING: 'Refunding', REFUNDED: 'Refunded' },
     service: 'Service',
+    serviceId: 'Id of the service',
     reference: 'Reference',
     price: 'Price',
     paid: 'Paid',
@@ -25,7 +26,6 @@ export const words = defineWords({
     noneNext: 'They appear when an app pays and records one. Services lists what can be bought.',
     toServices: 'Services',
     noMatches: 'No purchase matches',
-    noMatchesNext: 'Change the filters.',
     provider: {
       title: 'Provider',
       ready: 'Ready',
@@ -79,6 +79,7 @@ export const words = defineWords({
     },
     refunds: { DUE: 'Reembolso debido', REFUNDING: 'Reembolsando', REFUNDED: 'Reembolsado' },
     service: 'Servicio',
+    serviceId: 'Id del servicio',
     reference: 'Referencia',
     price: 'Precio',
     paid: 'Pagado',
@@ -88,7 +89,6 @@ export const words = defineWords({
     noneNext: 'Aparecen cuando una app paga y registra una. En Servicios está lo que se puede comprar.',
     toServices: 'Servicios',
     noMatches: 'Ninguna compra coincide',
-    noMatchesNext: 'Cambia los filtros.',
     provider: {
       title: 'Proveedor',
       ready: 'Listo',
