@@ -1,7 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { LogOut, Menu as MenuIcon, Search, UserRound, X } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { IconButton } from '../ui/button.tsx';
 import { type Language, languages, setLanguage, useLanguage } from '../ui/language.ts';
 import { Link } from '../ui/link.tsx';
@@ -84,8 +84,14 @@ function Navigation({ onNavigate }: { onNavigate?: () => void }) {
   const pages = visiblePages(useEnvironment(), isOperator);
   const { pathname: current } = useLocation();
   const isCurrent = ({ path }: DashboardPage) => path === bestMatch(pages, current)?.path;
+  const nav = useRef<HTMLElement>(null);
+  // A low window shows a part of the list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current link is read from the document
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [current]);
   return (
-    <nav className="nav" aria-label={text.navigation}>
+    <nav ref={nav} className="nav" aria-label={text.navigation}>
       <OrganizationMenu />
       {groupOrder.map((group) => {
         const links = pages.filter((page) => page.group === group);

@@ -5,6 +5,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { DataTable } from '../ui/table.tsx';
 import { Hash, Time } from '../ui/values.tsx';
 import { TokenAmount, useDecimals } from './amounts.tsx';
+import { ServiceName } from './service-name.tsx';
 import { words } from './words/transactions.ts';
 import { useWords } from './words.ts';
 import './transaction-table.css';
@@ -47,7 +48,7 @@ export function TransactionTable({ label, rows, of, empty }: TransactionTablePro
 
 function Kind({ transaction: { type, functionName, skuId } }: { transaction: Transaction }) {
   const text = useWords(words);
-  const detail = skuId ?? (type === 'CONTRACT_CALL' ? functionName : undefined);
+  const detail = skuId ? <ServiceName id={skuId} /> : type === 'CONTRACT_CALL' && functionName;
   return (
     <>
       {type ? text.types[type] : text.transaction}

@@ -75,7 +75,8 @@ export function EvidenceView({ evidence, giftTo, more = [] }: EvidenceViewProps)
                   <p className="step-name">
                     {text.names[name]} <span className="hidden">{text.states[state]}</span>
                   </p>
-                  <p className="soft">{text.notes[name]}</p>
+                  {state === 'DONE' && <p className="soft">{text.notes[name]}</p>}
+                  {state === 'FAILED' && <p className="soft">{text.stepFailed}</p>}
                   {hash !== null && (
                     <Hash
                       value={hash}

@@ -46,6 +46,7 @@ export const words = defineWords({
       MINTED: 'The amount is in the wallet.',
     },
     states: { DONE: 'Done', WAITING: 'Waiting', FAILED: 'Failed' },
+    stepFailed: 'This did not happen.',
     stepHash: 'Hash',
     failedBefore: 'Nothing was paid. The share went back to the gift, and the code can be tried again.',
     failedAfter:
@@ -100,6 +101,7 @@ export const words = defineWords({
       MINTED: 'El monto está en la billetera.',
     },
     states: { DONE: 'Hecho', WAITING: 'En espera', FAILED: 'Falló' },
+    stepFailed: 'Esto no sucedió.',
     stepHash: 'Hash',
     failedBefore: 'No se pagó nada. La parte volvió al regalo y el código se puede intentar de nuevo.',
     failedAfter:
