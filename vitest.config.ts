@@ -31,6 +31,7 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             'contracts/build/**/*.test.ts',
             'scripts/**/*.test.ts',
+            'deploy/*.test.ts',
             'tests/architecture.test.ts',
             'tests/sdk/size.test.ts',
           ],
@@ -69,7 +70,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'chaos', include: ['tests/chaos/**/*.test.ts'], globalSetup: [database, pages] },
+        test: {
+          name: 'chaos',
+          include: ['tests/chaos/**/*.test.ts', 'deploy/backup/*.test.ts'],
+          globalSetup: [database, pages],
+        },
       },
       {
         extends: true,
