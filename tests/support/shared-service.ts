@@ -31,7 +31,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('sharedServiceUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   return async () => {
     server.close();
-    await (await shared?.catch(() => undefined))?.stop();
+    // The PostgreSQL of the run may have ended already, and the database with it.
+    await shared?.then((service) => service.stop()).catch(() => {});
     await hosts.close();
   };
 }
