@@ -154,6 +154,7 @@ const additions = [
   'webhooks.getDelivery',
   'webhooks.listEvents',
   'webhooks.events',
+  'webhooks.streamEvents',
 ];
 
 const at = (name: string) =>

@@ -17,9 +17,9 @@ export function expectAnswer(reply: Reply, endpoint: Endpoint): void {
   if (!schema) throw new Error(`${endpoint.operationId} answered ${reply.status}: ${reply.text}`);
   const validate = compiled.get(schema) ?? ajv.compile(closed(structuredClone(schema)) as object);
   compiled.set(schema, validate);
-  validate(reply.body);
+  validate(endpoint.stream ? reply.text : reply.body);
   expect(validate.errors ?? [], `${endpoint.operationId}: ${reply.text}`).toEqual([]);
-  expect(reply.headers.get('content-type')).toBe(JSON_TYPE);
+  expect(reply.headers.get('content-type')).toBe(endpoint.stream ? 'text/event-stream; charset=utf-8' : JSON_TYPE);
 }
 
 export function expectError(reply: Reply, status: number, code: ErrorCode): void {

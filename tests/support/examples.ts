@@ -364,6 +364,7 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   listDeliveries: ({ settings }) => ({ params: { id: settings.webhook } }),
   getDelivery: ({ settings }) => ({ params: { id: settings.webhook, deliveryId: settings.delivery } }),
   listEvents: () => ({}),
+  streamEvents: () => ({ query: 'seconds=0' }),
 
   createTreasury: ({ owner }) => ({
     body: { name: 'Caja', signers: [{ name: 'Ana', publicKey: owner.publicKey }], threshold: 1 },

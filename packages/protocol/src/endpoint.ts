@@ -61,6 +61,8 @@ export interface Endpoint {
   readonly shownOnce?: readonly string[];
   /** The answer sets a cookie, which no repetition may have: an Idempotency-Key is ignored. */
   readonly startsSession?: true;
+  /** Server-sent events: the answer's schema describes the text of one. */
+  readonly stream?: true;
   /** Success answers by status. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly errors?: readonly ErrorUse[];

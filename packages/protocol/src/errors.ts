@@ -117,6 +117,10 @@ export const catalogue = {
   invalid_webhook_url: { status: 400, message: 'Webhooks go to public https addresses only.' },
   delivery_not_found: { status: 404, message: 'No delivery has this id.' },
   event_not_found: { status: 404, message: 'No event has this id.' },
+  too_many_streams: {
+    status: 429,
+    message: 'This environment has too many open streams. Close one, or try again later.',
+  },
   key_not_found: { status: 404, message: 'No key in use has this id.' },
   key_in_use: { status: 400, message: 'This request was made with the key. Revoke it with another one.' },
   key_limit_reached: { status: 400, message: 'There are too many keys in use. Revoke one that is not needed.' },

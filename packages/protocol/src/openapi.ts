@@ -102,6 +102,7 @@ function operation(endpoint: Endpoint, components: JsonObject): JsonObject {
       ...parameters(endpoint.params, 'path', components),
       ...parameters(endpoint.query, 'query', components),
       ...(takesIdempotencyKey(endpoint) ? [idempotencyKey] : []),
+      ...(endpoint.stream ? [lastEventId] : []),
     ],
     ...(endpoint.body && {
       requestBody: { required: needsBody(endpoint), content: json(endpoint.body, components) },
@@ -123,6 +124,13 @@ const idempotencyKey: Json = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+const lastEventId: Json = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The last event that you have. EventSource sends it when it connects again.',
+  schema: { type: 'string', pattern: '^evt_[0-9a-z]{1,26}$' },
+};
+
 function parameters(schema: TSchema | undefined, place: 'path' | 'query', components: JsonObject): Json[] {
   if (!schema) return [];
   const object = plain(schema) as { properties: Record<string, JsonObject>; required?: string[] };
@@ -141,7 +149,8 @@ function parameters(schema: TSchema | undefined, place: 'path' | 'query', compon
 function responses(endpoint: Endpoint, components: JsonObject): JsonObject {
   const answers: JsonObject = {};
   for (const [status, schema] of Object.entries(endpoint.answers)) {
-    answers[status] = { description: 'Success', content: json(schema, components) };
+    const content = json(schema, components, endpoint.stream ? 'text/event-stream' : undefined);
+    answers[status] = { description: 'Success', content };
   }
   for (const [status, codes] of codesByStatus(endpoint)) {
     answers[status] = {
@@ -190,10 +199,10 @@ function codesByStatus(endpoint: Endpoint): Map<number, ErrorCode[]> {
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
-function json(schema: TSchema, components: JsonObject): Json {
+function json(schema: TSchema, components: JsonObject, type = 'application/json'): Json {
   const described = withReferences(plain(schema), components);
   const example = exampleOf(described as Schema, components as unknown as Schemas) as Json;
-  return { 'application/json': { schema: described, example } };
+  return { [type]: { schema: described, example } };
 }
 
 const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema)) as Json;

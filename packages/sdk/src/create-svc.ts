@@ -1,5 +1,6 @@
 import { type Bind, bind, createClient, type SvcOptions } from './client/client.ts';
 import { getConfig } from './client/config.ts';
+import { streamEvents } from './event-stream.ts';
 import { getUsdAmount } from './exchanges.ts';
 import * as giftClaims from './gift-claims.ts';
 import * as gifts from './gifts.ts';
@@ -227,4 +228,5 @@ const webhookOperations = (on: Bind) => ({
   getDelivery: on(webhooks.getDelivery),
   listEvents: on(webhooks.listEvents),
   events: on(webhooks.events),
+  streamEvents: on(streamEvents),
 });

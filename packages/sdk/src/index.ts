@@ -81,6 +81,7 @@ export type { CursorList, CursorParams, List, PageOptions } from './client/pages
 export type { PollOptions } from './client/poll.ts';
 export type { TrustedToken, TrustOptions } from './client/trust.ts';
 export { createSvc, type Svc } from './create-svc.ts';
+export { type StreamEventsParams, streamEvents } from './event-stream.ts';
 export { type GetUsdAmountParams, getUsdAmount } from './exchanges.ts';
 export {
   type Claim,

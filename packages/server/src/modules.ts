@@ -12,6 +12,7 @@ import { nodeUse } from './chains/node-fetch.ts';
 import type { Config } from './config.ts';
 import type { CryptoPool } from './crypto/pool.ts';
 import * as deposits from './deposits/module.ts';
+import type { EventStreams } from './events/events.ts';
 import * as events from './events/module.ts';
 import { createExchange, type Exchange, fixedRates, usdToCentavos } from './exchanges/exchange.ts';
 import * as exchanges from './exchanges/module.ts';
@@ -80,6 +81,7 @@ export interface Platform
   readonly userTokens: UserTokens;
   readonly recipientTokens: RecipientTokens;
   readonly waiters: RedeemWaiters;
+  readonly streams: EventStreams;
   readonly requestLog: RequestLog | undefined;
   readonly mailers: Mailers;
   readonly health: Health;
@@ -178,7 +180,7 @@ export function createModules(platform: Platform): Modules {
       isConfigured: (each) => environments.includes(each),
       development: platform.development,
     }),
-    events: events.create({ db, loopbackEnvironments }),
+    events: events.create({ db, loopbackEnvironments, streams: platform.streams }),
     relays,
     wallets: wallets.create({ ...signing, nameOfFunction: wellKnownName }),
     transactions: transactions.create(signing),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, listen, type MigrationSet } from '@svc/store';
+import { type Database, listen, listenToAll, type MigrationSet } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
@@ -14,6 +14,7 @@ import { type Config, isPlayMoneyAlone, type RelayerAccount } from './config.ts'
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
+import { EVENTS_CHANNEL, EventStreams } from './events/events.ts';
 import { proofKey } from './gifts/claim-proof.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { AdmissionControl } from './http/admission.ts';
@@ -96,8 +97,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
     const crypto = cacheAddresses(startCrypto({ threads: config.cryptoThreads }));
     steps.add(() => crypto.stop());
     const credentials = await watchCredentials(db, steps);
-    const waiters = await watchRedeems(db, config.role, steps);
-    const keyWaiters = await watchKeys(db, config.role, steps);
+    const { waiters, keyWaiters, streams } = await watchForRequests(db, config.role, steps);
     const mailers = createMailers(config.mail, sandbox && addresses.sandbox + sandbox.mailboxPath);
     steps.add(async () => mailers.close());
     const owner = development && { organizationId: development.organizationId, isOperator: !config.chains.starknet };
@@ -125,6 +125,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       userTokens,
       recipientTokens,
       waiters,
+      streams,
       requestLog,
       mailers,
       proofKey: deploymentKey,
@@ -181,6 +182,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       health.stopping = true;
       admission.stop();
       waiters.stop();
+      streams.stop();
     });
     const credentialsFile = credentialsFileOf(config);
     if (development?.secretKey !== undefined) {
@@ -291,26 +293,25 @@ async function watchCredentials(db: Database, steps: StopList): Promise<Credenti
   return credentials;
 }
 
-/** Requests that wait for a redeem learn of its end in whichever process it was paid. */
-async function watchRedeems(db: Database, role: Config['role'], steps: StopList): Promise<RedeemWaiters> {
-  const waiters = new RedeemWaiters();
-  if (role === 'worker') return waiters;
-  const listener = await listen(db.url, REDEEMS_CHANNEL, {
-    onMessage: (id) => waiters.notify(id),
-    onConnect: () => waiters.notifyAll(),
-  });
-  steps.add(() => listener.close());
-  return waiters;
+interface Watched {
+  readonly waiters: RedeemWaiters;
+  readonly keyWaiters: KeyWaiters;
+  readonly streams: EventStreams;
 }
 
-/** Duplicates of a request learn of its answer in whichever process it was given. */
-async function watchKeys(db: Database, role: Config['role'], steps: StopList): Promise<KeyWaiters> {
-  const waiters = new KeyWaiters();
-  if (role === 'worker') return waiters;
-  const listener = await listen(db.url, IDEMPOTENCY_CHANNEL, {
-    onMessage: (id) => waiters.notify(id),
-    onConnect: () => waiters.notifyAll(),
-  });
+/** Requests that wait learn in every process of what they wait for: redeems, answers to duplicates, events. */
+async function watchForRequests(db: Database, role: Config['role'], steps: StopList): Promise<Watched> {
+  const watched = { waiters: new RedeemWaiters(), keyWaiters: new KeyWaiters(), streams: new EventStreams() };
+  if (role === 'worker') return watched;
+  const channels = {
+    [REDEEMS_CHANNEL]: (id: string) => watched.waiters.notify(id),
+    [IDEMPOTENCY_CHANNEL]: (id: string) => watched.keyWaiters.notify(id),
+    [EVENTS_CHANNEL]: (key: string) => watched.streams.notify(key),
+  };
+  const onConnect = () => {
+    for (const each of Object.values(watched)) each.notifyAll();
+  };
+  const listener = await listenToAll(db.url, channels, { onConnect });
   steps.add(() => listener.close());
-  return waiters;
+  return watched;
 }

@@ -20,9 +20,21 @@ export interface ListenHandlers {
   onDisconnect?(): void;
 }
 
-export async function listen(url: string, channel: string, handlers: ListenHandlers): Promise<Listener> {
+/** What to do with the messages of each channel. */
+export type Channels = Readonly<Record<string, (payload: string) => void>>;
+
+export function listen(url: string, channel: string, handlers: ListenHandlers): Promise<Listener> {
+  return listenToAll(url, { [channel]: (payload) => handlers.onMessage(payload) }, handlers);
+}
+
+/** Several channels over one connection. */
+export async function listenToAll(
+  url: string,
+  channels: Channels,
+  handlers: Pick<ListenHandlers, 'onConnect' | 'onDisconnect'>,
+): Promise<Listener> {
   const closed = new AbortController();
-  let client = await subscribe(url, channel, handlers);
+  let client = await subscribe(url, channels);
   let connected = true;
   handlers.onConnect?.();
 
@@ -33,7 +45,7 @@ export async function listen(url: string, channel: string, handlers: ListenHandl
       await endClient(client);
       if (closed.signal.aborted) return;
       handlers.onDisconnect?.();
-      const next = await resubscribe(url, channel, handlers, closed.signal);
+      const next = await resubscribe(url, channels, closed.signal);
       if (!next) return;
       client = next;
       connected = true;
@@ -52,11 +64,11 @@ export async function listen(url: string, channel: string, handlers: ListenHandl
   };
 }
 
-async function subscribe(url: string, channel: string, handlers: ListenHandlers): Promise<pg.Client> {
+async function subscribe(url: string, channels: Channels): Promise<pg.Client> {
   const client = await connectClient(url, { application_name: 'svc listener', query_timeout: ANSWER_TIMEOUT_MS });
-  client.on('notification', (message) => handlers.onMessage(message.payload ?? ''));
+  client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload));
   try {
-    await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    for (const channel of Object.keys(channels)) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     return client;
   } catch (error) {
     await endClient(client);
@@ -64,16 +76,11 @@ async function subscribe(url: string, channel: string, handlers: ListenHandlers)
   }
 }
 
-async function resubscribe(
-  url: string,
-  channel: string,
-  handlers: ListenHandlers,
-  closed: AbortSignal,
-): Promise<pg.Client | undefined> {
+async function resubscribe(url: string, channels: Channels, closed: AbortSignal): Promise<pg.Client | undefined> {
   for (let delay = FIRST_RETRY_MS; !closed.aborted; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
     await pause(delay * (0.5 + Math.random() / 2), undefined, { signal: closed }).catch(() => {});
     if (closed.aborted) return undefined;
-    const client = await subscribe(url, channel, handlers).catch(() => undefined);
+    const client = await subscribe(url, channels).catch(() => undefined);
     if (client && closed.aborted) await endClient(client);
     else if (client) return client;
   }

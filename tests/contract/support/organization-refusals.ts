@@ -130,6 +130,16 @@ const withManyWebhooks: MakeRefusal = async ({ send, callers: { others: headers 
   return { headers };
 };
 
+const MAX_STREAMS = 20;
+
+/** They end by themselves, long after the answer. */
+const withManyStreams: MakeRefusal = async ({ data, callers: { others: headers } }) => {
+  const open = () => fetch(`${data.app.baseUrl}/organization/events/stream?seconds=5`, { headers });
+  for (const { body } of await Promise.all(Array.from({ length: MAX_STREAMS }, open)))
+    void body?.pipeTo(new WritableStream());
+  return { headers };
+};
+
 const switchedOff: MakeRefusal = async ({ data: { app } }) => {
   const { id } = (await app.post('/organization/webhooks', { url: WEBHOOK_URL })).body as { id: string };
   await app.patch(`/organization/webhooks/${id}`, { isEnabled: false });
@@ -149,6 +159,11 @@ export const webhookRefusals: RefusalsOf = {
     webhook_not_found: unknownWebhook,
     webhook_disabled: switchedOff,
     event_not_found: withBody({ eventId: 'evt_nothing' }),
+  },
+  streamEvents: {
+    invalid_request: withQuery({ seconds: '-1' }),
+    event_not_found: withQuery({ after: 'evt_nothing' }),
+    too_many_streams: withManyStreams,
   },
   listDeliveries: { webhook_not_found: unknownWebhook },
   getDelivery: {

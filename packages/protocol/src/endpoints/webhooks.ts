@@ -145,3 +145,18 @@ export const listEvents = endpoint({
   answers: { 200: schema.EventPage },
   errors: ['invalid_request'],
 });
+
+export const streamEvents = endpoint({
+  operationId: 'streamEvents',
+  method: 'GET',
+  path: '/organization/events/stream',
+  tag,
+  summary: 'Follow what happens, as server-sent events',
+  description:
+    'Each event is sent once, in the order in which it was stored. After a cut, repeat the request with the last `id` as Last-Event-ID, as EventSource does by itself: nothing is lost and nothing comes twice. An environment has at most 20 streams for each process of the service.',
+  access: 'secret',
+  query: schema.EventStreamQuery,
+  stream: true,
+  answers: { 200: schema.EventStream },
+  errors: ['event_not_found', 'too_many_streams'],
+});

@@ -136,6 +136,30 @@ export const Event = Type.Object(
 );
 export type Event = Static<typeof Event>;
 export const EventPage = Page(Event, 'EventPage');
+export const EventStream = Type.String({
+  description:
+    'Server-sent events: `id` is the id of an event, `data` the Event as JSON in one line. Lines that begin with a colon keep the connection open',
+  examples: [`id: ${EVENT_ID}\ndata: ${JSON.stringify(EVENT)}\n\n`],
+});
+export const EventStreamQuery = Type.Object({
+  after: Type.Optional(
+    Type.String({
+      pattern: '^evt_[0-9a-z]{1,26}$',
+      description:
+        'The last event that you have: the stream continues behind it. The header Last-Event-ID wins over it. `evt_0`: all that are kept. Default: events from now on',
+      examples: [EVENT_ID],
+    }),
+  ),
+  seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 3600,
+      default: 3600,
+      description: 'When the stream ends at the latest; continue with another one. 0: what there is, without waiting',
+      examples: [0],
+    }),
+  ),
+});
 export const EventQuery = Type.Object({ ...pageQuery, type: Type.Optional(OneOf(eventTypes)) });
 
 const deliveryFields = {

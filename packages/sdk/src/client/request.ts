@@ -56,6 +56,31 @@ export async function request<E extends Endpoint>(client: Client, spec: RequestS
   return answer as AnswerOf<E>;
 }
 
+/** Opens an answer that is read as it comes, once: `timeoutMs` counts until it begins, `signal` ends it. */
+export async function openStream<E extends Endpoint>(
+  client: Client,
+  spec: RequestSpec<E> & { readonly signal: AbortSignal },
+): Promise<ReadableStream<Uint8Array>> {
+  const [method = '', path = ''] = spec.route.split(' ');
+  const { params, query }: UntypedFields = spec as UntypedFields;
+  const url = client.baseUrl + fill(path, params) + search(query);
+  const headers = await authentication(client, spec.access, spec.bearerToken);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), client.timeoutMs);
+  try {
+    const signal = AbortSignal.any([spec.signal, timeout.signal]);
+    const response = await client.fetch(url, { method, headers, ...withoutCookies(), signal, redirect: 'manual' });
+    if (response.ok && response.body) return response.body;
+    const answer = parse(await response.text());
+    throw toError(response, answer.ok ? answer.value : undefined, client.runtime.now());
+  } catch (error) {
+    if (spec.signal.aborted || error instanceof SvcApiError || error instanceof SvcConnectionError) throw error;
+    throw unanswered(new URL(url).host, timeout.signal.aborted ? client.timeoutMs : undefined, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** An empty segment, `.` and `..` would change the path. */
 function fill(path: string, params: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -152,7 +177,7 @@ function pauseBefore({ method, attempt, error }: FailedAttempt, client: Client):
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)) * (0.5 + byte / 510);
 }
 
-function isRetryable(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (error instanceof SvcApiError) {
     if (FINAL_CODES.has(error.code)) return false;
     return TRANSIENT_STATUSES.has(error.status) || error.code === 'idempotency_key_in_progress';

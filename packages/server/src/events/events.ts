@@ -1,8 +1,9 @@
-import { type Environment, type Event, type EventType, type endpoints, giftEventTypes } from '@svc/protocol';
-import { type Db, type Reads, type Sql, sql } from '@svc/store';
-import { type Call, type Caller, type PageOf, readPage, toPage } from '../http/call.ts';
+import { ApiError, type Environment, type Event, type EventType, type endpoints, giftEventTypes } from '@svc/protocol';
+import { type Db, type Reads, runAs, type Sql, sql } from '@svc/store';
+import { type Call, type Caller, type PageOf, readPage, Streamed, toPage } from '../http/call.ts';
 import { enqueueMany } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
+import { Waiters, type Wakeup } from '../util/wakeup.ts';
 
 export interface NewEvent {
   readonly organizationId: string;
@@ -134,6 +135,136 @@ function matches({ organizationId, environment }: Caller, { type }: Call<ListEve
 
 function toEvent({ id, type, data, createdAt }: EventRecord): Event {
   return { id, type, timestamp: createdAt.toISOString(), data };
+}
+
+/** Its messages are what `keyOf` makes. */
+export const EVENTS_CHANNEL = 'svc_events';
+/** Of an environment, in this process. */
+const MAX_STREAMS = 20;
+const STREAM_BATCH = 100;
+/** Proxies cut connections that are silent for a minute. */
+const HEARTBEAT_MS = 15_000;
+/** While an older transaction is open, which tells nobody when it ends. */
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = 2_000;
+/** Longer than any transaction of the service. Those of others on the database server do not stop a stream for ever. */
+const OPEN_SECONDS = 120;
+const DEFAULT_SECONDS = 3_600;
+/** Before every event that is kept. */
+const BEGINNING: Position = { transaction: '0', id: 'evt_0' };
+
+type Stream = Call<typeof endpoints.streamEvents>;
+
+interface Position {
+  readonly transaction: string;
+  readonly id: string;
+}
+
+const keyOf = ({ organizationId, environment }: Caller) => `${organizationId} ${environment}`;
+
+/** Open streams of this process. Between two events they hold nothing of the database. */
+export class EventStreams extends Waiters {
+  #isStopped = false;
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Ends all streams. */
+  stop(): void {
+    this.#isStopped = true;
+    this.notifyAll();
+  }
+
+  /** Until the connection ends. */
+  join(caller: Caller, closed: AbortSignal): Wakeup {
+    const place = this.enter(keyOf(caller), MAX_STREAMS);
+    if (!place) throw new ApiError('too_many_streams');
+    const leave = () => {
+      place.leave();
+      place.wakeup.notify();
+    };
+    if (closed.aborted) leave();
+    else closed.addEventListener('abort', leave, { once: true });
+    return place.wakeup;
+  }
+}
+
+export async function streamEvents(reads: Reads, streams: EventStreams, call: Stream): Promise<Streamed> {
+  const { caller, query, lastEventId, closed = new AbortController().signal } = call;
+  const start = await findStart(reads, caller, lastEventId ?? query.after);
+  const wakeup = streams.join(caller, closed);
+  const endsAt = performance.now() + (query.seconds ?? DEFAULT_SECONDS) * 1_000;
+  const isOver = () => closed.aborted || streams.isStopped;
+  return new Streamed(follow({ reads, call, start, wakeup, endsAt, isOver }));
+}
+
+interface Following {
+  readonly reads: Reads;
+  readonly call: Stream;
+  readonly start: Position;
+  readonly wakeup: Wakeup;
+  readonly endsAt: number;
+  readonly isOver: () => boolean;
+}
+
+async function* follow({ reads, call, start, wakeup, endsAt, isOver }: Following): AsyncGenerator<string> {
+  const { caller, isStillAllowed = async () => true } = call;
+  let position = start;
+  let lookMs = FIRST_LOOK_MS;
+  let sentAt = performance.now();
+  yield `retry: 1000\nid: ${start.id}\n\n`;
+  while (!isOver()) {
+    const { events, hasMore, isBehind } = await runAs(caller.organizationId, () => readBatch(reads, caller, position));
+    // A key that was revoked meanwhile gets nothing more.
+    if (isOver() || !(await isStillAllowed())) return;
+    for (const record of events) yield `id: ${record.id}\ndata: ${JSON.stringify(toEvent(record))}\n\n`;
+    position = events.at(-1) ?? position;
+    const now = performance.now();
+    const isSilent = events.length === 0 && now - sentAt >= HEARTBEAT_MS;
+    if (isSilent) yield ':\n\n';
+    if (isSilent || events.length > 0) sentAt = now;
+    if (hasMore) continue;
+    if (now >= endsAt) return;
+    lookMs = isBehind ? Math.min(lookMs * 2, LAST_LOOK_MS) : FIRST_LOOK_MS;
+    await wakeup.wait(Math.min(endsAt - now, isBehind ? lookMs : HEARTBEAT_MS));
+  }
+}
+
+/** Unknown, forgotten and other organisations' events answer alike. */
+async function findStart(reads: Reads, caller: Caller, after: string | undefined): Promise<Position> {
+  if (after === BEGINNING.id) return BEGINNING;
+  const own = sql`organization_id = ${caller.organizationId} and environment = ${caller.environment}`;
+  if (after === undefined) {
+    const last = await reads.one<Position>(sql`
+      select transaction::text as transaction, id from events
+       where ${own} and transaction < pg_snapshot_xmin(pg_current_snapshot())
+       order by events.transaction desc, id desc limit 1`);
+    return last ?? BEGINNING;
+  }
+  const found = await reads.one<Position>(sql`
+    select transaction::text as transaction, id from events where id = ${after} and ${own}`);
+  if (!found) throw new ApiError('event_not_found');
+  return found;
+}
+
+interface StoredEvent extends EventRecord, Position {
+  readonly isFinal: boolean;
+}
+
+/** `isBehind`: there are more, which wait for an older transaction that may add some before them. */
+async function readBatch(reads: Reads, caller: Caller, { transaction, id }: Position) {
+  const rows = await reads.rows<StoredEvent>(sql`
+    select id, type, data, created_at as "createdAt", transaction::text as transaction,
+           transaction < pg_snapshot_xmin(pg_current_snapshot())
+             or created_at < now() - make_interval(secs => ${OPEN_SECONDS}) as "isFinal"
+      from events
+     where organization_id = ${caller.organizationId} and environment = ${caller.environment}
+       and (transaction, id) > (${transaction}::xid8, ${id})
+     order by events.transaction, id limit ${STREAM_BATCH}`);
+  const firstOpen = rows.findIndex(({ isFinal }) => !isFinal);
+  const events = firstOpen < 0 ? rows : rows.slice(0, firstOpen);
+  return { events, hasMore: events.length === STREAM_BATCH, isBehind: events.length < rows.length };
 }
 
 const RETENTION_DAYS = 90;

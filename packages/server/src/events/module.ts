@@ -8,7 +8,7 @@ import { guardOfTenants } from '../outbound/address-guard.ts';
 import { getDelivery, listDeliveries, replayWebhook, testWebhook } from './deliveries.ts';
 import { createLookup } from './delivery-attempt.ts';
 import { deliverDue, requeueStalledWebhooks } from './delivery-worker.ts';
-import { DELIVER_TASK, deleteOldEvents, listEvents } from './events.ts';
+import { DELIVER_TASK, deleteOldEvents, type EventStreams, listEvents, streamEvents } from './events.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -30,13 +30,18 @@ type WebhookOperation =
   | 'replayWebhook'
   | 'listDeliveries'
   | 'getDelivery'
-  | 'listEvents';
+  | 'listEvents'
+  | 'streamEvents';
 
-export function create(deps: WebhookDeps): Module<WebhookOperation> {
+export interface EventModuleDeps extends WebhookDeps {
+  readonly streams: EventStreams;
+}
+
+export function create(deps: EventModuleDeps): Module<WebhookOperation> {
   return { handlers: handlers(deps), jobs: [webhookJobs(deps.db)], gauges: webhookGauges(deps.db.lists) };
 }
 
-function handlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
+function handlers(deps: EventModuleDeps): Pick<Handlers, WebhookOperation> {
   const { db } = deps;
   return {
     createWebhook: (call) => createWebhook(deps, call),
@@ -50,6 +55,7 @@ function handlers(deps: WebhookDeps): Pick<Handlers, WebhookOperation> {
     listDeliveries: ({ caller, params, query }) => listDeliveries(db.lists, caller, params.id, query),
     getDelivery: ({ caller, params }) => getDelivery(db.reads, caller, params),
     listEvents: ({ caller, query }) => listEvents(db.lists, caller, query),
+    streamEvents: (call) => streamEvents(db.reads, deps.streams, call),
   };
 }
 

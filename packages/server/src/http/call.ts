@@ -28,6 +28,12 @@ export interface Call<E extends Endpoint> {
   readonly client: string;
   readonly proofOfWork?: string | undefined;
   readonly userAgent?: string | undefined;
+  /** Where a stream is to continue. */
+  readonly lastEventId?: string | undefined;
+  /** Aborted when the connection or the answer ends. */
+  readonly closed?: AbortSignal;
+  /** For answers that take long: whether the same credentials would be admitted now. */
+  isStillAllowed?(): Promise<boolean>;
   /** Whether the request names this machine and comes from it, through no proxy. */
   readonly isLocal?: boolean;
   /** Sets a cookie with the answer. A replayed answer sets none. */
@@ -38,7 +44,18 @@ export interface Call<E extends Endpoint> {
   transact(work: (tx: Db) => Promise<Answer<E>>): Promise<Answer<E>>;
 }
 
-export type Answer<E extends Endpoint> = AnswerOf<E> | WithStatus<AnswerOf<E>>;
+export type Answer<E extends Endpoint> = E extends { readonly stream: true }
+  ? Streamed
+  : AnswerOf<E> | WithStatus<AnswerOf<E>>;
+
+/** Sent as it comes. */
+export class Streamed {
+  readonly chunks: AsyncIterable<string>;
+
+  constructor(chunks: AsyncIterable<string>) {
+    this.chunks = chunks;
+  }
+}
 
 export class WithStatus<T> {
   readonly status: number;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   ApiError,
   allEndpoints,
@@ -10,7 +11,15 @@ import {
 import { type Db, runAs } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdmissionControl, isExpensive } from './admission.ts';
-import { type Authenticate, type Call, type Caller, type Handler, type Handlers, WithStatus } from './call.ts';
+import {
+  type Authenticate,
+  type Call,
+  type Caller,
+  type Handler,
+  type Handlers,
+  Streamed,
+  WithStatus,
+} from './call.ts';
 import { errorBody, linkReference } from './error-reply.ts';
 import { claimKey, fingerprintOf, type KeyClaim, type KeyWaiters, type StoredAnswer } from './idempotency.ts';
 import { clientOf, type RequestLimits, takeRequest } from './rate-limit.ts';
@@ -103,7 +112,7 @@ async function countRequest(
 }
 
 async function handle(
-  { db, admission, keyWaiters }: EndpointDeps,
+  { db, admission, keyWaiters, authenticate }: EndpointDeps,
   endpoint: Endpoint,
   handler: Handler<Endpoint>,
   request: FastifyRequest,
@@ -117,12 +126,16 @@ async function handle(
   else admission.served();
   const key = takesIdempotencyKey(endpoint) ? readKey(request) : undefined;
   if (key === undefined)
-    return send(request, reply, await runHandler({ db, endpoint, handler, request, reply }, input));
+    return send(request, reply, await runHandler({ db, authenticate, endpoint, handler, request, reply }, input));
 
   const fingerprint = fingerprintOf(request.method, request.url, request.body);
   const result = await claimKey(db, { scope: scopeOf(request), key, fingerprint }, keyWaiters);
   if ('replay' in result) return send(request, reply.header('idempotency-replayed', 'true'), result.replay);
-  return send(request, reply, await runOnce({ db, endpoint, handler, request, reply }, input, result.claim));
+  return send(
+    request,
+    reply,
+    await runOnce({ db, authenticate, endpoint, handler, request, reply }, input, result.claim),
+  );
 }
 
 function nameIgnoredFields({ body: schema }: Endpoint, body: unknown, reply: FastifyReply): void {
@@ -147,6 +160,7 @@ function readInput(endpoint: Endpoint, request: FastifyRequest): Input {
 
 interface Run {
   readonly db: Db;
+  readonly authenticate: Authenticate;
   readonly endpoint: Endpoint;
   readonly handler: Handler<Endpoint>;
   readonly request: FastifyRequest;
@@ -154,7 +168,7 @@ interface Run {
 }
 
 async function runHandler(
-  { db, endpoint, handler, request, reply }: Run,
+  { db, authenticate, endpoint, handler, request, reply }: Run,
   input: Input,
   claim?: KeyClaim,
 ): Promise<StoredAnswer> {
@@ -178,6 +192,20 @@ async function runHandler(
     get isLocal() {
       return isLocal(request);
     },
+    get lastEventId() {
+      const id = request.headers['last-event-id'];
+      return typeof id === 'string' && id !== '' ? id : undefined;
+    },
+    get closed() {
+      const closed = new AbortController();
+      reply.raw.once('close', () => closed.abort());
+      return closed.signal;
+    },
+    isStillAllowed: () =>
+      authenticate(endpoint, request.headers, request.ip).then(
+        () => true,
+        () => false,
+      ),
     setCookie: (cookie: string) => void reply.header('set-cookie', cookie),
     requestKey: claim?.requestKey,
     transact: async (work: (tx: Db) => Promise<unknown>) => {
@@ -236,7 +264,14 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, body }: St
     request.errorCode = (body as ErrorBody).error;
     linkReference(request, reply);
   }
+  if (body instanceof Streamed) return sendStream(request, reply.code(status), body);
   return reply.code(status).type('application/json; charset=utf-8').send(body);
+}
+
+function sendStream({ method }: FastifyRequest, reply: FastifyReply, { chunks }: Streamed): FastifyReply {
+  // Proxies such as nginx collect answers otherwise.
+  reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no');
+  return reply.send(method === 'HEAD' ? '' : Readable.from(chunks));
 }
 
 function readKey(request: FastifyRequest): string | undefined {

@@ -26,7 +26,8 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 const METHODS = 'GET, POST, PATCH, DELETE';
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id, x-svc-proof';
+const REQUEST_HEADERS =
+  'authorization, content-type, idempotency-key, last-event-id, x-api-key, x-request-id, x-svc-proof';
 const ANSWER_HEADERS =
   'allow, idempotency-replayed, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id, x-svc-ignored-fields';
 const MAX_AGE_SECONDS = '86400';

@@ -31,6 +31,7 @@ export type Security = readonly Readonly<Record<string, unknown>>[];
 
 interface Content {
   readonly 'application/json'?: { readonly schema: Schema };
+  readonly 'text/event-stream'?: { readonly schema: Schema };
 }
 
 interface DocumentedOperation {
@@ -117,7 +118,7 @@ function errorsOfStatus({ status, description }: Answer): OperationError[] {
   });
 }
 
-function schemaOf(content: { readonly 'application/json'?: { readonly schema: Schema } } | undefined) {
-  const schema = content?.['application/json']?.schema;
+function schemaOf(content: Content | undefined) {
+  const { schema } = content?.['application/json'] ?? content?.['text/event-stream'] ?? {};
   return schema ? { schema } : {};
 }

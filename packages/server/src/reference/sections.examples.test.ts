@@ -102,7 +102,8 @@ describe.each(allEndpoints)('the example of $operationId', (endpoint) => {
     const statuses = Object.keys(endpoint.answers);
     expect(shown).toHaveLength(statuses.length);
     statuses.forEach((status, i) => {
-      const place = [...operation, 'responses', status, 'content', 'application/json', 'schema'];
+      const type = 'stream' in endpoint ? 'text/event-stream' : 'application/json';
+      const place = [...operation, 'responses', status, 'content', type, 'schema'];
       expect(faults(place, JSON.parse(shown[i]?.text ?? ''))).toEqual([]);
     });
   });

@@ -45,18 +45,27 @@ export class Waiters {
 
   /** `wakeup` is notified until `work` ends; undefined when too many wait already. */
   protected async waiting<T>(id: string, work: (wakeup: Wakeup | undefined) => Promise<T>): Promise<T> {
-    if (this.#count >= MAX_WAITERS) return work(undefined);
-    const wakeup = createWakeup();
+    const place = this.enter(id);
+    try {
+      return await work(place?.wakeup);
+    } finally {
+      place?.leave();
+    }
+  }
+
+  /** Undefined when too many wait already: of all ids, or of this one. */
+  protected enter(id: string, most = MAX_WAITERS): { wakeup: Wakeup; leave(): void } | undefined {
     const wakeups = this.#wakeups.get(id) ?? new Set();
+    if (this.#count >= MAX_WAITERS || wakeups.size >= most) return undefined;
+    const wakeup = createWakeup();
     this.#wakeups.set(id, wakeups.add(wakeup));
     this.#count += 1;
-    try {
-      return await work(wakeup);
-    } finally {
+    const leave = () => {
+      if (!wakeups.delete(wakeup)) return;
       this.#count -= 1;
-      wakeups.delete(wakeup);
       if (wakeups.size === 0) this.#wakeups.delete(id);
-    }
+    };
+    return { wakeup, leave };
   }
 }
 
