@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type EventType, eventTypes } from '@svc/protocol';
-import type { SvcEvent } from '@svc/sdk';
+import type { Svc, SvcEvent } from '@svc/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import colors from 'picocolors';
 import { action, type Context, group, whole } from '../context.ts';
@@ -18,7 +18,7 @@ interface ListenOptions {
 }
 
 const FOOTER = `
-Events come over requests of this program, so no public address is needed. Each is forwarded once, signed as a webhook:
+Events come over a connection that this program opens, so no public address is needed. Each is forwarded once, signed as a webhook:
 verifyWebhook of the client library accepts it with the secret that is shown. Set SVC_WEBHOOK_SECRET to keep one secret.
 Gift events exist only where a webhook of your organisation names them.
 `;
@@ -28,7 +28,7 @@ export function listenCommand(): Command {
     .option('--forward <url>', 'where to send them, such as http://localhost:3000/hook')
     .option('--events <types>', 'only these, separated by commas', parseTypes)
     .option('--secret <whsec>', 'the signing secret; default: SVC_WEBHOOK_SECRET, else a new one')
-    .option('--every <seconds>', 'how often to look', whole(1, 3_600), 2)
+    .option('--every <seconds>', 'how often to ask, where the service has no stream', whole(1, 3_600), 2)
     .option('--for <seconds>', 'end after so many seconds', whole(1, 86_400))
     .addHelpText('after', FOOTER)
     .action(action<ListenOptions>(listen));
@@ -56,17 +56,49 @@ async function listen({ svc, out }: Context, options: ListenOptions): Promise<vo
   if (forward !== undefined && !(/^https?:/i.test(forward) && URL.canParse(forward))) {
     throw usage(`${forward} is not an address. Write one like http://localhost:3000/hook.`);
   }
-  const secret = readSecret(options.secret);
-  const read = async (page: number) => (await svc.webhooks.listEvents({ page, limit: FEED_PAGE })).items;
-  const feed = new EventFeed(read, options.events);
-  await feed.begin();
-  const endsAt = options.for === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.for * 1_000;
+  const target = { out, forward, secret: readSecret(options.secret) };
+  const signal = options.for === undefined ? undefined : AbortSignal.timeout(options.for * 1_000);
+  let connections = 0;
+  const onConnect = () => {
+    connections += 1;
+    if (connections === 1) announce(target);
+    else out.note('Connected again.');
+  };
+  const onDisconnect = () => out.note('The connection was lost. Connecting again; nothing is missed meanwhile.');
+  try {
+    const stream = svc.webhooks.streamEvents({ types: options.events, signal, onConnect, onDisconnect });
+    for await (const event of stream) await show(event, target);
+  } catch (error) {
+    const { code } = explain(error);
+    if (connections > 0 || !WITHOUT_STREAM.has(code)) throw error;
+    out.note(`${REASONS[code]} Asking every ${options.every} s instead.`);
+    await ask(svc, target, options, signal);
+  }
+}
+
+/** Of a service of before streams, and of one that has enough of them. */
+const REASONS: Readonly<Record<string, string>> = {
+  not_found: 'This service has no stream of events.',
+  too_many_streams: 'Your environment has as many streams as it may.',
+};
+const WITHOUT_STREAM = new Set(Object.keys(REASONS));
+
+function announce({ out, forward, secret }: Target): void {
   out.note(forward === undefined ? 'Ready: events are shown here.' : `Ready: events go to ${forward}`);
   if (out.json) out.item({ ready: true, ...(forward && { secret }) }, () => '');
   else if (forward !== undefined) out.note(`Signing secret, for verifyWebhook: ${colors.bold(secret)}`);
+}
+
+async function ask(svc: Svc, target: Target, options: ListenOptions, signal: AbortSignal | undefined): Promise<void> {
+  const { out } = target;
+  const read = async (page: number) => (await svc.webhooks.listEvents({ page, limit: FEED_PAGE })).items;
+  const feed = new EventFeed(read, options.events);
+  await feed.begin();
+  announce(target);
   let isDown = false;
-  while (Date.now() < endsAt) {
-    await pause(Math.min(options.every * 1_000, Math.max(0, endsAt - Date.now())));
+  for (;;) {
+    await pause(options.every * 1_000, undefined, { signal }).catch(() => undefined);
+    if (signal?.aborted) return;
     const events = await feed.look().catch((error: unknown) => {
       const failure = explain(error);
       // A service that restarts is waited for; wrong keys do not get right by themselves.
@@ -77,7 +109,7 @@ async function listen({ svc, out }: Context, options: ListenOptions): Promise<vo
     });
     if (events === undefined) continue;
     isDown = false;
-    for (const event of events) await show(event, { out, forward, secret });
+    for (const event of events) await show(event, target);
   }
 }
 
