@@ -17,6 +17,7 @@ export {
   SharedEvidence,
 } from './schemas/gift.ts';
 export { CurrentSession, Member, NewPasskeyOptions, OwnSession, Passkey, PasskeyOptions } from './schemas/member.ts';
+export { NetworkFile } from './schemas/network.ts';
 export {
   OperatorHealth,
   OperatorJobs,

@@ -1,4 +1,7 @@
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { classes } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 import { ConfigError } from './env-reader.ts';
@@ -220,6 +223,28 @@ describe('the configuration', () => {
       },
       evmRpcUrls: { SCROLL: ['http://10.0.0.7:8545'] },
     });
+  });
+
+  it('takes a network file, with its class and bridge, and warns where its chain id is public', () => {
+    const file = path.resolve(import.meta.dirname, '../../../docs/network.example.json');
+    const own = { ...live, STARKNET_NETWORK: file, SVC_CLASS_HASH: '' };
+    const config = readConfig(own);
+    expect(config.chains.starknet).toMatchObject({ network: { name: 'appchain' }, svcClassHash: classes.svc });
+    expect(config).toMatchObject({ bridgeUrl: 'https://attestations.example', sandbox: false, warnings: [] });
+    expect(readConfig({ ...own, SVC_CLASS_HASH: '0x5e1f' }).chains.starknet?.svcClassHash).toBe(0x5e1fn);
+    const changed = (changes: object) => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'svc-network-'));
+      const copy = path.join(folder, 'network.json');
+      writeFileSync(copy, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...changes }));
+      return { ...own, STARKNET_NETWORK: copy };
+    };
+    expect(readConfig(changed({ chainId: 'SN_MAIN' })).warnings).toEqual([expect.stringContaining('public network')]);
+    expect(readConfig(changed({ bridge: undefined })).bridgeUrl).toBeUndefined();
+    expect(() => readConfig({ ...changed({ bridge: undefined }), BRIDGE_URL: 'https://b.example' })).toThrow(
+      'BRIDGE_URL needs bridge in the network file',
+    );
+    expect(() => readConfig({ ...changed({ chainId: 'SVC_SANDBOX' }), SANDBOX: 'on' })).toThrow('SANDBOX must be off');
+    expect(() => readConfig(changed({ tokens: [] }))).toThrow(/STARKNET_NETWORK names .* tokens must have USDC/);
   });
 
   it('has no sandbox beside a live network unless it is asked for', () => {

@@ -8,7 +8,8 @@ import {
   type UsdMicros,
   unparsed,
 } from '@svc/protocol';
-import type { ChainSettings, LiveStarknet } from './chains/networks.ts';
+import { chainIds } from '@svc/starknet';
+import { type ChainSettings, type LiveStarknet, parseLiveNetwork } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import { type RelayerAccount, VariableReader } from './env-reader.ts';
 import type { MissLimits } from './gifts/code-lookup.ts';
@@ -208,9 +209,19 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'must not be among RELAYER_ACCOUNTS: an account that pays for gas must not hold the money of gifts',
     );
   }
+  const network = config.chains.starknet?.network;
+  if (config.sandbox && typeof network === 'object' && network.chainId === chainIds.SVC_SANDBOX) {
+    read.refuse(
+      'SANDBOX',
+      "must be off: STARKNET_NETWORK has the sandbox's chain id, so signatures would be valid on both",
+    );
+  }
   const loopbackEnvironments = readLoopback(read, config);
   read.finish();
-  return { ...config, loopbackEnvironments, warnings: read.misspelled(ELSEWHERE) };
+  const isShared =
+    typeof network === 'object' && (network.chainId === chainIds.SN_MAIN || network.chainId === chainIds.SN_SEPOLIA);
+  const shared = 'STARKNET_NETWORK has the chain id of a public network: what users sign is valid there as well.';
+  return { ...config, loopbackEnvironments, warnings: [...(isShared ? [shared] : []), ...read.misspelled(ELSEWHERE)] };
 }
 
 /** Play money alone on a database of its own, reached at its own address: there are no organisations of others. */
@@ -235,18 +246,19 @@ function readMissLimits(read: VariableReader): MissLimits {
 
 /** All or none: half a configuration would fail at the first payment. */
 function readStarknet(read: VariableReader): LiveStarknet | undefined {
-  const network = read.choice('STARKNET_NETWORK', ['mainnet', 'sepolia'], undefined);
+  const network = read.parsed('STARKNET_NETWORK', parseLiveNetwork);
+  const custom = typeof network === 'object' ? network : undefined;
   const found = {
     rpcUrls: read.urls('STARKNET_RPC_URLS'),
     publicRpcUrl: read.url('STARKNET_PUBLIC_RPC_URL', ['http:', 'https:']),
-    svcClassHash: read.classHash('SVC_CLASS_HASH'),
+    svcClassHash: read.classHash('SVC_CLASS_HASH') ?? custom?.svcClassHash,
     paymentAddress: read.starknetAddress('PAYMENT_ADDRESS'),
   };
   read.together([
     'STARKNET_NETWORK',
     'STARKNET_RPC_URLS',
     'STARKNET_PUBLIC_RPC_URL',
-    'SVC_CLASS_HASH',
+    ...(custom ? [] : ['SVC_CLASS_HASH']),
     'PAYMENT_ADDRESS',
   ]);
   const { rpcUrls, publicRpcUrl, svcClassHash, paymentAddress } = found;
@@ -260,7 +272,12 @@ const attestationUrls = { mainnet: 'https://iris-api.circle.com', sepolia: 'http
 function readBridgeUrl(read: VariableReader, starknet: LiveStarknet | undefined): string | undefined {
   const url = read.url('BRIDGE_URL', ['http:', 'https:']);
   const isOn = read.choice('BRIDGE', ['on', 'off'], 'on') === 'on';
-  return starknet && isOn ? (url ?? attestationUrls[starknet.network]) : undefined;
+  if (!starknet || !isOn) return undefined;
+  const { network } = starknet;
+  if (typeof network === 'string') return url ?? attestationUrls[network];
+  if (url && !network.bridge)
+    read.refuse('BRIDGE_URL', 'needs bridge in the network file: the contracts of that bridge');
+  return network.bridge && (url ?? network.bridge.url);
 }
 
 function readStrk(read: VariableReader, name: string): bigint | undefined {

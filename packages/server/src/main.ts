@@ -42,7 +42,7 @@ Settings are environment variables, all optional:
   SVC_DATA_DIR                its folder: database and development keys (.svc)
   DATABASE_URL                a PostgreSQL of your own in place of the embedded one
   PUBLIC_URL                  the address that users see, behind a proxy
-  STARKNET_NETWORK            mainnet or sepolia, with the settings that it needs
+  STARKNET_NETWORK            mainnet, sepolia or a network file, with the settings that it needs
   LOG_LEVEL, LOG_FORMAT       info; text on a terminal, json otherwise
 
 All of them: docs/operations.md. What to do next: README.md.

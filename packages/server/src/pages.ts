@@ -3,7 +3,7 @@ import { ApiError, type RedeemChain } from '@svc/protocol';
 import { loadPages, type PageName, type Pages } from '@svc/web/pages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { LiveStarknet } from './chains/networks.ts';
+import { type LiveStarknet, nameOfNetwork } from './chains/networks.ts';
 import type { Config } from './config.ts';
 
 export interface ServedPages {
@@ -18,7 +18,7 @@ export interface ServedPages {
 /** What the page at `/` tells anyone. */
 export interface HomeFacts {
   readonly version: string;
-  readonly network: LiveStarknet['network'] | null;
+  readonly network: string | null;
   readonly hasSandbox: boolean;
 }
 
@@ -32,7 +32,7 @@ export function loadServedPages(config: Config, log: Logger, flush: () => void):
   const { sandbox: hasSandbox, chains } = config;
   const explorers = explorersOf(chains.starknet, hasSandbox);
   const home = config.homePage
-    ? { version: versionOfService(), network: chains.starknet?.network ?? null, hasSandbox }
+    ? { version: versionOfService(), network: nameOfHome(chains.starknet), hasSandbox }
     : undefined;
   const loading = loadPages((line) => {
     log.info(line);
@@ -42,6 +42,8 @@ export function loadServedPages(config: Config, log: Logger, flush: () => void):
   loading.catch(() => undefined);
   return loading;
 }
+
+const nameOfHome = (starknet: LiveStarknet | undefined) => (starknet ? nameOfNetwork(starknet.network) : null);
 
 const POLICY = [
   "default-src 'none'",
@@ -178,7 +180,7 @@ function withFacts(html: string, name: 'svc-explorers' | 'svc-home', facts: obje
 /** Address of a transaction's page, with `{hash}`. */
 export type Explorers = Readonly<Partial<Record<RedeemChain, string>>>;
 
-const live: Readonly<Record<LiveStarknet['network'], Explorers>> = {
+const live: Readonly<Record<'mainnet' | 'sepolia', Explorers>> = {
   mainnet: { starknet: 'https://voyager.online/tx/{hash}', solana: 'https://solscan.io/tx/{hash}' },
   sepolia: {
     starknet: 'https://sepolia.voyager.online/tx/{hash}',
@@ -192,5 +194,8 @@ const sandboxExplorers: Explorers = { starknet: '../sandbox/explorer/tx/{hash}' 
 /** None beside a live network with the sandbox on: the claim page cannot tell gifts of development apart. */
 export function explorersOf(starknet: LiveStarknet | undefined, hasSandbox: boolean): Explorers {
   if (!starknet) return hasSandbox ? sandboxExplorers : {};
-  return hasSandbox ? {} : live[starknet.network];
+  if (hasSandbox) return {};
+  const { network } = starknet;
+  if (typeof network === 'string') return live[network];
+  return network.explorer === undefined ? {} : { starknet: network.explorer };
 }

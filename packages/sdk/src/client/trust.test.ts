@@ -5,6 +5,7 @@ import {
   outsideExecutionHash,
   parseOutsideExecutionTypedData,
   selector,
+  shortString,
   toHex,
   verify,
 } from '@svc/starknet';
@@ -20,6 +21,7 @@ import { signWalletUpgrade, upgradeWallet } from '../wallet-upgrades.ts';
 import { createWallet } from '../wallets.ts';
 import { type Client, createClient } from './client.ts';
 import type { SvcWallet } from './input.ts';
+import { readTrust, requireTrustedClass, requireTrustedToken } from './trust.ts';
 
 const encryptKey = ENCRYPT_KEY;
 const RECIPIENT = '0xb0b';
@@ -207,6 +209,18 @@ describe('the app may extend what the library accepts', () => {
     expect(await failure(transfer(mainnetClient(token(own)).client, order))).toMatchObject({ code: 'untrusted_token' });
   });
 
+  it('by a network of its own, where every token and class has to be named', () => {
+    const [chainId, own] = [shortString('MY_APPCHAIN'), { token: 'USDC', address: '0x3abc', decimals: 6 } as const];
+    const trusting = readTrust({ chainId: 'MY_APPCHAIN', tokens: [own] });
+    const usdc = { chainId, token: 'USDC', address: 0x3abcn, decimals: 6, isOwn: false } as const;
+    expect(() => requireTrustedToken(trusting, usdc)).not.toThrow();
+    expect(() => requireTrustedToken(trusting, { ...usdc, address: USDC })).toThrow('is not USDC');
+    expect(() => requireTrustedToken(trusting, { ...usdc, token: 'STRK' })).toThrow('is not STRK');
+    const creation = { chainId, walletType: 'SVC', isUpgrade: false } as const;
+    expect(() => requireTrustedClass(trusting, { ...creation, classHash: classes.svc })).not.toThrow();
+    expect(() => requireTrustedClass(trusting, { ...creation, classHash: 0xbadn })).toThrow('is not an account class');
+  });
+
   it('by address and decimals of a single transfer', async () => {
     const order = { encryptKey, wallet, amount: '1', recipient: RECIPIENT, token: 'OTHER' } as const;
     const own = { tokenAddress: '0x3abc', decimals: 6 };
@@ -219,6 +233,8 @@ describe('the app may extend what the library accepts', () => {
     { tokens: [{ token: 'MXNB', address: '0x', decimals: 6 }] },
     { tokens: [{ token: 'MXNB', address: '0x1', decimals: 0.5 }] },
     { paymentAddress: '' },
+    { chainId: '' },
+    { chainId: 'my chain' },
   ] as const)('but not by %j', (invalid) => {
     const create = () => createClient({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_prod_1', trust: invalid });
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_options' }));

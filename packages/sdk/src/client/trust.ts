@@ -1,5 +1,14 @@
 import type { ChainToken, WalletType } from '@svc/protocol';
-import { ADDRESS_BOUND, chainIds, liveTokens, parseFelt, readShortString, toHex, walletClass } from '@svc/starknet';
+import {
+  ADDRESS_BOUND,
+  chainIds,
+  liveTokens,
+  parseFelt,
+  readShortString,
+  shortString,
+  toHex,
+  walletClass,
+} from '@svc/starknet';
 import { SvcInputError, SvcTrustError } from './errors.ts';
 
 /** A token that the app accepts beside the library's own. */
@@ -9,8 +18,13 @@ export interface TrustedToken {
   readonly decimals: number;
 }
 
-/** What the app accepts on mainnet and Sepolia beside the library's own lists. Take it from your own configuration. */
+/** What the app accepts on live networks beside the library's own lists. Take it from your own configuration. */
 export interface TrustOptions {
+  /**
+   * The only chain that is signed for, in hex or as text: `0x…` or `SN_SEPOLIA`. Needed for a network that is neither
+   * mainnet nor Sepolia; the library has no list of tokens for it, so name them in `tokens`.
+   */
+  readonly chainId?: string | undefined;
   /** Account classes of your own. */
   readonly classHashes?: readonly string[] | undefined;
   readonly tokens?: readonly TrustedToken[] | undefined;
@@ -29,13 +43,15 @@ interface NamedToken extends Token {
 
 /** `TrustOptions` as numbers. */
 export interface Trust {
+  readonly chainId: bigint | undefined;
   readonly classHashes: readonly bigint[];
   readonly tokens: readonly NamedToken[];
   readonly paymentAddress: bigint | undefined;
 }
 
-export function readTrust({ classHashes = [], tokens = [], paymentAddress }: TrustOptions = {}): Trust {
+export function readTrust({ chainId, classHashes = [], tokens = [], paymentAddress }: TrustOptions = {}): Trust {
   return {
+    chainId: chainId === undefined ? undefined : readChainId(chainId),
     classHashes: classHashes.map((text) => readHash('trust.classHashes', text)),
     tokens: tokens.map(({ token, address, decimals }) => {
       if (!isDecimals(decimals)) refuseOptions('decimals in trust.tokens must be a whole number from 0 to 255');
@@ -49,6 +65,13 @@ export function readTrust({ classHashes = [], tokens = [], paymentAddress }: Tru
 export const MAX_DECIMALS = 255;
 export const isDecimals = (value: number) => Number.isInteger(value) && value >= 0 && value <= MAX_DECIMALS;
 
+function readChainId(text: string): bigint {
+  if (typeof text === 'string' && /^[A-Z0-9_]{1,31}$/.test(text)) return shortString(text);
+  const value = typeof text === 'string' ? parseFelt(text) : undefined;
+  if (value?.ok && value.value > 0n) return value.value;
+  return refuseOptions('trust.chainId must be hexadecimal, or the text of a chain id such as SN_SEPOLIA');
+}
+
 function readHash(name: string, text: string): bigint {
   const value = typeof text === 'string' ? parseFelt(text) : undefined;
   if (value?.ok && value.value > 0n && value.value < ADDRESS_BOUND) return value.value;
@@ -59,8 +82,9 @@ function refuseOptions(reason: string): never {
   throw new SvcInputError('invalid_options', `${reason}.`);
 }
 
-/** Real money, or its test network: there the service's word is not enough. */
-export const isLive = (chainId: bigint) => chainId === chainIds.SN_MAIN || chainId === chainIds.SN_SEPOLIA;
+/** Real money, its test network, or the app's own network: there the service's word is not enough. */
+export const isLive = (trust: Trust, chainId: bigint) =>
+  chainId === chainIds.SN_MAIN || chainId === chainIds.SN_SEPOLIA || chainId === trust.chainId;
 
 export interface ClassToTrust {
   readonly chainId: bigint;
@@ -71,7 +95,7 @@ export interface ClassToTrust {
 }
 
 export function requireTrustedClass(trust: Trust, { chainId, classHash, walletType, isUpgrade }: ClassToTrust): void {
-  if (!isLive(chainId) || trust.classHashes.includes(classHash)) return;
+  if (!isLive(trust, chainId) || trust.classHashes.includes(classHash)) return;
   const known = walletClass(classHash);
   if (known?.walletType === walletType && (known.current || !isUpgrade)) return;
   const use = isUpgrade ? 'to upgrade to' : `for ${walletType} wallets`;
@@ -85,9 +109,8 @@ export interface TokenToTrust extends NamedToken {
 }
 
 export function requireTrustedToken(trust: Trust, { chainId, token, address, decimals, isOwn }: TokenToTrust): void {
-  const pinned = liveTokens(chainId);
-  if (!pinned) return;
-  const accepted = pinned
+  if (!isLive(trust, chainId)) return;
+  const accepted = (liveTokens(chainId) ?? [])
     .map<NamedToken>(([name, text, digits]) => ({ token: name, address: BigInt(text), decimals: digits }))
     .concat(trust.tokens)
     .filter((one) => (token === 'OTHER' ? one.address === address : one.token === token));

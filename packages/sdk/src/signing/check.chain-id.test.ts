@@ -2,6 +2,7 @@ import { chainIds, shortString, toHex } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { configClient } from '../../testing/fake-client.ts';
 import { SvcTypedDataError } from '../client/errors.ts';
+import { readTrust } from '../client/trust.ts';
 import { chainIdOf, signingTime } from './check.ts';
 
 const { SN_MAIN, SN_SEPOLIA, SVC_SANDBOX } = chainIds;
@@ -17,6 +18,24 @@ describe('the signing chain', () => {
       if (allowed.includes(chainId)) expect(await answer).toBe(chainId);
       else await expect(answer).rejects.toThrow(SvcTypedDataError);
     }
+  });
+
+  it.each(['pk_prod_key', 'pk_dev_key'])(
+    'is the one that the app names, and no other, with a key %s',
+    async (publicKey) => {
+      for (const chainId of [SN_MAIN, SN_SEPOLIA, SVC_SANDBOX, ANOTHER]) {
+        const client = configClient({ chainId: toHex(chainId) }, publicKey);
+        const answer = chainIdOf({ ...client, trust: readTrust({ chainId: 'SN_ANOTHER' }) });
+        if (chainId === ANOTHER) expect(await answer).toBe(chainId);
+        else await expect(answer).rejects.toThrow('trust.chainId');
+      }
+    },
+  );
+
+  it('is never mainnet for a development key, also where the app names it', async () => {
+    const client = configClient({ chainId: toHex(SN_MAIN) }, 'pk_dev_key');
+    const answer = chainIdOf({ ...client, trust: readTrust({ chainId: 'SN_MAIN' }) });
+    await expect(answer).rejects.toThrow('does not fit your public key');
   });
 
   it('is refused when the service names none', async () => {

@@ -107,15 +107,21 @@ export async function checkForSigning(
 }
 
 /**
- * The service's chain, verified against the public key: a development key never signs for mainnet, a production key
- * only for live networks.
+ * The service's chain, verified against the app's options and public key: a chain that the app names is the only one, a
+ * development key never signs for mainnet, a production key only for live networks.
  */
 export async function chainIdOf(client: Client): Promise<bigint> {
   const { chainId: text } = await getConfig(client);
   const chainId = parseFelt(String(text));
   if (!chainId.ok) refuseNetwork(`The service names no chain: ${text}`);
   const isProduction = client.publicKey.startsWith('pk_prod_');
-  const fits = isProduction ? isLive(chainId.value) : chainId.value !== chainIds.SN_MAIN;
+  const named = client.trust.chainId;
+  if (named !== undefined && chainId.value !== named) {
+    refuseNetwork(
+      `The service names the chain ${readShortString(chainId.value)}, not ${readShortString(named)} of trust.chainId`,
+    );
+  }
+  const fits = isProduction ? isLive(client.trust, chainId.value) : chainId.value !== chainIds.SN_MAIN;
   if (!fits)
     refuseNetwork(`The service names the chain ${readShortString(chainId.value)}, which does not fit your public key`);
   return chainId.value;

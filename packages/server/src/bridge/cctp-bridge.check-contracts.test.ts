@@ -4,7 +4,7 @@ import { checkBridgeContracts } from './cctp-bridge.ts';
 import { cctpPlaces } from './cctp-message.ts';
 
 /** A Starknet on which contracts stand at these addresses alone. */
-const networkWith = (...addresses: bigint[]): Pick<StarknetNetwork, 'name' | 'chain'> => {
+const networkWith = (...addresses: bigint[]): Pick<StarknetNetwork, 'name' | 'chain' | 'bridge'> => {
   const classHashAt = async (address: bigint) => (addresses.includes(address) ? 1n : undefined);
   return { name: 'sepolia', chain: { classHashAt } as unknown as StarknetNetwork['chain'] };
 };

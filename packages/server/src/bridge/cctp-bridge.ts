@@ -49,7 +49,7 @@ export function createCctpBridge({ networks, url, throttle, now = Date.now }: Cc
   const placesOf = (environment: Environment): { places: CctpPlaces; usdc: bigint } => {
     const usdc = networks.token(environment, 'STARKNET', 'USDC')?.address;
     if (!usdc) throw new Error('USDC has no contract on this Starknet.');
-    return { places: cctpPlaces[networks.starknet(environment).name], usdc: BigInt(usdc) };
+    return { places: placesOn(networks.starknet(environment)), usdc: BigInt(usdc) };
   };
 
   return {
@@ -70,6 +70,10 @@ export function createCctpBridge({ networks, url, throttle, now = Date.now }: Cc
 }
 
 type Speed = 'fast' | 'standard';
+
+function placesOn({ name, bridge }: Pick<StarknetNetwork, 'name' | 'bridge'>): CctpPlaces {
+  return bridge ?? Object.entries(cctpPlaces).find(([known]) => known === name)?.[1] ?? withoutBridge();
+}
 
 function withoutBridge(): never {
   throw new ApiError('chain_not_configured', 'The bridge to Solana is not configured on this deployment.');
@@ -142,8 +146,9 @@ export class WrongBridgeError extends Error {
   override readonly name = 'WrongBridgeError';
 }
 
-export async function checkBridgeContracts({ name, chain }: Pick<StarknetNetwork, 'name' | 'chain'>): Promise<void> {
-  const { tokenMessenger, messageTransmitter } = cctpPlaces[name];
+export async function checkBridgeContracts(network: Pick<StarknetNetwork, 'name' | 'chain' | 'bridge'>): Promise<void> {
+  const { name, chain } = network;
+  const { tokenMessenger, messageTransmitter } = placesOn(network);
   for (const address of [tokenMessenger, messageTransmitter]) {
     if ((await chain.classHashAt(address)) !== undefined) continue;
     throw new WrongBridgeError(

@@ -1,13 +1,30 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import {
   ApiError,
   type Chain,
   type ChainToken,
   type Environment,
+  NetworkFile,
+  type Parsed,
   parseEvmAddress,
+  parseSolanaAddress,
   parseStarknetAddress,
+  type SolanaAddress,
   type StarknetAddress,
+  unparsed,
 } from '@svc/protocol';
-import { chainIds, toHex, type WalletClass, walletClass, walletClasses } from '@svc/starknet';
+import {
+  ADDRESS_BOUND,
+  chainIds,
+  isFelt,
+  shortString,
+  toHex,
+  type WalletClass,
+  walletClass,
+  walletClasses,
+} from '@svc/starknet';
+import { findFault } from '../http/validation.ts';
 import type { EvmChain } from './evm/chain.ts';
 import { ViemEvmChain } from './evm/viem-chain.ts';
 import { ChainUnavailableError } from './node-fetch.ts';
@@ -18,11 +35,31 @@ import {
   type EvmChainName,
   evmChainIds,
   evmChainNames,
-  findToken,
   type StarknetNetworkName,
   type Token,
   tokensOf,
 } from './tokens.ts';
+
+export interface BridgePlaces {
+  readonly tokenMessenger: bigint;
+  readonly messageTransmitter: bigint;
+  readonly usdcMint: SolanaAddress;
+}
+
+/** A Starknet that the operator describes in a file. */
+export interface CustomNetwork {
+  readonly name: string;
+  readonly chainId: bigint;
+  readonly tokens: readonly Token[];
+  readonly svcClassHash: bigint;
+  /** False: no wallets of type `READY`. */
+  readonly hasReady: boolean;
+  /** Of a transaction, with `{hash}` in it. */
+  readonly explorer: string | undefined;
+  readonly bridge: (BridgePlaces & { readonly url: string }) | undefined;
+}
+
+export type LiveNetwork = 'mainnet' | 'sepolia' | CustomNetwork;
 
 export interface ChainSettings {
   readonly starknet: LiveStarknet | undefined;
@@ -30,7 +67,7 @@ export interface ChainSettings {
 }
 
 export interface LiveStarknet {
-  readonly network: 'mainnet' | 'sepolia';
+  readonly network: LiveNetwork;
   readonly rpcUrls: readonly string[];
   /** For clients; without the operator's API key. */
   readonly publicRpcUrl: string;
@@ -47,8 +84,12 @@ export interface SandboxPlace {
 }
 
 export interface StarknetNetwork {
-  readonly name: StarknetNetworkName;
+  /** `mainnet`, `sepolia`, `sandbox`, or the name in the operator's file. */
+  readonly name: string;
   readonly chain: StarknetChain;
+  readonly tokens: readonly Token[];
+  /** Where they are not those that are known for the name. */
+  readonly bridge?: BridgePlaces | undefined;
   readonly rpcUrl: string;
   readonly paymentAddress: StarknetAddress;
   readonly walletClasses: readonly WalletClass[];
@@ -62,6 +103,8 @@ export interface ChainsHealth {
 }
 
 const liveChainIds = { mainnet: chainIds.SN_MAIN, sepolia: chainIds.SN_SEPOLIA };
+
+export const nameOfNetwork = (network: LiveNetwork): string => (typeof network === 'string' ? network : network.name);
 
 /** Production uses the live chains, development the sandbox, never the other way round: a missing one is `chain_not_configured`. */
 export class Networks {
@@ -101,20 +144,22 @@ export class Networks {
 
   token(environment: Environment, chain: Chain, token: ChainToken): Token | undefined {
     if (chain !== 'STARKNET') this.evm(environment, chain);
-    const network = chain === 'STARKNET' ? this.starknet(environment).name : 'mainnet';
-    return findToken(network, chain, token);
+    return this.#tokensOn(environment, chain).find((known) => known.token === token);
   }
 
   tokens(environment: Environment): Token[] {
-    const { name } = this.starknet(environment);
     const evm = environment === 'production' ? [...this.#liveEvm.keys()] : evmChainNames;
-    return (['STARKNET', ...evm] as const).flatMap((chain) => tokensOf(name, chain));
+    return (['STARKNET', ...evm] as const).flatMap((chain) => this.#tokensOn(environment, chain));
+  }
+
+  #tokensOn(environment: Environment, chain: Chain): readonly Token[] {
+    return chain === 'STARKNET' ? this.starknet(environment).tokens : tokensOf('mainnet', chain);
   }
 
   async check(): Promise<ChainsHealth> {
     const live = this.#live;
     const chains = await Promise.all([
-      ...(live ? [checkChain(live.chain, tokensOf(live.name, 'STARKNET'), starknetDecimals(live.chain))] : []),
+      ...(live ? [checkChain(live.chain, live.tokens, starknetDecimals(live.chain))] : []),
       ...[...this.#liveEvm].map(([name, chain]) =>
         checkChain(chain, tokensOf('mainnet', name), (token) => evmDecimals(chain, token)),
       ),
@@ -124,14 +169,20 @@ export class Networks {
 }
 
 function liveNetwork(live: LiveStarknet): StarknetNetwork {
-  const chain = new RpcStarknetChain({ chainId: liveChainIds[live.network], urls: live.rpcUrls });
+  const { network, rpcUrls: urls } = live;
+  const custom = typeof network === 'string' ? undefined : network;
+  const chainId = typeof network === 'string' ? liveChainIds[network] : network.chainId;
+  const chain = new RpcStarknetChain({ chainId, urls });
+  const classes = classesWith(live.svcClassHash);
   return {
-    name: live.network,
+    name: nameOfNetwork(network),
     chain,
+    tokens: typeof network === 'string' ? tokensOf(network, 'STARKNET') : network.tokens,
+    bridge: custom?.bridge,
     time: chainTime(chain),
     rpcUrl: live.publicRpcUrl,
     paymentAddress: live.paymentAddress,
-    walletClasses: classesWith(live.svcClassHash),
+    walletClasses: custom?.hasReady === false ? classes.filter(({ walletType }) => walletType === 'SVC') : classes,
   };
 }
 
@@ -142,8 +193,9 @@ function sandboxNetwork({ url, publicUrl, nodeUrl, paymentAddress }: SandboxPlac
   const urls = [...(nodeUrl === undefined ? [] : [nodeUrl]), `${url}/starknet/rpc`];
   const chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls });
   return {
-    name: 'sandbox',
+    name: 'sandbox' satisfies StarknetNetworkName,
     chain,
+    tokens: tokensOf('sandbox', 'STARKNET'),
     time: chainTime(chain),
     rpcUrl: `${publicUrl}/starknet/rpc`,
     paymentAddress: address.value,
@@ -245,4 +297,113 @@ export async function checkTokens(
     }),
   );
   return unasked.flat();
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+/** Credits are USDC in its smallest unit, fees STRK in FRI. */
+const neededDecimals = { USDC: 6, STRK: 18 } as const;
+const reserved = ['mainnet', 'sepolia', 'sandbox'];
+
+/** `mainnet`, `sepolia`, or the path of a file. */
+export function parseLiveNetwork(text: string): Parsed<LiveNetwork> {
+  if (text === 'mainnet' || text === 'sepolia') return { ok: true, value: text };
+  if (!/[/\\]|\.json$/.test(text)) return unparsed('must be mainnet, sepolia or the path of a network file');
+  const file = path.resolve(text);
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch {
+    return unparsed(`is the path of a network file that cannot be read: ${file}`);
+  }
+  const network = parseNetworkFile(content);
+  return network.ok ? network : unparsed(`names the network file ${file}, which is not usable: ${network.reason}`);
+}
+
+export function parseNetworkFile(content: string): Parsed<CustomNetwork> {
+  if (content.length > MAX_FILE_BYTES) return unparsed(`it is larger than ${MAX_FILE_BYTES} bytes`);
+  let file: NetworkFile;
+  try {
+    file = JSON.parse(content) as NetworkFile;
+  } catch {
+    return unparsed('it is not valid JSON');
+  }
+  const unknown = Object.keys(file ?? {}).find((field) => !Object.hasOwn(NetworkFile.properties, field));
+  if (unknown !== undefined) return unparsed(`${unknown} is no field of a network file`);
+  const fault = findFault('body', NetworkFile, file)?.replaceAll(/\bbody\.?/g, '');
+  if (fault !== undefined) return unparsed(fault);
+  const chainId = file.chainId.startsWith('0x') ? BigInt(file.chainId) : shortString(file.chainId);
+  const problem = problemOf(file, chainId);
+  if (problem !== undefined) return unparsed(problem);
+  const bridge = readBridge(file.bridge);
+  if (!bridge.ok) return bridge;
+  return {
+    ok: true,
+    value: {
+      name: file.name,
+      chainId,
+      tokens: file.tokens.map(({ token, address, decimals }) => {
+        return { chain: 'STARKNET', token, address: normal(address) ?? address, decimals };
+      }),
+      svcClassHash: BigInt(file.classes.svc),
+      hasReady: file.classes.ready !== undefined,
+      explorer: file.explorer,
+      bridge: bridge.value,
+    },
+  };
+}
+
+function problemOf({ name, tokens, classes }: NetworkFile, chainId: bigint): string | undefined {
+  if (reserved.includes(name)) return `name must not be ${reserved.join(', ')}`;
+  if (chainId === 0n || !isFelt(chainId)) return 'chainId is no field element';
+  return problemOfTokens(tokens) ?? problemOfClasses(classes);
+}
+
+function problemOfTokens(tokens: NetworkFile['tokens']): string | undefined {
+  const addresses = tokens.map(({ address }) => normal(address));
+  const wrong = tokens.find((_, index) => addresses[index] === undefined);
+  if (wrong) return `the address of ${wrong.token} is no contract address`;
+  if (tokens.some(({ token }) => token === 'OTHER')) return 'OTHER is no token of the table';
+  const twice = tokens.find(
+    ({ token }, index) =>
+      tokens.findIndex((each) => each.token === token) !== index || addresses.indexOf(addresses[index]) !== index,
+  );
+  if (twice) return `${twice.token} or its address stands twice in tokens`;
+  for (const [name, decimals] of Object.entries(neededDecimals)) {
+    const found = tokens.find(({ token }) => token === name);
+    if (found?.decimals !== decimals) return `tokens must have ${name} with ${decimals} decimals`;
+  }
+  return undefined;
+}
+
+/** A class hash names code: the class of `READY` has the same one on every network. */
+function problemOfClasses({ svc, ready }: NetworkFile['classes']): string | undefined {
+  const isClass = (text: string) => BigInt(text) > 0n && BigInt(text) < ADDRESS_BOUND;
+  if (!isClass(svc)) return 'classes.svc is no class hash';
+  if (walletClass(BigInt(svc))?.walletType === 'READY') return 'classes.svc is the class of READY';
+  if (ready !== undefined && walletClass(BigInt(ready))?.walletType !== 'READY') {
+    return 'classes.ready is not the class of READY that svc knows; leave it out where it is not declared';
+  }
+  return undefined;
+}
+
+function readBridge(bridge: NetworkFile['bridge']): Parsed<CustomNetwork['bridge']> {
+  if (!bridge) return { ok: true, value: undefined };
+  const usdcMint = parseSolanaAddress(bridge.usdcMint);
+  if (!usdcMint.ok) return unparsed(`bridge.usdcMint ${usdcMint.reason}`);
+  const [tokenMessenger, messageTransmitter] = [normal(bridge.tokenMessenger), normal(bridge.messageTransmitter)];
+  if (!tokenMessenger || !messageTransmitter) return unparsed('an address of bridge is no contract address');
+  return {
+    ok: true,
+    value: {
+      url: bridge.url,
+      tokenMessenger: BigInt(tokenMessenger),
+      messageTransmitter: BigInt(messageTransmitter),
+      usdcMint: usdcMint.value,
+    },
+  };
+}
+
+function normal(text: string): string | undefined {
+  const address = parseStarknetAddress(text);
+  return address.ok ? address.value : undefined;
 }

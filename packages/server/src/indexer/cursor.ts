@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import type { StarknetChain } from '../chains/starknet/chain.ts';
-import { type Token, tokensOf } from '../chains/tokens.ts';
+import type { Token } from '../chains/tokens.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { TransferWatcher } from './transfer-watcher.ts';
 
@@ -100,7 +100,7 @@ export interface IndexerContext extends IndexedChain {
 }
 
 export function indexedChain(networks: Pick<Networks, 'starknet'>, environment: Environment): IndexedChain {
-  const { name, chain } = networks.starknet(environment);
-  const tokens = tokensOf(name, 'STARKNET').map((token) => [BigInt(token.address ?? 0), token] as const);
+  const { chain, tokens: known } = networks.starknet(environment);
+  const tokens = known.map((token) => [BigInt(token.address ?? 0), token] as const);
   return { environment, chain, chainId: toHex(chain.chainId), tokens: new Map(tokens) };
 }

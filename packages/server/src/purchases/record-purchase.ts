@@ -21,7 +21,7 @@ import {
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
-import { type Token, tokensOf } from '../chains/tokens.ts';
+import type { Token } from '../chains/tokens.ts';
 import { type Exchange, mxnToUsd } from '../exchanges/exchange.ts';
 import { type Answer, type Call, type Caller, publicKeyOf, readPage, toPage } from '../http/call.ts';
 import { readAddress, refuse } from '../http/validation.ts';
@@ -107,7 +107,7 @@ async function paidAmount(
 ): Promise<bigint> {
   const { transfers } = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash });
   const expected = { chain: 'STARKNET', token, sender: walletAddress, recipient: network.paymentAddress } as const;
-  const payments = requireTransfers(expected, transfers, tokensOf(network.name, 'STARKNET'), FIELDS);
+  const payments = requireTransfers(expected, transfers, network.tokens, FIELDS);
   return payments.reduce((sum, { amount }) => sum + amount, 0n);
 }
 

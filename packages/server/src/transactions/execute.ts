@@ -11,7 +11,7 @@ import { type Call, CalldataReader, outsideExecutionTypedData, selector, toHex }
 import type { Database, Reads } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
-import { type Token, tokensOf } from '../chains/tokens.ts';
+import type { Token } from '../chains/tokens.ts';
 import { type Caller, publicKeyOf } from '../http/call.ts';
 import { readAddress, readFelt, refuse } from '../http/validation.ts';
 import { type AccountDeployment, isOpen, type Sponsor, type StoredRelay } from '../relayer/relay.ts';
@@ -102,7 +102,7 @@ async function readExecutedCalls(
     calls,
     isSession,
     createdAt: new Date(now()),
-    tokens: tokensOf(networks.starknet(wallet.environment).name, 'STARKNET'),
+    tokens: networks.starknet(wallet.environment).tokens,
     names: await namesOf(
       db.reads,
       wallet.organizationId,

@@ -40,8 +40,9 @@ export async function recordSend(
   const expected = readExpected(networks, caller.environment, body);
   await requireOwnSender(deps, caller, expected);
   const onChain = await awaitExecuted(deps, caller.environment, expected);
-  const network = expected.chain === 'STARKNET' ? networks.starknet(caller.environment).name : 'mainnet';
-  const transfer = requireTransfer(expected, onChain.transfers, tokensOf(network, expected.chain));
+  const { chain } = expected;
+  const tokens = chain === 'STARKNET' ? networks.starknet(caller.environment).tokens : tokensOf('mainnet', chain);
+  const transfer = requireTransfer(expected, onChain.transfers, tokens);
   const record = await newSend(deps, caller, expected, onChain, transfer);
   return transact(async (tx) => toTransaction(await storeSend(tx, networks, record, transfer, onChain)));
 }

@@ -20,7 +20,7 @@ export function typeOfClass(network: StarknetNetwork, classHash: bigint): Wallet
 
 export function currentClass({ walletClasses }: StarknetNetwork, walletType: WalletType): bigint {
   const current = walletClasses.find((known) => known.walletType === walletType && known.current);
-  if (!current) throw new Error(`No class is the current one of ${walletType}.`);
+  if (!current) throw new ApiError('class_not_allowed', `This network has no class of ${walletType} wallets.`);
   return current.classHash;
 }
 

@@ -8,7 +8,8 @@ import { words } from './words.ts';
 interface HomeFacts {
   readonly version: string;
   /** Of production; null: none is configured. */
-  readonly network: 'mainnet' | 'sepolia' | null;
+  /** `mainnet`, `sepolia`, or the name of the operator's own network. */
+  readonly network: string | null;
   readonly hasSandbox: boolean;
 }
 
@@ -111,6 +112,7 @@ function signIn({ hasSandbox }: HomeFacts, language: Language): Child {
 
 function environments({ network, hasSandbox }: HomeFacts, language: Language): HTMLElement {
   const text = words[language];
+  const known: Readonly<Record<string, string>> = text.networks;
   const row = (name: string, value: string, state: 'live' | 'test' | 'off') =>
     make('div', { class: 'home-environment', 'data-state': state }, make('dt', {}, name), make('dd', {}, value));
   return make(
@@ -121,7 +123,7 @@ function environments({ network, hasSandbox }: HomeFacts, language: Language): H
       'dl',
       { class: 'home-environments' },
       row(text.development, hasSandbox ? text.sandbox : text.noSandbox, hasSandbox ? 'test' : 'off'),
-      row(text.production, network ? text.networks[network] : text.notConfigured, network ? 'live' : 'off'),
+      row(text.production, network ? (known[network] ?? network) : text.notConfigured, network ? 'live' : 'off'),
     ),
   );
 }
