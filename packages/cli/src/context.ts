@@ -1,4 +1,4 @@
-import { createSvc, type Svc } from '@svc/sdk';
+import { createOperator, createSvc, type OperatorClient, type Svc } from '@svc/sdk';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type FoundCredentials, findCredentials, type GivenCredentials } from './credentials.ts';
 import { CliError, exitCodes, usage } from './failure.ts';
@@ -32,6 +32,14 @@ export class Context {
     }
     this.#svc ??= createSvc({ baseUrl, publicKey, secretKey });
     return this.#svc;
+  }
+
+  get operator(): OperatorClient {
+    const operatorToken = process.env.OPERATOR_TOKEN;
+    if (operatorToken) return createOperator({ baseUrl: this.credentials.baseUrl, operatorToken });
+    throw usage(
+      "This command needs OPERATOR_TOKEN: the one that the service was started with, in this shell's environment.",
+    );
   }
 
   get origin(): string {

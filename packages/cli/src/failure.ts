@@ -27,6 +27,8 @@ export interface Failure {
 }
 
 const WITHOUT_ACCESS = new Set(['missing_credentials', 'invalid_credentials', 'secret_key_required']);
+const TOKEN_HINT = 'Check OPERATOR_TOKEN.';
+const WITHOUT_TOKEN = new Set(['sign_in_required', 'operator_required', 'invalid_token']);
 const KEYS_HINT = 'Check the keys: svc status shows where they come from.';
 
 export function explain(error: unknown): Failure {
@@ -51,6 +53,7 @@ function messageOf({ name, message }: Error, code: string): string {
   if (name === 'SvcConnectionError' && code !== 'invalid_answer') {
     return `${message} Is the service running? Start it with svc dev, or set SVC_BASE_URL to its address.`;
   }
+  if (WITHOUT_TOKEN.has(code)) return `${message} ${TOKEN_HINT}`;
   return WITHOUT_ACCESS.has(code) ? `${message} ${KEYS_HINT}` : message;
 }
 

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import colors from 'picocolors';
 import { action, type Context, fetchJson, group } from '../context.ts';
 import { CliError, explain } from '../failure.ts';
-import { type Endpoints, operate } from '../operator-client.ts';
 import { clean } from '../output.ts';
 
 export interface Finding {
@@ -162,7 +161,7 @@ const attention: Readonly<Record<string, string>> = {
 async function operator(context: Context): Promise<Finding[]> {
   if (!process.env.OPERATOR_TOKEN) return [];
   return attempt('operator', async () => {
-    const health = await operate<Endpoints['getOperatorHealth']>(context, 'GET /operator/health');
+    const health = await context.operator.getHealth();
     const open = Object.entries(health.attention).filter(([name, count]) => attention[name] && count > 0);
     if (open.length === 0) return [{ check: 'operator', level: 'ok', found: 'nothing needs attention' }];
     return open.map(([name, count]) => ({

@@ -1,8 +1,7 @@
-import { type AnswerOf, environments } from '@svc/protocol';
+import { type AnswerOf, type Environment, type endpoints, environments } from '@svc/protocol';
 import { Argument, type Command } from 'commander';
-import { action, group, type LimitOptions, withLimit } from '../context.ts';
+import { action, group, type LimitOptions, pageSize, take, withLimit } from '../context.ts';
 import { usage } from '../failure.ts';
-import { type Endpoints, operate } from '../operator-client.ts';
 import { facts, table, time } from '../output.ts';
 
 const FOOTER = `
@@ -27,9 +26,7 @@ export function operatorCommand(): Command {
     .description('send a redeem on to Solana that failed after its burn')
     .action(
       action(async (context, _, id) => {
-        const redeem = await operate<Endpoints['resumeRedeem']>(context, 'POST /operator/redeems/{id}/resume', {
-          params: { id },
-        });
+        const redeem = await context.operator.resumeRedeem({ id });
         context.out.answer(redeem, () => facts(Object.entries(redeem)));
       }),
     );
@@ -39,7 +36,7 @@ export function operatorCommand(): Command {
 const health = () =>
   group('health', 'health of the process that answers, and what needs attention').action(
     action(async (context) => {
-      const found = await operate<Endpoints['getOperatorHealth']>(context, 'GET /operator/health');
+      const found = await context.operator.getHealth();
       context.out.answer(found, () =>
         facts([
           ['status', found.status],
@@ -58,17 +55,9 @@ function organizations(): Command {
     .description('list organisations, newest first')
     .option('-s, --search <text>', "part of the name, the id, or a member's e-mail address")
     .action(
-      action<LimitOptions & { search?: string }>(async (context, { limit, all, search }) => {
-        const rows: AnswerOf<Endpoints['listOperatorOrganizations']>['data'] = [];
-        let cursor: string | null | undefined;
-        do {
-          const query = { search, limit: all ? 100 : Math.min(100, limit - rows.length), cursor: cursor ?? undefined };
-          const page = await operate<Endpoints['listOperatorOrganizations']>(context, 'GET /operator/organizations', {
-            query,
-          });
-          rows.push(...page.data);
-          cursor = page.nextCursor;
-        } while (cursor && (all || rows.length < limit));
+      action<LimitOptions & { search?: string }>(async (context, { limit, all = false, search }) => {
+        const found = context.operator.organizations({ search, pageSize: pageSize({ limit, all }) });
+        const rows = await take(found, { limit, all });
         context.out.list(
           rows,
           [
@@ -93,9 +82,7 @@ function organizations(): Command {
     .description('show an organisation with its keys and members')
     .action(
       action(async (context, _, id) => {
-        const found = await operate<Endpoints['getOperatorOrganization']>(context, 'GET /operator/organizations/{id}', {
-          params: { id },
-        });
+        const found = await context.operator.getOrganization({ id });
         context.out.answer(found, () =>
           [
             facts([
@@ -125,10 +112,7 @@ function organizations(): Command {
     .description('make an organisation')
     .action(
       action<{ owner?: string }>(async (context, { owner }, name) => {
-        const body = { name, ...(owner && { ownerEmail: owner }) };
-        const made = await operate<Endpoints['createOperatorOrganization']>(context, 'POST /operator/organizations', {
-          body,
-        });
+        const made = await context.operator.createOrganization({ name, ownerEmail: owner || undefined });
         context.out.answer(made, () =>
           facts([
             ['id', made.id],
@@ -152,12 +136,7 @@ function keys(): Command {
     .description('make a public and a secret key; the secret key is shown this once')
     .action(
       action(async (context, _, id, name) => {
-        const params = { id, environment: name };
-        const made = await operate<Endpoints['createOperatorKeys']>(
-          context,
-          'POST /operator/organizations/{id}/{environment}/keys',
-          { params },
-        );
+        const made = await context.operator.createKeys({ id, environment: name as Environment });
         context.out.answer(made, () => facts(Object.entries(made)));
       }),
     );
@@ -170,10 +149,7 @@ function keys(): Command {
     .action(
       action<{ yes?: boolean }>(async (context, { yes }, id, keyId) => {
         await context.out.confirm(`Revoke ${keyId}? Every program that uses it stops working.`, yes);
-        const params = { id, keyId };
-        await operate<Endpoints['revokeOperatorKey']>(context, 'DELETE /operator/organizations/{id}/keys/{keyId}', {
-          params,
-        });
+        await context.operator.revokeKey({ id, keyId });
         context.out.answer({ revoked: keyId }, () => `${keyId} is revoked.`);
       }),
     );
@@ -199,7 +175,6 @@ export function parseLimit(text: string): [string, string | number | string[] | 
 
 function sponsorship(): Command {
   const command = group('sponsorship', 'limits of sponsored gas of an organisation');
-  const route = '/operator/organizations/{id}/{environment}/sponsorship' as const;
   command
     .command('show')
     .argument('<organisation id>')
@@ -207,9 +182,7 @@ function sponsorship(): Command {
     .description('show the limits and what is used of them today')
     .action(
       action(async (context, _, id, name) => {
-        const found = await operate<Endpoints['getOperatorSponsorship']>(context, `GET ${route}`, {
-          params: { id, environment: name },
-        });
+        const found = await context.operator.getSponsorship({ id, environment: name as Environment });
         context.out.answer(found, () => facts(Object.entries(found).map(([key, value]) => [key, plain(value)])));
       }),
     );
@@ -221,12 +194,8 @@ function sponsorship(): Command {
     .description('change limits')
     .action(
       action(async (context, _, id, name, ...changes) => {
-        const body = Object.fromEntries(changes.flat().map(parseLimit));
-        const params = { id, environment: name };
-        const found = await operate<Endpoints['updateOperatorSponsorship']>(context, `PATCH ${route}`, {
-          params,
-          body,
-        });
+        const limits = Object.fromEntries(changes.flat().map(parseLimit));
+        const found = await context.operator.updateSponsorship({ ...limits, id, environment: name as Environment });
         context.out.answer(found, () => facts(Object.entries(found).map(([key, value]) => [key, plain(value)])));
       }),
     );
@@ -238,7 +207,7 @@ const plain = (value: unknown) => (value !== null && typeof value === 'object' ?
 const accounts = () =>
   group('accounts', "the service's own accounts, as the chain shows them now").action(
     action(async (context) => {
-      const { data } = await operate<Endpoints['listOperatorAccounts']>(context, 'GET /operator/accounts');
+      const data = await context.operator.listAccounts();
       context.out.list(
         data,
         [
@@ -258,7 +227,7 @@ const accounts = () =>
 const stuck = () =>
   group('stuck', 'redeems and purchases that do not go on by themselves').action(
     action(async (context) => {
-      const found = await operate<Endpoints['listStuck']>(context, 'GET /operator/stuck');
+      const found = await context.operator.listStuck();
       const rows = [
         ...found.redeems.map((row) => ({ what: 'redeem', id: row.id, of: row.organizationName, why: row.reason })),
         ...found.purchases.map((row) => ({
@@ -290,12 +259,7 @@ function purchases(): Command {
     .description('end it as delivered')
     .action(
       action(async (context, _, id, fileNumber) => {
-        const sent = { params: { id }, body: { fileNumber } };
-        const ended = await operate<Endpoints['completePurchase']>(
-          context,
-          'POST /operator/purchases/{id}/complete',
-          sent,
-        );
+        const ended = await context.operator.completePurchase({ id, fileNumber });
         context.out.answer(ended, () => facts(Object.entries(ended)));
       }),
     );
@@ -306,8 +270,7 @@ function purchases(): Command {
     .description('end it as failed: its payment becomes due for refund')
     .action(
       action(async (context, _, id, reason) => {
-        const sent = { params: { id }, body: { reason } };
-        const ended = await operate<Endpoints['failPurchase']>(context, 'POST /operator/purchases/{id}/fail', sent);
+        const ended = await context.operator.failPurchase({ id, reason });
         context.out.answer(ended, () => facts(Object.entries(ended)));
       }),
     );
@@ -317,12 +280,7 @@ function purchases(): Command {
     .description('cancel one whose payment does not show up')
     .action(
       action(async (context, _, id) => {
-        const sent = { params: { id } };
-        const ended = await operate<Endpoints['cancelStuckPurchase']>(
-          context,
-          'POST /operator/purchases/{id}/cancel',
-          sent,
-        );
+        const ended = await context.operator.cancelPurchase({ id });
         context.out.answer(ended, () => facts(Object.entries(ended)));
       }),
     );
@@ -336,7 +294,7 @@ function jobs(): Command {
     .description('count jobs, and list those that used up their attempts')
     .action(
       action(async (context) => {
-        const found = await operate<Endpoints['listOperatorJobs']>(context, 'GET /operator/jobs');
+        const found = await context.operator.getJobs();
         context.out.answer(found, () =>
           [
             table(found.tasks, [
@@ -357,7 +315,7 @@ function jobs(): Command {
     .description('run a failed job again, with all its attempts')
     .action(
       action(async (context, _, id) => {
-        await operate<Endpoints['retryJob']>(context, 'POST /operator/jobs/{id}/retry', { params: { id } });
+        await context.operator.retryJob({ id });
         context.out.answer({ id }, () => `Job ${id} runs again.`);
       }),
     );
@@ -366,7 +324,7 @@ function jobs(): Command {
 
 function reconcile(): Command {
   const command = group('reconcile', 'transactions of the accounts that the database does not know');
-  const show = (found: AnswerOf<Endpoints['listUnreconciled']>) =>
+  const show = (found: AnswerOf<typeof endpoints.listUnreconciled>) =>
     found.data.length === 0
       ? 'There are none.'
       : table(found.data, [
@@ -381,7 +339,7 @@ function reconcile(): Command {
     .description('list them')
     .action(
       action(async (context) => {
-        const found = await operate<Endpoints['listUnreconciled']>(context, 'GET /operator/reconcile');
+        const found = await context.operator.listUnreconciled();
         context.out.answer(found, () => show(found));
       }),
     );
@@ -390,7 +348,7 @@ function reconcile(): Command {
     .description('look them up on the chain and import the payments that are recognised')
     .action(
       action(async (context) => {
-        const found = await operate<Endpoints['reconcileAccounts']>(context, 'POST /operator/reconcile');
+        const found = await context.operator.reconcile();
         context.out.answer(found, () => show(found));
       }),
     );
@@ -401,8 +359,7 @@ function reconcile(): Command {
     .description('say what an open transaction paid')
     .action(
       action(async (context, _, hash, ...ids) => {
-        const body = { hash, ids: ids.flat() };
-        const found = await operate<Endpoints['matchTransaction']>(context, 'POST /operator/reconcile/match', { body });
+        const found = await context.operator.matchTransaction({ hash, ids: ids.flat() });
         context.out.answer(found, () => show({ open: 0, data: [found] }));
       }),
     );
@@ -414,10 +371,7 @@ function reconcile(): Command {
     .description('say that an open transaction is none of the payments of this service')
     .action(
       action(async (context, _, account, nonce, reason) => {
-        const body = { account, nonce, reason };
-        const found = await operate<Endpoints['acceptTransaction']>(context, 'POST /operator/reconcile/accept', {
-          body,
-        });
+        const found = await context.operator.acceptTransaction({ account, nonce, reason });
         context.out.answer(found, () => show({ open: 0, data: [found] }));
       }),
     );

@@ -8,7 +8,7 @@ import { EventFeed, FEED_PAGE } from '../event-feed.ts';
 import { CliError, usage } from '../failure.ts';
 import { facts } from '../output.ts';
 
-/** What makes an event of each type happen. `sku-purchase.cancelled` has no sure way: it needs a payment that waits. */
+/** What makes an event of each type happen. Those of treasuries need the keys of several signers. */
 const causes = {
   'wallet.created': async (context) => void (await newWallet(context)),
   'deposit.credited': deposit,
@@ -22,6 +22,7 @@ const causes = {
   'sku-purchase.processing': (context) => buy(context, '5512345678'),
   'sku-purchase.completed': (context) => buy(context, '5512345678'),
   'sku-purchase.failed': (context) => buy(context, '5512340000'),
+  'sku-purchase.cancelled': cancel,
   'gift.redeemed': redeem,
   'gift.redeem-failed': async (context) => redeem(context, () => revertNext(context)),
   'webhook.test': testWebhooks,
@@ -109,6 +110,24 @@ const revertNext = (context: Context) =>
 
 /** A top-up of a phone; the sandbox's provider fails numbers that end in 0000. */
 async function buy(context: Context, skuReference: string): Promise<void> {
+  const order = await prepareOrder(context, skuReference);
+  await context.svc.purchaseSku(order);
+}
+
+/** A purchase can be cancelled while its payment waits for a block: for this moment the chain makes none. */
+async function cancel(context: Context): Promise<void> {
+  const order = await prepareOrder(context, '5512345678');
+  const { blockSeconds } = await context.sandbox<{ blockSeconds: number }>('GET', '/starknet');
+  await context.sandbox('POST', '/starknet/block-time', { seconds: 3_600 });
+  try {
+    const { id } = await context.svc.purchaseSku(order);
+    await context.svc.cancelSkuPurchase({ id });
+  } finally {
+    await context.sandbox('POST', '/starknet/block-time', { seconds: blockSeconds });
+  }
+}
+
+async function prepareOrder(context: Context, skuReference: string) {
   const { svc } = context;
   const { items } = await svc.listSkus({ category: 'RECARGAS', limit: 100 });
   const sku = items.find(
@@ -117,7 +136,7 @@ async function buy(context: Context, skuReference: string): Promise<void> {
   );
   if (!sku) throw usage('The catalogue has no top-up of a fixed amount to buy.');
   const { encryptKey, ...wallet } = await fundedWallet(context);
-  await svc.purchaseSku({ encryptKey, wallet, skuId: sku.id, skuReference });
+  return { encryptKey, wallet, skuId: sku.id, skuReference };
 }
 
 async function requireGiftWebhook({ svc }: Context, type: EventType): Promise<void> {
