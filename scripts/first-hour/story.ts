@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -8,9 +8,16 @@ import { type Env, Terminal } from './terminal.ts';
 
 export const STEP_LIMIT_MS = 60_000;
 
+/** Readable for the database's user, so that as root, too, the database stays inside and goes with it. */
+function newFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'svc-first-hour-'));
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
 /** What a new user has open, and how long each step took. */
 export class Story {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'svc-first-hour-'));
+  readonly folder = newFolder();
   #env: Env;
   readonly #terminals: Terminal[] = [];
   #browser: Browser | undefined;

@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { processEnv } from '../support/server.ts';
+import { newDataDir, processEnv } from '../support/server.ts';
 import { runSvc } from './support/run-svc.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/cli/src/main.ts');
-const dataDir = mkdtempSync(path.join(tmpdir(), 'svc-dev-'));
+const dataDir = await newDataDir();
 let dev: ChildProcess | undefined;
 
 /** As a terminal does, to everything that the command started. */

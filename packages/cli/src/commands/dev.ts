@@ -24,15 +24,21 @@ export function devCommand(): Command {
         };
         const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
         const child = spawn(npm, ['run', '--silent', watch ? 'dev' : 'start'], { cwd: root, env, stdio: 'inherit' });
-        const forward = (signal: NodeJS.Signals) => child.kill(signal);
-        process.on('SIGTERM', forward);
+        let isEnding = false;
+        process.on('SIGTERM', (signal) => {
+          isEnding = true;
+          child.kill(signal);
+        });
         // The terminal sends it to the whole group; this process waits for the service.
-        process.on('SIGINT', () => {});
+        process.on('SIGINT', () => {
+          isEnding = true;
+        });
         const code = await new Promise<number | null>((resolve, reject) => {
           child.once('error', reject);
           child.once('exit', resolve);
         });
-        if (code !== 0)
+        // npm tells a signal, not how the service ended.
+        if (code !== 0 && !isEnding)
           throw new CliError('service_ended', 'The service did not run to its end: its message is above.');
       }),
     );
