@@ -6,7 +6,7 @@
 //
 // It follows the last commit. The package registry is the only network.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
@@ -137,6 +137,10 @@ function userEnv(): Env {
 async function main(args: readonly string[]): Promise<void> {
   const unknown = args.filter((arg) => arg !== '--cold');
   if (unknown.length > 0) throw new Error(`Unknown option: ${unknown.join(' ')}. There is --cold.`);
+  if (!existsSync(path.join(root, '.git'))) {
+    console.log('Skipped: a new user clones the repository, and this folder is none.');
+    return;
+  }
   const env = userEnv();
   const story = new Story(env);
   if (args.includes('--cold')) story.setEnv('npm_config_cache', path.join(story.folder, 'npm-cache'));
