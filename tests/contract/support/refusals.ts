@@ -48,7 +48,7 @@ const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
   prepareTypedData: ['transaction_reverted'],
   prepareWalletUpgrade: ['transaction_reverted'],
 };
-/** They need another member, or another change at the same moment: tests beside the source have both. */
+/** They need another member, which tests beside the source have, or another change at the same moment. */
 const OF_OTHERS: Readonly<Record<string, readonly ErrorCode[]>> = {
   changeTreasuryPolicy: ['proposal_not_open'],
   cancelTreasuryProposal: ['not_the_proposer'],
