@@ -154,7 +154,7 @@ export const catalogue = {
   proposal_not_open: { status: 400, message: 'The proposal is under way or has ended.' },
   proposal_not_ready: { status: 400, message: 'The proposal has too few signatures.' },
   not_a_signer: { status: 400, message: 'This public key is no signer of the treasury.' },
-  not_the_proposer: { status: 400, message: 'A proposal is cancelled by whoever made it.' },
+  not_the_proposer: { status: 400, message: 'Only the member who made a proposal can cancel it.' },
 
   redeem_not_resumable: {
     status: 400,

@@ -294,7 +294,7 @@ export interface ExportKeyParams {
 }
 
 /**
- * Opens a wallet's private key, in hexadecimal, to take it to another wallet app. Whoever sees it owns the money.
+ * Opens a wallet's private key, in hexadecimal, to take it to another wallet app. It gives full control of the money.
  *
  * @example
  * const privateKey = await exportPrivateKey({ wallet, encryptKey });

@@ -44,7 +44,7 @@ const RECIPIENT = {
   hasRecoveryCode: false,
   mxnPerUsd: 18.5,
 };
-/** Whoever took a gift into a wallet that its code made. Known to one organisation only. */
+/** A person who took a gift into a wallet that its code made. Known to one organisation only. */
 export const Recipient = Type.Object(recipientFields, { title: 'Recipient', examples: [RECIPIENT] });
 export type Recipient = Static<typeof Recipient>;
 

@@ -5,7 +5,7 @@ import { type Bytes, passkeyEncryptKey, subtle } from './cipher.ts';
 
 /** Without I, L, O and U, which people confuse. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** 140 bits: nobody can try them all, so the key needs no stretching. */
+/** 140 bits: too many to try, so the key needs no stretching. */
 const LENGTH = 28;
 const GROUP = 4;
 const SECRET_BITS = 256;

@@ -144,7 +144,7 @@ const MAX_STREAMS = 20;
 const STREAM_BATCH = 100;
 /** Proxies cut connections that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
-/** While an older transaction is open, which tells nobody when it ends. */
+/** While an older transaction is open: its end sends no notification. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = 2_000;
 /** Longer than any transaction of the service. Those of others on the database server do not stop a stream for ever. */

@@ -109,7 +109,7 @@ export async function claimGift(
   };
 }
 
-/** Whoever has a code that exists may know whose it is and when it counts. */
+/** For every code that exists: who gives it, and when it is valid. */
 function shownWith(gift: ClaimedGift, publicUrl: string) {
   const brand = toBrand(gift, publicUrl);
   return {

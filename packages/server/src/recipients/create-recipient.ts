@@ -6,7 +6,7 @@ import type { Redeem, RedeemWaiters } from '../gifts/redeem.ts';
 import { type Answer, type Call, type Caller, WithStatus } from '../http/call.ts';
 import { readAddress } from '../http/validation.ts';
 import { toBrand } from '../organizations/branding.ts';
-import { findEnvironment, findNewestPublicKey } from '../organizations/organization-store.ts';
+import { findNewestPublicKey } from '../organizations/organization-store.ts';
 import { newId } from '../util/ids.ts';
 import { createWallet, prepareCreation, type StoreWithWallet } from '../wallets/create-wallet.ts';
 import type { WalletDeps } from '../wallets/signed-execution.ts';
@@ -30,16 +30,14 @@ const MAX_WAIT_MS = 30_000;
 
 /** The gift of a code that can make a wallet now. */
 async function openGift(deps: CreateRecipientDeps, visit: Visit<Options | Prepare | Create>): Promise<ClaimedGift> {
-  const gift = await findByCode(deps.claims, visit, visit.params.code);
-  await requireOpen(deps, gift);
-  return gift as ClaimedGift;
+  return requireOpen(deps, await findByCode(deps.claims, visit, visit.params.code));
 }
 
-async function requireOpen(deps: CreateRecipientDeps, gift: ClaimedGift | undefined): Promise<void> {
-  const refusal = refusalOf(gift, (deps.claims.now ?? Date.now)());
+function requireOpen({ claims }: CreateRecipientDeps, gift: ClaimedGift | undefined): ClaimedGift {
+  const refusal = refusalOf(gift, (claims.now ?? Date.now)());
   if (refusal || !gift) throw new ApiError(refusal ?? 'gift_not_found', undefined, { status: 400 });
-  const settings = await findEnvironment(deps.db, gift.organizationId, gift.environment);
-  if (!settings?.recipient_wallets || settings.recipient_app_url !== null) throw new ApiError('recipient_wallets_off');
+  if (!gift.offersWallet || gift.appUrl !== null) throw new ApiError('recipient_wallets_off');
+  return gift;
 }
 
 export async function recipientWalletOptions(
@@ -79,7 +77,7 @@ export async function createRecipientWallet(
   const leftMs = () => MAX_WAIT_MS - (performance.now() - startedAt);
   return runAs(gift.organizationId, async () => {
     if (known) return repeated(deps, { gift, known, body, leftMs });
-    await requireOpen(deps, gift);
+    requireOpen(deps, gift);
     return created(deps, { gift, body, leftMs });
   });
 }
@@ -92,7 +90,10 @@ interface Creating {
 
 async function created(deps: CreateRecipientDeps, { gift, body, leftMs }: Creating): Promise<Answer<Create>> {
   if (body.passkey === undefined && body.recoverySecret === undefined) {
-    throw new ApiError('invalid_request', 'Send body.passkey or body.recoverySecret, or nobody could sign in.');
+    throw new ApiError(
+      'invalid_request',
+      'Send body.passkey or body.recoverySecret: without one of them the wallet could not be opened again.',
+    );
   }
   const address = readAddress(body.publicKey, 'body.publicKey');
   const passkey = body.passkey && (await verifyNewPasskey(deps, ofGift(gift.id), body.passkey));
@@ -120,7 +121,7 @@ async function created(deps: CreateRecipientDeps, { gift, body, leftMs }: Creati
   return new WithStatus(201, { ...session, ...answerOf(recipient, redeem, wallet.txHash) });
 }
 
-/** What there is. Without a token: whoever repeats a request has not proven to be the owner. */
+/** Answers what was stored, without a token: a repeated request does not prove that its sender owns the wallet. */
 async function repeated(
   deps: CreateRecipientDeps,
   { gift, known, body, leftMs }: Creating & { readonly known: RecipientRow },

@@ -78,7 +78,7 @@ interface SignerFields {
   readonly email: string;
 }
 
-const NOBODY: SignerFields = { name: '', publicKey: '', email: '' };
+const EMPTY_SIGNER: SignerFields = { name: '', publicKey: '', email: '' };
 const MAX_SIGNERS = 20;
 
 function CreateDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
@@ -86,7 +86,7 @@ function CreateDialog({ open, onClose }: { open: boolean; onClose: () => void })
   const navigate = useNavigateTo();
   const create = useChange('POST /treasuries', { refreshes: ['GET /treasuries'] });
   const form = useForm<{ name: string; threshold: string; signers: readonly SignerFields[] }>({
-    initial: { name: '', threshold: '2', signers: [NOBODY, NOBODY, NOBODY] },
+    initial: { name: '', threshold: '2', signers: [EMPTY_SIGNER, EMPTY_SIGNER, EMPTY_SIGNER] },
     onSubmit: async ({ name, threshold, signers }) => {
       const given = signers.filter(({ publicKey }) => publicKey.trim() !== '');
       const body = {
@@ -151,7 +151,7 @@ function CreateDialog({ open, onClose }: { open: boolean; onClose: () => void })
           </fieldset>
         ))}
         {signers.length < MAX_SIGNERS && (
-          <Button icon={Plus} onClick={() => form.set({ signers: [...signers, NOBODY] })}>
+          <Button icon={Plus} onClick={() => form.set({ signers: [...signers, EMPTY_SIGNER] })}>
             {text.addSigner}
           </Button>
         )}
