@@ -93,7 +93,7 @@ export class TreasuryFixture {
     body: BodyOf<typeof endpoints.createTreasuryProposal>,
     caller: Caller = this.caller,
   ): Promise<TreasuryProposal> {
-    return createProposal(this.deps(), this.#call({ id: treasury.id }, body, caller));
+    return createProposal(this.deps(), this.#call({ id: treasury.id }, body, caller)) as Promise<TreasuryProposal>;
   }
 
   /** A transfer of units of USDC to a new address. */
@@ -107,7 +107,7 @@ export class TreasuryFixture {
     { treasury }: TestTreasury,
     body: BodyOf<typeof endpoints.changeTreasuryPolicy>,
   ): Promise<TreasuryProposal> {
-    return changePolicy(this.deps(), this.#call({ id: treasury.id }, body, this.caller));
+    return changePolicy(this.deps(), this.#call({ id: treasury.id }, body, this.caller)) as Promise<TreasuryProposal>;
   }
 
   sign({ treasury }: TestTreasury, proposal: TreasuryProposal, signer: TestSigner): Promise<TreasuryProposal> {

@@ -9,7 +9,7 @@ import {
 import { ANY_CALLER, type Call, encodeU256, selector } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
-import type { Caller, Call as HttpCall } from '../http/call.ts';
+import type { Answer, Caller, Call as HttpCall } from '../http/call.ts';
 import { readAddress, readMoment, refuse } from '../http/validation.ts';
 import { queueNotification } from '../mail/mail.ts';
 import { randomNonce } from '../relayer/relay.ts';
@@ -41,7 +41,7 @@ const MAX_DAYS = 30;
 /** Less leaves no time to sign. */
 const MIN_MS = 60_000;
 
-export async function createProposal(deps: TreasuryDeps, call: HttpCall<Create>): Promise<TreasuryProposal> {
+export async function createProposal(deps: TreasuryDeps, call: HttpCall<Create>): Promise<Answer<Create>> {
   const { caller, params, body } = call;
   deps.networks.starknet(caller.environment);
   const treasury = await requireTreasury(deps.db.reads, caller, params.id);
@@ -52,9 +52,7 @@ export async function createProposal(deps: TreasuryDeps, call: HttpCall<Create>)
   const kind = body.transfers ? 'TRANSFERS' : 'CALLS';
   const { description, expiresAt } = body;
   const draft = await draftOf(deps, treasury, { kind, calls, nonce, description, expiresAt });
-  return call.transact((tx) =>
-    store(tx, deps, caller, { ...draft, replaces: replaces?.id }),
-  ) as Promise<TreasuryProposal>;
+  return call.transact((tx) => store(tx, deps, caller, { ...draft, replaces: replaces?.id }));
 }
 
 async function requireReplaced({ db }: TreasuryDeps, { id }: TreasuryRow, replaces: string): Promise<ProposalRow> {
@@ -65,7 +63,7 @@ async function requireReplaced({ db }: TreasuryDeps, { id }: TreasuryRow, replac
 }
 
 /** All changes of a policy share a nonce until one was relayed, so of several that signers approved the chain executes one. */
-export async function changePolicy(deps: TreasuryDeps, call: HttpCall<Change>): Promise<TreasuryProposal> {
+export async function changePolicy(deps: TreasuryDeps, call: HttpCall<Change>): Promise<Answer<Change>> {
   const { caller, params, body } = call;
   deps.networks.starknet(caller.environment);
   const treasury = await requireTreasury(deps.db.reads, caller, params.id);
@@ -83,7 +81,7 @@ export async function changePolicy(deps: TreasuryDeps, call: HttpCall<Change>): 
     // Another change was relayed since the policy was read.
     if (current.policy_nonce !== treasury.policy_nonce) throw new ApiError('proposal_not_open', UNDER_WAY);
     return store(tx, deps, caller, { ...draft, replaces: open?.id });
-  }) as Promise<TreasuryProposal>;
+  });
 }
 
 const UNDER_WAY = 'A change of the policy is under way. Propose yours when it has ended.';
