@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { classes, selector } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -122,19 +123,20 @@ describe('the dashboard of an organisation', { timeout: BROWSER_LIMIT_MS }, () =
   });
 
   it('finds a request by its id', async () => {
-    await send(`${app.baseUrl}/gifts/gift_nothing`, { headers: { ...app.headers, 'x-request-id': 'soporte-1' } });
+    const requestId = `soporte-${randomUUID()}`;
+    await send(`${app.baseUrl}/gifts/gift_nothing`, { headers: { ...app.headers, 'x-request-id': requestId } });
     await eventually(
-      () => app.get('/organization/requests?requestId=soporte-1'),
+      () => app.get(`/organization/requests?requestId=${requestId}`),
       ({ body }) => (body as { data: object[] }).data.length === 1,
     );
     const { page, complaints } = await dashboards.open('/developers/requests');
     await page.getByRole('row').nth(2).waitFor();
     await expectAccessibleEverywhere(page, 'requests');
     const search = page.getByRole('searchbox', { name: 'Search by request id' });
-    await search.fill('soporte-1');
+    await search.fill(requestId);
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     expect(await page.getByRole('row').nth(1).textContent()).toContain('gift_not_found');
-    await search.fill('soporte-2');
+    await search.fill('soporte-nothing');
     await page.getByText('No request matches').waitFor();
     expect(complaints).toEqual([]);
   });

@@ -299,15 +299,15 @@ describe('the owner of the wallet', () => {
     const wallet = await svc.getWallet({ externalUserId: recipient.id }, token);
     const own = { externalUserId: recipient.id, wallet, encryptKey };
     const isDeployed = async () => (await svc.getWallet({ externalUserId: recipient.id }, token)).isDeployed;
-    await expect.poll(isDeployed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isDeployed).toBe(true);
     await service.db.run(sql`update wallets set deployment = 'FAILED' where address = ${recipient.walletAddress}`);
     expect(await isDeployed()).toBe(false);
     await svc.recipients.deployRecipientWallet(own, token);
-    await expect.poll(isDeployed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isDeployed).toBe(true);
     const friend = new Owner().address;
     const sentTo = { encryptKey, wallet, amount: '0.5', token: 'USDC', recipient: friend } as const;
     await svc.transfer(sentTo, token);
-    await expect.poll(() => app.balance(friend, 'USDC'), { timeout: 20_000 }).toBe(500_000n);
+    await expect.poll(() => app.balance(friend, 'USDC')).toBe(500_000n);
   }, 60_000);
 
   it('deletes everything that is known of them, but not by mistake while there is money', async () => {

@@ -33,10 +33,10 @@ describe('the jobs of following', () => {
     const { db, organization, wallet, fund, history, cursor } = fixture();
     const workers = await startWorkers({ url: db.url, ...jobs(), concurrency: 2, log: silent });
     try {
-      await expect.poll(cursor, { timeout: 20_000 }).toBeTypeOf('number');
+      await expect.poll(cursor).toBeTypeOf('number');
       const own = await wallet(await organization());
       await fund(own);
-      await expect.poll(async () => (await history(own)).length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(async () => (await history(own)).length).toBe(1);
     } finally {
       await workers.stop();
     }
