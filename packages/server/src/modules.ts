@@ -147,7 +147,7 @@ export function createModules(platform: Platform): Modules {
     ...paying,
     ...{ db, networks, log, bridge, proofs, waiters: platform.waiters, publicUrl: addresses.public },
     canBridge: (each: Environment) => bridge.serves(each),
-    codes: new CodeLookup({ db, limits: config.unknownCodes, proofs, log }),
+    codes: new CodeLookup({ db: db.control, limits: config.unknownCodes, proofs, log }),
     pesos: async (each: Environment, amount: bigint) => {
       const rate = await mxnPerUsd(each);
       return rate === undefined ? undefined : formatDecimal(usdToCentavos(amount, rate), CENTAVO_DECIMALS);

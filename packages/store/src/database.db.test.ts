@@ -268,6 +268,13 @@ describe('a tenant whose statements all wait for a lock', () => {
     await shared.close();
   });
 
+  it('counts without waiting for the disk, and stores everything else durably', async () => {
+    const setting = sql`select setting, source from pg_settings where name = 'synchronous_commit'`;
+    expect(await db.control.one(setting)).toEqual({ setting: 'off', source: 'client' });
+    expect(await db.one(setting)).not.toMatchObject({ source: 'client' });
+    expect(await db.tx((tx) => tx.one(setting))).not.toMatchObject({ source: 'client' });
+  });
+
   it('waits for ten seconds at most', async () => {
     expect(await db.one(sql`select current_setting('lock_timeout') as wait`)).toEqual({ wait: '10s' });
   });

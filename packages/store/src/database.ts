@@ -10,7 +10,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const DEFAULT_POOL_SIZE = 10;
 const LIST_CONNECTIONS = 4;
 const LIST_TIMEOUT_MS = 10_000;
-/** Short statements that every request may need before its tenant counts: credentials and rate limits. */
+/** Short statements that a request may need before its tenant counts: credentials, rate limits, codes. */
 const CONTROL_CONNECTIONS = 2;
 const CONTROL_TIMEOUT_MS = 5_000;
 const PROBE_TIMEOUT_MS = 2_000;
@@ -35,7 +35,7 @@ export interface Database extends Db {
   readonly reads: Reads;
   /** Reads that can be slow: pages with counts, gauges, checks. Own connections, shorter timeout. */
   readonly lists: Reads;
-  /** For credentials and rate limits: own connections, so that no tenant's work delays another's admission. */
+  /** For credentials, rate limits and codes: own connections, so that no tenant's work delays another's admission. Not durable at once. */
   readonly control: Db;
   probe(): Promise<void>;
   close(): Promise<void>;
@@ -57,6 +57,8 @@ export function connect(url: string, options: { max?: number; applicationName?: 
     max: CONTROL_CONNECTIONS,
     application_name: `${name} control`,
     statement_timeout: CONTROL_TIMEOUT_MS,
+    // A crash of the database may forget the counts of its last half second; nothing waits for its disk.
+    options: '-c synchronous_commit=off',
   });
   const probePool = openPool(url, { max: 1, application_name: `${name} probe`, statement_timeout: PROBE_TIMEOUT_MS });
   const reads = openReads(url, name);
@@ -110,7 +112,7 @@ function fairPool(pool: pg.Pool): Connect {
 
 function openPool(
   url: string,
-  settings: { max: number; application_name: string; statement_timeout: number },
+  settings: { max: number; application_name: string; statement_timeout: number; options?: string },
 ): pg.Pool {
   const pool = new pg.Pool({
     ...settings,
