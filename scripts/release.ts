@@ -2,6 +2,8 @@
 //
 //   npm run release -- --dry-run     builds the tarballs and shows the rest; changes nothing that git tracks
 //   npm run release -- minor         patch, minor, major or a version; commits and tags, does not push or publish
+//
+// A release needs starknet-sierra-compile: the committed classes must compile for a network.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -39,9 +41,12 @@ async function main(args: readonly string[]): Promise<void> {
 
   const isClean = git('status', '--porcelain') === '';
   if (!isClean && !dryRun) throw new Error('There are changes that are not committed. Commit or discard them first.');
-  if (dryRun) console.log('Dry run: npm run check is skipped, no file that git tracks changes.');
+  if (dryRun) console.log('Dry run: the checks are skipped, no file that git tracks changes.');
   if (!isClean) console.log('A release would stop here: there are changes that are not committed.');
-  if (!dryRun) npm('run', 'check');
+  if (!dryRun) {
+    npm('run', 'contracts', '--', '--verify-casm');
+    npm('run', 'check');
+  }
 
   console.log(`Release ${version} (now ${current})`);
   const tarballs = await buildTarballs(version, at(OUTPUT));
