@@ -31,7 +31,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             'packages/*/src/**/*.test.ts',
-            'contracts/build/**/*.test.ts',
+            'contracts/{build,casm}/**/*.test.ts',
             'scripts/**/*.test.ts',
             'deploy/*.test.ts',
             'tests/architecture.test.ts',
@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/{browser,chaos,contracts}/**', 'tests/architecture.test.ts', 'tests/sdk/size.test.ts'],
+          exclude: ['tests/{browser,chaos,contracts,live}/**', 'tests/architecture.test.ts', 'tests/sdk/size.test.ts'],
           globalSetup: [database, pages, sharedService],
           isolate: false,
         },
@@ -87,6 +87,14 @@ export default defineConfig({
             'contracts/treasury/**/*.test.ts',
             'tests/contracts/**/*.test.ts',
           ],
+          globalSetup: [database, pages],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'live',
+          include: ['tests/live/**/*.test.ts'],
           globalSetup: [database, pages],
         },
       },

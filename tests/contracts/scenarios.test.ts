@@ -21,6 +21,7 @@ beforeAll(async () => {
     relayer: await account('relayer 4'),
     stranger: await account('relayer 3'),
     faucet: await account('faucet'),
+    funding: 'mint',
   };
 });
 afterAll(() => stop?.());

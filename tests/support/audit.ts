@@ -111,7 +111,7 @@ interface NonceRow {
 }
 
 /** Every nonce was used once, without a gap, and every relay is stored as the chain shows it. */
-export async function auditRelays(db: Db, sandbox: Sandbox): Promise<void> {
+export async function auditRelays(db: Db, sandbox: Pick<Sandbox, 'rpc'>): Promise<void> {
   const accounts = await db.rows<NonceRow>(sql`
     select account, array_agg(nonce order by nonce) as nonces, next_nonce
       from relays join relayer_accounts on address = account and relayer_accounts.chain_id = relays.chain_id
@@ -136,7 +136,7 @@ interface Compared {
 }
 
 /** A voided relay keeps its hash; on the chain its nonce is used by a filler. */
-export async function compareRelays(db: Db, sandbox: Sandbox): Promise<Compared[]> {
+export async function compareRelays(db: Db, sandbox: Pick<Sandbox, 'rpc'>): Promise<Compared[]> {
   const relays = await db.rows<{ id: string; state: string; hashes: string[] }>(sql`
     select id, state, case when state = 'VOIDED'
              then array(select hash from relay_attempts where relay_id = relays.id and kind = 'FILLER')
@@ -151,7 +151,7 @@ export async function compareRelays(db: Db, sandbox: Sandbox): Promise<Compared[
   );
 }
 
-async function executionOf(sandbox: Sandbox, hash: string): Promise<string | undefined> {
+async function executionOf(sandbox: Pick<Sandbox, 'rpc'>, hash: string): Promise<string | undefined> {
   const { result } = await sandbox.rpc('getTransactionReceipt', [hash]);
   return ((result ?? {}) as { execution_status?: string }).execution_status;
 }

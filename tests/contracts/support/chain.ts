@@ -1,5 +1,5 @@
 import { type Call, toHex } from '@svc/starknet';
-import { invocation, type RpcAnswer, type Sandbox, type ShownAccount } from '../../support/sandbox.ts';
+import { invocation, type RpcAnswer, type ShownAccount } from '../../support/sandbox.ts';
 
 export interface Receipt {
   readonly execution_status: 'SUCCEEDED' | 'REVERTED';
@@ -16,16 +16,23 @@ export type Sent =
   | { readonly hash: string; readonly receipt: Receipt; readonly execution?: Invocation }
   | { readonly refused: string };
 
+/** Where scenarios run: the sandbox, or a node with the real Cairo VM. */
+export interface ScenarioNode {
+  rpc(method: string, params: unknown): Promise<RpcAnswer>;
+  /** Every later transaction and call sees this time. */
+  setClock(timestamp: number): Promise<void>;
+}
+
 export class Chain {
-  readonly sandbox: Sandbox;
+  readonly node: ScenarioNode;
   readonly #nonces = new Map<string, number>();
 
-  constructor(sandbox: Sandbox) {
-    this.sandbox = sandbox;
+  constructor(node: ScenarioNode) {
+    this.node = node;
   }
 
   async must<T>(method: string, params: unknown): Promise<T> {
-    const { result, error } = await this.sandbox.rpc(method, params);
+    const { result, error } = await this.node.rpc(method, params);
     if (error) throw new Error(`${method}: ${JSON.stringify(error)}`);
     return result as T;
   }
@@ -36,7 +43,7 @@ export class Chain {
       entry_point_selector: toHex(call.selector),
       calldata: call.calldata.map(toHex),
     };
-    return this.sandbox.rpc('call', { request, block_id: 'pre_confirmed' });
+    return this.node.rpc('call', { request, block_id: 'pre_confirmed' });
   }
 
   /** Signed with the sender's key unless a signature is derived from the hash. */
@@ -49,7 +56,7 @@ export class Chain {
     const { hash, body } = invocation(from, nonce, calls);
     const request = JSON.parse(body) as { params: [{ signature: string[] }] };
     if (sign) request.params[0].signature = sign(hash).map(toHex);
-    const { error } = await this.sandbox.rpc('addInvokeTransaction', request.params);
+    const { error } = await this.node.rpc('addInvokeTransaction', request.params);
     if (error) return { refused: String(error.data) };
     this.#nonces.set(from.address, nonce + 1);
     const receipt = await this.must<Receipt>('getTransactionReceipt', [hash]);

@@ -30,6 +30,8 @@ export interface Accounts {
   readonly relayer: ShownAccount;
   readonly stranger: ShownAccount;
   readonly faucet: ShownAccount;
+  /** Whether the faucet mints tokens or has them. */
+  readonly funding: 'mint' | 'transfer';
 }
 
 export class Player {
@@ -58,13 +60,13 @@ export class Player {
   }
 
   async begin(): Promise<void> {
-    await this.#chain.sandbox.setClock(Number(START));
+    await this.#chain.node.setClock(Number(START));
   }
 
   async play(step: Step): Promise<Found> {
     switch (step.kind) {
       case 'clock':
-        await this.#chain.sandbox.setClock(Number(step.at));
+        await this.#chain.node.setClock(Number(step.at));
         return { succeeds: [], events: [] };
       case 'deploy':
         return this.#deploy(step);
@@ -122,12 +124,12 @@ export class Player {
       [USDT, FUNDS],
       [STRK, FEES],
     ] as const;
-    const mints = amounts.map(([token, amount]) => ({
+    const payments = amounts.map(([token, amount]) => ({
       to: BigInt(token),
-      selector: selector('mint'),
+      selector: selector(this.#accounts.funding),
       calldata: [address, amount, 0n],
     }));
-    await this.#chain.send(this.#accounts.faucet, mints);
+    await this.#chain.send(this.#accounts.faucet, payments);
   }
 
   async #by(sender: Place, call: ReturnType<typeof callOf>): Promise<Found> {
