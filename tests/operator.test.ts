@@ -1,7 +1,14 @@
-import { allEndpoints, type Endpoint, exampleOf, type Schema } from '@svc/protocol';
+import {
+  allEndpoints,
+  type DoctorReport,
+  type Endpoint,
+  exampleOf,
+  endpoints as named,
+  type Schema,
+} from '@svc/protocol';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from './support/assertions.ts';
+import { expectAnswer, expectError } from './support/assertions.ts';
 import { type Reply, send } from './support/client.ts';
 import { type SignedIn, signIn } from './support/members.ts';
 import { failedJob, stuckPurchase, stuckRedeem, unknownNonce } from './support/operator.ts';
@@ -203,6 +210,31 @@ describe('the deployment', () => {
     expect(checks.find(({ name }) => name === 'database')).toMatchObject({ word: 'ok', level: 'ok' });
     expect(attention.stuckPurchases).toBeGreaterThan(0);
     expect(disk[0]?.freeBytes).toBeGreaterThan(0);
+  });
+
+  it('examines itself and its surroundings, and says what to do about each thing that is not well', async () => {
+    const reply = await ask('/doctor');
+    expectAnswer(reply, named.getDoctorReport);
+    const { checks } = reply.body as DoctorReport;
+    const names = new Set(checks.map(({ name }) => name));
+    for (const name of [
+      'node',
+      'class',
+      'deployed',
+      'disk',
+      'proxy',
+      'tokens',
+      'database role',
+      'migrations',
+      'clock',
+    ]) {
+      expect(names).toContain(name);
+    }
+    for (const name of ['manager account', 'relayer account', 'payment account']) expect(names).toContain(name);
+    for (const name of ['mail', 'bridge', 'fulfilment', 'public address']) {
+      expect(checks.find((check) => check.name === name)).toMatchObject({ state: 'ok', fix: null });
+    }
+    expect(checks.filter(({ state, fix }) => (state === 'ok') !== (fix === null))).toEqual([]);
   });
 
   it('runs a failed job again, once', async () => {

@@ -79,6 +79,17 @@ describe('the command line', () => {
     expect((await runSvc(['operator', 'health'], { env: wrong })).code).toBe(1);
   });
 
+  it('has the service examine itself where the operator asks', async () => {
+    const env = { ...svcEnv(service.server), OPERATOR_TOKEN };
+    const { stdout } = await runSvc(['doctor', '--json'], { env });
+    const findings = JSON.parse(stdout) as { check: string; level: string; fix?: string }[];
+    const names = findings.map(({ check }) => check);
+    expect(names).toEqual(
+      expect.arrayContaining(['database', 'clock', 'deployed', 'tokens', 'manager account', 'mail']),
+    );
+    expect(findings.filter(({ level, fix }) => level !== 'ok' && !fix)).toEqual([]);
+  });
+
   it('examines the deployment and says what is well', async () => {
     const findings = await json<{ check: string; level: string }[]>('doctor');
     expect(findings).toEqual(

@@ -4,6 +4,7 @@ export * from './enums.ts';
 export { exampleOf, referredName, type Schema, type Schemas } from './examples/example.ts';
 export { alsoInExample } from './examples/sample-values.ts';
 export { errorsOf, openApiDocument } from './openapi.ts';
+export { type CheckLevel, fixOfWord, levelOfWord } from './readiness.ts';
 export * from './roles.ts';
 export { Brand, Branding, MAX_LOGO_BYTES, MAX_LOGO_PIXELS } from './schemas/branding.ts';
 export * from './schemas/common.ts';
@@ -19,6 +20,7 @@ export {
 export { CurrentSession, Member, NewPasskeyOptions, OwnSession, Passkey, PasskeyOptions } from './schemas/member.ts';
 export { NetworkFile } from './schemas/network.ts';
 export {
+  DoctorReport,
   OperatorHealth,
   OperatorJobs,
   OperatorOrganization,

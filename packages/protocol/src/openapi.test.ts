@@ -63,7 +63,7 @@ const INTERFACE = `
   GET /session/passkeys/own, POST /session/passkeys/own/options, POST /session/passkeys/own,
   DELETE /session/passkeys/own/{id}, GET /organization/members, POST /organization/members,
   PATCH /organization/members/{id}, DELETE /organization/members/{id},
-  GET /operator/health, GET /operator/organizations, POST /operator/organizations, GET /operator/organizations/{id},
+  GET /operator/health, GET /operator/doctor, GET /operator/organizations, POST /operator/organizations, GET /operator/organizations/{id},
   POST /operator/organizations/{id}/{environment}/keys, DELETE /operator/organizations/{id}/keys/{keyId},
   GET /operator/organizations/{id}/{environment}/sponsorship,
   PATCH /operator/organizations/{id}/{environment}/sponsorship, GET /operator/accounts, GET /operator/reconcile,

@@ -12,6 +12,7 @@ export type {
   CurrentSession,
   Delivery,
   DeliveryState,
+  DoctorReport,
   Environment,
   Event as SvcEvent,
   EventData,

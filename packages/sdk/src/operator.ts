@@ -1,6 +1,7 @@
 import type {
   AnswerOf,
   BodyOf,
+  DoctorReport,
   endpoints,
   OperatorAccount,
   OperatorHealth,
@@ -34,6 +35,7 @@ export function createOperator(options: OperatorOptions) {
   const on = bind(createCredentialClient(options, tokenHeader(options)));
   return {
     getHealth: on(getHealth),
+    getDoctorReport: on(getDoctorReport),
     listOrganizations: on(organizations.listOrganizations),
     organizations: on(organizations.organizations),
     createOrganization: on(organizations.createOrganization),
@@ -75,6 +77,17 @@ function tokenHeader({ operatorToken }: OperatorOptions): Record<string, string>
  */
 function getHealth(client: Client): Promise<OperatorHealth> {
   return request<typeof endpoints.getOperatorHealth>(client, { route: 'GET /operator/health', access });
+}
+
+/**
+ * Checks the deployment and its surroundings: nodes, accounts, database, clock, mail, bridge, fulfilment, public address.
+ *
+ * @example
+ * const { checks } = await operator.getDoctorReport();
+ * const open = checks.filter(({ state }) => state !== 'ok').map(({ name, found, fix }) => `${name}: ${found}. ${fix}`);
+ */
+function getDoctorReport(client: Client): Promise<DoctorReport> {
+  return request<typeof endpoints.getDoctorReport>(client, { route: 'GET /operator/doctor', access });
 }
 
 /**

@@ -230,6 +230,12 @@ export function createModules(platform: Platform): Modules {
     readiness: () => readReadiness({ db, health: platform.health, checks }),
     reconciling: reconciling({ db, networks, outcomes }),
     sponsorLimits: sponsorLimitsOf(config),
+    surroundings: {
+      publicUrl: config.publicUrl,
+      smtp: config.mail.smtp,
+      askBridge: config.bridgeUrl === undefined ? undefined : () => bridge.fee('production', 1_000_000n, false),
+      fulfilmentUrl: config.fulfilment?.url,
+    },
     inviteOwner: async (tx, { organizationId, email, operator }) => {
       const mails = { publicUrl: addresses.public, mailEnvironment: mailEnvironmentOf(config) };
       const actor = operatorOf(organizationId, 'production', operator);

@@ -1,3 +1,4 @@
+import { type CheckLevel, fixOfWord, levelOfWord } from '@svc/protocol';
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import { action, type Context, fetchJson, group } from '../context.ts';
@@ -6,41 +7,25 @@ import { clean } from '../output.ts';
 
 export interface Finding {
   readonly check: string;
-  readonly level: 'ok' | 'warning' | 'failing';
+  readonly level: CheckLevel;
   readonly found: string;
   /** What to do about it. */
   readonly fix?: string | undefined;
 }
 
-/** What to do about the words of `/readyz`. */
-const fixes: Readonly<Record<string, string>> = {
-  'database unreachable': 'Start PostgreSQL and check DATABASE_URL; the log of the service has the reason.',
-  'stopping true': 'It is being stopped: start it again.',
-  'proxy untrusted': 'A proxy is in front of it: set TRUST_PROXY to how many there are.',
-  'node unreachable': 'Check STARKNET_RPC_URLS, and that the nodes answer from the machine of the service.',
-  'class undeclared': 'Declare the wallet class on this network (docs/contract.md), or correct SVC_CLASS_HASH.',
-  'relayers low': 'Send STRK to the relayers: svc operator accounts lists them.',
-  'relayers empty': 'Send STRK to the relayers: svc operator accounts lists them. Until then nothing is sponsored.',
-  'manager low': 'Send USDC and STRK to the manager: svc operator accounts lists it.',
-  'manager empty': 'Send USDC and STRK to the manager: svc operator accounts lists it. Until then no gift is paid.',
-  'accounts unreconciled': 'Payments have stopped. Run svc operator reconcile run, then match or accept what is open.',
-  'disk low': 'Less than 2 GB are free: make room, or move the data folder.',
-  'disk full': 'Make room on the disk of the data folder now: the service has stopped taking work.',
-};
-const FAILING = new Set(['unreachable', 'undeclared', 'empty', 'full', 'true']);
-
 export function findingsOf(checks: Readonly<Record<string, string | boolean>>): Finding[] {
-  return Object.entries(checks).map(([check, value]) => {
-    const word = String(value);
-    if (word === 'ok' || word === 'false') return { check, level: 'ok', found: 'ok' };
-    const level = FAILING.has(word) ? 'failing' : 'warning';
-    return { check, level, found: word, fix: fixes[`${check} ${word}`] ?? 'docs/operations.md describes this check.' };
+  return Object.entries(checks).map(([check, word]) => {
+    const level = levelOfWord(word);
+    return { check, level, found: level === 'ok' ? 'ok' : String(word), fix: fixOfWord(check, word) };
   });
 }
 
 export function doctorCommand(): Command {
   return group('doctor', 'check what a deployment needs, and say how to fix what is missing')
-    .addHelpText('after', '\nWith OPERATOR_TOKEN it also looks at what needs the operator.\n')
+    .addHelpText(
+      'after',
+      '\nWith OPERATOR_TOKEN the service also checks its nodes, accounts, clock, mail and surroundings.\n',
+    )
     .action(
       action(async (context) => {
         const findings = await examine(context);
@@ -54,7 +39,7 @@ export function doctorCommand(): Command {
 const marks = { ok: colors.green('ok  '), warning: colors.yellow('warn'), failing: colors.red('fail') };
 
 const line = ({ check, level, found, fix }: Finding): string =>
-  `${marks[level]}  ${check.padEnd(14)}${clean(found)}${fix === undefined ? '' : `\n      ${colors.dim('→')} ${clean(fix)}`}`;
+  `${marks[level]}  ${check.padEnd(16)}${clean(found)}${fix === undefined ? '' : `\n      ${colors.dim('→')} ${clean(fix)}`}`;
 
 /** Each part is looked at even if one before it fails, but for those that need the service. */
 async function examine(context: Context): Promise<Finding[]> {
@@ -70,7 +55,8 @@ async function examine(context: Context): Promise<Finding[]> {
       ];
     }
     const ms = Date.now() - sentAt;
-    return [{ check: 'service', level: 'ok', found: `${credentials.baseUrl} in ${ms} ms` }, ...findingsOf(checks)];
+    const service: Finding = { check: 'service', level: 'ok', found: `${credentials.baseUrl} in ${ms} ms` };
+    return [service, ...(await deployment(context, findingsOf(checks)))];
   });
   if (ready.some(({ check, level }) => check === 'service' && level === 'failing')) return [...before, ...ready];
   const rest = await Promise.all([keys(context), chain(context), webhooks(context), operator(context)]);
@@ -83,7 +69,7 @@ async function attempt(check: string, look: () => Promise<Finding[]>): Promise<F
   } catch (error) {
     const { message } = explain(error);
     const [found = message, ...fix] = message.split(/(?<=\.) /);
-    return [{ check, level: 'failing', found, fix: fix.join(' ') || undefined }];
+    return [{ check, level: 'failing', found, fix: fix.join(' ') || 'The log of the service has the reason.' }];
   }
 }
 
@@ -148,6 +134,17 @@ function webhooks(context: Context): Promise<Finding[]> {
       { check: 'webhooks', level: 'warning', found: `switched off: ${off.map(({ url }) => url).join(', ')}`, fix },
     ];
   });
+}
+
+/** The service's own list, which includes what `/readyz` says; without a token or an answer that alone. */
+async function deployment(context: Context, readiness: Finding[]): Promise<Finding[]> {
+  if (!process.env.OPERATOR_TOKEN) return readiness;
+  try {
+    const { checks } = await operate<Endpoints['getDoctorReport']>(context, 'GET /operator/doctor');
+    return checks.map(({ name, state, found, fix }) => ({ check: name, level: state, found, fix: fix ?? undefined }));
+  } catch (error) {
+    return [...readiness, ...(await attempt('deployment', () => Promise.reject(error)))];
+  }
 }
 
 const attention: Readonly<Record<string, string>> = {

@@ -17,6 +17,16 @@ export const getOperatorHealth = endpoint({
   answers: { 200: schema.OperatorHealth },
 });
 
+export const getDoctorReport = endpoint({
+  operationId: 'getDoctorReport',
+  method: 'GET',
+  path: '/operator/doctor',
+  tag,
+  summary: 'Check nodes, accounts, database, clock, mail, bridge, fulfilment and public address, with what to do',
+  access,
+  answers: { 200: schema.DoctorReport },
+});
+
 export const listOperatorOrganizations = endpoint({
   operationId: 'listOperatorOrganizations',
   method: 'GET',

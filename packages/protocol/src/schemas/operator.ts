@@ -256,6 +256,40 @@ export const OperatorHealth = Type.Object(
 );
 export type OperatorHealth = Static<typeof OperatorHealth>;
 
+const CheckState = OneOf(['ok', 'warning', 'failing']);
+
+export const DoctorReport = Type.Object(
+  {
+    status: OneOf(['ok', 'warning', 'failing'], { description: 'The worst state of the checks' }),
+    checks: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        state: CheckState,
+        found: Type.String({ description: 'In words, for people' }),
+        fix: Nullable(Type.String({ description: 'What to do; null where all is well' })),
+      }),
+    ),
+  },
+  {
+    title: 'DoctorReport',
+    examples: [
+      {
+        status: 'warning',
+        checks: [
+          { name: 'clock', state: 'ok', found: "0.0 s from the database's", fix: null },
+          {
+            name: 'mail',
+            state: 'warning',
+            found: 'no mail server',
+            fix: 'Set SMTP_URL and MAIL_FROM: nobody gets mail.',
+          },
+        ],
+      },
+    ],
+  },
+);
+export type DoctorReport = Static<typeof DoctorReport>;
+
 export const OperatorAuditPage = CursorPage(
   Type.Object(
     { ...AuditEntry.properties, environment: EnvironmentName },

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
-import { ApiError } from '@svc/protocol';
+import { ApiError, levelOfWord } from '@svc/protocol';
 import type { Database, Reads } from '@svc/store';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -127,9 +127,6 @@ const READY_TIMEOUT_MS = 2_000;
 /** One word each, reported by /readyz. */
 export type Checks = Readonly<Record<string, () => Promise<string>>>;
 
-/** Words that make the process unready: it cannot do what it is asked. */
-const notReady: ReadonlySet<string> = new Set(['unreachable', 'undeclared', 'empty', 'full']);
-
 export interface Health {
   stopping: boolean;
   /** A request had X-Forwarded-For although TRUST_PROXY is off: all clients behind that proxy count as one. */
@@ -157,18 +154,13 @@ export async function readReadiness({
   checks,
 }: Pick<OperationsDeps, 'db' | 'health' | 'checks'>): Promise<Readiness> {
   const [database, others] = await Promise.all([answersInTime(db), readChecks(checks)]);
-  const isReady = database && !health.stopping && !Object.values(others).some((word) => notReady.has(word));
+  const isReady =
+    database && !health.stopping && !Object.values(others).some((word) => levelOfWord(word) === 'failing');
   const proxy = health.hasUntrustedProxy ? 'untrusted' : 'ok';
   return {
     isReady,
     checks: { database: database ? 'ok' : 'unreachable', stopping: health.stopping, proxy, ...others },
   };
-}
-
-/** Of a word of /readyz: `failing` makes the process unready. */
-export function levelOf(word: string | boolean): 'ok' | 'warning' | 'failing' {
-  if (word === 'ok' || word === false) return 'ok';
-  return word === true || notReady.has(word) ? 'failing' : 'warning';
 }
 
 export function registerOperations(app: FastifyInstance, deps: OperationsDeps): void {

@@ -4,6 +4,7 @@ import {
   ApiError,
   type AuditEntry,
   type Environment,
+  levelOfWord,
   type OperatorHealth,
   type OperatorOrganizationDetail,
   type Stuck,
@@ -26,7 +27,7 @@ import {
   toCursorPage,
 } from '../http/call.ts';
 import type { Module } from '../http/module.ts';
-import { levelOf, type Readiness, readDisk } from '../http/monitoring.ts';
+import { type Readiness, readDisk } from '../http/monitoring.ts';
 import { readAddress } from '../http/validation.ts';
 import { countFailedJobs, failedJobs, findFailedJob, queueStats, retryFailedJob } from '../jobs/job-store.ts';
 import * as organizations from '../organizations/operator.ts';
@@ -36,11 +37,13 @@ import type { DefaultLimits } from '../relayer/budget.ts';
 import * as relayer from '../relayer/operator.ts';
 import { acceptByOperator, matchByOperator, type ReconcileDeps, reconcile } from '../relayer/reconcile-accounts.ts';
 import { changeSponsorship, readSponsorship } from '../relayer/sponsorship.ts';
+import { createDoctor, type Surroundings } from './doctor.ts';
 
 export interface OperatorDeps extends relayer.AccountsDeps, HealthDeps {
   readonly db: Database;
   readonly reconciling: Omit<ReconcileDeps, 'operator'>;
   readonly sponsorLimits: DefaultLimits;
+  readonly surroundings: Surroundings;
   /** `clear` drops this process's copy of keys; other processes are notified by the database. */
   readonly credentials: { clear(): void };
   /** Answers the link to hand over, where the deployment sends no mail. */
@@ -66,7 +69,12 @@ type AccountOperation =
   | 'acceptTransaction'
   | 'listOperatorRelays';
 type StuckOperation = 'listStuck' | 'resumeRedeem' | 'completePurchase' | 'failPurchase' | 'cancelStuckPurchase';
-type ProcessOperation = 'getOperatorHealth' | 'listOperatorJobs' | 'retryJob' | 'listOperatorAuditLog';
+type ProcessOperation =
+  | 'getOperatorHealth'
+  | 'getDoctorReport'
+  | 'listOperatorJobs'
+  | 'retryJob'
+  | 'listOperatorAuditLog';
 
 export function create(
   deps: OperatorDeps,
@@ -243,6 +251,7 @@ function processHandlers(deps: OperatorDeps): Pick<Handlers, ProcessOperation> {
   const { db } = deps;
   return {
     getOperatorHealth: () => readHealth(deps),
+    getDoctorReport: createDoctor(deps),
     listOperatorJobs: async () => {
       const [tasks, failed] = await Promise.all([queueStats(db.lists), failedJobs(db.lists)]);
       return {
@@ -296,7 +305,11 @@ async function readHealth({ db, role, folders, readiness }: HealthDeps): Promise
     role,
     startedAt: new Date(Date.now() - uptimeSeconds * 1_000).toISOString(),
     uptimeSeconds,
-    checks: Object.entries(ready.checks).map(([name, word]) => ({ name, word: String(word), level: levelOf(word) })),
+    checks: Object.entries(ready.checks).map(([name, word]) => ({
+      name,
+      word: String(word),
+      level: levelOfWord(word),
+    })),
     database,
     disk: disk.flat(),
     attention,

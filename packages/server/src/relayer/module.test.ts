@@ -1,6 +1,6 @@
 import type { Reads } from '@svc/store';
 import { expect, it } from 'vitest';
-import { relayerChecks, relayerGauges } from './module.ts';
+import { deployedCheck, relayerChecks, relayerGauges } from './module.ts';
 
 const row = { chain_id: '0x1', address: '0xa', balance: '0', usdc: null, open: 3n, oldest: 7.5 };
 
@@ -55,4 +55,37 @@ it('says that a balance is unknown until one was read of each chain, and of the 
   expect(await words({ ...row, balance: null }, { ...manager, usdc: null })).toEqual(['unknown', 'unknown']);
   expect(await words({ ...row, balance: strk }, manager)).toEqual(['ok', 'ok']);
   expect(await words(row, { ...manager, balance: '0' })).toEqual(['empty', 'empty']);
+});
+
+describe('the check of deployed accounts', () => {
+  const account = (address: string, chainId = 1n) => ({ chainId, address });
+  const chainWith = (...deployed: bigint[]) => {
+    const asked: bigint[] = [];
+    const classHashAt = async (address: bigint) => {
+      asked.push(address);
+      return deployed.includes(address) ? 0x5e1fn : undefined;
+    };
+    return { chainId: 1n, classHashAt, asked, deployed };
+  };
+
+  it('is about relayers and manager of each chain', async () => {
+    const words = async (chain: ReturnType<typeof chainWith>) =>
+      deployedCheck([chain], { relayers: [account('0x1'), account('0x2')], managers: [account('0x3')] }).deployed?.();
+    expect(await words(chainWith(1n, 2n, 3n))).toBe('ok');
+    expect(await words(chainWith(1n, 3n))).toBe('incomplete');
+    expect(await words(chainWith(3n))).toBe('undeployed');
+    expect(await words(chainWith(1n, 2n))).toBe('undeployed');
+    expect(await deployedCheck([], { relayers: [], managers: [] }).deployed?.()).toBe('ok');
+  });
+
+  it('asks no node for what it has found once', async () => {
+    const chain = chainWith(1n);
+    const { deployed } = deployedCheck([chain], { relayers: [account('0x1')], managers: [account('0x3')] });
+    expect(await deployed?.()).toBe('undeployed');
+    chain.deployed.push(3n);
+    expect(await deployed?.()).toBe('ok');
+    chain.deployed.length = 0;
+    expect(await deployed?.()).toBe('ok');
+    expect(chain.asked).toEqual([3n, 1n, 3n]);
+  });
 });

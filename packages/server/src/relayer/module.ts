@@ -2,7 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
-import { padAddress } from '../chains/starknet/chain.ts';
+import { padAddress, type StarknetChain } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import type { Module } from '../http/module.ts';
 import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
@@ -59,7 +59,14 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
   };
   const monitoring = {
     gauges: [...relayerGauges(db.lists), unreconciledGauge(db.lists), ...budgetGauges(own)],
-    checks: { ...relayerChecks(db.lists, configured), ...unreconciledCheck(db.lists) },
+    checks: {
+      ...relayerChecks(db.lists, configured),
+      ...deployedCheck(
+        environments.map((each) => networks.starknet(each).chain),
+        configured,
+      ),
+      ...unreconciledCheck(db.lists),
+    },
   };
   const module = {
     handlers: sponsorshipHandlers(own),
@@ -160,6 +167,31 @@ export function relayerChecks(reads: Reads, configured: ConfiguredAccounts = NOT
       const read = managers.filter(({ balance, usdc }) => balance !== undefined && usdc !== undefined);
       if (configured.managers.some((manager) => !read.some((account) => isSame(manager, account)))) return 'unknown';
       return managers.some(({ low, usdc = 0n }) => low || usdc < LOW_USDC) ? 'low' : 'ok';
+    },
+  };
+}
+
+type AskedChain = Pick<StarknetChain, 'chainId' | 'classHashAt'>;
+
+/** `undeployed`: a manager, or all relayers of a chain, are no contracts there. One that was found is not asked for again. */
+export function deployedCheck(chains: readonly AskedChain[], { relayers, managers }: ConfiguredAccounts): Checks {
+  const found = new Set<string>();
+  const isDeployed = async ({ chainId, address }: ConfiguredAccount): Promise<boolean> => {
+    const key = `${chainId} ${address}`;
+    if (found.has(key)) return true;
+    const chain = chains.find((each) => each.chainId === chainId);
+    if ((await chain?.classHashAt(BigInt(address))) === undefined) return false;
+    found.add(key);
+    return true;
+  };
+  return {
+    deployed: async () => {
+      const paying = await Promise.all(managers.map(isDeployed));
+      const sending = await Promise.all(
+        [...Map.groupBy(relayers, ({ chainId }) => chainId).values()].map((own) => Promise.all(own.map(isDeployed))),
+      );
+      if (paying.includes(false) || sending.some((own) => !own.includes(true))) return 'undeployed';
+      return sending.flat().includes(false) ? 'incomplete' : 'ok';
     },
   };
 }
