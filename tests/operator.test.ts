@@ -220,6 +220,7 @@ describe('the deployment', () => {
     for (const name of [
       'node',
       'class',
+      'treasuryClass',
       'deployed',
       'disk',
       'proxy',
@@ -230,7 +231,9 @@ describe('the deployment', () => {
     ]) {
       expect(names).toContain(name);
     }
-    for (const name of ['manager account', 'relayer account', 'payment account']) expect(names).toContain(name);
+    for (const name of ['manager account', 'relayer account', 'payment account', 'relayer key', 'webhooks']) {
+      expect(names).toContain(name);
+    }
     for (const name of ['mail', 'bridge', 'fulfilment', 'public address']) {
       expect(checks.find((check) => check.name === name)).toMatchObject({ state: 'ok', fix: null });
     }

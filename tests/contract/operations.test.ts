@@ -31,6 +31,7 @@ describe('the health of a process', () => {
     proxy: 'ok',
     node: 'ok',
     class: 'ok',
+    treasuryClass: 'ok',
     deployed: 'ok',
     relayers: 'ok',
     manager: 'ok',

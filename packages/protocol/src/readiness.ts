@@ -4,7 +4,10 @@ const fixes: Readonly<Record<string, string>> = {
   'stopping true': 'It is being stopped: start it again.',
   'proxy untrusted': 'A proxy is in front of it: set TRUST_PROXY to how many there are.',
   'node unreachable': 'Check STARKNET_RPC_URLS, and that the nodes answer from the machine of the service.',
-  'class undeclared': 'Declare the wallet class on this network (docs/contract.md), or correct SVC_CLASS_HASH.',
+  'class undeclared':
+    'Declare the wallet class on this network (svc setup, docs/contract.md), or correct SVC_CLASS_HASH.',
+  'treasuryClass missing':
+    'Treasuries cannot be made. Declare contracts/compiled/svc_treasury.json: svc setup does it, or see docs/contract.md.',
   'deployed undeployed':
     'Deploy the accounts: svc operator accounts shows which are NOT_DEPLOYED. Until then nothing is sent.',
   'deployed incomplete': 'Deploy the relayers that svc operator accounts shows as NOT_DEPLOYED, or remove them.',

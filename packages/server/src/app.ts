@@ -110,7 +110,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   allowBrowsers(app);
 
   const metrics = createMetrics(app, db, deps.gauges);
-  if (config.trustProxy === 0) watchForwarding(app, deps.health);
+  watchForwarding(app, deps.health, config.trustProxy > 0);
   registerOperations(app, {
     db,
     health: deps.health,

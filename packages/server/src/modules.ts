@@ -5,7 +5,8 @@ import { operatorOf } from './audit-log.ts';
 import { checkToken } from './auth/check-token.ts';
 import type { RecipientTokens } from './auth/recipient-tokens.ts';
 import type { UserTokens } from './auth/user-tokens.ts';
-import { createCctpBridge } from './bridge/cctp-bridge.ts';
+import type { Bridge } from './bridge/bridge.ts';
+import { checkBridgeContracts, createCctpBridge } from './bridge/cctp-bridge.ts';
 import * as chains from './chains/module.ts';
 import type { Networks } from './chains/networks.ts';
 import { nodeUse } from './chains/node-fetch.ts';
@@ -137,6 +138,7 @@ export function createModules(platform: Platform): Modules {
     confirmations: (each: Environment) => (each === 'production' ? config.depositConfirmations : 1),
   };
   const bridge = createCctpBridge({ networks, url: addresses.bridge });
+  const providers = createProviders(fulfilment);
   const exchange = openExchange(config, db, log);
   const { loopbackEnvironments } = config;
   const proofs = new ClaimProofs(platform.proofKey);
@@ -212,7 +214,7 @@ export function createModules(platform: Platform): Modules {
       log,
       exchange,
       fulfilment,
-      providers: createProviders(fulfilment),
+      providers,
     }),
     reports: reports.create({ db, requestLog: platform.requestLog, loggedRequests: config.loggedRequests }),
   };
@@ -232,9 +234,12 @@ export function createModules(platform: Platform): Modules {
     sponsorLimits: sponsorLimitsOf(config),
     surroundings: {
       publicUrl: config.publicUrl,
-      smtp: config.mail.smtp,
-      askBridge: config.bridgeUrl === undefined ? undefined : () => bridge.fee('production', 1_000_000n, false),
-      fulfilmentUrl: config.fulfilment?.url,
+      trustProxy: config.trustProxy,
+      probes: platform.health.probes,
+      mail: { host: config.mail.smtp?.host, verify: platform.mailers.of('production')?.verify },
+      askBridge: config.bridgeUrl === undefined ? undefined : () => askBridge(networks, bridge),
+      fulfilment: { url: config.fulfilment?.url, provider: providers('production') },
+      deliveries: () => events.deliveryBacklog(db.lists),
     },
     inviteOwner: async (tx, { organizationId, email, operator }) => {
       const mails = { publicUrl: addresses.public, mailEnvironment: mailEnvironmentOf(config) };
@@ -270,6 +275,14 @@ export function createModules(platform: Platform): Modules {
     routes: all.flatMap(({ routes }) => (routes ? [routes] : [])),
     checkNonces: relays.checkNonces,
   };
+}
+
+/** Its contracts on Starknet, and its service. */
+async function askBridge(networks: Networks, bridge: Bridge): Promise<void> {
+  await Promise.all([
+    checkBridgeContracts(networks.starknet('production')),
+    bridge.fee('production', 1_000_000n, false),
+  ]);
 }
 
 /** What `reconcile` needs of the capabilities whose payments it imports. */

@@ -111,7 +111,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
     });
     const deploymentKey = await proofKey(db);
     const recipientTokens = new RecipientTokens(deploymentKey);
-    const health: Health = { stopping: false, hasUntrustedProxy: false };
+    const health: Health = { stopping: false, hasUntrustedProxy: false, probes: new Map() };
     const modules = createModules({
       health,
       folders: foldersOf(config),

@@ -125,13 +125,13 @@ function chain(context: Context): Promise<Finding[]> {
 }
 
 function webhooks(context: Context): Promise<Finding[]> {
-  return attempt('webhooks', async () => {
+  return attempt('your webhooks', async () => {
     const { items } = await context.svc.webhooks.listWebhooks({ limit: 100 });
     const off = items.filter(({ disabledReason }) => disabledReason === 'GONE' || disabledReason === 'FAILING');
-    if (off.length === 0) return [{ check: 'webhooks', level: 'ok', found: `${items.length}, none switched off` }];
+    if (off.length === 0) return [{ check: 'your webhooks', level: 'ok', found: `${items.length}, none switched off` }];
     const fix = 'Repair the receiver, then switch them on in the dashboard or with PATCH, and replay what they missed.';
     return [
-      { check: 'webhooks', level: 'warning', found: `switched off: ${off.map(({ url }) => url).join(', ')}`, fix },
+      { check: 'your webhooks', level: 'warning', found: `switched off: ${off.map(({ url }) => url).join(', ')}`, fix },
     ];
   });
 }
@@ -140,7 +140,7 @@ function webhooks(context: Context): Promise<Finding[]> {
 async function deployment(context: Context, readiness: Finding[]): Promise<Finding[]> {
   if (!process.env.OPERATOR_TOKEN) return readiness;
   try {
-    const { checks } = await operate<Endpoints['getDoctorReport']>(context, 'GET /operator/doctor');
+    const { checks } = await context.operator.getDoctorReport();
     return checks.map(({ name, state, found, fix }) => ({ check: name, level: state, found, fix: fix ?? undefined }));
   } catch (error) {
     return [...readiness, ...(await attempt('deployment', () => Promise.reject(error)))];

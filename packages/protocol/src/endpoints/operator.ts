@@ -22,7 +22,8 @@ export const getDoctorReport = endpoint({
   method: 'GET',
   path: '/operator/doctor',
   tag,
-  summary: 'Check nodes, accounts, database, clock, mail, bridge, fulfilment and public address, with what to do',
+  summary:
+    'Check nodes, accounts, database, clock, mail, bridge, fulfilment, webhooks and public address, with what to do',
   access,
   answers: { 200: schema.DoctorReport },
 });

@@ -1,3 +1,4 @@
+import { levelOfWord } from '@svc/protocol';
 import { classes, walletClasses } from '@svc/starknet';
 import { describe, expect, it, vi } from 'vitest';
 import { chainChecks } from './module.ts';
@@ -33,6 +34,13 @@ describe('the chain checks of /readyz', () => {
   it('say that the class of new wallets is not declared', async () => {
     const earlier = network({ declared: [classes.svcPolicies] });
     expect(await words([network(), earlier])).toEqual({ node: 'ok', class: 'undeclared' });
+  });
+
+  it('tell apart a missing class of treasuries, which does not end readiness', async () => {
+    const word = (declared: readonly bigint[]) => chainChecks([network(), network({ declared })]).treasuryClass?.();
+    expect(await chainChecks([network({ declared: [classes.treasury] })]).treasuryClass?.()).toBe('ok');
+    expect(await word([classes.svc])).toBe('missing');
+    expect(levelOfWord('missing')).toBe('warning');
   });
 
   it('take a slow node for reachable for fifteen seconds, and ask it once meanwhile', async () => {

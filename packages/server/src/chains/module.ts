@@ -1,4 +1,4 @@
-import { toHex } from '@svc/starknet';
+import { classes, toHex } from '@svc/starknet';
 import type { Handlers } from '../http/call.ts';
 import type { Module } from '../http/module.ts';
 import type { Checks } from '../http/monitoring.ts';
@@ -46,6 +46,10 @@ export function chainChecks(
     class: async () => {
       const declared = await Promise.all(networks.map(isClassDeclared));
       return declared.every((isDeclared) => isDeclared) ? 'ok' : 'undeclared';
+    },
+    treasuryClass: async () => {
+      const found = await Promise.all(networks.map(({ chain }) => chain.classEntrypoints(classes.treasury)));
+      return found.includes(undefined) ? 'missing' : 'ok';
     },
   };
 }

@@ -88,6 +88,28 @@ export function deliveryJobs(deps: {
   };
 }
 
+export interface DeliveryBacklog {
+  readonly enabled: number;
+  /** By the service, because their receiver failed. */
+  readonly disabled: number;
+  readonly oldestDueSeconds: number;
+}
+
+/** Of the whole deployment. */
+export async function deliveryBacklog(reads: Reads): Promise<DeliveryBacklog> {
+  const row = await reads.one<DeliveryBacklog>(sql`
+    select count(*) filter (where disabled_reason is null)::integer as enabled,
+           count(*) filter (where disabled_reason in ('GONE', 'FAILING'))::integer as disabled,
+           coalesce((
+             select extract(epoch from now() - min(next_attempt_at))
+               from webhooks as own join webhook_deliveries on webhook_id = own.id
+              where state = 'WAITING' and next_attempt_at <= now()
+                and own.disabled_reason is null and own.deleted_at is null), 0)::float8 as "oldestDueSeconds"
+      from webhooks where deleted_at is null`);
+  if (!row) throw new Error('The database does not count webhooks.');
+  return row;
+}
+
 export function webhookGauges(reads: Reads): GaugeSource[] {
   const due = (value: Sql) => sql`
     select environment, ${value} as value

@@ -85,7 +85,7 @@ interface Operations {
 
 function startOperations({ checks = {}, metricsToken, isBehindProxy = false }: Operations = {}) {
   const app = Fastify();
-  const health: Health = { stopping: false, hasUntrustedProxy: false };
+  const health: Health = { stopping: false, hasUntrustedProxy: false, probes: new Map() };
   watchForwarding(app, health);
   const metrics = createMetrics(app, database, []);
   registerOperations(app, { db: database, health, metrics, metricsToken, isBehindProxy, checks });
@@ -98,11 +98,14 @@ describe('readiness', () => {
     return [reply.statusCode, reply.json().status, reply.json().checks.any];
   };
 
-  it.each(['unreachable', 'undeclared', 'empty', 'full'])('ends with a check that says %s', async (word) => {
-    expect(await ready({ fine: async () => 'ok', any: async () => word })).toEqual([503, 'unavailable', word]);
-  });
+  it.each(['unreachable', 'undeclared', 'undeployed', 'empty', 'full'])(
+    'ends with a check that says %s',
+    async (word) => {
+      expect(await ready({ fine: async () => 'ok', any: async () => word })).toEqual([503, 'unavailable', word]);
+    },
+  );
 
-  it.each(['ok', 'low'])('remains with a check that says %s', async (word) => {
+  it.each(['ok', 'low', 'missing', 'incomplete', 'unknown'])('remains with a check that says %s', async (word) => {
     expect(await ready({ any: async () => word })).toEqual([200, 'ok', word]);
   });
 

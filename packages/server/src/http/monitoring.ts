@@ -131,7 +131,11 @@ export interface Health {
   stopping: boolean;
   /** A request had X-Forwarded-For although TRUST_PROXY is off: all clients behind that proxy count as one. */
   hasUntrustedProxy: boolean;
+  /** Requests that this process sends to its own public address, by token: how many addresses proxies have written. */
+  readonly probes: Map<string, number | undefined>;
 }
+
+export const PROBE_HEADER = 'x-svc-probe';
 
 export interface OperationsDeps {
   readonly db: Database;
@@ -192,14 +196,22 @@ function requireMetricsAccess({ metricsToken, isBehindProxy }: OperationsDeps, r
 
 const isLoopback = (address = '') => /^(::ffff:)?127\.|^::1$/.test(address);
 
-export function watchForwarding(app: FastifyInstance, health: Health): void {
+export function watchForwarding(app: FastifyInstance, health: Health, isTrusted = false): void {
   app.addHook('onRequest', (request, _, done) => {
-    if (!health.hasUntrustedProxy && request.headers['x-forwarded-for'] !== undefined) {
+    if (!isTrusted && !health.hasUntrustedProxy && request.headers['x-forwarded-for'] !== undefined) {
       health.hasUntrustedProxy = true;
       app.log.warn('X-Forwarded-For ignored because TRUST_PROXY is off: clients behind a proxy count as one');
     }
+    const probe = request.headers[PROBE_HEADER];
+    if (typeof probe === 'string' && health.probes.has(probe)) health.probes.set(probe, forwardedBy(request));
     done();
   });
+}
+
+/** One entry for each proxy, where the client sends none. */
+function forwardedBy({ headers }: FastifyRequest): number {
+  const written = headers['x-forwarded-for'];
+  return written === undefined ? 0 : String(written).split(',').length;
 }
 
 /** PostgreSQL needs room for several files of 16 MB to go on. */

@@ -41,6 +41,14 @@ describe('a letter by SMTP', () => {
     expect(html?.replaceAll('\r\n', '\n').trimEnd()).toBe(letter().html.trimEnd());
   });
 
+  it('needs a server that answers and takes the login, which can be checked without one', async () => {
+    const { smtp, mailer } = await prepare();
+    expect(await mailer.verify?.()).toBeUndefined();
+    const nowhere = mailerFor({ host: '127.0.0.1', port: 1 });
+    expect(await nowhere.verify?.()).toMatch(/ESOCKET|ECONNECTION/);
+    expect(smtp.mails).toEqual([]);
+  });
+
   it('has the same Message-ID whenever it is sent again', async () => {
     const { smtp, mailer } = await prepare();
     for (let count = 0; count < 2; count++) await mailer.send(letter(), never);

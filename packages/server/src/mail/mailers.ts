@@ -39,6 +39,8 @@ export type Delivery =
 
 export interface Mailer {
   send(letter: Letter, signal: AbortSignal): Promise<Delivery>;
+  /** Connects and logs in without sending; answers the trouble. Undefined where there is nothing to check. */
+  readonly verify?: () => Promise<string | undefined>;
   close(): void;
 }
 
@@ -75,6 +77,11 @@ export function createSmtpMailer(server: SmtpServer, sender: Sender): Mailer {
         return classifyFailure(error as NodemailerError);
       }
     },
+    verify: () =>
+      transport.verify().then(
+        () => undefined,
+        (error: NodemailerError) => codesOf(error),
+      ),
     close: () => transport.close(),
   };
 }

@@ -1,10 +1,12 @@
-import { connect } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { type DoctorReport, fixOfWord, levelOfWord, type OperatorAccount } from '@svc/protocol';
 import { type Database, sql } from '@svc/store';
 import { WrongTokenError } from '../chains/networks.ts';
 import { WrongChainError } from '../chains/node-fetch.ts';
-import { type Readiness, shareRead } from '../http/monitoring.ts';
-import { type AccountsDeps, listAccounts } from '../relayer/operator.ts';
+import { PROBE_HEADER, type Readiness, shareRead } from '../http/monitoring.ts';
+import { type AccountsDeps, type KeyState, listAccounts, listKeyStates } from '../relayer/operator.ts';
 
 export type Finding = DoctorReport['checks'][number];
 
@@ -13,14 +15,29 @@ export interface DoctorDeps extends AccountsDeps {
   readonly surroundings: Surroundings;
 }
 
-/** What of the configuration lies outside this process. */
+/** What of the configuration lies outside this process. What asks rejects where there is no good answer. */
 export interface Surroundings {
   /** As it was set. */
   readonly publicUrl: string | undefined;
-  readonly smtp: { readonly host: string; readonly port: number } | undefined;
-  /** Rejects where the bridge does not answer; undefined: there is none. */
+  readonly trustProxy: number;
+  readonly probes: Map<string, number | undefined>;
+  readonly mail: {
+    readonly host: string | undefined;
+    readonly verify: (() => Promise<string | undefined>) | undefined;
+  };
+  /** Undefined: there is no bridge. */
   readonly askBridge: (() => Promise<unknown>) | undefined;
-  readonly fulfilmentUrl: string | undefined;
+  readonly fulfilment: {
+    readonly url: string | undefined;
+    readonly provider:
+      | { lookUp(orderId: string, signal: AbortSignal): Promise<{ readonly state: string }> }
+      | undefined;
+  };
+  readonly deliveries: () => Promise<{
+    readonly enabled: number;
+    readonly disabled: number;
+    readonly oldestDueSeconds: number;
+  }>;
 }
 
 /** Runs all checks at once. Requests that come meanwhile share the run. */
@@ -32,13 +49,15 @@ export function createDoctor(deps: DoctorDeps): () => Promise<DoctorReport> {
       attempt('readiness', async () => fromReadiness(await deps.readiness())),
       attempt('nodes', () => nodes(deps)),
       attempt('accounts', async () => (await listAccounts(deps)).map(accountFinding)),
+      attempt('keys', async () => (await listKeyStates(deps)).map(keyFinding)),
       attempt('database role', async () => [await databaseRole(deps.db)]),
       attempt('migrations', async () => [await migrations(deps.db)]),
       attempt('clock', () => clocks(deps)),
       attempt('mail', async () => [await mail(surroundings, isLive)]),
       attempt('bridge', async () => [await bridge(surroundings, isLive)]),
       attempt('fulfilment', async () => [await fulfilment(surroundings, isLive)]),
-      attempt('public address', async () => [await publicAddress(surroundings, isLive)]),
+      attempt('webhooks', async () => [deliveryFinding(await surroundings.deliveries())]),
+      attempt('public address', () => publicAddress(surroundings, isLive)),
     ]);
     const checks = parts.flat();
     const worst = (['failing', 'warning'] as const).find((state) => checks.some((check) => check.state === state));
@@ -123,6 +142,15 @@ export function accountFinding(account: OperatorAccount): Finding {
   return ok(name, found);
 }
 
+export function keyFinding({ environment, role, address, isValid }: KeyState): Finding {
+  const name = `${role.toLowerCase()} key`;
+  if (isValid) return ok(name, `signs for ${address} (${environment})`);
+  const fix = `Give it the key of that account${environment === 'production' ? ` in ${SETTING_OF[role]}` : ''}: the chain refuses what this one signs.`;
+  return failing(name, `does not sign for ${address} (${environment})`, fix);
+}
+
+const SETTING_OF = { RELAYER: 'RELAYER_ACCOUNTS', MANAGER: 'MANAGER_ACCOUNT' } as const;
+
 async function databaseRole({ lists }: Database): Promise<Finding> {
   const row = await lists.one<{ name: string; owns: boolean }>(sql`
     select current_user as name, bool_or(pg_has_role(relowner, 'MEMBER')) as owns
@@ -171,76 +199,150 @@ export function blockFinding(ageMs: number | undefined): Finding {
   return warning('blocks', `the latest is ${seconds} s old`, 'The node lags or the chain stands: use another node.');
 }
 
-async function mail({ smtp }: Surroundings, isLive: boolean): Promise<Finding> {
-  if (!smtp && isLive) return warning('mail', 'no mail server', 'Set SMTP_URL and MAIL_FROM: nobody gets mail.');
-  if (!smtp) return ok('mail', "the sandbox's mailbox");
-  const { host, port } = smtp;
-  const trouble = await connectTrouble(host, port);
-  if (trouble === undefined) return ok('mail', `${host}:${port} answers`);
-  return warning('mail', `${host}:${port}: ${trouble}`, 'Check SMTP_URL, and that the port is open from here.');
-}
-
-const CONNECT_MS = 5_000;
-
-function connectTrouble(host: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: CONNECT_MS });
-    const end = (trouble: string | undefined) => {
-      socket.destroy();
-      resolve(trouble);
-    };
-    socket.once('connect', () => end(undefined));
-    socket.once('timeout', () => end(`no answer within ${CONNECT_MS / 1_000} s`));
-    socket.once('error', (error) => end(reasonOf(error)));
-  });
+async function mail({ mail: { host, verify } }: Surroundings, isLive: boolean): Promise<Finding> {
+  if (!verify && isLive) return warning('mail', 'no mail server', 'Set SMTP_URL and MAIL_FROM: nobody gets mail.');
+  if (!verify) return ok('mail', "the sandbox's mailbox");
+  const trouble = await verify();
+  if (trouble === undefined) return ok('mail', `${host} takes the login`);
+  return warning('mail', `${host}: ${trouble}`, 'Check SMTP_URL, its password, and that the port is open from here.');
 }
 
 async function bridge({ askBridge }: Surroundings, isLive: boolean): Promise<Finding> {
   if (!askBridge) return ok('bridge', isLive ? 'off: gifts go to Starknet only' : "the sandbox's");
   try {
     await askBridge();
-    return ok('bridge', 'tells its fees');
+    return ok('bridge', 'tells its fees, and its contracts are on the chain');
   } catch (error) {
     return warning('bridge', reasonOf(error), 'Check BRIDGE_URL, or set BRIDGE=off: redeems to Solana wait meanwhile.');
   }
 }
 
-async function fulfilment({ fulfilmentUrl }: Surroundings, isLive: boolean): Promise<Finding> {
-  if (!fulfilmentUrl) return ok('fulfilment', isLive ? 'none: production has no purchases' : "the sandbox's");
-  const answer = await ask(fulfilmentUrl, 'HEAD');
-  const { host } = new URL(fulfilmentUrl);
-  if (answer.ok) return ok('fulfilment', `${host} answers`);
-  return warning('fulfilment', `${host}: ${answer.trouble}`, 'Start it, or correct FULFILMENT_URL: orders wait.');
+/** Asks for an order that cannot exist: a service with the right secret does not know it. */
+async function fulfilment({ fulfilment: { url, provider } }: Surroundings, isLive: boolean): Promise<Finding> {
+  if (!provider) return ok('fulfilment', isLive ? 'none: production has no purchases' : "the sandbox's");
+  const host = url === undefined ? 'the service' : new URL(url).host;
+  try {
+    await provider.lookUp(`txn_doctor-${randomUUID()}`, AbortSignal.timeout(CONNECT_MS));
+    return ok('fulfilment', `${host} answers signed requests`);
+  } catch (error) {
+    const fix = 'Start it, correct FULFILMENT_URL, or give both sides the same FULFILMENT_SECRET: orders wait.';
+    return warning('fulfilment', `${host}: ${reasonOf(error)}`, fix);
+  }
 }
 
-async function publicAddress({ publicUrl }: Surroundings, isLive: boolean): Promise<Finding> {
-  const name = 'public address';
-  if (publicUrl === undefined) {
-    if (!isLive) return ok(name, 'not set: this machine only');
-    return warning(name, 'not set', 'Set PUBLIC_URL to the https:// address that people see.');
-  }
-  const { protocol, hostname } = new URL(publicUrl);
-  if (protocol !== 'https:' && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
-    return failing(name, `${publicUrl} is not encrypted`, 'Put a TLS proxy in front and set PUBLIC_URL to https://….');
-  }
-  const answer = await ask(`${publicUrl}/healthz`, 'GET');
-  const hint =
-    'Check the proxy, its certificate and DNS; it may also be that this machine cannot reach its own address.';
-  if (!answer.ok) return warning(name, `${publicUrl}: ${answer.trouble}`, hint);
-  if (answer.status === 200) return ok(name, `${publicUrl} answers, ${protocol === 'https:' ? 'with TLS' : 'locally'}`);
-  return warning(
-    name,
-    `${publicUrl}/healthz answers ${answer.status}`,
-    'Let the proxy pass every path to the service.',
-  );
+const LATE_DELIVERY_SECONDS = 300;
+
+export function deliveryFinding(backlog: Awaited<ReturnType<Surroundings['deliveries']>>): Finding {
+  const { enabled, disabled, oldestDueSeconds } = backlog;
+  const found = `${enabled} on, ${disabled} switched off because their receivers failed`;
+  if (oldestDueSeconds < LATE_DELIVERY_SECONDS) return ok('webhooks', found);
+  const fix = 'Start more processes with workers, or see which receiver hangs (docs/operations.md, Webhooks).';
+  return warning('webhooks', `a delivery has been due for ${Math.round(oldestDueSeconds)} s; ${found}`, fix);
 }
+
+const isLocal = (hostname: string) => /^(localhost|127\.|\[::1\])/.test(hostname);
+
+async function publicAddress(surroundings: Surroundings, isLive: boolean): Promise<Finding[]> {
+  const name = 'public address';
+  const { publicUrl } = surroundings;
+  if (publicUrl === undefined) {
+    if (!isLive) return [ok(name, 'not set: this machine only')];
+    return [warning(name, 'not set', 'Set PUBLIC_URL to the https:// address that people see.')];
+  }
+  const url = new URL(publicUrl);
+  if (url.protocol !== 'https:' && !isLocal(url.hostname)) {
+    const fix = 'Put a TLS proxy in front and set PUBLIC_URL to https://….';
+    return [failing(name, `${publicUrl} is not encrypted`, fix)];
+  }
+  const [reached, tls] = await Promise.all([
+    reach(surroundings, publicUrl),
+    url.protocol === 'https:' ? certificate(url) : undefined,
+  ]);
+  return [...reached, ...(tls ? [tls] : [])];
+}
+
+/** Sends itself a request through the public address, and reads what the proxies wrote into it. */
+async function reach({ probes, trustProxy }: Surroundings, publicUrl: string): Promise<Finding[]> {
+  const name = 'public address';
+  const token = randomUUID();
+  probes.set(token, undefined);
+  try {
+    const answer = await ask(`${publicUrl}/healthz`, { [PROBE_HEADER]: token });
+    const hint =
+      'Check DNS, the proxy and its certificate. It may also be that this machine cannot reach its own address.';
+    if (!answer.ok) return [warning(name, `${publicUrl}: ${answer.trouble}`, hint)];
+    if (answer.status !== 200) {
+      const found = `${publicUrl}/healthz answers ${answer.status}`;
+      return [warning(name, found, 'Let the proxy pass every path to the service.')];
+    }
+    return [ok(name, `${publicUrl} answers`), proxyFinding(probes.get(token), trustProxy, publicUrl)];
+  } finally {
+    probes.delete(token);
+  }
+}
+
+/** `written`: addresses in X-Forwarded-For; undefined where another copy of the service got the request. */
+export function proxyFinding(written: number | undefined, trusted: number, publicUrl: string): Finding {
+  const name = 'proxy headers';
+  if (written === undefined) return ok(name, 'not seen: another copy of the service answered');
+  if (written < trusted) {
+    const fix = `Set TRUST_PROXY to ${written}, or have each proxy append to X-Forwarded-For: clients can choose their address.`;
+    return failing(name, `TRUST_PROXY is ${trusted}, but X-Forwarded-For has ${written} addresses`, fix);
+  }
+  if (written > trusted) {
+    const fix = `Set TRUST_PROXY to ${written}: limits count all clients of a proxy as one.`;
+    return warning(name, `TRUST_PROXY is ${trusted}, but X-Forwarded-For has ${written} addresses`, fix);
+  }
+  if (written === 0 && publicUrl.startsWith('https:')) {
+    const fix = 'Have the proxy write X-Forwarded-For and set TRUST_PROXY: limits count all clients as one.';
+    return warning(name, 'the proxy does not write X-Forwarded-For', fix);
+  }
+  return ok(name, written === 0 ? 'no proxy' : `X-Forwarded-For is written by ${written}`);
+}
+
+/** Let's Encrypt renews with 30 days left. */
+const EXPIRES_SOON_DAYS = 14;
+const DAY_MS = 86_400_000;
+
+function certificate({ hostname, port }: URL): Promise<Finding> {
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const name = isIP(host) ? {} : { servername: host };
+    const address = { host, port: Number(port || 443), timeout: CONNECT_MS };
+    const socket = connectTls({ ...address, ...name, rejectUnauthorized: false });
+    const end = (finding: Finding) => {
+      socket.destroy();
+      resolve(finding);
+    };
+    const fix = 'Check that the proxy listens with TLS at this address.';
+    socket.once('secureConnect', () => {
+      const trouble = socket.authorized ? undefined : reasonOf(socket.authorizationError);
+      end(certificateFinding(trouble, new Date(socket.getPeerCertificate().valid_to), Date.now()));
+    });
+    socket.once('timeout', () => end(warning('TLS', `no answer within ${CONNECT_MS / 1_000} s`, fix)));
+    socket.once('error', (error) => end(warning('TLS', reasonOf(error), fix)));
+  });
+}
+
+export function certificateFinding(trouble: string | undefined, validTo: Date, nowMs: number): Finding {
+  const day = Number.isNaN(validTo.getTime()) ? 'unknown' : validTo.toISOString().slice(0, 10);
+  if (trouble !== undefined) {
+    const fix = 'Have the proxy serve a valid certificate for this name, with its chain: clients refuse this one.';
+    return failing('TLS', `${trouble}, valid until ${day}`, fix);
+  }
+  if (validTo.getTime() - nowMs < EXPIRES_SOON_DAYS * DAY_MS) {
+    return warning('TLS', `the certificate ends on ${day}`, 'Renew it: the proxy should do so by itself.');
+  }
+  return ok('TLS', `the certificate is valid until ${day}`);
+}
+
+const CONNECT_MS = 5_000;
 
 type Asked = { readonly ok: true; readonly status: number } | { readonly ok: false; readonly trouble: string };
 
-/** Any answer of an address that the operator set; its content does not matter. */
-async function ask(url: string, method: 'GET' | 'HEAD'): Promise<Asked> {
+async function ask(url: string, headers: Record<string, string>): Promise<Asked> {
   try {
-    const response = await fetch(url, { method, redirect: 'manual', signal: AbortSignal.timeout(CONNECT_MS) });
+    const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(CONNECT_MS) });
     await response.body?.cancel();
     return { ok: true, status: response.status };
   } catch (error) {

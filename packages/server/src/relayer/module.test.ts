@@ -1,5 +1,5 @@
 import type { Reads } from '@svc/store';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deployedCheck, relayerChecks, relayerGauges } from './module.ts';
 
 const row = { chain_id: '0x1', address: '0xa', balance: '0', usdc: null, open: 3n, oldest: 7.5 };

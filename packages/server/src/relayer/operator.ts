@@ -5,7 +5,7 @@ import {
   type OperatorRelay,
   type ReconciledTransaction,
 } from '@svc/protocol';
-import { toHex } from '@svc/starknet';
+import { sign, starknetKeccak, toHex, VALID } from '@svc/starknet';
 import { type Database, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
@@ -60,6 +60,40 @@ async function accountsOf(deps: AccountsDeps, environment: Environment): Promise
       };
     }),
   );
+}
+
+export interface KeyState {
+  readonly environment: Environment;
+  readonly role: 'RELAYER' | 'MANAGER';
+  readonly address: string;
+  /** The account takes its signatures. */
+  readonly isValid: boolean;
+}
+
+/** Of no transaction or message. */
+const KEY_CHECK_HASH = starknetKeccak('svc checks that a key signs for its account');
+
+/** Of deployed accounts: each is asked whether it takes a signature of the key that this process has. */
+export async function listKeyStates(deps: Omit<AccountsDeps, 'db'>): Promise<KeyState[]> {
+  const keys = deps.networks.environments().flatMap((environment) => {
+    const manager = deps.managers[environment];
+    return [
+      ...(manager ? [{ environment, role: 'MANAGER' as const, key: manager }] : []),
+      ...deps.relayers[environment].map((key) => ({ environment, role: 'RELAYER' as const, key })),
+    ];
+  });
+  const states = await Promise.all(
+    keys.map(async ({ environment, role, key: { address, privateKey } }) => {
+      const { chain } = deps.networks.starknet(environment);
+      if ((await chain.classHashAt(address)) === undefined) return [];
+      const { r, s } = sign(KEY_CHECK_HASH, privateKey);
+      const calldata = [KEY_CHECK_HASH, 2n, r, s];
+      const answer = await chain.call({ to: address, entrypoint: 'is_valid_signature', calldata });
+      const isValid = answer.ok && answer.felts[0] === VALID;
+      return [{ environment, role, address: padAddress(address), isValid }];
+    }),
+  );
+  return states.flat();
 }
 
 interface StoredAccount {
