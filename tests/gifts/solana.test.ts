@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { auditRelays } from '../support/audit.ts';
+import { eventually } from '../support/eventually.ts';
 import { GiftFixture, newSolanaWallet } from '../support/gifts.ts';
 import { TestService } from '../support/service.ts';
 
@@ -34,10 +35,16 @@ describe('a gift that is redeemed to Solana', () => {
     const { redeemId, cctpBurnTxHash } = reply.body as Record<string, string>;
     const end = await gifts.ended(code, redeemId ?? '');
     expect(end).toMatchObject({ status: 'SUCCESS', cctpBurnTxHash, receiveChainTxHash: expect.any(String), amount: 5 });
+    expect(end.receiveProof).toBe('CHAIN');
     expect(await gifts.onSolana(wallet)).toBe(ARRIVES);
     await gifts.sandbox.ask(`/bridge/solana/transactions/${end.receiveChainTxHash}`);
     const evidence = await service.app.get(`/gifts/history/redeems/${redeemId}/evidence`);
-    expect(evidence.body).toMatchObject({ walletAddress: wallet, bridgeFee: '0.000651', amount: '5' });
+    expect(evidence.body).toMatchObject({
+      walletAddress: wallet,
+      bridgeFee: '0.000651',
+      amount: '5',
+      receiveProof: 'CHAIN',
+    });
     const steps = (evidence.body as { steps: { name: string; hash: string; at: string; state: string }[] }).steps;
     expect(steps.map(({ name, hash, state }) => [name, hash, state])).toEqual([
       ['RESERVED', null, 'DONE'],
@@ -84,11 +91,26 @@ describe('a bridge in trouble', () => {
     ['fails to mint', { kind: 'forward-failed' }],
     ['answers with errors', { kind: 'unavailable', request: 'messages', count: 3 }],
     ['does not answer', { kind: 'no-answer', request: 'messages', count: 2 }],
+    ['mints while the node of Solana is down', { kind: 'no-answer', request: 'solana', count: 2 }],
   ])('that %s still delivers, once', { timeout: EACH_MS }, async (_, fault) => {
     const wallet = newSolanaWallet();
     const { code } = await gifts.gift({ amount: 5 });
     await gifts.order(fault);
     expect(await gifts.ended(code, await gifts.started(code, wallet))).toMatchObject({ status: 'SUCCESS' });
+    expect(await gifts.onSolana(wallet)).toBe(ARRIVES);
+  });
+
+  it('that says it minted is not believed until Solana shows it', { timeout: EACH_MS }, async () => {
+    const wallet = newSolanaWallet();
+    const { code } = await gifts.gift({ amount: 5 });
+    await gifts.order({ kind: 'unminted' });
+    const redeemId = await gifts.started(code, wallet);
+    const isAttested = ({ status }: Record<string, unknown>) => status !== 'PENDING' && status !== 'BRIDGING';
+    const waiting = await eventually(() => gifts.status(code, redeemId), isAttested, EACH_MS);
+    expect(waiting).toMatchObject({ status: 'ATTESTED', receiveChainTxHash: null, receiveProof: null });
+    expect(await gifts.onSolana(wallet)).toBe(0n);
+    await gifts.clearFaults();
+    expect(await gifts.ended(code, redeemId)).toMatchObject({ status: 'SUCCESS', receiveProof: 'CHAIN' });
     expect(await gifts.onSolana(wallet)).toBe(ARRIVES);
   });
 

@@ -77,6 +77,9 @@ export type RedeemChain = (typeof redeemChains)[number];
 export const redeemStatuses = ['PENDING', 'BRIDGING', 'ATTESTED', 'SUCCESS', 'FAILED'] as const;
 export type RedeemStatus = (typeof redeemStatuses)[number];
 
+export const receiveProofs = ['CHAIN', 'BRIDGE'] as const;
+export type ReceiveProof = (typeof receiveProofs)[number];
+
 /** Of a transaction that was signed for a relay. `REPLACED`: another one with its nonce was executed, or none. */
 export const attemptStates = ['STORED', 'SENT', 'SUCCEEDED', 'REVERTED', 'REPLACED'] as const;
 export type AttemptState = (typeof attemptStates)[number];

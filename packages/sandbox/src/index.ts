@@ -21,6 +21,7 @@ export const sandbox = {
   migrations: { name: 'sandbox', folder: path.resolve(import.meta.dirname, '../migrations') },
   keySetPath: '/identity/jwks.json',
   bridgePath: '/bridge',
+  solanaRpcPath: '/bridge/solana/rpc',
   mailboxPath: '/mailbox',
   providerPath: '/provider/orders',
   paymentAddress: predeployed.manager.address,

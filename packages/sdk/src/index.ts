@@ -37,6 +37,7 @@ export type {
   OverviewRange,
   OwnSession,
   ProposalState,
+  ReceiveProof,
   Recipient,
   RedeemEvidence,
   RedeemStatus,

@@ -74,6 +74,8 @@ export interface Config {
   readonly chains: ChainSettings;
   readonly relayers: readonly RelayerAccount[];
   readonly bridgeUrl: string | undefined;
+  /** Undefined: the bridge's word is taken for mints on Solana. */
+  readonly solanaRpcUrls: readonly string[] | undefined;
   readonly manager: RelayerAccount | undefined;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   /** FRI, for each transaction that is signed. */
@@ -177,6 +179,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     chains: { starknet, evmRpcUrls: readEvmUrls(read) },
     relayers: read.accounts('RELAYER_ACCOUNTS'),
     bridgeUrl: readBridgeUrl(read, starknet),
+    solanaRpcUrls: read.urls('SOLANA_RPC_URLS'),
     manager: read.account('MANAGER_ACCOUNT'),
     paymaster: readPaymaster(read),
     maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,

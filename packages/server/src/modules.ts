@@ -7,6 +7,7 @@ import type { RecipientTokens } from './auth/recipient-tokens.ts';
 import type { UserTokens } from './auth/user-tokens.ts';
 import type { Bridge } from './bridge/bridge.ts';
 import { checkBridgeContracts, createCctpBridge } from './bridge/cctp-bridge.ts';
+import type { SolanaNodes } from './bridge/solana-node.ts';
 import * as chains from './chains/module.ts';
 import type { Networks } from './chains/networks.ts';
 import { nodeUse } from './chains/node-fetch.ts';
@@ -76,6 +77,7 @@ export interface Platform
   readonly db: Database;
   readonly log: Logger;
   readonly networks: Networks;
+  readonly solana: (environment: Environment) => SolanaNodes | undefined;
   readonly crypto: CryptoPool;
   readonly addresses: Addresses;
   readonly credentials: Organizations & { clear(): void };
@@ -137,7 +139,7 @@ export function createModules(platform: Platform): Modules {
     ...{ db, networks, crypto, payer, log },
     confirmations: (each: Environment) => (each === 'production' ? config.depositConfirmations : 1),
   };
-  const bridge = createCctpBridge({ networks, url: addresses.bridge });
+  const bridge = createCctpBridge({ networks, url: addresses.bridge, solana: platform.solana });
   const providers = createProviders(fulfilment);
   const exchange = openExchange(config, db, log);
   const { loopbackEnvironments } = config;

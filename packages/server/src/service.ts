@@ -7,7 +7,9 @@ import { CredentialCache, createAuthenticate } from './auth/authenticate.ts';
 import { RecipientTokens } from './auth/recipient-tokens.ts';
 import { UserTokens } from './auth/user-tokens.ts';
 import { startBackground } from './background.ts';
-import { checkBridgeContracts } from './bridge/cctp-bridge.ts';
+import { checkBridgeContracts, placesOn } from './bridge/cctp-bridge.ts';
+import { solanaGenesis } from './bridge/cctp-message.ts';
+import { SolanaNodes } from './bridge/solana-node.ts';
 import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
 import { type Config, isPlayMoneyAlone, type RelayerAccount } from './config.ts';
@@ -25,7 +27,7 @@ import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
 import { createDevelopmentLink, pathOfLink } from './members/sessions.ts';
-import { type Addresses, createModules } from './modules.ts';
+import { type Addresses, createModules, type Platform } from './modules.ts';
 import type { Development } from './organizations/development.ts';
 import { reportUnboundKeySets } from './organizations/settings.ts';
 import { guardOfTenants, isLoopbackAddress } from './outbound/address-guard.ts';
@@ -38,6 +40,7 @@ export interface Sandbox {
   readonly migrations: MigrationSet;
   readonly keySetPath: string;
   readonly bridgePath: string;
+  readonly solanaRpcPath: string;
   readonly mailboxPath: string;
   readonly providerPath: string;
   readonly paymentAddress: bigint;
@@ -94,6 +97,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
     steps.add(() => listener.close());
     const addresses = addressesOf(config, listener, sandbox);
     const networks = await openNetworks(config, addresses, sandbox, node, log);
+    const solana = await openSolana(config, addresses, sandbox, networks, log);
     const crypto = cacheAddresses(startCrypto({ threads: config.cryptoThreads }));
     steps.add(() => crypto.stop());
     const credentials = await watchCredentials(db, steps);
@@ -119,6 +123,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       db,
       log,
       networks,
+      solana,
       crypto,
       addresses,
       credentials,
@@ -283,6 +288,29 @@ async function openNetworks(
     });
   }
   return networks;
+}
+
+/** Nodes that check what the bridge says. In development the sandbox is one. */
+async function openSolana(
+  config: Config,
+  addresses: Addresses,
+  sandbox: Sandbox | undefined,
+  networks: Networks,
+  log: Logger,
+): Promise<Platform['solana']> {
+  const { solanaRpcUrls: urls, bridgeUrl } = config;
+  const own = sandbox && new SolanaNodes({ urls: [addresses.sandbox + sandbox.solanaRpcPath], genesis: undefined });
+  const live = urls && bridgeUrl !== undefined ? liveSolana(urls, networks) : undefined;
+  for (const { host, trouble } of (await live?.checkChain()) ?? []) {
+    if (trouble !== undefined) log.warn({ host, trouble }, 'Solana node unreachable');
+  }
+  if (bridgeUrl !== undefined && !live) log.warn('SOLANA_RPC_URLS is not set: mints on Solana are not checked');
+  return (environment) => (environment === 'production' ? live : own);
+}
+
+function liveSolana(urls: readonly string[], networks: Networks): SolanaNodes {
+  const { usdcMint } = placesOn(networks.starknet('production'));
+  return new SolanaNodes({ urls, genesis: solanaGenesis[usdcMint] });
 }
 
 async function watchCredentials(db: Database, steps: StopList): Promise<CredentialCache> {

@@ -1,7 +1,7 @@
 import { ApiError, type Environment } from '@svc/protocol';
 import { selector, toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
-import type { Bridge, BridgeProgress, Burn } from '../src/bridge/bridge.ts';
+import type { Bridge, BridgeProgress, Burn, MintCheck, ReportedMint } from '../src/bridge/bridge.ts';
 import type { StarknetNetwork } from '../src/chains/networks.ts';
 import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { Token } from '../src/chains/tokens.ts';
@@ -27,6 +27,10 @@ export class FakeBridge implements Bridge {
   current: BridgeProgress = { state: 'UNSEEN' };
   feeNow = 1_000n;
   error: Error | undefined;
+  /** What nodes of Solana show; undefined: none is asked. */
+  minted: MintCheck | undefined;
+  nodeError: Error | undefined;
+  readonly checked: ReportedMint[] = [];
   readonly requests: Burn[] = [];
   readonly renewed: string[] = [];
 
@@ -54,6 +58,12 @@ export class FakeBridge implements Bridge {
 
   async reattest(_: Environment, nonce: string): Promise<void> {
     this.renewed.push(this.#answer(nonce));
+  }
+
+  async checkMint(_: Environment, mint: ReportedMint): Promise<MintCheck | undefined> {
+    this.checked.push(mint);
+    if (this.nodeError) throw this.nodeError;
+    return this.minted;
   }
 
   attest(forwardState?: 'PENDING' | 'COMPLETE' | 'FAILED'): void {

@@ -110,6 +110,7 @@ export const sampleValues: Readonly<Record<string, readonly unknown[]>> = {
   publicKey: [ADDRESS],
   r: [FELT],
   receiveChainTxHash: [null],
+  receiveProof: [null],
   recipientEmail: [null],
   recovery: [0],
   redeemId: [REDEEM_ID],

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { environments, giftTypes, redeemChains, redeemStatuses } from '../enums.ts';
+import { environments, giftTypes, receiveProofs, redeemChains, redeemStatuses } from '../enums.ts';
 import { GIFT_CODE } from '../values/gift-file.ts';
 import { Brand } from './branding.ts';
 import {
@@ -17,6 +17,12 @@ import {
 
 const GiftTypeName = OneOf(giftTypes);
 const RedeemStatusName = OneOf(redeemStatuses);
+const ReceiveProofName = Nullable(
+  OneOf(receiveProofs, {
+    description:
+      'Who says that the amount arrived on Solana. CHAIN: a node showed the transaction that credits the wallet. BRIDGE: the word of the bridge was taken. Null before, and on Starknet',
+  }),
+);
 
 /** Six decimals are checked on parsing. */
 const GiftAmount = Type.Number({ exclusiveMinimum: 0, maximum: 10_000, description: 'USDC per redemption' });
@@ -206,6 +212,7 @@ export const GiftRedeem = Type.Object(
     transactionHash: Nullable(Type.String()),
     cctpBurnTxHash: Nullable(Type.String()),
     receiveChainTxHash: Nullable(Type.String()),
+    receiveProof: ReceiveProofName,
     createdAt: Timestamp(),
     updatedAt: Timestamp(),
   },
@@ -227,6 +234,7 @@ const sharedEvidence = {
   walletAddress: Type.String({ description: 'Who was paid' }),
   amount: Type.String({ description: 'USDC' }),
   bridgeFee: Nullable(Type.String({ description: "The bridge's fee in USDC, once it is known; null on Starknet" })),
+  receiveProof: ReceiveProofName,
   steps: Type.Array(
     Type.Object({
       name: OneOf(evidenceSteps),
@@ -250,6 +258,7 @@ const EVIDENCE = {
   walletAddress: 'AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9',
   amount: '5',
   bridgeFee: '0.000651',
+  receiveProof: null,
   steps: [
     { name: 'RESERVED', state: 'DONE', chain: null, hash: null, at: '2026-12-24T18:20:11.000Z' },
     {
@@ -408,6 +417,7 @@ export const RedeemState = Type.Object(
     destinationChain: OneOf(redeemChains),
     cctpBurnTxHash: Nullable(Type.String()),
     receiveChainTxHash: Nullable(Type.String()),
+    receiveProof: ReceiveProofName,
     amount: Type.Number(),
   },
   { title: 'RedeemState' },

@@ -277,6 +277,7 @@ function forwardStateAt(
   const refused =
     hook.kind === 'malformed' || !canMint(burn, hook.owner) || isExpired(attestation, attestation.completedAt);
   if (refused || burn.fault?.kind === 'forward-failed') return 'FAILED';
+  if (burn.fault?.kind === 'unminted') return 'PENDING';
   if (passed >= forwardSeconds) return 'COMPLETE';
   return passed * 2 >= forwardSeconds ? 'CONFIRMED' : 'PENDING';
 }
@@ -304,6 +305,6 @@ export async function mint(tx: Db, burn: Burn, { feeExecuted, completedAt }: Att
   return signature;
 }
 
-function signatureOf(nonce: string): string {
+export function signatureOf(nonce: string): string {
   return encodeBase58(createHash('sha512').update(`svc sandbox mint ${nonce}`).digest());
 }

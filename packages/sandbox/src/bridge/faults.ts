@@ -2,15 +2,23 @@ import { type Db, type Sql, sql } from '@svc/store';
 
 /**
  * Faults of a burn: `never-indexed`, `delayed` (attested `delaySeconds` later), `expired` (attested but not mintable until
- * re-attested), `tampered-message` (the answer shows another `field`), `forward-failed` (not minted).
+ * re-attested), `tampered-message` (the answer shows another `field`), `forward-failed` (not minted), `unminted` (shown as
+ * minted, while Solana has nothing).
  */
-export const burnFaultKinds = ['never-indexed', 'delayed', 'expired', 'tampered-message', 'forward-failed'] as const;
+export const burnFaultKinds = [
+  'never-indexed',
+  'delayed',
+  'expired',
+  'tampered-message',
+  'forward-failed',
+  'unminted',
+] as const;
 /** Faults of a request: `unavailable` (HTTP 500), `rate-limited` (HTTP 429), `no-answer` (the connection closes). */
 export const requestFaultKinds = ['unavailable', 'rate-limited', 'no-answer'] as const;
 export type BurnFaultKind = (typeof burnFaultKinds)[number];
 export type RequestFaultKind = (typeof requestFaultKinds)[number];
 
-export const bridgeRequests = ['messages', 'fees', 'reattest'] as const;
+export const bridgeRequests = ['messages', 'fees', 'reattest', 'solana'] as const;
 export type BridgeRequest = (typeof bridgeRequests)[number];
 
 export const tamperedFields = ['amount', 'recipient', 'domain', 'token'] as const;

@@ -6,6 +6,7 @@ import { advanceBurns } from './burns.ts';
 import { addBridgeFault, clearBridgeFaults, listBridgeFaults } from './faults.ts';
 import { changeSettings, readBridgeFault, readSettings, readSettingsChange } from './settings.ts';
 import { chainSeconds, encodeBase58, isOnCurve, slotAt, USDC_MINT, usdcTokenAccount } from './solana-address.ts';
+import { registerSolanaRpc } from './solana-rpc.ts';
 
 export interface BridgeOptions {
   /** Unix milliseconds. */
@@ -16,6 +17,7 @@ export function registerBridge(app: FastifyInstance, db: Database, { now = Date.
   const seconds = () => chainSeconds(db.reads, now);
   registerAttestation(app, { db, seconds });
   registerSolana(app, db, seconds);
+  registerSolanaRpc(app, { db, seconds });
   registerBridgeControls(app, db, seconds);
 }
 

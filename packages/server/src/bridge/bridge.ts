@@ -34,6 +34,19 @@ export type BridgeProgress =
   | { readonly state: 'WRONG'; readonly reason: string }
   | Attested;
 
+/** A mint that the bridge reports, and what it must have done. */
+export interface ReportedMint {
+  readonly signature: string;
+  readonly nonce: string;
+  readonly owner: SolanaAddress;
+  readonly amount: bigint;
+}
+
+export type MintCheck =
+  | { readonly credited: true }
+  /** The reason completes "The bridge says that X minted it, but". */
+  | { readonly credited: false; readonly reason: string };
+
 /** Throws `chain_unavailable` when the bridge does not answer, `chain_not_configured` where there is none. */
 export interface Bridge {
   serves(environment: Environment): boolean;
@@ -44,4 +57,6 @@ export interface Bridge {
   progress(environment: Environment, burn: Burn): Promise<BridgeProgress>;
   /** Safe to repeat: a message is minted once. */
   reattest(environment: Environment, nonce: string): Promise<void>;
+  /** Undefined where no node of Solana is configured: the bridge's word is all there is. */
+  checkMint(environment: Environment, mint: ReportedMint): Promise<MintCheck | undefined>;
 }

@@ -18,10 +18,13 @@ import {
   wrongField,
 } from './cctp-message.ts';
 import { tokenAccountOf } from './solana-address.ts';
+import type { SolanaNodes } from './solana-node.ts';
 
 export interface CctpBridgeDeps {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   readonly url: (environment: Environment) => string | undefined;
+  /** Undefined: nobody checks what the bridge says. */
+  readonly solana?: (environment: Environment) => Pick<SolanaNodes, 'checkMint'> | undefined;
   readonly throttle?: Throttle;
   readonly now?: () => number;
 }
@@ -29,7 +32,7 @@ export interface CctpBridgeDeps {
 /** Fees change slowly, and hundreds of gifts may be created in a second. */
 const FEES_CACHE_MS = 10_000;
 
-export function createCctpBridge({ networks, url, throttle, now = Date.now }: CctpBridgeDeps): Bridge {
+export function createCctpBridge({ networks, url, solana, throttle, now = Date.now }: CctpBridgeDeps): Bridge {
   const clients = new Map<string, AttestationClient>();
   const cachedFees = new Map<AttestationClient, { readonly fees: Record<Speed, Fees>; readonly at: number }>();
 
@@ -66,12 +69,14 @@ export function createCctpBridge({ networks, url, throttle, now = Date.now }: Cc
       return readProgress(places, usdc, burn, messages ?? []);
     },
     reattest: (environment, nonce) => clientOf(environment).reattest(nonce),
+    checkMint: async (environment, mint) =>
+      solana?.(environment)?.checkMint({ ...mint, mint: placesOf(environment).places.usdcMint }),
   };
 }
 
 type Speed = 'fast' | 'standard';
 
-function placesOn({ name, bridge }: Pick<StarknetNetwork, 'name' | 'bridge'>): CctpPlaces {
+export function placesOn({ name, bridge }: Pick<StarknetNetwork, 'name' | 'bridge'>): CctpPlaces {
   return bridge ?? Object.entries(cctpPlaces).find(([known]) => known === name)?.[1] ?? withoutBridge();
 }
 

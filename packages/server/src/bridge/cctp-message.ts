@@ -47,6 +47,8 @@ export const FAST_THRESHOLD = 1_000n;
 export const STANDARD_THRESHOLD = 2_000n;
 export const SOLANA_TOKEN_MESSENGER = solanaAddress('CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe');
 
+export const SOLANA_MESSAGE_TRANSMITTER = solanaAddress('CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC');
+
 export interface CctpPlaces {
   readonly tokenMessenger: bigint;
   readonly messageTransmitter: bigint;
@@ -68,6 +70,12 @@ export const cctpPlaces: Readonly<Record<StarknetNetworkName, CctpPlaces>> = {
   },
   // The sandbox has mainnet's addresses.
   sandbox: mainnet,
+};
+
+/** First blocks of the chains that these tokens are on. */
+export const solanaGenesis: Readonly<Record<string, string>> = {
+  EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU': 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 };
 
 export const thresholdOf = (fast: boolean): bigint => (fast ? FAST_THRESHOLD : STANDARD_THRESHOLD);

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FAST_SHARE, NONCE, unavailable, useBridge } from '../../testing/bridge.ts';
-import { REATTEST_DELAYS_MS, requeueStalledRedeems } from './bridge-redeem.ts';
+import { FAST_SHARE, MINT, NONCE, unavailable, useBridge, WALLET } from '../../testing/bridge.ts';
+import { CREDIT_TIMEOUT_MS, REATTEST_DELAYS_MS, requeueStalledRedeems } from './bridge-redeem.ts';
 import { resumeRedeem, stuckRedeems } from './operator.ts';
 import { endRedeems } from './redeem.ts';
 
@@ -82,6 +82,75 @@ describe('after the burn', () => {
     fixture.bridge.attest('COMPLETE');
     await fixture.step(id);
     expect((await fixture.row(id)).status).toBe('SUCCESS');
+  });
+});
+
+describe('a mint that the bridge reports', () => {
+  const complete = async () => {
+    const burned = await fixture.burned();
+    fixture.bridge.attest('COMPLETE');
+    return burned;
+  };
+  const missing = { credited: false, reason: 'Solana does not show it as confirmed' } as const;
+
+  it('counts once Solana shows the credit, and the redeem says so', async () => {
+    const { id, caller } = await complete();
+    fixture.bridge.minted = { credited: true };
+    await fixture.step(id);
+    expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', receiveHash: MINT, receiveProof: 'CHAIN' });
+    expect(fixture.bridge.checked).toEqual([{ signature: MINT, nonce: NONCE, owner: WALLET, amount: 5_000_000n }]);
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE });
+  });
+
+  it('counts by its word alone where no node of Solana is configured, and the redeem says so', async () => {
+    const { id } = await complete();
+    await fixture.step(id);
+    expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', receiveProof: 'BRIDGE' });
+  });
+
+  it('is waited for while Solana does not show it, and counts when it does', async () => {
+    const { id, caller } = await complete();
+    fixture.bridge.minted = missing;
+    await fixture.deleteJobs();
+    await fixture.step(id);
+    expect(await fixture.row(id)).toMatchObject({ status: 'ATTESTED', receiveHash: null, receiveProof: null });
+    expect(await fixture.nextRunSeconds(id)).toBe(2);
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 0n });
+    fixture.bridge.minted = { credited: true };
+    await fixture.step(id);
+    expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', receiveProof: 'CHAIN' });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE });
+  });
+
+  it('and is nowhere after an hour goes to the operator, spent and never paid again', async () => {
+    const { id, giftId, caller } = await complete();
+    fixture.bridge.minted = missing;
+    await fixture.step(id);
+    const orders = fixture.payer.orders.length;
+    fixture.clock.advance(CREDIT_TIMEOUT_MS + 1_000);
+    await fixture.step(id);
+    const reason = `The bridge says that ${MINT} minted it, but Solana does not show it as confirmed.`;
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', reason, receiveHash: null });
+    expect(await stuckIds()).toContain(id);
+    expect(await fixture.redeemCounts(giftId)).toEqual({ total: 1, redeemed: 0n });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+    expect(await resume(id)).toMatchObject({ ok: true, status: 'ATTESTED' });
+    fixture.bridge.minted = { credited: true };
+    await fixture.step(id);
+    expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS', reason: null, receiveProof: 'CHAIN' });
+    expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+    expect(fixture.payer.orders).toHaveLength(orders);
+  });
+
+  it('is waited for without an end while no node of Solana answers', async () => {
+    const { id, caller } = await complete();
+    fixture.bridge.nodeError = unavailable();
+    await fixture.step(id);
+    fixture.clock.advance(48 * HOUR_MS);
+    await fixture.step(id);
+    expect((await fixture.row(id)).status).toBe('ATTESTED');
+    expect(await fixture.nextRunSeconds(id)).toBeLessThanOrEqual(15);
+    expect(await fixture.balances(caller)).toMatchObject({ spent: 0n, held: 2n * FAST_SHARE });
   });
 });
 

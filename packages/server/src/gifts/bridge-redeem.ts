@@ -3,7 +3,7 @@ import { type Db, sql } from '@svc/store';
 import type { Attested } from '../bridge/bridge.ts';
 import { enqueue, enqueueMany } from '../jobs/job.ts';
 import { databaseTime } from '../relayer/relay-store.ts';
-import { addFacts, type BridgedRedeem, burnOf, findBridged, lockBridged } from './bridge-store.ts';
+import { addFacts, type BridgedRedeem, burnOf, findBridged, lockBridged, ownerOf } from './bridge-store.ts';
 import { type BurnDeps, burn } from './burn.ts';
 import { BRIDGE_TASK, bridgeJob, endRedeems, succeedRedeem } from './redeem.ts';
 
@@ -61,12 +61,35 @@ async function awaitForwarding(
   if (isNew && !(await storeAttested(deps, redeem, attested, at))) return undefined;
   const { forwardState, receiveHash } = attested;
   if (forwardState === 'COMPLETE' && receiveHash !== undefined) {
-    await deps.db.tx((tx) => succeedRedeem(tx, redeem.id, { receiveHash }, deps.log));
-    return undefined;
+    return awaitCredit(deps, redeem, { ...attested, receiveHash }, isNew ? 0 : ageOf(redeem, at));
   }
   const ageMs = isNew ? 0 : ageOf(redeem, at);
   if (forwardState === 'FAILED' || ageMs > FORWARD_TIMEOUT_MS) return reattest(deps, redeem, attested.nonce, at);
   return pollDelayMs(true, ageMs);
+}
+
+/**
+ * `SUCCESS` once Solana shows the credit. While no node answers it waits without an end; where the nodes contradict the bridge,
+ * the operator looks at it after a while. Either way the burn stays the only one.
+ */
+async function awaitCredit(
+  deps: BridgeRedeemDeps,
+  redeem: BridgedRedeem,
+  { nonce, receiveHash }: { readonly nonce: string; readonly receiveHash: string },
+  ageMs: number,
+): Promise<NextStepMs> {
+  const { id, environment, amount } = redeem;
+  const mint = { signature: receiveHash, nonce, owner: ownerOf(redeem), amount };
+  const check = await deps.bridge.checkMint(environment, mint);
+  if (!check || check.credited) {
+    const receiveProof = check ? 'CHAIN' : 'BRIDGE';
+    await deps.db.tx((tx) => succeedRedeem(tx, id, { receiveHash, receiveProof }, deps.log));
+    return undefined;
+  }
+  const { reason } = check;
+  deps.log.warn({ redeemId: id, mint: receiveHash, reason }, 'reported mint not found on Solana');
+  if (ageMs <= CREDIT_TIMEOUT_MS) return pollDelayMs(true, ageMs);
+  return failBurned(deps, redeem, `The bridge says that ${receiveHash} minted it, but ${reason}.`);
 }
 
 /** With the message and its attestation anyone can mint, without the bridge's service. */
@@ -149,6 +172,8 @@ const HOUR_MS = 3_600_000;
 const ATTESTATION_TIMEOUT_MS = { fast: HOUR_MS, standard: 24 * HOUR_MS };
 /** An attestation that is unused for so long may have expired. */
 const FORWARD_TIMEOUT_MS = HOUR_MS;
+/** Transactions are confirmed within seconds, or never. */
+export const CREDIT_TIMEOUT_MS = HOUR_MS;
 /** The wait after each renewal. The number of renewals is bounded by the list. */
 export const REATTEST_DELAYS_MS: readonly number[] = [5_000, 30_000, 180_000, 900_000, HOUR_MS];
 

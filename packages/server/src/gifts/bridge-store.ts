@@ -1,4 +1,4 @@
-import { parseSolanaAddress, type SolanaAddress } from '@svc/protocol';
+import { parseSolanaAddress, type ReceiveProof, type SolanaAddress } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Burn } from '../bridge/bridge.ts';
 import { type Redeem, redeemColumns } from './redeem.ts';
@@ -18,6 +18,8 @@ export interface BridgeFacts {
   readonly attestation?: string;
   readonly feeExecuted?: string;
   readonly renewals?: number;
+  /** Who says that the amount arrived. */
+  readonly receiveProof?: ReceiveProof;
   /** Burned after the redeem had failed and its share was released: it keeps its status until the mint. */
   readonly late?: boolean;
 }

@@ -144,10 +144,13 @@ export async function redeemStatus(
 }
 
 /** On Starknet the payout's hash may change until it has succeeded. */
-function hashesOf({ destinationChain, status, transactionHash, receiveHash }: Redeem) {
+function hashesOf({ destinationChain, status, transactionHash, receiveHash, receiveProof }: Redeem) {
   return destinationChain === 'solana'
-    ? { cctpBurnTxHash: transactionHash, receiveChainTxHash: receiveHash }
-    : { cctpBurnTxHash: null, receiveChainTxHash: status === 'SUCCESS' ? transactionHash : null };
+    ? { cctpBurnTxHash: transactionHash, receiveChainTxHash: receiveHash, receiveProof }
+    : {
+        ...{ cctpBurnTxHash: null, receiveProof: null },
+        receiveChainTxHash: status === 'SUCCESS' ? transactionHash : null,
+      };
 }
 
 const KEY_HOURS = 24;

@@ -4,6 +4,7 @@ import {
   type Environment,
   type endpoints,
   formatUsd,
+  type ReceiveProof,
   type RedeemChain,
   type RedeemEvidence,
   type RedeemStatus,
@@ -15,6 +16,7 @@ import { type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
 import type { BridgeFacts } from './bridge-store.ts';
+import { receiveProofIn } from './redeem.ts';
 
 interface EvidenceRow {
   readonly id: string;
@@ -29,6 +31,7 @@ interface EvidenceRow {
   readonly share: UsdMicros;
   readonly transactionHash: string | null;
   readonly receiveHash: string | null;
+  readonly receiveProof: ReceiveProof | null;
   readonly facts: BridgeFacts | null;
   /** Links that carry another number have ended. */
   readonly linkNumber: number;
@@ -43,7 +46,7 @@ const evidenceRows: Sql = sql`
   select r.id, r.gift_id as "giftId", gifts.name as "giftName", organizations.name as "orgName", r.environment, r.status,
          r.destination_chain as "destinationChain", r.shown_address as "walletAddress", r.amount_micros as amount,
          r.share_micros as share, r.transaction_hash as "transactionHash", r.receive_hash as "receiveHash",
-         r.bridge as facts, r.evidence_links as "linkNumber", relays.created_at as "sentAt", r.ended_at as "endedAt", r.created_at as "createdAt",
+         r.bridge as facts, ${receiveProofIn(sql`r`)} as "receiveProof", r.evidence_links as "linkNumber", relays.created_at as "sentAt", r.ended_at as "endedAt", r.created_at as "createdAt",
          r.updated_at as "updatedAt"
     from gift_redeems r
     join gifts on gifts.id = r.gift_id
@@ -155,6 +158,7 @@ function toShared(row: EvidenceRow): SharedEvidence {
     ...{ id, orgName, environment, giftName, status, destinationChain, walletAddress },
     amount: formatUsd(row.amount),
     bridgeFee: facts?.feeExecuted === undefined ? null : formatUsd(BigInt(facts.feeExecuted)),
+    receiveProof: row.receiveProof,
     steps: stepsOf(row),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

@@ -1,4 +1,12 @@
-import { ApiError, type endpoints, type Gift, type GiftRedeem, type UsdMicros, usdToNumber } from '@svc/protocol';
+import {
+  ApiError,
+  type endpoints,
+  type Gift,
+  type GiftRedeem,
+  type ReceiveProof,
+  type UsdMicros,
+  usdToNumber,
+} from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import {
@@ -30,7 +38,7 @@ import {
   shareOf,
   toGift,
 } from './gift.ts';
-import { toRedeem } from './redeem.ts';
+import { receiveProofIn, toRedeem } from './redeem.ts';
 
 type UpdateGift = typeof endpoints.updateGift;
 
@@ -295,6 +303,7 @@ interface Row extends Pick<GiftRedeem, 'id' | 'giftId' | 'code' | 'status' | 'de
   readonly amount: UsdMicros;
   readonly transactionHash: string | null;
   readonly receiveHash: string | null;
+  readonly receiveProof: ReceiveProof | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -303,7 +312,7 @@ interface Row extends Pick<GiftRedeem, 'id' | 'giftId' | 'code' | 'status' | 'de
 const redeemRows: Sql = sql`
   select r.id, r.gift_id as "giftId", gifts.code, r.status, r.destination_chain as "destinationChain",
          r.shown_address as "walletAddress", r.amount_micros as amount, r.transaction_hash as "transactionHash",
-         r.receive_hash as "receiveHash", r.created_at as "createdAt", r.updated_at as "updatedAt"
+         r.receive_hash as "receiveHash", ${receiveProofIn(sql`r`)} as "receiveProof", r.created_at as "createdAt", r.updated_at as "updatedAt"
     from gift_redeems r join gifts on gifts.id = r.gift_id`;
 
 const ofCaller = ({ organizationId, environment }: Caller): Sql =>

@@ -4,12 +4,13 @@ import {
   type EventData,
   formatUsd,
   type GiftRedeem,
+  type ReceiveProof,
   type RedeemChain,
   type RedeemStatus,
   redeemStatuses,
   type UsdMicros,
 } from '@svc/protocol';
-import { currentTenant, type Db, type Reads, sql } from '@svc/store';
+import { currentTenant, type Db, type Reads, type Sql, sql } from '@svc/store';
 import { giftEventsWanted, type NewEvent, publishEvents } from '../events/events.ts';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { hold, release, settle } from '../ledger/ledger.ts';
@@ -69,15 +70,21 @@ export interface Redeem {
   readonly transactionHash: string | null;
   /** On Solana. */
   readonly receiveHash: string | null;
+  readonly receiveProof: ReceiveProof | null;
   readonly reason: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
+/** Redeems that ended before nodes of Solana were asked took the bridge's word. */
+export const receiveProofIn = (row: Sql): Sql => sql`
+  case when ${row}.destination_chain = 'solana' and ${row}.status = 'SUCCESS'
+       then coalesce(${row}.bridge ->> 'receiveProof', 'BRIDGE') end`;
+
 export const redeemColumns = sql`
   id, gift_id as "giftId", organization_id as "organizationId", environment, destination_chain as "destinationChain", address,
   shown_address as "shownAddress", amount_micros as amount, share_micros as share, hold_id as "holdId", status,
-  transaction_hash as "transactionHash", receive_hash as "receiveHash", reason, created_at as "createdAt",
+  transaction_hash as "transactionHash", receive_hash as "receiveHash", ${receiveProofIn(sql`gift_redeems`)} as "receiveProof", reason, created_at as "createdAt",
   updated_at as "updatedAt"`;
 
 type ShownRedeem = Pick<
@@ -90,6 +97,7 @@ type ShownRedeem = Pick<
   | 'amount'
   | 'transactionHash'
   | 'receiveHash'
+  | 'receiveProof'
   | 'createdAt'
   | 'updatedAt'
 >;
@@ -105,6 +113,7 @@ export function toRedeem(redeem: ShownRedeem): Omit<GiftRedeem, 'code'> {
     transactionHash: bridged ? null : transactionHash,
     cctpBurnTxHash: bridged ? transactionHash : null,
     receiveChainTxHash: redeem.receiveHash,
+    receiveProof: redeem.receiveProof,
     createdAt: redeem.createdAt.toISOString(),
     updatedAt: redeem.updatedAt.toISOString(),
   };
@@ -119,6 +128,7 @@ export const REDEEMS_CHANNEL = 'svc_redeems';
 export interface SuccessFacts {
   readonly transactionHash?: string;
   readonly receiveHash?: string;
+  readonly receiveProof?: ReceiveProof;
   /** Of the block. Default: now. */
   readonly at?: Date | undefined;
 }
@@ -190,10 +200,13 @@ async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLo
   if (status !== 'SUCCESS' && !statusesBefore('SUCCESS', reorganisations).includes(status)) {
     throw new Error(`Redeem ${id} cannot end in SUCCESS from ${status}.`);
   }
+  const proof = facts.receiveProof ?? null;
   await tx.run(sql`
     update gift_redeems
        set status = 'SUCCESS', transaction_hash = coalesce(${facts.transactionHash ?? null}, transaction_hash),
            receive_hash = coalesce(${facts.receiveHash ?? null}, receive_hash), updated_at = now(),
+           bridge = case when ${proof}::text is null then bridge
+                         else coalesce(bridge, '{}') || jsonb_build_object('receiveProof', ${proof}::text) end,
            ended_at = coalesce(${facts.at ?? null}, case when status = 'SUCCESS' then ended_at end, now()),
            reason = case when status = 'SUCCESS' then reason end
      where id = ${id} and status = ${status}`);

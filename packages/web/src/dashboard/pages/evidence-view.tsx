@@ -56,6 +56,7 @@ export function EvidenceView({ evidence, giftTo, more = [] }: EvidenceViewProps)
               text.bridgeFee,
               evidence.bridgeFee === null ? undefined : <Money key="fee" amount={evidence.bridgeFee} unit="USDC" />,
             ],
+            [text.receiveProof, evidence.receiveProof === null ? undefined : text.receiveProofs[evidence.receiveProof]],
             ...more,
             [text.environment, environments[evidence.environment]],
             [text.id, <Hash key="id" value={evidence.id} label={text.id} full />],
