@@ -57,6 +57,7 @@ const redeem = {
   transactionHash: '0x1',
   cctpBurnTxHash: null,
   receiveChainTxHash: null,
+  receiveProof: null,
   createdAt: AT,
   updatedAt: AT,
 };
@@ -66,6 +67,7 @@ const state = {
   destinationChain: 'solana',
   cctpBurnTxHash: '0x2',
   receiveChainTxHash: null,
+  receiveProof: null,
   amount: 2.5,
 };
 const page = <T>(all: readonly T[], { page: number = '1', limit = '10' }: Record<string, string>) => {

@@ -107,7 +107,7 @@ describe('the status of a redeem', () => {
   it('is shown to any holder of its code, in any case', async () => {
     const { gift, id } = await newRedeem();
     const pending = { id, status: 'PENDING', destinationChain: 'starknet', amount: 5 };
-    const none = { cctpBurnTxHash: null, receiveChainTxHash: null };
+    const none = { cctpBurnTxHash: null, receiveChainTxHash: null, receiveProof: null };
     expect((await get(`${gift.code.toLowerCase()}/status/${id}`)).json()).toEqual({ ...pending, ...none });
     await fixture.db.tx((tx) => endRedeems(tx, [{ id, end: 'SUCCESS', transactionHash: '0xfee' }]));
     expect((await get(`${gift.code}/status/${id}`)).json()).toEqual({
@@ -115,6 +115,7 @@ describe('the status of a redeem', () => {
       status: 'SUCCESS',
       cctpBurnTxHash: null,
       receiveChainTxHash: '0xfee',
+      receiveProof: null,
     });
   });
 

@@ -124,7 +124,7 @@ it('is read by a shared link until the link expires, without the code, fees or i
   const read = (text: string, nowMs = NOW) => getSharedEvidence(fixture.db, { links, now: () => nowMs }, text);
   const shared = await read(token, NOW + 2 * DAY_MS - 1);
   expect(Object.keys(shared).sort()).toEqual(
-    'amount bridgeFee createdAt destinationChain environment giftName id orgName status steps updatedAt walletAddress'.split(
+    'amount bridgeFee createdAt destinationChain environment giftName id orgName receiveProof status steps updatedAt walletAddress'.split(
       ' ',
     ),
   );
