@@ -46,6 +46,8 @@ export interface ServerProcess extends RunningServer {
 export interface ServerOptions {
   readonly env?: Record<string, string>;
   readonly dataDir?: string;
+  /** Of another version. */
+  readonly main?: string;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
@@ -53,7 +55,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   // A file, not a pipe: a test too busy to read a pipe would slow the server down.
   const outputFile = newOutputFile();
   const file = openSync(outputFile, 'w');
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [options.main ?? MAIN], {
     env: { ...processEnv(), ...anyPort, SVC_DATA_DIR: dataDir, ...options.env },
     stdio: ['ignore', file, file],
   });

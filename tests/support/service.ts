@@ -16,6 +16,7 @@ import {
   errorLines,
   type RunningServer,
   type ServerAddress,
+  type ServerOptions,
   type ServerProcess,
   startHosted,
   startServer,
@@ -132,8 +133,8 @@ export class TestService<S extends ServerAddress = RunningServer> {
   }
 
   /** One more on the same database, in a process of its own. */
-  another(env: Env = {}): Promise<ServerProcess> {
-    return this.#add(startServer({ env: { ...this.#env, ...env } }));
+  another(env: Env = {}, options: Pick<ServerOptions, 'main'> = {}): Promise<ServerProcess> {
+    return this.#add(startServer({ env: { ...this.#env, ...env }, ...options }));
   }
 
   /** One more on the same database, beside others in one process. */

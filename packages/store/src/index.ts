@@ -4,7 +4,7 @@ export { EmbeddedPostgresError, type EmbeddedReason } from './embedded/error.ts'
 export { embeddedFolder } from './embedded/place.ts';
 export { type EmbeddedOptions, type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded/start.ts';
 export { hostUrls } from './hosts.ts';
-export { type MigrationSet, migrate } from './migrate.ts';
+export { type MigrationSet, migrate, readMigrations } from './migrate.ts';
 export { type Listener, type ListenHandlers, listen, listenToAll } from './notifications.ts';
 export { grantOwnService, grantService, isOwner, type ProtectedTables } from './privileges.ts';
 export type { Reads } from './reads.ts';

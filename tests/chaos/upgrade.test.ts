@@ -1,0 +1,143 @@
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from '@svc/store';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
+import { contractionsIn } from '../../packages/server/testing/migration-policy.ts';
+import { type App, Owner } from '../support/app.ts';
+import { auditRelays } from '../support/audit.ts';
+import { eventually } from '../support/eventually.ts';
+import { claimAt, newWallet } from '../support/gifts.ts';
+import { Sandbox } from '../support/sandbox.ts';
+import { type ServerProcess, startServer } from '../support/server.ts';
+import { TestService } from '../support/service.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+/** Two processes start, on a busy machine. */
+const LIMIT_MS = 600_000;
+const CLIENTS = 4;
+/** In each phase, so that every phase sees traffic of all kinds. */
+const ROUNDS_EACH = 12;
+
+/** What a later version may do to tables that are in use. */
+const EXPANSION = `
+alter table gift_redeems add column next_note text;
+alter table gifts add column next_count integer not null default 0;
+alter table relays add column next_note text;
+alter table jobs add column next_flag boolean not null default false;
+alter table wallets add column next_note text;
+alter table transactions add column next_note text;
+alter table environments add column next_limit integer not null default 10;
+alter table ledger_entries add column next_note text;
+create table next_things (id text primary key, redeem_id text not null references gift_redeems);
+create index gift_redeems_next on gift_redeems (organization_id, next_note) where next_note is not null;
+`;
+
+let folder: string;
+let service: TestService<ServerProcess>;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'svc-next-version-'));
+  service = await TestService.start();
+}, LIMIT_MS);
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** This version's code with one more migration, in a tree of its own. */
+async function nextVersion(): Promise<string> {
+  const server = path.join(folder, 'packages/server');
+  await mkdir(server, { recursive: true });
+  await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  for (const part of await readdir(path.join(root, 'packages/server'))) {
+    const [from, to] = [path.join(root, 'packages/server', part), path.join(server, part)];
+    if (part === 'node_modules') await symlink(from, to);
+    else await cp(from, to, { recursive: true });
+  }
+  const known = (await readdir(path.join(server, 'migrations'))).filter((file) => file.endsWith('.sql')).length;
+  const file = `${String(known + 1).padStart(4, '0')}_next_version.sql`;
+  await writeFile(path.join(server, 'migrations', file), EXPANSION);
+  return path.join(server, 'src/main.ts');
+}
+
+interface Traffic {
+  /** Processes that get requests, as behind a balancer. */
+  readonly servers: ServerProcess[];
+  readonly problems: string[];
+  readonly redeems: string[];
+  rounds: number;
+  isOver: boolean;
+}
+
+/** A wallet, a gift, its redeem and reads, over and over. */
+async function client(app: App, traffic: Traffic, place: number): Promise<void> {
+  let turn = place;
+  const server = () => traffic.servers[turn++ % traffic.servers.length] as ServerProcess;
+  const note = (what: string, { status, text }: { status: number; text: string }, wanted: number) => {
+    if (status !== wanted) traffic.problems.push(`${what}: ${status} ${text}`);
+  };
+  while (!traffic.isOver) {
+    try {
+      const { code } = await app.at(server()).gift({ amount: 1, maxRedeems: 1 });
+      const redeemed = await claimAt(server(), { code, chain: 'starknet', walletAddress: newWallet('starknet') });
+      note('redeem', redeemed, 201);
+      const { giftRedeem } = redeemed.body as { giftRedeem?: { id: string } };
+      if (giftRedeem) traffic.redeems.push(giftRedeem.id);
+      const owner = new Owner();
+      const creation = await app.at(server()).creation(owner, `user ${owner.address}`);
+      note('wallet', await app.at(server()).post('/svc-wallets', creation), 200);
+      note('read', await app.at(server()).get('/organization'), 200);
+      note('list', await app.at(server()).get('/gifts/history/redeems?limit=5'), 200);
+    } catch (error) {
+      traffic.problems.push(String(error));
+    }
+    traffic.rounds += 1;
+  }
+}
+
+it('two versions serve one database during an upgrade, and no request fails', { timeout: LIMIT_MS }, async () => {
+  expect(contractionsIn(EXPANSION)).toEqual([]);
+  const main = await nextVersion();
+  const old = service.server;
+  const traffic: Traffic = { servers: [old], problems: [], redeems: [], rounds: 0, isOver: false };
+  const clients = Array.from({ length: CLIENTS }, (_, place) => client(service.app, traffic, place));
+  const phase = async () => {
+    const until = traffic.rounds + ROUNDS_EACH;
+    await eventually(
+      async () => traffic.rounds,
+      (rounds) => rounds >= until,
+      LIMIT_MS,
+    );
+  };
+  await phase();
+  const next = await service.another({}, { main });
+  const columns = await service.db.rows(sql`
+    select from information_schema.columns where column_name = 'next_count' and table_name = 'gifts'`);
+  expect(columns).toHaveLength(1);
+  // The version before, on a database that the next one has migrated, alone and beside it.
+  await phase();
+  traffic.servers.push(next);
+  await phase();
+  // Out of the balancer first, so that nothing is on its way to it when it stops.
+  traffic.servers.shift();
+  await phase();
+  expect(await old.end()).toBe(0);
+  await phase();
+  traffic.isOver = true;
+  await Promise.all(clients);
+  expect(traffic.problems).toEqual([]);
+  expect(service.errors()).toEqual([]);
+  const open = () =>
+    service.db.rows(
+      sql`select id, status from gift_redeems where id = any (${traffic.redeems}) and status <> 'SUCCESS'`,
+    );
+  expect(await eventually(open, (rows) => rows.length === 0, LIMIT_MS)).toEqual([]);
+  expect(await findBrokenInvariants(service.db)).toEqual([]);
+  await auditRelays(service.db, new Sandbox(next));
+});
+
+it('the version before does not start on that database any more, and says why', { timeout: LIMIT_MS }, async () => {
+  const again = startServer({ env: { DATABASE_URL: service.database.url } });
+  await expect(again).rejects.toThrow('made by a newer svc');
+});
