@@ -26,12 +26,14 @@ import {
   logRequests,
   readRequestId,
   setHeadersOfEarlyAnswer,
+  traceRequests,
 } from './http/request-hooks.ts';
 import { type RequestLog, writeRequestLog } from './http/request-log.ts';
 import type { Modules } from './modules.ts';
 import { registerLogos } from './organizations/branding.ts';
 import { registerPages, type ServedPages, sendNotFoundPage } from './pages.ts';
 import { registerReference } from './reference/page.ts';
+import type { Tracing } from './util/trace.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Tabs that a member leaves open, each as busy as a key. */
@@ -53,6 +55,7 @@ export interface AppDeps extends Pick<Modules, 'handlers' | 'gauges' | 'checks' 
   readonly publicUrl: string;
   /** Undefined where it is switched off. */
   readonly requestLog: RequestLog | undefined;
+  readonly tracing: Tracing | undefined;
   /** Undefined in a process that only runs jobs: it serves nothing but its health and metrics. */
   readonly pages: ServedPages | undefined;
 }
@@ -131,6 +134,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 function registerInterface(v1: FastifyInstance, deps: AppDeps, keyed: UnroutedDeps): void {
   const { db, publicUrl } = deps;
   writeRequestLog(v1, deps.requestLog);
+  traceRequests(v1, deps.tracing);
   v1.get('/openapi.json', async () => openApiDocument(`${publicUrl}/v1`));
   registerEndpoints(v1, {
     db,

@@ -3,11 +3,13 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { startWorkers } from './jobs/workers.ts';
 import type { Modules } from './modules.ts';
+import type { Tracing } from './util/trace.ts';
 
 export interface BackgroundDeps {
   readonly config: Config;
   readonly log: Logger;
   readonly db: Database;
+  readonly tracing: Tracing | undefined;
 }
 
 interface Background {
@@ -21,9 +23,12 @@ const DELIVERY_QUEUE_POOL_SIZE = 2;
 const DELIVERY_GRACE_MS = 2_000;
 
 /** Webhook receivers may be slow or hang, so deliveries take no worker and no connection from jobs that move money. */
-export async function startBackground({ config, log, db }: BackgroundDeps, modules: Modules): Promise<Background> {
+export async function startBackground(
+  { config, log, db, tracing }: BackgroundDeps,
+  modules: Modules,
+): Promise<Background> {
   const { url } = db;
-  const jobs = await startWorkers({ url, ...modules.jobs, concurrency: config.workerConcurrency, log });
+  const jobs = await startWorkers({ url, ...modules.jobs, concurrency: config.workerConcurrency, log, tracing });
   const pool = connect(url, { max: DELIVERY_POOL_SIZE, applicationName: 'svc webhooks' });
   const stopJobs = async () => {
     await jobs.stop();

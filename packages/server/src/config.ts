@@ -4,6 +4,8 @@ import {
   type Environment,
   environments,
   MAX_BULK_RECIPIENTS,
+  type Parsed,
+  parsed,
   parseTokenAmount,
   type UsdMicros,
   unparsed,
@@ -16,6 +18,7 @@ import type { MissLimits } from './gifts/code-lookup.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
 import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/provider.ts';
 import { type SponsorLimits, STRK_DECIMALS } from './relayer/budget.ts';
+import type { TraceSettings } from './util/trace.ts';
 
 export type { RelayerAccount };
 
@@ -96,6 +99,8 @@ export interface Config {
   readonly fulfilment: FulfilmentAccess | undefined;
   /** In place of the sandbox's provider. */
   readonly developmentFulfilment: FulfilmentAccess | undefined;
+  /** Undefined: nothing is traced. */
+  readonly tracing: TraceSettings | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -198,6 +203,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     unboundKeySetsUntil: read.day('UNBOUND_KEY_SETS_UNTIL'),
     fulfilment: readFulfilment(read, 'FULFILMENT'),
     developmentFulfilment: readFulfilment(read, 'DEV_FULFILMENT'),
+    tracing: readTracing(read),
     warnings: [],
   };
   if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined) {
@@ -304,6 +310,23 @@ function readFulfilment(read: VariableReader, prefix: 'FULFILMENT' | 'DEV_FULFIL
   const secret = read.parsed(`${prefix}_SECRET`, parseFulfilmentSecret);
   read.together([`${prefix}_URL`, `${prefix}_SECRET`]);
   return url !== undefined && secret !== undefined ? { url, secret } : undefined;
+}
+
+/** By the names that OpenTelemetry gives them. */
+function readTracing(read: VariableReader): TraceSettings | undefined {
+  const endpoint = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']);
+  const headers = read.parsed('OTEL_EXPORTER_OTLP_HEADERS', parseHeaders) ?? {};
+  const serviceName = read.text('OTEL_SERVICE_NAME') ?? 'svc';
+  const ratio = Number(read.matching('OTEL_TRACES_SAMPLER_ARG', /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/) ?? '1');
+  return endpoint === undefined ? undefined : { endpoint, headers, serviceName, ratio };
+}
+
+const HEADER = /^\s*(?<name>[\w-]{1,100})\s*=\s*(?<value>[\x21-\x7e]{1,4096})\s*$/;
+
+function parseHeaders(text: string): Parsed<Record<string, string>> {
+  const found = text.split(',').map((part) => HEADER.exec(part)?.groups);
+  if (found.some((each) => each === undefined)) return unparsed('must be name=value, separated by commas');
+  return parsed(Object.fromEntries(found.map((each) => [each?.name ?? '', each?.value ?? ''])));
 }
 
 /** No default sender: mail servers refuse senders of other domains. */

@@ -34,6 +34,7 @@ import { guardOfTenants, isLoopbackAddress } from './outbound/address-guard.ts';
 import { loadServedPages } from './pages.ts';
 import type { Fulfilment } from './purchases/provider.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
+import { Tracing } from './util/trace.ts';
 
 /** What exists in development only. It is handed in, so that nothing of the service depends on it. */
 export interface Sandbox {
@@ -87,6 +88,8 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
     const database = await openDatabase(config, sandbox?.migrations, log);
     steps.add(() => database.close());
     const { db } = database;
+    const tracing = config.tracing && (await Tracing.start(config.tracing));
+    steps.add(async () => tracing?.stop());
     const catalogue = await loadCatalogue(db, config.skuCatalogue);
     log.info({ skus: catalogue.count, changed: catalogue.changed }, 'SKU catalogue loaded');
     // A process that only runs jobs has no address to call, so it needs no keys.
@@ -166,6 +169,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       publicUrl: addresses.public,
       pages: await pages,
       requestLog,
+      tracing,
     });
     steps.add(() => app.close());
     // A process that only runs jobs takes no results; another one does.
@@ -180,7 +184,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
     // Requests in flight end before the application does.
     steps.add(() => listener.close());
     if (config.role !== 'api') {
-      const background = await startBackground({ config, log, db }, modules);
+      const background = await startBackground({ config, log, db, tracing }, modules);
       steps.add(() => background.stop());
     }
     steps.add(async () => {

@@ -59,7 +59,8 @@ export function registerEndpoints(app: FastifyInstance, deps: EndpointDeps): voi
       onRequest: (request, reply) => admit(deps, endpoint, request, reply),
       handler: (request, reply) => {
         const run = () => handle(deps, endpoint, handler ?? notImplemented, request, reply);
-        return request.caller ? runAs(request.caller.organizationId, run) : run();
+        const own = () => (request.caller ? runAs(request.caller.organizationId, run) : run());
+        return request.trace ? request.trace.within(own) : own();
       },
     });
   }

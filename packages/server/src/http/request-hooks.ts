@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TracedRequest, Tracing } from '../util/trace.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    trace?: TracedRequest | undefined;
+  }
+}
 
 export function addSecurityHeaders(app: FastifyInstance, publicUrl: string): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -93,6 +100,25 @@ export function logRequests(app: FastifyInstance, writeLine: (line: string) => v
       `{"level":30,"time":${Date.now()},"reqId":"${request.id}","method":"${request.method}","route":"${route}",` +
         `"status":${reply.statusCode},"ms":${ms}${callerFields},"msg":"request"}\n`,
     );
+    done();
+  });
+}
+
+/** A span for each request, within the caller's trace where it sends one. Without tracing there is no hook. */
+export function traceRequests(app: FastifyInstance, tracing: Tracing | undefined): void {
+  if (!tracing) return;
+  app.decorateRequest('trace', undefined);
+  app.addHook('onRequest', (request, _, done) => {
+    const { method, id, headers } = request;
+    const route = request.routeOptions.url ?? 'unknown';
+    const attributes = { 'http.request.method': method, 'http.route': route, 'svc.request.id': id };
+    const { traceparent } = headers;
+    const parent = typeof traceparent === 'string' ? traceparent : undefined;
+    request.trace = tracing.begin(`${method} ${route}`, attributes, parent);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    request.trace?.end(reply.statusCode);
     done();
   });
 }

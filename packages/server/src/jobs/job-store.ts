@@ -7,6 +7,7 @@ export interface TakenJob {
   readonly queue: string | null;
   readonly tenant: string | null;
   readonly payload: unknown;
+  readonly traceparent: string | null;
   readonly attempt: number;
   readonly maxAttempts: number;
 }
@@ -70,7 +71,7 @@ function tryToTakeJobs(
     update jobs set worker = ${worker}, attempt = attempt + 1, started_at = clock_timestamp()
       from chosen
      where jobs.id = chosen.id
-    returning jobs.id, task, jobs.queue, jobs.tenant, payload, attempt, max_attempts as "maxAttempts"`);
+    returning jobs.id, task, jobs.queue, jobs.tenant, payload, traceparent, attempt, max_attempts as "maxAttempts"`);
 }
 
 /** False when the job is no longer this worker's. */

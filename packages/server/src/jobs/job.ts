@@ -1,4 +1,5 @@
 import { type Db, sql } from '@svc/store';
+import { traceparent } from '../util/trace.ts';
 
 /** Runs at least once: a crash repeats it, so its handler must be idempotent. */
 export interface NewJob {
@@ -12,6 +13,8 @@ export interface NewJob {
   readonly queue?: string;
   /** The organisation that it is for. A process gives one tenant half of its workers at most. */
   readonly tenant?: string | undefined;
+  /** It serves many requests: its steps name the one that each is for. */
+  readonly isShared?: boolean;
 }
 
 export interface JobContext {
@@ -50,14 +53,16 @@ export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void
   // Always the same order, so that two transactions with the same keys do not deadlock.
   await tx.run(sql`
     with added as (
-      insert into jobs (task, payload, key, queue, tenant, run_at, max_attempts)
-      select task, coalesce(payload, 'null'), key, queue, tenant, coalesce(run_at, now()), max_attempts
+      insert into jobs (task, payload, key, queue, tenant, run_at, max_attempts, traceparent)
+      select task, coalesce(payload, 'null'), key, queue, tenant, coalesce(run_at, now()), max_attempts, traceparent
         from jsonb_to_recordset(${rows}::jsonb) as job (
-          task text, payload jsonb, key text, queue text, tenant text, run_at timestamptz, max_attempts integer)
+          task text, payload jsonb, key text, queue text, tenant text, run_at timestamptz, max_attempts integer,
+          traceparent text)
        order by task, key
       on conflict (task, key) where worker is null and failed_at is null
       do update set payload = excluded.payload, queue = excluded.queue, max_attempts = excluded.max_attempts,
                     tenant = coalesce(excluded.tenant, jobs.tenant),
+                    traceparent = coalesce(excluded.traceparent, jobs.traceparent),
                     run_at = least(jobs.run_at, excluded.run_at), attempt = 0
       returning run_at
     )
@@ -70,12 +75,14 @@ function withoutRepeatedKeys(jobs: readonly NewJob[]): NewJob[] {
   return [...kept.values()];
 }
 
-function toRow({ task, payload, key, queue, tenant, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: NewJob): object {
+function toRow(job: NewJob): object {
+  const { task, payload, key, queue, tenant, runAt, isShared = false, maxAttempts = DEFAULT_MAX_ATTEMPTS } = job;
   const length = JSON.stringify(payload)?.length ?? 0;
   if (length > MAX_PAYLOAD_CHARACTERS) {
     throw new Error(`The payload of a job ${task} is longer than ${MAX_PAYLOAD_CHARACTERS} characters.`);
   }
-  return { task, payload, key, queue, tenant, run_at: runAt, max_attempts: maxAttempts };
+  const trace = isShared ? undefined : traceparent();
+  return { task, payload, key, queue, tenant, run_at: runAt, max_attempts: maxAttempts, traceparent: trace };
 }
 
 /** Runs every so many seconds from midnight UTC, once over all processes, with the payload {}. */

@@ -1,5 +1,6 @@
 import { connect, type Database, runAs } from '@svc/store';
 import { errorText } from '../util/text.ts';
+import type { Tracing } from '../util/trace.ts';
 import { createWakeup, sleep, type Wakeup } from '../util/wakeup.ts';
 import { enqueueRecurring, type JobHandlers, type JobLog, type RecurringJob } from './job.ts';
 import { completeJob, failJob, releaseJobs, type TakenJob, takeJobs } from './job-store.ts';
@@ -25,6 +26,7 @@ export interface WorkersOptions {
   readonly poolSize?: number;
   readonly graceMs?: number;
   readonly timing?: Timing;
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Workers {
@@ -33,7 +35,7 @@ export interface Workers {
 }
 
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
-  const { url, handlers, log, graceMs = DEFAULT_GRACE_MS, timing = DEFAULT_TIMING } = options;
+  const { url, handlers, log, graceMs = DEFAULT_GRACE_MS, timing = DEFAULT_TIMING, tracing } = options;
   const wakeup = createWakeup();
   const onLost = () => {
     log.error({ worker }, 'worker lock lost, interrupting its jobs');
@@ -45,7 +47,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     max: options.poolSize ?? POOL_SIZE,
     applicationName: WORKERS_APPLICATION,
   });
-  const runner = createRunner({ db, worker, handlers, log, onFree: wakeup.notify });
+  const runner = createRunner({ db, worker, handlers, log, tracing, onFree: wakeup.notify });
   const stopping = new AbortController();
   const working = work({ ...options, timing, db, presence, runner, wakeup, stopping: stopping.signal });
 
@@ -124,6 +126,7 @@ interface RunnerOptions {
   readonly worker: number;
   readonly handlers: JobHandlers;
   readonly log: JobLog;
+  readonly tracing?: Tracing | undefined;
   onFree(): void;
 }
 
@@ -135,13 +138,13 @@ export interface Runner {
   drain(ms: number): Promise<boolean>;
 }
 
-export function createRunner({ db, worker, handlers, log, onFree }: RunnerOptions): Runner {
+export function createRunner({ db, worker, handlers, log, tracing, onFree }: RunnerOptions): Runner {
   const running = new Map<TakenJob, { ended: Promise<void>; interruption: AbortController }>();
   const abandoned = new AbortController();
 
   const run = async (job: TakenJob, signal: AbortSignal) => {
     const about = { task: job.task, jobId: String(job.id), attempt: job.attempt };
-    const failure = await attempt(handlers, job, signal);
+    const failure = await attempt(handlers, job, signal, tracing);
     if (failure && abandoned.signal.aborted) return;
     if (failure) log.warn({ ...about, err: failure.error }, 'job failed');
     const write = () => (failure ? failJob(db, worker, job, errorText(failure.error)) : completeJob(db, worker, job));
@@ -184,13 +187,15 @@ async function attempt(
   handlers: JobHandlers,
   job: TakenJob,
   signal: AbortSignal,
+  tracing: Tracing | undefined,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
     const handler = handlers[job.task];
     if (!handler) throw new Error(`There is no handler for ${job.task}.`);
     const { attempt, maxAttempts } = job;
     const run = () => handler(job.payload as never, { attempt, maxAttempts, jobId: String(job.id), signal });
-    await (job.tenant === null ? run() : runAs(job.tenant, run));
+    const own = () => (job.tenant === null ? run() : runAs(job.tenant, run));
+    await (tracing ? tracing.runJob(job.task, job.traceparent, own) : own());
     return undefined;
   } catch (error) {
     return { error };

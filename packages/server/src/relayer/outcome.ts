@@ -5,7 +5,7 @@ import type { Block, Receipt } from '../chains/starknet/chain.ts';
 import { storableText } from '../util/text.ts';
 import { correctBudget } from './budget.ts';
 import { executesForOthers, isOpen, type Relay, type RelayKind } from './relay.ts';
-import { changeState, lockState } from './relay-store.ts';
+import { changeState, lockState, traceRelay } from './relay-store.ts';
 
 export interface RelayOutcome {
   readonly relayId: string;
@@ -45,7 +45,8 @@ export function recordOutcome(
   included: Included | undefined,
   own: Included | null | undefined = included,
 ): Promise<boolean> {
-  return db.tx((tx) => storeOutcome(tx, outcomes, relay, included, own));
+  const step = { name: 'relay receipt', hash: included?.receipt.transactionHash, sinceStored: true };
+  return traceRelay(db, relay.id, step, () => db.tx((tx) => storeOutcome(tx, outcomes, relay, included, own)));
 }
 
 export async function storeOutcome(

@@ -10,6 +10,7 @@ import {
 } from '../chains/starknet/chain.ts';
 import { enqueueMany, type NewJob } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
+import { isTraced, traced, traceparent } from '../util/trace.ts';
 import { nextStates, type Relay, type Relayed, type RelayState, type SponsoredUser } from './relay.ts';
 
 interface Row {
@@ -111,10 +112,10 @@ export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | und
   const row = await tx.one<{ id: string }>(sql`
     with relay as (
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
-        hash, ${budgetColumns})
+        hash, traceparent, ${budgetColumns})
       values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
         ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
-        ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)},
+        ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)}, ${traceparent() ?? null},
         ${budgetValues(relay.user, relay.budget)})
       on conflict do nothing
       returning id, chain_id, hash
@@ -184,6 +185,23 @@ export async function readAttempts(reads: Reads, relayId: string): Promise<Store
   }));
 }
 
+/** A step of the trace of the request that the relay is for. */
+export async function traceRelay<T>(
+  db: Db,
+  id: string,
+  step: { readonly name: string; readonly hash: bigint | undefined; readonly sinceStored?: boolean },
+  run: () => Promise<T>,
+): Promise<T> {
+  if (!isTraced()) return run();
+  const row = await db.one<{ kind: string; parent: string | null; stored: Date }>(sql`
+    select kind, traceparent as parent, created_at as stored from relays where id = ${id}`);
+  if (!row?.parent) return run();
+  const hash = step.hash === undefined ? {} : { 'svc.transaction.hash': toHex(step.hash) };
+  const attributes = { 'svc.relay.id': id, 'svc.relay.kind': row.kind, ...hash };
+  const { parent, stored } = row;
+  return traced(step.name, { parent, attributes, ...(step.sinceStored && { startedAt: stored }) }, run);
+}
+
 /** Repeating is safe: the same bytes have the same hash. */
 export async function sendAttempt(
   db: Db,
@@ -191,7 +209,8 @@ export async function sendAttempt(
   relayId: string,
   signed: SignedInvoke,
 ): Promise<SendOutcome> {
-  const outcome = await chain.send(signed);
+  const step = { name: 'relay send', hash: signed.hash };
+  const outcome = await traceRelay(db, relayId, step, () => chain.send(signed));
   if (outcome.outcome === 'sent') {
     await db.run(sql`
       with taken as (
@@ -320,7 +339,7 @@ export interface RelayWorkerPayload {
 export function relayWorkerJob(environment: Environment, chainId: bigint, account: string, runAt?: Date): NewJob {
   const payload: RelayWorkerPayload = { account };
   const queue = `relayer ${toHex(chainId)} ${account}`;
-  return { task: relayWorkerTask(environment), payload, key: account, queue, ...(runAt && { runAt }) };
+  return { task: relayWorkerTask(environment), payload, key: account, queue, isShared: true, ...(runAt && { runAt }) };
 }
 
 /** Per environment: a process runs only jobs of networks it has. */

@@ -23,6 +23,7 @@ import {
 } from '../execution-proof.ts';
 import { type OutcomeHandlers, recordOutcome } from '../outcome.ts';
 import { isOpen, type RelayState } from '../relay.ts';
+import { traceRelay } from '../relay-store.ts';
 import { type Answer, type PaymasterClient, provesNothingSent } from './client.ts';
 import { countSend, type FollowedRelay, openRelays, type PaymasterRelay, readRelay, setHash } from './store.ts';
 
@@ -90,7 +91,8 @@ export async function send(deps: PaymasterDeps, relay: PaymasterRelay): Promise<
   if (!(await countSend(deps.db, relay.id))) {
     return { outcome: 'failed', unclear: false, reason: 'the relay has ended already' };
   }
-  const answer = await deps.paymaster.execute(relay.content.request);
+  const step = { name: 'relay send', hash: undefined };
+  const answer = await traceRelay(deps.db, relay.id, step, () => deps.paymaster.execute(relay.content.request));
   if (answer.outcome === 'answered') {
     await setTransaction(deps, relay, answer.value, ['STORED', 'SENT']);
     return answer;

@@ -2,6 +2,7 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import { padAddress } from '../../chains/starknet/chain.ts';
+import { traceparent } from '../../util/trace.ts';
 import type { RelayKind, RelayState, SponsoredUser } from '../relay.ts';
 import { type BudgetShare, budgetColumns, budgetValues } from '../relay-store.ts';
 import type { ExecuteRequest } from './client.ts';
@@ -63,9 +64,11 @@ export interface NewRelay {
 export async function insertPaymasterRelay(tx: Db, relay: NewRelay): Promise<boolean> {
   const content: PaymasterContent = { request: relay.request, fromBlock: relay.fromBlock, sends: 0 };
   const added = await tx.run(sql`
-    insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content, ${budgetColumns})
+    insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, content, traceparent,
+      ${budgetColumns})
     values (${relay.id}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
             ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${JSON.stringify(content)}::jsonb,
+            ${traceparent() ?? null},
             ${budgetValues(relay.user, relay.budget)})
     on conflict (chain_id, purpose) do nothing`);
   return added === 1;
