@@ -8,6 +8,8 @@ process.env.NODE_COMPILE_CACHE ??= path.join(tmpdir(), 'svc-test-compile-cache')
 const database = 'packages/store/src/testing/global-setup.ts';
 const pages = 'packages/web/build/testing/global-setup.ts';
 const sharedService = 'tests/support/shared-service.ts';
+/** The library's stretching in WebAssembly is what `unit` and `browser` run. */
+const stretching = path.resolve(import.meta.dirname, 'packages/sdk/testing/stretching.ts');
 /** Statement names of `sql` are process-wide: these two files count them. */
 const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];
 const databaseTests = 'packages/**/*.db.test.ts';
@@ -54,6 +56,7 @@ export default defineConfig({
       { extends: true, test: { name: 'db-isolated', include: needIsolation, globalSetup: [database] } },
       {
         extends: true,
+        resolve: { alias: { 'hash-wasm': stretching } },
         test: {
           name: 'service',
           include: ['tests/**/*.test.ts'],
