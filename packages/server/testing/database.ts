@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '@svc/protocol';
 import { sandbox } from '@svc/sandbox';
 import { type Database, type Db, grantOwnService, sql } from '@svc/store';
@@ -51,22 +52,25 @@ export function everythingOf(db: Db, { organizationId }: LedgerOwner): Promise<u
     order by 1`);
 }
 
-// A statement blocks within milliseconds; this many polls take seconds.
-const MAX_POLLS = 5_000;
-
 /** Starts `later` while the transaction of `first` is open and ends that transaction once `later` waits for it. */
 export async function whileOpen<T>(db: Db, first: (tx: Db) => Promise<unknown>, later: () => Promise<T>): Promise<T> {
   const { started } = await db.tx(async (tx) => {
     await first(tx);
     const started = later();
-    started.catch(() => {});
-    for (let i = 0; i < MAX_POLLS && !(await isBlocked(tx)); i++);
+    let isOver = false;
+    void started.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
+    while (!isOver && !(await isBlocked(tx))) await setTimeout(2);
     return { started };
   });
   return started;
 }
 
 async function isBlocked(db: Db): Promise<boolean> {
+  // Within a transaction, connections opened since the first look are not listed otherwise.
+  await db.run(sql`select pg_stat_clear_snapshot()`);
   const row = await db.one(sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);
   return row !== undefined;
