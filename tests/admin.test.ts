@@ -3,21 +3,21 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from './support/client.ts';
-import { processEnv, type RunningServer, startServer } from './support/server.ts';
+import { admin as onItsDatabase } from './support/operator.ts';
+import { processEnv, type ServerAddress } from './support/server.ts';
+import { type AnyService, TestService } from './support/service.ts';
 
 const run = promisify(execFile);
 const ADMIN = path.resolve(import.meta.dirname, '../packages/server/src/admin.ts');
-let server: RunningServer;
+let service: AnyService;
+let server: ServerAddress;
 beforeAll(async () => {
-  server = await startServer();
+  service = await TestService.shared();
+  server = service.server;
 });
-afterAll(() => server.stop());
+afterAll(() => service.stop());
 
-async function admin<T>(...args: string[]): Promise<T> {
-  const env = { ...processEnv(), SVC_DATA_DIR: server.dataDir };
-  const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
-  return JSON.parse(stdout) as T;
-}
+const admin = <T>(...words: string[]) => onItsDatabase<T>(service, ...words);
 
 describe("the operator's commands", () => {
   it('make an organisation whose keys work at once on the running service, until they are revoked', async () => {
@@ -81,7 +81,11 @@ describe("the operator's commands", () => {
   });
 
   it('explain themselves when they are not understood', async () => {
-    await expect(admin('organisations')).rejects.toThrow(/There is no such command[\s\S]*npm run admin/);
+    const env = { ...processEnv(), DATABASE_URL: service.database.url };
+    const started = (...words: string[]) => run(process.execPath, [ADMIN, ...words], { env });
+    await expect(started('organisations')).rejects.toThrow(/There is no such command[\s\S]*npm run admin/);
+    expect(JSON.parse((await started('purchases', 'stuck')).stdout)).toEqual(expect.any(Array));
+    await expect(admin('organisations')).rejects.toThrow(/There is no such command/);
     await expect(admin('keys', 'create', 'org_none', 'production')).rejects.toThrow(/No organisation has this id/);
   });
 });

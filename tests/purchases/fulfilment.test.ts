@@ -1,19 +1,14 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Received, status } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { admin } from '../support/operator.ts';
 import { PurchaseFixture, references } from '../support/purchases.ts';
-import { processEnv } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { WebhookFixture } from '../support/webhooks.ts';
 
-const run = promisify(execFile);
-const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
 const NOTIFIED = 'ventas@shop.example';
 const WAIT_LIMIT_MS = 60_000;
 /** Each command of the operator is a process. */
@@ -46,16 +41,6 @@ async function eventTypesOf(received: readonly Received[], id: string, count: nu
 }
 
 const byType = (one: Told, other: Told) => one.type.localeCompare(other.type);
-
-async function admin<T>(...args: string[]): Promise<T> {
-  const env = {
-    ...processEnv(),
-    DATABASE_URL: service.database.url,
-    SVC_DATA_DIR: service.server.dataDir,
-  };
-  const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
-  return JSON.parse(stdout) as T;
-}
 
 describe('a purchase', () => {
   it('that is paid for is delivered, and its app hears of it by webhook and mail', async () => {
@@ -126,15 +111,17 @@ describe('a purchase whose provider cannot be reached', () => {
       expect(metrics).toMatch(/svc_refunds_open\{environment="development",status="DUE"\} \d/);
 
       await service.database.db.run(sql`update sku_purchases set paid_at = now() - interval '1 hour' where id = ${id}`);
-      expect(await admin('purchases', 'stuck')).toMatchObject([{ id, status: 'PROCESSING', sku_reference: reference }]);
-      expect(await admin('purchases', 'complete', id, 'F-77')).toEqual({ purchase: id, status: 'SUCCESS' });
-      expect(await admin('purchases', 'fail', other, 'The provider is gone.')).toEqual({
+      expect(await admin(service, 'purchases', 'stuck')).toMatchObject([
+        { id, status: 'PROCESSING', sku_reference: reference },
+      ]);
+      expect(await admin(service, 'purchases', 'complete', id, 'F-77')).toEqual({ purchase: id, status: 'SUCCESS' });
+      expect(await admin(service, 'purchases', 'fail', other, 'The provider is gone.')).toEqual({
         purchase: other,
         status: 'FAILED',
       });
-      await expect(admin('purchases', 'fail', id, 'too late')).rejects.toThrow(/is SUCCESS/);
-      await expect(admin('purchases', 'complete', id)).rejects.toThrow(/needs a file number/);
-      await expect(admin('purchases', 'cancel', id)).rejects.toThrow(/only one that is PENDING/);
+      await expect(admin(service, 'purchases', 'fail', id, 'too late')).rejects.toThrow(/is SUCCESS/);
+      await expect(admin(service, 'purchases', 'complete', id)).rejects.toThrow(/needs a file number/);
+      await expect(admin(service, 'purchases', 'cancel', id)).rejects.toThrow(/only one that is PENDING/);
       expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', skuFileNumber: 'F-77' });
       expect(await fixture.read(other)).toMatchObject({
         status: 'FAILED',

@@ -9,20 +9,23 @@ import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator
 import { oldFormat } from '../../packages/sdk/testing/keys.ts';
 import { App, Owner } from '../support/app.ts';
 import { userToken } from '../support/client.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
+import type { ServerAddress } from '../support/server.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-let server: RunningServer;
+let service: AnyService;
+let server: ServerAddress;
 let client: Client;
 /** As in a browser: with the user's token, without the secret key. */
 let asUser: (externalUserId: string) => Promise<Client>;
 
 beforeAll(async () => {
-  server = await startServer();
+  service = await TestService.shared();
+  ({ server } = service);
   const { baseUrl, publicKey, secretKey } = server.credentials;
   client = createClient({ baseUrl, publicKey, secretKey });
   asUser = async (user) => createClient({ baseUrl, publicKey, bearerToken: await userToken(server, user) });
 });
-afterAll(() => server.stop());
+afterAll(() => service.stop());
 
 const NO_PASSKEY = { authMethod: 'PIN', credentialId: null, prfSupported: null, deviceType: null };
 

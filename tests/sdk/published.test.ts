@@ -2,20 +2,20 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importsOf } from '../../packages/sdk/build/manifest.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 import { type Consumer, newConsumer } from './support/consumer.ts';
 
 const protocol = path.resolve(import.meta.dirname, '../../packages/protocol/src/index.ts');
 /** Two bundles and two compiler runs on a busy machine. */
 const BUILD_LIMIT_MS = 120_000;
 
-let server: RunningServer;
+let service: AnyService;
 let consumer: Consumer;
 
 beforeAll(async () => {
-  [server, consumer] = await Promise.all([startServer(), newConsumer()]);
+  [service, consumer] = await Promise.all([TestService.shared(), newConsumer()]);
 }, BUILD_LIMIT_MS);
-afterAll(() => Promise.all([server?.stop(), consumer?.remove()]));
+afterAll(() => Promise.all([service?.stop(), consumer?.remove()]));
 
 const tenLines = `
 import { createSvc } from '@svc/sdk';
@@ -60,7 +60,7 @@ describe('the published package', () => {
   it('type-checks and runs in a project that has installed nothing else', async () => {
     await consumer.write('ten-lines.ts', tenLines);
     expect(await consumer.typeCheck('ten-lines.ts')).toBe('');
-    const { baseUrl, publicKey, secretKey } = server.credentials;
+    const { baseUrl, publicKey, secretKey } = service.server.credentials;
     const printed = await consumer.run('ten-lines.ts', {
       BASE_URL: baseUrl,
       PUBLIC_KEY: publicKey,

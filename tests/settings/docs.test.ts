@@ -1,19 +1,17 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { processEnv, type RunningServer, startServer } from '../support/server.ts';
+import type { Keys } from '../support/app.ts';
+import { admin } from '../support/operator.ts';
+import { type AnyService, TestService } from '../support/service.ts';
 
-const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-const ADMIN = path.join(root, 'packages/server/src/admin.ts');
-let server: RunningServer;
+let service: AnyService;
 
 beforeAll(async () => {
-  server = await startServer();
+  service = await TestService.shared();
 });
-afterAll(() => server.stop());
+afterAll(() => service.stop());
 
 describe('the guide to settings', () => {
   it('links only to files that exist', async () => {
@@ -25,25 +23,19 @@ describe('the guide to settings', () => {
 });
 
 describe("the operator's commands", () => {
-  const admin = async (...args: string[]) => {
-    const env = { ...processEnv(), SVC_DATA_DIR: server.dataDir };
-    const { stdout } = await run(process.execPath, [ADMIN, ...args], { env });
-    return JSON.parse(stdout);
-  };
-
   it('are judged by the same rules, and stand in the same log', async () => {
-    const { id } = await admin('organizations', 'create', 'Tienda Verde');
-    const keys = await admin('keys', 'create', id, 'development');
-    const set = (change: string) => admin('settings', 'set', id, 'development', change);
+    const { id } = await admin<{ id: string }>(service, 'organizations', 'create', 'Tienda Verde');
+    const keys = await admin<Keys>(service, 'keys', 'create', id, 'development');
+    const set = (change: string) => admin(service, 'settings', 'set', id, 'development', change);
     await expect(set('notificationEmail=nobody')).rejects.toThrow(/notificationEmail must match format "email"/);
     const keySet = 'jwksUrl=http://127.0.0.1:4000';
-    await expect(admin('settings', 'set', id, 'production', keySet)).rejects.toThrow(
+    await expect(admin(service, 'settings', 'set', id, 'production', keySet)).rejects.toThrow(
       /jwksUrl must lead to a public address/,
     );
     await set('jwtIssuer=https://id.example');
     const headers = { 'x-api-key': keys.publicKey, authorization: `Bearer ${keys.secretKey}` };
     const ask = async (place: string) =>
-      (await fetch(`${server.credentials.baseUrl}/organization/${place}`, { headers })).json();
+      (await fetch(`${service.server.credentials.baseUrl}/organization/${place}`, { headers })).json();
     expect(await ask('settings')).toMatchObject({ jwtIssuer: 'https://id.example', notificationEmail: null });
     const log = (await ask('audit-log')) as { data: { actor: string; action: string }[] };
     expect(log.data.map(({ actor, action }) => `${actor} ${action}`)).toEqual([

@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { type CreatedGift, field } from './app.ts';
 import { type Reply, send } from './client.ts';
 import { eventually } from './eventually.ts';
+import { admin } from './operator.ts';
 import type { Sandbox } from './sandbox.ts';
-import { processEnv, type ServerAddress } from './server.ts';
+import type { ServerAddress } from './server.ts';
 import type { AnyService } from './service.ts';
 import { USDC } from './starknet-client.ts';
 
@@ -37,8 +35,6 @@ export function claimAt(server: ServerAddress, { code, chain, walletAddress, key
   });
 }
 
-const run = promisify(execFile);
-const ADMIN = path.resolve(import.meta.dirname, '../../packages/server/src/admin.ts');
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const KEY_BYTES = 32;
 /** The bridge is polled every two seconds at first; renewals come after 5 and 30; the machine may be busy. */
@@ -130,9 +126,7 @@ export class GiftFixture {
   }
 
   async resume(redeemId: string): Promise<Record<string, unknown>> {
-    const env = { ...processEnv(), DATABASE_URL: this.service.database.url };
-    const { stdout } = await run(process.execPath, [ADMIN, 'resume-redeem', redeemId], { env });
-    return JSON.parse(stdout) as Record<string, unknown>;
+    return admin(this.service, 'resume-redeem', redeemId);
   }
 
   async managerBalance(): Promise<bigint> {

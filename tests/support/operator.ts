@@ -5,6 +5,12 @@ import { settle } from '../../packages/server/src/ledger/ledger.ts';
 import { newId } from '../../packages/server/src/util/ids.ts';
 import type { AnyService } from './service.ts';
 
+/** `npm run admin` on the service's database, without a process of its own. */
+export async function admin<T>(service: AnyService, ...words: string[]): Promise<T> {
+  const { administer } = await import('../../packages/server/src/admin.ts');
+  return JSON.parse(await administer(words, { DATABASE_URL: service.database.url })) as T;
+}
+
 const newHash = () => `0x${randomBytes(31).toString('hex').replace(/^0+/, '')}`;
 
 /** Paid in production, where no provider is configured: nothing ends it by itself. */

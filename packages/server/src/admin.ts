@@ -213,15 +213,16 @@ function findCommand([group = '', verb = '', ...args]: string[]): { command: Com
   throw new UsageError('There is no such command.');
 }
 
-async function main(words: string[]): Promise<void> {
+/** What a command prints, in the same process. */
+export async function administer(words: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const { command, args } = findCommand(words);
-  const config = readConfig(process.env);
+  const config = readConfig(env);
   const open = await openStoreBesideService(config);
   try {
     const url = await prepare(config, open, [serverMigrations]);
     const db = connect(url, { max: 1, applicationName: 'svc admin' });
     try {
-      process.stdout.write(`${JSON.stringify(await command(db, args, config), null, 2)}\n`);
+      return `${JSON.stringify(await command(db, args, config), null, 2)}\n`;
     } finally {
       await db.close();
     }
@@ -230,8 +231,14 @@ async function main(words: string[]): Promise<void> {
   }
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(error instanceof UsageError ? `${message}\n\n${USAGE}` : `${message}\n`);
-  process.exitCode = 1;
-});
+async function main(): Promise<void> {
+  try {
+    process.stdout.write(await administer(process.argv.slice(2), process.env));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(error instanceof UsageError ? `${message}\n\n${USAGE}` : `${message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv[1] === import.meta.filename) await main();
