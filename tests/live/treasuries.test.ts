@@ -55,5 +55,7 @@ describe.each(blockModes)('with %s', (_, blocks) => {
     bodyOf(await signAs(live.app, treasury, small, signers[1]), 200);
     expect(await executed(small)).toMatchObject({ state: 'EXECUTED' });
     expect(await live.app.balance(recipient, 'USDC')).toBe(1_000_000n);
+    const large = await propose(live.app, treasury, { transfers: [{ token: 'USDC', recipient, amount: '1.01' }] });
+    expect(bodyOf(await signAs(live.app, treasury, large, signers[1]), 200)).toMatchObject({ state: 'PENDING' });
   });
 });
