@@ -1,9 +1,9 @@
 import { getStarkKey, sign as signDeterministically } from '@scure/starknet';
 import { multiply } from './curve/comb.ts';
-import { BETA, GENERATOR, ORDER, sumOf } from './curve/curve.ts';
+import { BETA, ORDER, sumOf } from './curve/curve.ts';
+import { generator } from './curve/fixed-base.ts';
 import { invert } from './curve/modular.ts';
 import { publicKeyFrom } from './curve/public-key.ts';
-import { buildWindows, select, type Windows } from './curve/windows.ts';
 import { isFelt, PRIME as P, toHex } from './felt.ts';
 import { memoize } from './memoize.ts';
 
@@ -16,10 +16,6 @@ interface Fraction {
   readonly over: bigint;
   readonly under: bigint;
 }
-
-const SCALAR_BITS = 252;
-/** Built on first use: about 8,000 multiples of the generator. */
-let generator: Windows | undefined;
 
 export function starkKey(privateKey: bigint): bigint {
   return BigInt(getStarkKey(toHex(privateKey)));
@@ -58,10 +54,9 @@ function isValid({ hash, publicKey, r, s }: SignatureCheck): boolean {
   return isSumOrDifference(r, fromHash, fromKey);
 }
 
-/** The rows' multiples grow and stay below the order, so no point is ± the sum before it. Zero has no x. */
+/** Zero has no x. */
 function generatorMultiple(scalar: bigint): Fraction | undefined {
-  generator ??= buildWindows(GENERATOR, SCALAR_BITS);
-  const total = sumOf(select(generator, scalar));
+  const total = sumOf(generator.select(scalar));
   return total && { over: total.x, under: total.zz };
 }
 

@@ -5,6 +5,7 @@ import { PRIME } from '../felt.ts';
 import { buildComb, multiply } from './comb.ts';
 import { add, BETA, double, fromAffine, GENERATOR, ORDER, type Point, sumOf, toAffine } from './curve.ts';
 import { invert, invertAll } from './modular.ts';
+import { coordinates, isPoint, negate, sumOfMultiples } from './multiples.ts';
 import { publicKeyFrom } from './public-key.ts';
 import { buildWindows, select } from './windows.ts';
 
@@ -64,6 +65,37 @@ describe('the curve', () => {
       }),
       { numRuns: 20 },
     );
+  });
+});
+
+describe('a sum of multiples', () => {
+  const anyScalar = fc.oneof(fc.constantFrom(0n, 1n, -1n, ORDER, ORDER - 1n, 2n ** 128n), fc.bigInt(-ORDER, ORDER));
+  const terms = fc.array(fc.tuple(anyScalar, fc.bigInt(1n, 3n)), { minLength: 1, maxLength: 4 });
+
+  it('is that of @scure/starknet, with equal and opposite points and with zero', () => {
+    fc.assert(
+      fc.property(terms, (list) => {
+        const sum = sumOfMultiples(list.map(([factor, secret]) => ({ scalar: factor, point: expected(secret) })));
+        const total = list.reduce((all, [factor, secret]) => all + factor * secret, 0n) % ORDER;
+        if (total === 0n) expect(sum).toBeUndefined();
+        else expect(coordinates([sum])).toEqual([expected((total + ORDER) % ORDER)]);
+      }),
+      { numRuns: 40 },
+    );
+    const point = expected(5n);
+    expect(
+      sumOfMultiples([
+        { scalar: 3n, point },
+        { scalar: 3n, point: negate(point) },
+      ]),
+    ).toBeUndefined();
+    expect(sumOfMultiples([])).toBeUndefined();
+  });
+
+  it('takes points of the curve alone', () => {
+    expect(isPoint(GENERATOR)).toBe(true);
+    expect([{ x: 0n, y: 0n }, { x: 1n, y: 1n }, negate(GENERATOR)].some(isPoint)).toBe(false);
+    expect(isPoint({ x: GENERATOR.x + PRIME, y: GENERATOR.y })).toBe(false);
   });
 });
 
