@@ -49,14 +49,14 @@ export interface TransferProof {
   readonly range2: Range;
 }
 
-function transferPrefix(context: ProofContext, statement: Omit<Transfer, 'proof'>): bigint {
+export function transferPrefix(context: ProofContext, statement: Omit<Transfer, 'proof'>): bigint {
   const { from, to, transferBalance, transferBalanceSelf, auxiliarCipher, auxiliarCipher2 } = statement;
   const ciphers = feltsOf(context.balance, transferBalanceSelf, transferBalance, auxiliarCipher, auxiliarCipher2);
   return prefixOf(context, 'transfer', [...felts([from, to]), context.nonce, ...ciphers]);
 }
 
 /** In the order of the challenge. */
-function commitmentsOf(proof: Omit<TransferProof, 'range' | 'range2' | `s_${string}`>): Affine[] {
+export function commitmentsOf(proof: Omit<TransferProof, 'range' | 'range2' | `s_${string}`>): Affine[] {
   const { A_x, A_r, A_r2, A_b, A_b2, A_v, A_v2, A_bar } = proof;
   return [A_x, A_r, A_r2, A_b, A_b2, A_v, A_v2, A_bar];
 }

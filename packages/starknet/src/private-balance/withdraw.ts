@@ -38,7 +38,10 @@ export interface WithdrawProof {
   readonly range: Range;
 }
 
-function withdrawPrefix(context: ProofContext, { from, to, amount, auxiliarCipher }: Omit<Withdraw, 'proof'>): bigint {
+export function withdrawPrefix(
+  context: ProofContext,
+  { from, to, amount, auxiliarCipher }: Omit<Withdraw, 'proof'>,
+): bigint {
   const { nonce, balance } = context;
   return prefixOf(context, 'withdraw', [...felts([from]), nonce, amount, to, ...feltsOf(balance, auxiliarCipher)]);
 }
