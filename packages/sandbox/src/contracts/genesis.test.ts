@@ -6,6 +6,7 @@ import { MESSAGE_TRANSMITTER_ADDRESS, TOKEN_MESSENGER_ADDRESS } from './cctp.ts'
 import { Reader, u256 } from './codec.ts';
 import { contractOf, genesis } from './genesis.ts';
 import { predeployed } from './predeployed.ts';
+import { TONGO_ADDRESS } from './tongo.ts';
 
 const { sequencer, relayers, manager, faucet } = predeployed;
 const accounts = [sequencer, ...relayers, manager, faucet];
@@ -17,9 +18,9 @@ describe('the first block', () => {
 
   it('holds contracts that the sandbox can run, at different addresses', () => {
     const { classHashes } = genesis();
-    expect(classHashes.size).toBe(accounts.length + starknetTokens.length + 4);
+    expect(classHashes.size).toBe(accounts.length + starknetTokens.length + 5);
     for (const classHash of classHashes.values()) expect(contractOf(classHash)).toBeDefined();
-    for (const address of [UDC_ADDRESS, TOKEN_MESSENGER_ADDRESS, MESSAGE_TRANSMITTER_ADDRESS]) {
+    for (const address of [UDC_ADDRESS, TOKEN_MESSENGER_ADDRESS, MESSAGE_TRANSMITTER_ADDRESS, TONGO_ADDRESS]) {
       expect(classHashes.has(address)).toBe(true);
     }
   });

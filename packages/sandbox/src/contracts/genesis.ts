@@ -23,6 +23,7 @@ import {
   uncompiledSvcAccount,
   unrepairedSvcAccount,
 } from './svc-account.ts';
+import { TONGO_ADDRESS, tongo, tongoStorage } from './tongo.ts';
 import { treasury } from './treasury.ts';
 import { universalDeployer } from './universal-deployer.ts';
 
@@ -31,6 +32,8 @@ const SOLANA_TOKEN_MESSENGER = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
 const STARTING_STRK = 1_000_000n;
 const STARTING_USDC = 100_000_000n;
 const BURN_LIMIT = 10_000_000n;
+/** An account of the private pool holds at most 4,294 USDC. */
+const POOL_BITS = 32n;
 
 class Draft {
   readonly diff: StateDiff = { storage: new Map(), nonces: new Map(), classHashes: new Map(), declared: new Set() };
@@ -83,6 +86,14 @@ function deployBridge(draft: Draft): void {
   draft.deploy(MESSAGE_TRANSMITTER_ADDRESS, messageTransmitter.classHash);
 }
 
+function deployPrivatePool(draft: Draft): void {
+  draft.deploy(TONGO_ADDRESS, tongo.classHash);
+  draft.put(TONGO_ADDRESS, tongoStorage.owner.key, [predeployed.faucet.address]);
+  draft.put(TONGO_ADDRESS, tongoStorage.erc20.key, [starknetToken('USDC').address]);
+  draft.put(TONGO_ADDRESS, tongoStorage.rate.key, u256.write(1n));
+  draft.put(TONGO_ADDRESS, tongoStorage.bitSize.key, [POOL_BITS]);
+}
+
 function parsedOrThrow(value: Parsed<SolanaAddress>): SolanaAddress {
   if (!value.ok) throw new Error('The Solana token messenger is no address.');
   return value.value;
@@ -104,6 +115,7 @@ export function genesis(): StateDiff {
   draft.deploy(UDC_ADDRESS, universalDeployer.classHash);
   draft.deploy(LEGACY_UDC_ADDRESS, universalDeployer.classHash);
   deployBridge(draft);
+  deployPrivatePool(draft);
   return draft.diff;
 }
 
@@ -120,6 +132,7 @@ export const contracts: readonly Contract[] = [
   treasury,
   tokenMessenger,
   messageTransmitter,
+  tongo,
 ];
 
 const byClassHash = new Map(contracts.map((contract) => [contract.classHash, contract]));

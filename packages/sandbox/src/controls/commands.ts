@@ -1,10 +1,21 @@
-import { chainIds, encodeCalls, invokeHash, selector, sign, TRANSACTION_VERSION, toHex } from '@svc/starknet';
+import {
+  type Call,
+  chainIds,
+  encodeCalls,
+  invokeHash,
+  selector,
+  sign,
+  TRANSACTION_VERSION,
+  toHex,
+} from '@svc/starknet';
 import { type Draft, include } from '../chain/draft.ts';
 import { addFault, clearFaults, listFaults, type NewFault } from '../chain/faults.ts';
 import { type Head, readHead } from '../chain/head.ts';
 import { reorganise } from '../chain/reorganise.ts';
 import { mine, setBlockTime, setTimeOffset } from '../chain/writer.ts';
 import { predeployed } from '../contracts/predeployed.ts';
+import { TONGO_ADDRESS } from '../contracts/tongo.ts';
+import { type PoolTerms, poolTerms } from '../contracts/tongo-terms.ts';
 import { gasPrices } from '../execution/fees.ts';
 import type { InvokeTransaction } from '../execution/types.ts';
 import type { NodeDeps } from '../rpc/context.ts';
@@ -17,6 +28,7 @@ export type Command =
   | { readonly do: 'set-block-time'; readonly seconds: number; readonly l1AfterBlocks?: number }
   | { readonly do: 'reorganise'; readonly blocks: number; readonly transactions: 'drop' | 'requeue' }
   | { readonly do: 'fund'; readonly funding: Funding }
+  | { readonly do: 'set-pool-terms'; readonly terms: PoolTerms }
   | { readonly do: 'add-fault'; readonly fault: NewFault }
   | { readonly do: 'list-faults' }
   | { readonly do: 'clear-faults' };
@@ -41,6 +53,8 @@ export async function runCommand(node: NodeDeps, command: Command): Promise<unkn
       });
     case 'fund':
       return { transactionHash: await writer.write((draft) => fund(draft, command.funding)) };
+    case 'set-pool-terms':
+      return { transactionHash: await writer.write((draft) => sendAsFaucet(draft, termsCall(command.terms))) };
     case 'add-fault':
       return addFault(db, command.fault);
     case 'list-faults':
@@ -95,15 +109,25 @@ export interface Funding {
   readonly amount: bigint;
 }
 
-/** Mints with a transaction of the faucet account. Faults do not apply. Returns its hash. */
-export async function fund(draft: Draft, { token, to, amount }: Funding): Promise<string> {
-  const nonce = await draft.overlay.nonceAt(predeployed.faucet.address);
+/** Mints with a transaction of the faucet account. Returns its hash. */
+export function fund(draft: Draft, { token, to, amount }: Funding): Promise<string> {
   const calldata = [to, amount & LOW_HALF, amount >> 128n];
-  const tx = signedByFaucet(encodeCalls([{ to: token, selector: selector('mint'), calldata }]), nonce);
+  return sendAsFaucet(draft, { to: token, selector: selector('mint'), calldata });
+}
+
+/** The faucet's account owns the private pool. */
+function termsCall(terms: PoolTerms): Call {
+  return { to: TONGO_ADDRESS, selector: selector('set_terms'), calldata: poolTerms.write(terms) };
+}
+
+/** Faults do not apply. */
+async function sendAsFaucet(draft: Draft, call: Call): Promise<string> {
+  const nonce = await draft.overlay.nonceAt(predeployed.faucet.address);
+  const tx = signedByFaucet(encodeCalls([call]), nonce);
   const refusal = await include(draft, { tx });
   if (refusal) throw new Error(`The faucet was refused: ${refusal.reason}`);
   const { status, reason } = outcomeOf(draft, tx.hash);
-  // The tokens are there when the faucet answers, also with interval blocks.
+  // What it changed is there when it answers, also with interval blocks.
   draft.seal();
   if (status === 'REVERTED') throw new Error(`The faucet's transaction reverted: ${reason}`);
   return toHex(tx.hash);

@@ -1,6 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { readBlockTime, readFault, readMine, readReorganisation, readTime } from './routes.ts';
+import { readBlockTime, readFault, readMine, readPoolTerms, readReorganisation, readTime } from './routes.ts';
 
 describe('controls', () => {
   it('mine one block unless told otherwise', () => {
@@ -26,7 +26,20 @@ describe('controls', () => {
     });
   });
 
+  it("set the private pool's terms, and without a word none", () => {
+    const none = { fee: 0n, shield_paused: false, lag_blocks: 0n };
+    expect(readPoolTerms({})).toEqual({ do: 'set-pool-terms', terms: none });
+    const all = { fee: 4n * 10n ** 18n, shield_paused: true, lag_blocks: 12n };
+    expect(readPoolTerms({ fee: '4', shieldPaused: true, lagBlocks: 12 })).toEqual({
+      do: 'set-pool-terms',
+      terms: all,
+    });
+  });
+
   it.each([
+    ['ask a fee below nothing', () => readPoolTerms({ fee: '-1' })],
+    ['pause the pool by a text', () => readPoolTerms({ shieldPaused: 'yes' })],
+    ['let the pool lag for ever', () => readPoolTerms({ lagBlocks: 1_001 })],
     ['mine 0 blocks', () => readMine({ blocks: 0 })],
     ['mine without end', () => readMine({ blocks: 1_001 })],
     ['mine a text', () => readMine({ blocks: '1' })],

@@ -12,7 +12,7 @@ import {
   readText,
   readWhole,
 } from '../request-body.ts';
-import { starknetTokens } from '../tokens.ts';
+import { starknetToken, starknetTokens } from '../tokens.ts';
 import { NodeGoneError, type RunningNode } from '../worker/node-thread.ts';
 import { type Command, type Funding, MAX_MINED_BLOCKS, MAX_REORGANISED_BLOCKS } from './commands.ts';
 
@@ -31,6 +31,8 @@ export function registerControls(app: FastifyInstance, node: RunningNode, evm: E
   app.post('/starknet/time', async ({ body }) => command(readTime(body)));
   app.post('/starknet/block-time', async ({ body }) => command(readBlockTime(body)));
   app.post('/starknet/reorg', async ({ body }) => command(readReorganisation(body)));
+
+  app.post('/starknet/pool', async ({ body }) => command(readPoolTerms(body)));
 
   app.get('/starknet/faults', async () => command({ do: 'list-faults' }));
   app.delete('/starknet/faults', async () => command({ do: 'clear-faults' }));
@@ -71,6 +73,16 @@ export function readTime(value: unknown): Command {
   if (offsetSeconds !== undefined && seconds === undefined) return { do: 'set-time', offsetSeconds };
   if (seconds !== undefined && offsetSeconds === undefined) return { do: 'increase-time', seconds };
   throw new ApiError('invalid_request', 'The body must have either offsetSeconds or increaseSeconds.');
+}
+
+/** `POST /starknet/pool` `{fee?, shieldPaused?, lagBlocks?}`, the fee in whole STRK; what is not named is off. */
+export function readPoolTerms(value: unknown): Command {
+  const body = readBody(value);
+  const fee = body.fee === undefined ? 0n : readAmount(body, 'fee', starknetToken('STRK').decimals);
+  const { shieldPaused: shield_paused = false } = body;
+  if (typeof shield_paused !== 'boolean') throw new ApiError('invalid_request', 'body.shieldPaused must be a boolean.');
+  const lag_blocks = BigInt(readOptionalWhole(body, 'lagBlocks', 0, MAX_MINED_BLOCKS) ?? 0);
+  return { do: 'set-pool-terms', terms: { fee, shield_paused, lag_blocks } };
 }
 
 /** `POST /starknet/block-time` `{seconds, l1AfterBlocks?}`; 0 seconds: instant blocks. */
@@ -150,14 +162,14 @@ export function readFaucetRequest(value: unknown): FaucetRequest {
   const address = readText(body, 'address', MAX_LENGTH);
   if (chain !== 'STARKNET') {
     const token = readOneOf(body, 'token', [...chainTokens, evmChains[chain].native]);
-    return { chain, address, token, amount: readAmount(body, evmDecimals(chain, token)) };
+    return { chain, address, token, amount: readAmount(body, 'amount', evmDecimals(chain, token)) };
   }
   const token = readOneOf(body, 'token', chainTokens);
   const known = starknetTokens.find((one) => one.token === token);
   if (!known) throw new ApiError('token_not_supported');
   const to = parseStarknetAddress(address);
   if (!to.ok) throw new ApiError('invalid_request', `body.address ${to.reason}.`);
-  const amount = readAmount(body, known.decimals);
+  const amount = readAmount(body, 'amount', known.decimals);
   return { chain, funding: { token: known.address, to: BigInt(to.value), amount } };
 }
 
@@ -169,12 +181,12 @@ function evmDecimals(chain: EvmChain, token: string): number {
   return known.decimals;
 }
 
-function readAmount(body: Body, decimals: number): bigint {
-  const amount = parseTokenAmount(readText(body, 'amount', MAX_LENGTH), decimals);
-  if (!amount.ok) throw new ApiError('invalid_request', `body.amount ${amount.reason}.`);
-  if (amount.value === 0n) throw new ApiError('invalid_request', 'body.amount must be more than 0.');
+function readAmount(body: Body, field: string, decimals: number): bigint {
+  const amount = parseTokenAmount(readText(body, field, MAX_LENGTH), decimals);
+  if (!amount.ok) throw new ApiError('invalid_request', `body.${field} ${amount.reason}.`);
+  if (amount.value === 0n) throw new ApiError('invalid_request', `body.${field} must be more than 0.`);
   if (amount.value > MAX_WHOLE * 10n ** BigInt(decimals)) {
-    throw new ApiError('invalid_request', `body.amount must be at most ${MAX_WHOLE}.`);
+    throw new ApiError('invalid_request', `body.${field} must be at most ${MAX_WHOLE}.`);
   }
   return amount.value;
 }
