@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../packages/server/src/util/ids.ts';
 import { field, hashOf, Owner, transferOf } from '../support/app.ts';
 import { GiftFixture, newSolanaWallet } from '../support/gifts.ts';
 import { shippedSkus } from '../support/service.ts';
@@ -100,15 +101,16 @@ describe('a gift', () => {
 describe('an import', () => {
   const rows = Array.from({ length: 500 }, (_, index) => `p${index}@example.com,${index % 2 ? '0.02' : '0.01'}`);
   const file = ['Correo,Monto', ...rows.slice(0, 250), 'not an address,0.01', ...rows.slice(250)].join('\n');
-  const total = async () => field<number>(await app().get('/gifts?campaignName=Masivo'), 'total');
 
   it('of 501 rows shows the bad one and creates 500 gifts, and its repetition none', SLOW, async () => {
+    const campaign = newId('Masivo');
+    const total = async () => field<number>(await app().get(`/gifts?campaignName=${campaign}`), 'total');
     const { page, complaints } = await dashboards.open('/gifts/import');
     await shows(page, 'Import gifts');
     await expectAccessibleEverywhere(page, 'gift-import');
     const run = async () => {
       await upload(page, 'people.csv', file);
-      await page.getByLabel('Campaign').fill('Masivo');
+      await page.getByLabel('Campaign').fill(campaign);
       await button(page, 'Create 500 gifts and mail them').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText(/500 people get a mail .* pays \$7\.50 in total/).waitFor();
@@ -156,9 +158,10 @@ describe('an import', () => {
 });
 
 it('the lists of gifts are filtered, and campaigns lead to theirs', SLOW, async () => {
-  await bulk('Lista', 2);
+  const campaign = newId('Lista');
+  await bulk(campaign, 2);
   const { page } = await dashboards.open('/gifts?tab=campaigns');
-  await page.getByRole('link', { name: 'Lista', exact: true }).click();
+  await page.getByRole('link', { name: campaign, exact: true }).click();
   const table = page.getByRole('table', { name: 'Gifts' });
   await expect.poll(() => table.getByRole('row').count()).toBe(3);
   await expectAccessibleEverywhere(page, 'gifts');
@@ -169,8 +172,9 @@ it('the lists of gifts are filtered, and campaigns lead to theirs', SLOW, async 
 });
 
 it('cards are printed eight on a page, without those that were left out', SLOW, async () => {
-  await bulk('Tarjetas', 20);
-  const { page, complaints } = await dashboards.open('/gifts/cards?campaign=Tarjetas');
+  const campaign = newId('Tarjetas');
+  await bulk(campaign, 20);
+  const { page, complaints } = await dashboards.open(`/gifts/cards?campaign=${campaign}`);
   await page.getByText('20 cards').waitFor();
   await expectAccessibleEverywhere(page, 'gift-cards');
   const pagesOf = async (format: string) =>
@@ -232,7 +236,7 @@ it('a failed purchase is refunded once, after a question', SLOW, async () => {
   const { organizationId } = service.server.credentials;
   const paymentAddress = field<string>(await app().get('/config'), 'paymentAddress');
   const buyer = new Owner();
-  await app().createWallet(buyer, 'buyer');
+  await app().createWallet(buyer, newId('buyer'));
   await service.sandbox.faucet(buyer.address, 'USDC', '1');
   const hash = hashOf(await app().execute(buyer, [transferOf(USDC, paymentAddress, 10_000n)]));
   const paid = { organizationId, status: 'FAILED', buyer: BigInt(buyer.address), paid: 10_000n } as const;
@@ -241,7 +245,7 @@ it('a failed purchase is refunded once, after a question', SLOW, async () => {
   const id = await service.purchase({ ...paid, ...place, ...(sku && { sku: { id: sku } }) });
   const { page, complaints } = await dashboards.open('/purchases?refund=DUE');
   await expectAccessibleEverywhere(page, 'purchases');
-  await page.getByRole('link', { name, exact: true }).click();
+  await page.locator(`a[href*="${id}"]`, { hasText: name }).click();
   await shows(page, name);
   await expectAccessibleEverywhere(page, 'purchase');
   await button(page, 'Refund').click();
@@ -293,21 +297,26 @@ describe('the money page', () => {
     await expectAccessible(page, 'money-deposit');
     const address = field<string>(await app().get('/organization'), 'depositAddress');
     expect(await page.getByText(address, { exact: true }).isVisible()).toBe(true);
-    await dashboards.service.sandbox.faucet(address, 'USDC', '25');
+    const amount = `25.${10 + Math.floor(Math.random() * 89)}`;
+    await dashboards.service.sandbox.faucet(address, 'USDC', amount);
     await page.getByRole('tab', { name: 'Ledger' }).click();
-    await page.getByRole('row', { name: /Deposit \$25\.00/ }).waitFor({ timeout: 60_000 });
+    await page
+      .getByRole('row', { name: `Deposit $${amount}` })
+      .first()
+      .waitFor({ timeout: 60_000 });
     await expectAccessibleEverywhere(page, 'money-ledger');
     const [saved] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()]);
     const csv = await readFile(await saved.path(), 'utf8');
-    expect(csv).toContain(',DEPOSIT,25,');
+    expect(csv).toContain(`,DEPOSIT,${Number(amount)},`);
     expect(csv.trim().split('\r\n').length - 1).toBe(field(await app().get('/organization/ledger'), 'total'));
     expect(complaints).toEqual([]);
   });
 
   it('shows holds with their gift, and changes the limits of sponsored gas', SLOW, async () => {
-    await gifts.gift({ name: 'Retenido', amount: 5, maxRedeems: 2, maxRedeemsPerUser: 1 });
+    const name = newId('Retenido');
+    await gifts.gift({ name, amount: 5, maxRedeems: 2, maxRedeemsPerUser: 1 });
     const { page } = await dashboards.open('/money?tab=holds');
-    await page.getByRole('row', { name: /Retenido \$10\.02/ }).waitFor();
+    await page.getByRole('row', { name: `${name} $10.02` }).waitFor();
     await page.setViewportSize(phone);
     await expectAccessible(page, 'money-holds');
     await page.getByRole('tab', { name: 'Sponsored gas' }).click();

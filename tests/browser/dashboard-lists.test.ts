@@ -79,15 +79,17 @@ describe('the dashboard of an organisation', { timeout: BROWSER_LIMIT_MS }, () =
   });
 
   it('restores an earlier encryption after a question', async () => {
-    const owner = { externalUserId: 'ana@tienda.example', publicKey: ana.address };
+    const eva = new Owner();
+    const owner = { externalUserId: `eva-${randomUUID()}`, publicKey: eva.address };
+    await app.createWallet(eva, owner.externalUserId);
     await app.patch('/svc-wallets/update-encryption-details', { ...owner, newEncryptedPrivateKey: 'another' });
-    const { page } = await dashboards.open('/wallets?search=ana');
-    await page.getByRole('link', { name: 'ana@tienda.example' }).click();
+    const { page } = await dashboards.open(`/wallets?search=${owner.externalUserId}`);
+    await page.getByRole('link', { name: owner.externalUserId }).click();
     await button(page, 'Restore').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
     await page.getByText('Encryption restored').waitFor();
     const { body } = await app.get(`/svc-wallets/by-user?externalUserId=${owner.externalUserId}`);
-    expect(body).toMatchObject({ encryptedPrivateKey: 'ciphertext of ana@tienda.example' });
+    expect(body).toMatchObject({ encryptedPrivateKey: `ciphertext of ${owner.externalUserId}` });
   });
 
   it('shows a viewer no way to restore one', async () => {

@@ -214,7 +214,7 @@ describe('the members page', { timeout: LIMIT_MS }, () => {
   });
 
   it('says what is missing to an owner who became a viewer meanwhile', async () => {
-    const { page, member } = await dashboards.open('/settings/members', { name: 'Former owner' });
+    const { page, member } = await dashboards.open('/settings/members', { name: newId('Former owner') });
     await button(page, 'Invite a member').click();
     const other = await signIn(service, 'OWNER');
     const { baseUrl } = service.server.credentials;

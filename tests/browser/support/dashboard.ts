@@ -82,7 +82,8 @@ class Contexts {
   async take(options: Omit<VisitOptions, 'environment'>): Promise<Taken> {
     const kind = JSON.stringify(options);
     const taken = this.#free.get(kind)?.pop() ?? (await this.#create(options));
-    onTestFinished(() => this.#putBack(kind, taken));
+    // What a failed test left behind may fail it again.
+    onTestFinished(({ task }) => (task.result?.state === 'fail' ? taken.context.close() : this.#putBack(kind, taken)));
     return taken;
   }
 
