@@ -71,6 +71,7 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: [database, pages, sharedService],
+          isolate: false,
         },
       },
       {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../support/client.ts';
 import { type AnyService, TestService } from '../support/service.ts';
-import { openChromium } from './support/chromium.ts';
+import { closeContexts, openChromium } from './support/chromium.ts';
 import { desktop, expectAccessibleEverywhere, phone } from './support/dashboard.ts';
 
 const LIMIT_MS = 120_000;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   [service, browser] = await Promise.all([TestService.shared(), openChromium()]);
 });
 afterAll(async () => {
-  await browser.close();
+  await closeContexts(browser);
   await service.stop();
 });
 afterEach(() => expect(complaints.splice(0)).toEqual([]));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ExampleServer, startExample } from '../../examples/wallet-app/server/example-server.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { addAuthenticator } from './support/authenticator.ts';
-import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
+import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -24,7 +24,7 @@ beforeAll(async () => {
   example = await startExample(service.server.credentials, { port: 0, watch: false });
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
-  await browser?.close();
+  await closeContexts(browser);
   await Promise.all([example?.stop(), service?.stop()]);
 });
 

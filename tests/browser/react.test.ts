@@ -5,13 +5,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { preview } from 'vite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { userToken } from '../support/client.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 import { addAuthenticator } from './support/authenticator.ts';
 import { bundle } from './support/bundle.ts';
-import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
+import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
 import { type PageServer, servePages } from './support/page-server.ts';
 
 const run = promisify(execFile);
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await page.goto(`${pages.origin}/?${new URLSearchParams({ baseUrl, publicKey, token, user, usdc: USDC })}`);
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
-  await browser?.close();
+  await closeContexts(browser);
   await Promise.all([pages?.stop(), service?.stop()]);
 });
 
@@ -198,7 +198,8 @@ describe('the example app in React', () => {
     await writeFile(path.join(folder, 'credentials.json'), JSON.stringify({ baseUrl, publicKey }));
     const outDir = path.join(folder, 'dist');
     await tool('vite/bin/vite.js', 'build', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'error');
-    process.env.SVC_DATA_DIR = folder;
+    vi.stubEnv('SVC_DATA_DIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const server = await preview({ root: example, logLevel: 'error', build: { outDir }, preview: { port: 0 } });
     try {
       const app = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();

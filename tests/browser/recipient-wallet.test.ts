@@ -5,7 +5,7 @@ import { Owner } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { type AuthenticatorOptions, addAuthenticator } from './support/authenticator.ts';
-import { BROWSER_LIMIT_MS, openChromium } from './support/chromium.ts';
+import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
 import { button, desktop, expectAccessible, heading, phone, shows } from './support/dashboard.ts';
 
 /** Keys are stretched and blocks are waited for, on a busy machine. */
@@ -20,7 +20,7 @@ beforeAll(async () => {
   origin = `http://localhost:${new URL(service.server.origin).port}`;
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
-  await browser?.close();
+  await closeContexts(browser);
   await service?.stop();
 });
 

@@ -3,7 +3,16 @@ import { build } from 'vite';
 
 const pages = path.resolve(import.meta.dirname, '../pages');
 
-export async function bundle(file: string): Promise<string> {
+const bundles = new Map<string, Promise<string>>();
+
+/** Built once for all test files of a worker. */
+export function bundle(file: string): Promise<string> {
+  const known = bundles.get(file) ?? make(file);
+  bundles.set(file, known);
+  return known;
+}
+
+async function make(file: string): Promise<string> {
   const result = await build({
     configFile: false,
     // Warnings are about 'use client', which a bundle for browsers does not need.

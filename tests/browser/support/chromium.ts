@@ -16,7 +16,23 @@ const WHAT_TO_DO = 'Install Chromium or Chrome, or name one with SVC_CHROMIUM=/p
 const INSTALL = `flock /tmp/svc-install-chromium.lock sh -c '
   command -v ${SHELL} || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy ${SHELL}; }'`;
 
+let running: Promise<Browser> | undefined;
+
+/** One browser for all test files of a worker, which ends with it: a start costs as much as a test. */
 export async function openChromium(): Promise<Browser> {
+  running ??= launch();
+  const browser = await running;
+  if (browser.isConnected()) return browser;
+  running = launch();
+  return running;
+}
+
+/** For `afterAll`. */
+export async function closeContexts(browser: Browser | undefined): Promise<void> {
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
+
+async function launch(): Promise<Browser> {
   const executablePath = findChromium() ?? installChromium();
   // Chromium's sandbox does not run as root. Pages of one context share a process, which halves the cost of the next page.
   const args = ['--process-per-site'];

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { RunningServer } from '../../support/server.ts';
 import { TestService } from '../../support/service.ts';
-import { openChromium } from './chromium.ts';
+import { closeContexts, openChromium } from './chromium.ts';
 import { FakeClaims } from './fake-claims.ts';
 
 export const phone = { width: 390, height: 844 };
@@ -38,7 +38,7 @@ export async function openClaimVisits(settings: Record<string, string> = {}): Pr
     server,
     open: (options = {}) => open(browser, server.origin, options),
     stop: async () => {
-      await browser.close();
+      await closeContexts(browser);
       await service.stop();
     },
   };

@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { type SignedIn, type SignInOptions, signedInContext } from '../../support/members.ts';
 import { type AnyService, TestService } from '../../support/service.ts';
-import { openChromium } from './chromium.ts';
+import { closeContexts, openChromium } from './chromium.ts';
 
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
@@ -48,7 +48,7 @@ export async function openDashboards(given?: AnyService): Promise<Dashboards> {
     open: (place, options = {}) => open(contexts, service.server.origin, `/dashboard${place}`, options),
     visit: (place, options = {}) => open(contexts, service.server.origin, place, { role: null, ...options }),
     stop: async () => {
-      await browser.close();
+      await closeContexts(browser);
       if (!given) await service.stop();
     },
   };

@@ -3,7 +3,7 @@ import { userToken } from '../../support/client.ts';
 import type { ServerAddress } from '../../support/server.ts';
 import { TestService } from '../../support/service.ts';
 import { bundle } from './bundle.ts';
-import { openChromium } from './chromium.ts';
+import { closeContexts, openChromium } from './chromium.ts';
 import { type Asset, type PageServer, servePages } from './page-server.ts';
 
 /** The serialisable options of the library. */
@@ -34,7 +34,7 @@ export async function openLibraryPages(): Promise<LibraryPages> {
       bearerToken: await userToken(server, externalUserId),
     }),
     stop: async () => {
-      await browser.close();
+      await closeContexts(browser);
       await Promise.all([pages.stop(), service.stop()]);
     },
   };
