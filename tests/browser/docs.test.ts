@@ -31,8 +31,10 @@ async function open(path: string, viewport = desktop): Promise<Page> {
   return page;
 }
 
-/** The whole reference has hundreds of tables; three groups have all that there is. */
+/** The whole reference has hundreds of tables; a few operations of three groups have all that there is. */
 const KEEP_THREE = `document.querySelectorAll('.group').forEach((group, index) => index > 2 && group.remove());
+  document.querySelectorAll('.group').forEach((group) =>
+    group.querySelectorAll('.operation').forEach((operation, index) => index > 3 && operation.remove()));
   document.querySelectorAll('nav a').forEach((link) =>
     link.hash && !document.getElementById(link.hash.slice(1)) && link.closest('li')?.remove())`;
 
