@@ -28,6 +28,8 @@ afterAll(async () => {
   await Promise.all([example?.stop(), service?.stop()]);
 });
 
+const newUser = (name: string) => `${name}-${crypto.randomUUID().slice(0, 8)}`;
+
 async function open(name: string, options: { hasPrf?: boolean } = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: phone, permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
@@ -69,7 +71,8 @@ describe('the example app', () => {
   it(
     'creates neither wallet nor passkey before the recovery code is stored',
     async () => {
-      const page = await open('cleo');
+      const cleo = newUser('cleo');
+      const page = await open(cleo);
       await page.evaluate(recordPasskeys);
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       const first = await page.locator('#recovery-code:not(:empty)').innerText();
@@ -79,12 +82,12 @@ describe('the example app', () => {
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       expect(await page.locator('#recovery-code:not(:empty)').innerText()).toBe(first);
       expect(await page.evaluate('passkeysMade')).toBe(0);
-      expect(await hasWallet('cleo')).toBe(false);
+      expect(await hasWallet(cleo)).toBe(false);
 
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByText('Nothing yet').waitFor();
       expect(await page.evaluate('passkeysMade')).toBe(1);
-      expect(await hasWallet('cleo')).toBe(true);
+      expect(await hasWallet(cleo)).toBe(true);
       expect(await page.locator('#recovery-code').innerText()).toBe('');
     },
     STORY_LIMIT_MS,
@@ -93,7 +96,7 @@ describe('the example app', () => {
   it(
     'does not offer to send again if the answer was lost',
     async () => {
-      const page = await open('dora');
+      const page = await open(newUser('dora'));
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByRole('button', { name: 'Get 25 test USDC' }).click();
@@ -113,7 +116,7 @@ describe('the example app', () => {
   it(
     'creates a wallet with a passkey, receives, sends after a reload, and lists both',
     async () => {
-      const page = await open('ana');
+      const page = await open(newUser('ana'));
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByRole('button', { name: 'Get 25 test USDC' }).click();
@@ -140,7 +143,7 @@ describe('the example app', () => {
   it(
     'offers a recovery code on devices without PRF, which then opens the wallet',
     async () => {
-      const page = await open('bea', { hasPrf: false });
+      const page = await open(newUser('bea'), { hasPrf: false });
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       const code = await page.locator('#recovery-code:not(:empty)').innerText();
       await page.getByRole('button', { name: 'I have kept it' }).click();
@@ -160,7 +163,7 @@ describe('the example app', () => {
   it(
     'reports insufficient funds and sends nothing',
     async () => {
-      const page = await open('eva');
+      const page = await open(newUser('eva'));
       await page.getByRole('button', { name: 'Create my wallet' }).click();
       await page.getByRole('button', { name: 'I have kept it' }).click();
       await page.getByText('Nothing yet').waitFor();
