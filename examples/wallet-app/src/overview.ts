@@ -12,6 +12,7 @@ const ROWS = 10;
 const REFRESH_MS = 2_000;
 /** Longer addresses are shortened. */
 const FULL_ADDRESS_LENGTH = 14;
+let lastRefresh = 0;
 let refreshTimer: ReturnType<typeof setTimeout> | undefined;
 type Entry = Awaited<ReturnType<Account['svc']['getTransactionList']>>['items'][number];
 
@@ -25,6 +26,8 @@ const statusTexts: Record<Entry['status'], string> = {
 
 export async function refresh(account: Account): Promise<Balance> {
   const { svc, wallet } = account;
+  lastRefresh += 1;
+  const turn = lastRefresh;
   const { publicKey } = wallet;
   // Finds incoming transfers on the chain, so that they are in the list.
   await svc.syncOnChain({ walletAddress: publicKey });
@@ -33,6 +36,8 @@ export async function refresh(account: Account): Promise<Balance> {
     svc.getTransactionList({ walletAddress: publicKey, limit: ROWS }),
   ]);
   const raw = BigInt(balance);
+  // A slow answer must not replace the answer to a later question.
+  if (turn !== lastRefresh) return { raw, decimals };
   find('balance', HTMLOutputElement).value = formatAmount(raw, decimals);
   const rows = items.map((entry) => row(entry, publicKey, decimals));
   find('activity', HTMLUListElement).replaceChildren(...rows);
