@@ -7,6 +7,7 @@ import { listenCommand } from './commands/listen.ts';
 import { eventsCommand, logsCommand, transactionsCommand, walletsCommand } from './commands/lists.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { faucetCommand, sandboxCommand, timeCommand } from './commands/sandbox.ts';
+import { setupCommand } from './commands/setup.ts';
 import { statusCommand } from './commands/status.ts';
 import { triggerCommand } from './commands/trigger.ts';
 import { completionCommand } from './completion.ts';
@@ -32,6 +33,7 @@ export function createProgram(version: string): Command {
     .addHelpText('after', FOOTER);
   const commands = [
     devCommand(),
+    setupCommand(),
     doctorCommand(),
     statusCommand(),
     walletsCommand(),

@@ -44,7 +44,7 @@ export function devCommand(): Command {
     );
 }
 
-function findClone(folder: string): string | undefined {
+export function findClone(folder: string): string | undefined {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const manifest = path.join(at, 'package.json');
     const isClone = existsSync(path.join(at, 'packages/server/src/main.ts')) && existsSync(manifest);
