@@ -89,12 +89,20 @@ export interface AccountPool {
 /** Compares each account's nonce with the chain's at its first use: the database may be an old backup. */
 export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): AccountPool {
   const synced = new Set<string>();
+  const syncing = new Map<string, Promise<void>>();
   const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
-  const sync = async (db: Database, chain: StarknetChain, account: string) => {
+  const compare = async (db: Database, chain: StarknetChain, account: string) => {
     const nonce = await chain.nonceAt(BigInt(account));
     if (nonce === undefined) return;
     await syncNextNonce(db, chain.chainId, account, nonce);
     synced.add(nameOf(chain, account));
+  };
+  /** Requests of the same moment share one comparison. */
+  const sync = (db: Database, chain: StarknetChain, account: string) => {
+    const name = nameOf(chain, account);
+    const running = syncing.get(name) ?? compare(db, chain, account).finally(() => syncing.delete(name));
+    syncing.set(name, running);
+    return running;
   };
   return {
     async ready(db, chain, keys) {

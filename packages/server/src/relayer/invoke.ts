@@ -27,7 +27,7 @@ import { enqueue } from '../jobs/job.ts';
 import { canPay, type RelayerDeps, type RelayerKey, takeNonce } from './accounts.ts';
 import { dayOf, NO_LIMITS, reserveBudget } from './budget.ts';
 import type { RelayKind, SponsoredUser, Sponsorship, StoreWithRelay } from './relay.ts';
-import { type BudgetShare, insertRelay, relayWorkerJob } from './relay-store.ts';
+import { type BudgetShare, findRelayByPurpose, insertRelay, relayWorkerJob } from './relay-store.ts';
 
 export interface Transaction {
   readonly chainId: bigint;
@@ -266,6 +266,8 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const accounts = keys.map(({ address }) => padAddress(address));
   const maxFee = maxFeeOf(order.fee);
   const budget = await reserve(tx, deps, order, maxFee, new Date(now));
+  // The insertion below would wait for an outcome of the duplicate, which waits for the budget that this transaction holds.
+  if (budget && (await findRelayByPurpose(tx, chainId, order.purpose))) throw new DuplicateRelayError();
   const taken = await takeNonce(tx, chainId, accounts, maxFee);
   const key = taken && keys.find(({ address }) => padAddress(address) === taken.account);
   if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? accountsBusy() : insufficientStrk();

@@ -4,6 +4,7 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newWallet, testCrypto, transferCall } from '../../testing/chain.ts';
 import { RelayerFixture } from '../../testing/relayer.ts';
+import { correctBudget } from './budget.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 2 };
@@ -16,6 +17,8 @@ beforeAll(async () => {
   relayers = await RelayerFixture.start({ accounts: 3 });
 });
 afterAll(() => relayers.stop());
+
+const doesSomeoneWait = async () => (await relayers.db.rows(sql`select from pg_locks where not granted`)).length > 0;
 
 describe('what an owner is asked to sign', () => {
   it('is open to any caller for exactly an hour that began a minute ago, with a random nonce', async () => {
@@ -89,6 +92,38 @@ describe('a sponsored execution', () => {
       },
     );
     expect(await late.sponsor(asked, twice)).toEqual(await first.promise);
+  });
+
+  it('that is asked for again while the outcome of the first is being stored does not wait for it', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor, chain, db } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    const ended = new AbortController();
+    let outcome = Promise.resolve();
+    const beginOutcome = async (id: string) => {
+      const isLocked = Promise.withResolvers<void>();
+      outcome = db.tx(async (tx) => {
+        await tx.run(sql`update relays set updated_at = now() where id = ${id}`);
+        isLocked.resolve();
+        let isAwaited = false;
+        while (!isAwaited && !ended.signal.aborted) isAwaited = await doesSomeoneWait();
+        await correctBudget(tx, id, { fri: 1n, counts: true, reverted: false });
+      });
+      await isLocked.promise;
+    };
+    const late = relayers.sponsorWith(
+      {},
+      {
+        estimate: async (...args) => {
+          const estimate = await chain.estimate(...args);
+          await beginOutcome((await sponsor.sponsor(asked, nothing)).id);
+          return estimate;
+        },
+      },
+    );
+    const second = late.sponsor(asked, twice).finally(() => ended.abort());
+    const [answer] = await Promise.all([second, second.then(() => outcome)]);
+    expect(answer).toEqual(await sponsor.sponsor(asked, twice));
   });
 
   it('is refused when its nonce was used for another message', async () => {

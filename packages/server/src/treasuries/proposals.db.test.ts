@@ -122,9 +122,8 @@ describe('a proposal', () => {
 
   it('executed by ten clients at once is executed once', async () => {
     const proposal = await ready(2);
-    // Requests do not run the worker meanwhile: it runs once at a time for an account.
-    const sponsor = fixture.relayers.sponsorWith({ pause: async () => {} });
-    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => fixture.execute(proposal, sponsor)));
+    // Each runs passes of the relay worker while it waits.
+    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => fixture.execute(proposal)));
     const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
     for (const reason of refused) expect(reason).toBeInstanceOf(ApiError);
     await fixture.finish();
