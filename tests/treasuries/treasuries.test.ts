@@ -1,12 +1,13 @@
 import type { Treasury, TreasuryProposal } from '@svc/protocol';
+import { createSvc } from '@svc/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { App, bodyOf, Owner } from '../support/app.ts';
+import { App, bodyOf, type Organization, Owner } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { newTreasury, pathOf, propose, signAs } from '../support/treasuries.ts';
 
 let service: AnyService;
-let app: App;
+let app: Organization;
 let treasury: Treasury;
 const signers = [new Owner(), new Owner(), new Owner()] as const;
 const recipient = '0xb0b5';
@@ -81,6 +82,37 @@ describe('a treasury of two of three signers', () => {
     const once = () => app.post('/treasuries', body, { 'idempotency-key': 'one treasury' });
     const [first, second] = [bodyOf<Treasury>(await once(), 201), bodyOf<Treasury>(await once(), 201)];
     expect(second.id).toBe(first.id);
+  });
+
+  it('refills the manager by the key of a job up to its limit, and beyond it with a person', async () => {
+    const [job, ana] = [new Owner(), new Owner()];
+    const limits = [{ token: 'USDC', threshold: 1, amount: '3', windowSeconds: 86_400 }];
+    const behind = await newTreasury(app, { signers: [job, ana], threshold: 2, limits });
+    await service.sandbox.faucet(behind.address, 'USDC', '10');
+    const { address: managerAddress } = await service.sandbox.account('manager');
+    const { baseUrl } = service.server.credentials;
+    const svc = createSvc({ baseUrl, ...app.keys });
+    const refill = async (amount: string, ...signers: Owner[]) => {
+      const asked = {
+        treasuryId: behind.id,
+        transfers: [{ token: 'USDC' as const, recipient: managerAddress, amount }],
+      };
+      const proposal = await svc.treasuries.createTreasuryProposal({ ...asked, description: 'Payouts of today' });
+      for (const { privateKey } of signers) {
+        const signing = { treasuryAddress: behind.address, proposal, calls: proposal.calls, privateKey };
+        await svc.treasuries.signTreasuryProposal(signing);
+      }
+      await svc.treasuries.executeTreasuryProposal({ treasuryId: behind.id, proposalId: proposal.id });
+      return eventually(
+        () => read(proposal),
+        ({ state }) => state === 'EXECUTED',
+      );
+    };
+    await refill('2', job);
+    await expect(refill('2', job)).rejects.toMatchObject({ code: 'transaction_reverted' });
+    await expect(refill('4', job)).rejects.toMatchObject({ code: 'proposal_not_ready' });
+    await refill('4', job, ana);
+    expect(await app.balance(behind.address, 'USDC')).toBe(4_000_000n);
   });
 
   it('refuses terms that would lock it, and stores nothing', async () => {

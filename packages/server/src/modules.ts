@@ -116,7 +116,7 @@ export function createModules(platform: Platform): Modules {
     gifts.relayOutcomes({ networks, log }),
     purchases.relayOutcomes({ networks, log }),
     deposits.relayOutcomes(),
-    treasuries.relayOutcomes(),
+    treasuries.relayOutcomes(addresses.public),
   ]) as OutcomeHandlers;
   const onHash = [wallets.setRelayTransactionHash, transactions.setRelayTransactionHash];
   const relays = relayer.create({

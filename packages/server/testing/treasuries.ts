@@ -34,6 +34,7 @@ export interface TestTreasury {
 }
 
 const environment = 'development' as const;
+const PUBLIC_URL = 'https://svc.example';
 
 /** Treasuries on a sandbox, with a relay worker that runs when a test says so. */
 export class TreasuryFixture {
@@ -49,7 +50,7 @@ export class TreasuryFixture {
   private constructor(relayers: RelayerFixture, organizationId: string) {
     this.relayers = relayers;
     // A request that waits runs passes of the worker, too.
-    Object.assign(relayers.deps.outcomes, treasuryOutcomes());
+    Object.assign(relayers.deps.outcomes, treasuryOutcomes(PUBLIC_URL));
     const key = { keyId: 'pk_1', secretKeyId: 'sk_1', apiPublicKey: 'pk_dev_1', proof: 'secret key' } as const;
     this.caller = { organizationId, environment, ...key, externalUserId: undefined };
   }
@@ -60,7 +61,7 @@ export class TreasuryFixture {
 
   deps(sponsor: Sponsor = this.relayers.sponsor): TreasuryDeps {
     const networks = this.relayers.networksWith({});
-    return { db: this.db, networks, crypto: testCrypto, sponsor, publicUrl: 'https://svc.example' };
+    return { db: this.db, networks, crypto: testCrypto, sponsor, publicUrl: PUBLIC_URL };
   }
 
   #call(params: object | undefined, body: unknown, caller: Caller): Call<never> {
@@ -73,8 +74,17 @@ export class TreasuryFixture {
   }
 
   /** Deployed, with 1 USDC. */
-  async treasury(signers: readonly TestSigner[], threshold: number, limits: object[] = []): Promise<TestTreasury> {
-    const named = signers.map(({ publicKey }, index) => ({ name: `Signer ${index}`, publicKey }));
+  async treasury(
+    signers: readonly TestSigner[],
+    threshold: number,
+    limits: object[] = [],
+    emails: readonly (string | undefined)[] = [],
+  ): Promise<TestTreasury> {
+    const named = signers.map(({ publicKey }, index) => ({
+      name: `Signer ${index}`,
+      publicKey,
+      email: emails[index] ?? null,
+    }));
     const body = { name: 'Caja', signers: named, threshold, limits };
     const { id } = await createTreasury(this.deps(), this.#call(undefined, body, this.caller));
     await this.finish();
@@ -132,7 +142,7 @@ export class TreasuryFixture {
     return cancelProposal(this.deps(), this.#call(params, undefined, caller)) as Promise<TreasuryProposal>;
   }
 
-  get(proposal: TreasuryProposal): Promise<TreasuryProposal> {
+  get(proposal: Pick<TreasuryProposal, 'id' | 'treasuryId'>): Promise<TreasuryProposal> {
     return getProposal(this.deps(), this.caller, { id: proposal.treasuryId, proposalId: proposal.id });
   }
 
@@ -148,6 +158,13 @@ export class TreasuryFixture {
     const rows = await this.db.rows<{ type: string }>(sql`
       select type from events where data->>'proposalId' = ${proposal.id} order by id`);
     return rows.map(({ type }) => type.replace('treasury.proposal.', ''));
+  }
+
+  /** Recipients, and what each was told. */
+  async mails({ id }: TreasuryProposal): Promise<[recipient: string, event: string][]> {
+    const rows = await this.db.rows<{ recipient: string; event: string }>(sql`
+      select recipient, content->>'event' as event from mails where content->>'proposalId' = ${id} order by id`);
+    return rows.map(({ recipient, event }) => [recipient, event]);
   }
 
   async relaysOf({ address }: Treasury): Promise<number> {

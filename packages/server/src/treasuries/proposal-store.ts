@@ -2,6 +2,7 @@ import type { ProposalEvent, ProposalKind, ProposalState, TreasuryProposal } fro
 import { ANY_CALLER, type Call, type OutsideExecution, outsideExecutionTypedData, toHex } from '@svc/starknet';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { publishEvent } from '../events/events.ts';
+import { queueNotification } from '../mail/mail.ts';
 import { readCalls, type StoredCalls, writeCalls } from '../relayer/relay-store.ts';
 import { type Policy, requiredSignatures } from './policy.ts';
 import type { TreasuryRow } from './treasury.ts';
@@ -222,4 +223,21 @@ export async function publishProposal(
     subject: signedBy === undefined ? row.id : `${row.id} ${signedBy}`,
     data: signedBy === undefined ? data : { ...data, signedBy },
   });
+}
+
+/** Those with an address, once each. Nobody is told of a signature. */
+export async function tellSigners(
+  tx: Db,
+  publicUrl: string,
+  treasury: TreasuryRow,
+  row: ProposalRow,
+  event: Exclude<ProposalEventName, 'signed'>,
+): Promise<void> {
+  const { organization_id: organizationId, environment, policy, name } = treasury;
+  const about = { treasury: name, description: row.description, proposalId: row.id, reason: row.failure_reason };
+  const url = `${publicUrl}/dashboard/treasuries/${treasury.id}/${row.id}`;
+  const content = { ...about, event, url, expiresAt: row.expires_at.toISOString() };
+  for (const recipient of new Set(policy.signers.flatMap(({ email }) => email ?? []))) {
+    await queueNotification(tx, { organizationId, environment, recipient, template: 'treasury-proposal', content });
+  }
 }

@@ -11,7 +11,6 @@ import { type Db, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Answer, Caller, Call as HttpCall } from '../http/call.ts';
 import { readAddress, readMoment, refuse } from '../http/validation.ts';
-import { queueNotification } from '../mail/mail.ts';
 import { randomNonce } from '../relayer/relay.ts';
 import { requireAllowedCalls } from '../relayer/sponsorship.ts';
 import { readCalls } from '../transactions/execute.ts';
@@ -25,6 +24,7 @@ import {
   lockProposal,
   type ProposalRow,
   publishProposal,
+  tellSigners,
   toProposal,
 } from './proposal-store.ts';
 import { lockTreasury, requireTreasury, type TreasuryDeps, type TreasuryRow } from './treasury.ts';
@@ -179,7 +179,7 @@ async function store(
   await publishProposal(tx, treasury, row, 'created');
   const changes = { treasuryId: treasury.id, kind: row.kind, messageHash: row.message_hash, replaces: row.replaces };
   await recordChange(tx, caller, { action: 'treasury.proposal-created', target: id, changes });
-  await tellSigners(tx, deps, treasury, row);
+  await tellSigners(tx, deps.publicUrl, treasury, row, 'created');
   return toProposal(chainId, treasury, row);
 }
 
@@ -195,29 +195,4 @@ async function replace(tx: Db, replaced: string, by: string): Promise<void> {
   const done =
     isOpen(state) && (await changeState(tx, replaced, { from: state, to: 'CANCELLED', set: sql`replaced_by = ${by}` }));
   if (!done) throw new ApiError('proposal_not_open', 'The proposal to be replaced is under way or has ended.');
-}
-
-async function tellSigners(
-  tx: Db,
-  { publicUrl }: TreasuryDeps,
-  treasury: TreasuryRow,
-  row: ProposalRow,
-): Promise<void> {
-  const { organization_id: organizationId, environment, policy, name } = treasury;
-  const recipients = new Set(policy.signers.flatMap(({ email }) => email ?? []));
-  for (const recipient of recipients) {
-    await queueNotification(tx, {
-      organizationId,
-      environment,
-      recipient,
-      template: 'treasury-proposal',
-      content: {
-        treasury: name,
-        description: row.description,
-        proposalId: row.id,
-        url: `${publicUrl}/dashboard/treasuries/${treasury.id}/${row.id}`,
-        expiresAt: row.expires_at.toISOString(),
-      },
-    });
-  }
 }

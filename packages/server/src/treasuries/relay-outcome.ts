@@ -5,11 +5,18 @@ import { recordChange, serviceOf } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import type { Jobs } from '../http/module.ts';
 import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
-import { changeState, evaluateAll, lockProposal, type ProposalRow, publishProposal } from './proposal-store.ts';
+import {
+  changeState,
+  evaluateAll,
+  lockProposal,
+  type ProposalRow,
+  publishProposal,
+  tellSigners,
+} from './proposal-store.ts';
 import { lockTreasury, markDeployed, renewPolicyNonce, setPolicy, type TreasuryRow } from './treasury.ts';
 
 /** They run in the transaction that stores an outcome and need no relayer. */
-export function treasuryOutcomes(): Pick<OutcomeHandlers, 'treasury' | 'treasury-deployment'> {
+export function treasuryOutcomes(publicUrl: string): Pick<OutcomeHandlers, 'treasury' | 'treasury-deployment'> {
   return {
     'treasury-deployment': async (tx, { environment, account, result }) => {
       if (result === 'SUCCEEDED') await markDeployed(tx, environment, account);
@@ -20,18 +27,27 @@ export function treasuryOutcomes(): Pick<OutcomeHandlers, 'treasury' | 'treasury
       if (!found) return;
       const treasury = await lockTreasury(tx, found.treasuryId);
       const proposal = await lockProposal(tx, found.id);
-      if (outcome.result === 'SUCCEEDED') await executed(tx, treasury, proposal, outcome);
-      else await failed(tx, treasury, proposal, outcome);
+      const end = outcome.result === 'SUCCEEDED' ? executed : failed;
+      const row = await end(tx, treasury, proposal, outcome);
+      if (row) await tellSigners(tx, publicUrl, treasury, row, end === executed ? 'executed' : 'failed');
     },
   };
 }
 
-async function executed(tx: Db, treasury: TreasuryRow, proposal: ProposalRow, outcome: RelayOutcome): Promise<void> {
+type End = (
+  tx: Db,
+  treasury: TreasuryRow,
+  proposal: ProposalRow,
+  outcome: RelayOutcome,
+) => Promise<ProposalRow | undefined>;
+
+/** Undefined where it had ended so before. */
+const executed: End = async (tx, treasury, proposal, outcome) => {
   const hash = outcome.hash === undefined ? proposal.transaction_hash : toHex(outcome.hash);
   if (hash === null) throw new Error(`The transaction of the proposal ${proposal.id} is not known.`);
   await markDeployed(tx, treasury.environment, BigInt(treasury.address));
   const set = sql`executed_tx_hash = ${hash}, transaction_hash = ${hash}, failure_reason = null`;
-  if (!(await changeState(tx, proposal.id, { from: proposal.state, to: 'EXECUTED', set }))) return;
+  if (!(await changeState(tx, proposal.id, { from: proposal.state, to: 'EXECUTED', set }))) return undefined;
   if (proposal.policy) {
     await tx.run(sql`
       update treasury_proposals set previous_policy = ${JSON.stringify(treasury.policy)}::jsonb where id = ${proposal.id}`);
@@ -40,12 +56,13 @@ async function executed(tx: Db, treasury: TreasuryRow, proposal: ProposalRow, ou
   const row = await lockProposal(tx, proposal.id);
   await publishProposal(tx, await lockTreasury(tx, treasury.id), row, 'executed');
   await record(tx, treasury, 'treasury.proposal-executed', row.id, { executedTxHash: hash });
-}
+  return row;
+};
 
-async function failed(tx: Db, treasury: TreasuryRow, proposal: ProposalRow, outcome: RelayOutcome): Promise<void> {
+const failed: End = async (tx, treasury, proposal, outcome) => {
   const reason = outcome.revertReason ?? 'The chain did not execute it in time.';
   const set = sql`executed_tx_hash = null, failure_reason = ${reason}`;
-  if (!(await changeState(tx, proposal.id, { from: proposal.state, to: 'FAILED', set }))) return;
+  if (!(await changeState(tx, proposal.id, { from: proposal.state, to: 'FAILED', set }))) return undefined;
   if (proposal.policy) {
     // After a reorganisation the chain has the policy of before.
     const isUndone = proposal.state === 'EXECUTED' && proposal.previous_policy;
@@ -54,7 +71,8 @@ async function failed(tx: Db, treasury: TreasuryRow, proposal: ProposalRow, outc
   const row = await lockProposal(tx, proposal.id);
   await publishProposal(tx, treasury, row, 'failed');
   await record(tx, treasury, 'treasury.proposal-failed', row.id, { reason });
-}
+  return row;
+};
 
 async function applyPolicy(tx: Db, treasury: TreasuryRow, policy: TreasuryRow['policy']): Promise<void> {
   await setPolicy(tx, treasury.id, policy);
@@ -71,6 +89,7 @@ export interface ExpiryDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet'>;
   readonly environments: readonly Environment[];
+  readonly publicUrl: string;
 }
 
 const EVERY_SECONDS = 15;
@@ -88,7 +107,10 @@ export function expiryJobs(deps: ExpiryDeps): Jobs {
 }
 
 /** Answers how many ended. */
-export async function expireProposals({ db, networks }: ExpiryDeps, environment: Environment): Promise<number> {
+export async function expireProposals(
+  { db, networks, publicUrl }: ExpiryDeps,
+  environment: Environment,
+): Promise<number> {
   const now = await networks.starknet(environment).time();
   const due = await db.rows<{ id: string; treasuryId: string }>(sql`
     select treasury_proposals.id, treasury_id as "treasuryId"
@@ -100,8 +122,10 @@ export async function expireProposals({ db, networks }: ExpiryDeps, environment:
       const treasury = await lockTreasury(tx, treasuryId);
       const { state } = await lockProposal(tx, id);
       if (!(await changeState(tx, id, { from: state, to: 'EXPIRED' }))) return;
-      await publishProposal(tx, treasury, await lockProposal(tx, id), 'expired');
+      const row = await lockProposal(tx, id);
+      await publishProposal(tx, treasury, row, 'expired');
       await record(tx, treasury, 'treasury.proposal-expired', id, {});
+      await tellSigners(tx, publicUrl, treasury, row, 'expired');
     });
   }
   return due.length;

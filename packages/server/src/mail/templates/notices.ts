@@ -74,40 +74,92 @@ export function mailsPausedMail({ dailyMails, resetsAt }: MailsPausedContent): F
 }
 
 export interface TreasuryProposalContent {
+  /** Those that were queued before there were others are of new proposals. */
+  readonly event?: ProposalNotice;
   readonly treasury: string;
   readonly description: string;
   readonly proposalId: string;
+  readonly reason?: string | null;
   readonly url: string;
   /** ISO 8601. */
   readonly expiresAt: string;
 }
 
+type ProposalNotice = 'created' | 'executed' | 'failed' | 'expired';
+
 const MAX_DESCRIPTION_LENGTH = 200;
 
-const proposalWords: readonly Words<[treasury: string, until: string]>[] = [
-  {
-    language: 'es',
-    title: 'Hay una propuesta por firmar',
-    happened: (treasury, until) => `${treasury} espera tu firma. La propuesta vence el ${until}.`,
-    next: 'Revisa los pagos antes de firmar. La descripción la escribió quien propone y no se firma.',
-  },
-  {
-    language: 'en',
-    title: 'A proposal waits for your signature',
-    happened: (treasury, until) => `${treasury} waits for your signature. The proposal expires on ${until}.`,
-    next: 'Look at the payments before you sign. The description is the words of its proposer and is not signed.',
-  },
-];
+const proposalWords: Readonly<Record<ProposalNotice, readonly Words<[treasury: string, until: string]>[]>> = {
+  created: [
+    {
+      language: 'es',
+      title: 'Hay una propuesta por firmar',
+      happened: (treasury, until) => `${treasury} espera tu firma. La propuesta vence el ${until}.`,
+      next: 'Revisa los pagos antes de firmar. La descripción la escribió quien propone y no se firma.',
+    },
+    {
+      language: 'en',
+      title: 'A proposal waits for your signature',
+      happened: (treasury, until) => `${treasury} waits for your signature. The proposal expires on ${until}.`,
+      next: 'Look at the payments before you sign. The description is the words of its proposer and is not signed.',
+    },
+  ],
+  executed: [
+    {
+      language: 'es',
+      title: 'Una propuesta fue ejecutada',
+      happened: (treasury) => `La cadena ejecutó una propuesta de ${treasury}.`,
+      next: 'Si no la esperabas, revisa quién la firmó.',
+    },
+    {
+      language: 'en',
+      title: 'A proposal was executed',
+      happened: (treasury) => `The chain has executed a proposal of ${treasury}.`,
+      next: 'If you did not expect it, look at who signed it.',
+    },
+  ],
+  failed: [
+    {
+      language: 'es',
+      title: 'Una propuesta falló',
+      happened: (treasury) => `La cadena no ejecutó una propuesta de ${treasury}. No se movió dinero.`,
+      next: 'Si aún hace falta, proponla otra vez.',
+    },
+    {
+      language: 'en',
+      title: 'A proposal failed',
+      happened: (treasury) => `The chain did not execute a proposal of ${treasury}. No money has moved.`,
+      next: 'If it is still needed, propose it again.',
+    },
+  ],
+  expired: [
+    {
+      language: 'es',
+      title: 'Una propuesta venció',
+      happened: (treasury, until) => `Una propuesta de ${treasury} venció el ${until} y ya no puede ejecutarse.`,
+      next: 'Si aún hace falta, proponla otra vez.',
+    },
+    {
+      language: 'en',
+      title: 'A proposal has expired',
+      happened: (treasury, until) => `A proposal of ${treasury} expired on ${until} and can be executed no longer.`,
+      next: 'If it is still needed, propose it again.',
+    },
+  ],
+};
 
 export function treasuryProposalMail(content: TreasuryProposalContent): FilledTemplate {
   const treasury = withoutLinks(oneLine(content.treasury, MAX_HOST_LENGTH));
-  const description = withoutLinks(oneLine(content.description, MAX_DESCRIPTION_LENGTH));
+  const words = proposalWords[content.event ?? 'created'];
   const until = `${content.expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
-  const parts = proposalWords.map(({ language, title, happened, next }) => ({
+  const shown = [content.description, content.reason ?? '']
+    .map((text) => withoutLinks(oneLine(text, MAX_DESCRIPTION_LENGTH)))
+    .filter((text) => text !== '');
+  const parts = words.map(({ language, title, happened, next }) => ({
     language,
     title,
-    lines: [happened(treasury, until), ...(description === '' ? [] : [description]), next, content.url],
+    lines: [happened(treasury, until), ...shown, next, content.url],
   }));
-  const [first, second] = proposalWords.map(({ title }) => title);
+  const [first, second] = words.map(({ title }) => title);
   return bilingual(`${first}: ${treasury} / ${second}`, treasury, parts);
 }
