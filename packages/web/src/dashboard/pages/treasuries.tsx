@@ -14,6 +14,7 @@ import { useForm } from '../form.ts';
 import { useNavigateTo } from '../navigation.ts';
 import { useSession } from '../session.tsx';
 import { SigningKeyCard } from '../signing-key.tsx';
+import { EMPTY_SIGNER, PolicyFields, type PolicyValues, policyBody } from '../treasury-fields.tsx';
 import { words } from '../words/treasuries.ts';
 import { useWords } from '../words.ts';
 
@@ -72,41 +73,28 @@ export function DeployedBadge({ treasury }: { treasury: Treasury }) {
   return treasury.isDeployed ? <Badge tone="good">{text.deployed}</Badge> : <Badge>{text.deploying}</Badge>;
 }
 
-interface SignerFields {
-  readonly name: string;
-  readonly publicKey: string;
-  readonly email: string;
-}
-
-const EMPTY_SIGNER: SignerFields = { name: '', publicKey: '', email: '' };
-const MAX_SIGNERS = 20;
+const EMPTY_POLICY: PolicyValues = {
+  threshold: '2',
+  signers: [EMPTY_SIGNER, EMPTY_SIGNER, EMPTY_SIGNER],
+  limits: [],
+};
 
 function CreateDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const text = useWords(words);
   const navigate = useNavigateTo();
   const create = useChange('POST /treasuries', { refreshes: ['GET /treasuries'] });
-  const form = useForm<{ name: string; threshold: string; signers: readonly SignerFields[] }>({
-    initial: { name: '', threshold: '2', signers: [EMPTY_SIGNER, EMPTY_SIGNER, EMPTY_SIGNER] },
-    onSubmit: async ({ name, threshold, signers }) => {
-      const given = signers.filter(({ publicKey }) => publicKey.trim() !== '');
-      const body = {
-        name,
-        threshold: Number(threshold),
-        signers: given.map((signer) => ({ ...signer, email: signer.email.trim() || null })),
-      };
-      const { id } = await create.mutateAsync({ body });
+  const form = useForm<PolicyValues & { name: string }>({
+    initial: { ...EMPTY_POLICY, name: '' },
+    onSubmit: async ({ name, ...policy }) => {
+      const { id } = await create.mutateAsync({ body: { name, ...policyBody(policy) } });
       onClose();
       navigate(`/treasuries/${id}`);
     },
   });
-  const { signers } = form.values;
-  const change = (index: number, changes: Partial<SignerFields>) =>
-    form.set({ signers: signers.map((signer, at) => (at === index ? { ...signer, ...changes } : signer)) });
   return (
     <Dialog
       open={open}
       onClose={onClose}
-      size="l"
       title={text.create}
       description={text.createNote}
       footer={
@@ -117,44 +105,7 @@ function CreateDialog({ open, onClose }: { open: boolean; onClose: () => void })
     >
       <form id="create-treasury" className="form" onSubmit={form.onSubmit}>
         <TextField label={text.name} required maxLength={100} {...form.field('name')} />
-        <TextField
-          label={text.threshold}
-          required
-          type="number"
-          min={1}
-          max={MAX_SIGNERS}
-          {...form.field('threshold')}
-        />
-        {signers.map((signer, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a signer has no other identity before it is entered
-          <fieldset key={index} className="form">
-            <legend>{text.signer(index + 1)}</legend>
-            <TextField
-              label={text.signerName}
-              value={signer.name}
-              onChange={(name) => change(index, { name })}
-              maxLength={100}
-            />
-            <TextField
-              label={text.publicKey}
-              mono
-              value={signer.publicKey}
-              onChange={(publicKey) => change(index, { publicKey })}
-            />
-            <TextField
-              label={text.email}
-              optional
-              type="email"
-              value={signer.email}
-              onChange={(email) => change(index, { email })}
-            />
-          </fieldset>
-        ))}
-        {signers.length < MAX_SIGNERS && (
-          <Button icon={Plus} onClick={() => form.set({ signers: [...signers, EMPTY_SIGNER] })}>
-            {text.addSigner}
-          </Button>
-        )}
+        <PolicyFields values={form.values} errors={form.errors} onChange={(changes) => form.set(changes)} />
       </form>
       <ErrorNote error={form.failure} />
     </Dialog>

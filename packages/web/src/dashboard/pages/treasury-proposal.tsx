@@ -220,7 +220,15 @@ function DescribedCallView({ call }: { call: DescribedCall }) {
         </span>
       );
     case 'SET_LIMIT':
-      return <strong>{text.setLimit(`${call.amount} ${call.token ?? text.unit}`, call.threshold)}</strong>;
+      return (
+        <strong>
+          {text.setLimit(
+            `${call.amount} ${call.token ?? text.unit}`,
+            text.windowOf(call.windowSeconds),
+            call.threshold,
+          )}
+        </strong>
+      );
     case 'REMOVE_LIMIT':
       return <strong>{text.removeLimit(call.token ?? call.tokenAddress)}</strong>;
     case 'UPGRADE':
@@ -232,14 +240,30 @@ function DescribedCallView({ call }: { call: DescribedCall }) {
       );
     case 'UNKNOWN':
       return (
-        <span className="row">
-          <strong>{text.unknown}</strong>
-          <Hash value={call.contractAddress} label={text.address} />
-          <code>{call.entrypoint}</code>
-        </span>
+        <div className="stack">
+          <span className="row">
+            <strong>{text.unknown}</strong>
+            <Hash value={call.contractAddress} label={text.address} />
+          </span>
+          <DescriptionList
+            rows={[
+              [text.entrypoint, <Hash key="entrypoint" value={call.entrypoint} label={text.entrypoint} />],
+              [text.calldata, call.calldata.length === 0 ? text.none : <Felts key="data" felts={call.calldata} />],
+            ]}
+          />
+        </div>
       );
   }
 }
+
+const Felts = ({ felts }: { felts: readonly string[] }) => (
+  <ol className="mono felts">
+    {felts.map((felt, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: values are known by their place
+      <li key={index}>{felt}</li>
+    ))}
+  </ol>
+);
 
 function Signatures({ treasury, proposal }: Omit<ViewProps, 'parents'>) {
   const text = useWords(words);

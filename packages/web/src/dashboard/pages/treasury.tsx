@@ -1,23 +1,21 @@
-import type { ChainToken, Treasury, TreasuryProposal } from '@svc/protocol';
-import { ListChecks, Plus } from 'lucide-react';
+import type { Treasury, TreasuryProposal } from '@svc/protocol';
+import { ListChecks, Plus, Users } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/fields.tsx';
 import { Card, DescriptionList, EmptyState, ErrorNote, PageHeader, Section, Skeleton } from '../../ui/page.tsx';
 import { type Column, DataTable, More } from '../../ui/table.tsx';
 import { Hash, Time } from '../../ui/values.tsx';
-import { useChange, useCursorList, useRead } from '../api.ts';
-import { useForm } from '../form.ts';
-import { useNavigateTo, useParam } from '../navigation.ts';
+import { useCursorList, useRead } from '../api.ts';
+import { useEnvironment } from '../environment.ts';
+import { useParam } from '../navigation.ts';
 import { useSession } from '../session.tsx';
 import { words } from '../words/treasuries.ts';
 import { useWords } from '../words.ts';
 import { DeployedBadge } from './treasuries.tsx';
+import { CallsDialog, PaymentDialog, PolicyDialog } from './treasury-dialogs.tsx';
 import { ProposalBadge } from './treasury-proposal.tsx';
 
 type Text = ReturnType<typeof useWords<(typeof words)['en']>>;
-const TOKENS: readonly ChainToken[] = ['USDC', 'USDT', 'STRK', 'ETH', 'DAI', 'WBTC'];
 
 export default function TreasuryPage() {
   const text = useWords(words);
@@ -40,10 +38,17 @@ export default function TreasuryPage() {
 function TreasuryView({ treasury, parents }: { treasury: Treasury; parents: { label: string; to: string }[] }) {
   const text = useWords(words);
   const { can } = useSession();
-  const [isProposing, setProposing] = useState(false);
+  const environment = useEnvironment();
+  const [dialog, setDialog] = useState<'payment' | 'calls' | 'policy'>();
+  const opened = { treasury, onClose: () => setDialog(undefined) };
   const propose = can('DEVELOPER') && (
-    <Button kind="primary" icon={Plus} onClick={() => setProposing(true)}>
+    <Button kind="primary" icon={Plus} onClick={() => setDialog('payment')}>
       {text.propose}
+    </Button>
+  );
+  const change = can(environment === 'production' ? 'OWNER' : 'DEVELOPER') && (
+    <Button icon={Users} onClick={() => setDialog('policy')}>
+      {text.proposePolicy}
     </Button>
   );
   return (
@@ -52,7 +57,12 @@ function TreasuryView({ treasury, parents }: { treasury: Treasury; parents: { la
         title={treasury.name}
         parents={parents}
         badge={<DeployedBadge treasury={treasury} />}
-        actions={propose}
+        actions={
+          <>
+            {can('DEVELOPER') && <Button onClick={() => setDialog('calls')}>{text.proposeCalls}</Button>}
+            {propose}
+          </>
+        }
       />
       <Card>
         <DescriptionList
@@ -65,7 +75,7 @@ function TreasuryView({ treasury, parents }: { treasury: Treasury; parents: { la
           ]}
         />
       </Card>
-      <Section title={text.signers}>
+      <Section title={text.signers} actions={change}>
         <Card flush>
           <DataTable
             label={text.signers}
@@ -85,12 +95,12 @@ function TreasuryView({ treasury, parents }: { treasury: Treasury; parents: { la
         </Card>
       </Section>
       <Proposals treasury={treasury} action={propose} />
-      <ProposeDialog treasury={treasury} open={isProposing} onClose={() => setProposing(false)} />
+      {dialog === 'payment' && <PaymentDialog {...opened} />}
+      {dialog === 'calls' && <CallsDialog {...opened} />}
+      {dialog === 'policy' && <PolicyDialog {...opened} />}
     </div>
   );
 }
-
-const SECONDS_PER_HOUR = 3_600;
 
 function Limits({ treasury: { limits } }: { treasury: Treasury }) {
   const text = useWords(words);
@@ -98,9 +108,7 @@ function Limits({ treasury: { limits } }: { treasury: Treasury }) {
   return (
     <ul className="stack">
       {limits.map(({ token, amount, windowSeconds, threshold }) => (
-        <li key={token}>
-          {text.limit(`${amount} ${token}`, String(Math.round(windowSeconds / SECONDS_PER_HOUR)), threshold)}
-        </li>
+        <li key={token}>{text.limit(`${amount} ${token}`, text.windowOf(windowSeconds), threshold)}</li>
       ))}
     </ul>
   );
@@ -142,39 +150,3 @@ const columnsOf = (text: Text): readonly Column<TreasuryProposal>[] => [
   { key: 'by', label: text.proposedBy, cell: ({ proposedBy }) => proposedBy, wideOnly: true },
   { key: 'created', label: text.created, cell: ({ createdAt }) => <Time value={createdAt} />, align: 'end' },
 ];
-
-function ProposeDialog({ treasury, open, onClose }: { treasury: Treasury; open: boolean; onClose: () => void }) {
-  const text = useWords(words);
-  const navigate = useNavigateTo();
-  const propose = useChange('POST /treasuries/{id}/transactions', { refreshes: ['GET /treasuries/{id}/transactions'] });
-  const form = useForm<{ token: ChainToken; recipient: string; amount: string; description: string }>({
-    initial: { token: 'USDC', recipient: '', amount: '', description: '' },
-    onSubmit: async ({ description, ...transfer }) => {
-      const body = { transfers: [transfer], description };
-      const { id } = await propose.mutateAsync({ params: { id: treasury.id }, body });
-      onClose();
-      navigate(`/treasuries/${treasury.id}/${id}`);
-    },
-  });
-  return (
-    <Dialog
-      open={open}
-      onClose={onClose}
-      title={text.propose}
-      description={text.proposeNote}
-      footer={
-        <Button type="submit" form="propose" kind="primary" pending={form.pending}>
-          {text.propose}
-        </Button>
-      }
-    >
-      <form id="propose" className="form" onSubmit={form.onSubmit}>
-        <SelectField label={text.token} options={TOKENS.map((token) => [token, token])} {...form.field('token')} />
-        <TextField label={text.recipient} required mono {...form.field('recipient')} />
-        <TextField label={text.amount} required inputMode="decimal" {...form.field('amount')} />
-        <TextField label={text.note} hint={text.noteHint} optional maxLength={500} {...form.field('description')} />
-      </form>
-      <ErrorNote error={form.failure} />
-    </Dialog>
-  );
-}

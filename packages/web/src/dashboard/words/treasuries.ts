@@ -1,5 +1,15 @@
 import { defineWords } from '../words.ts';
 
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+/** Whole days or hours, else seconds. */
+function windowOf(seconds: number, names: { day: string; days: string; hour: string; hours: string }): string {
+  const of = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+  if (seconds % DAY === 0) return of(seconds / DAY, names.day, names.days);
+  return seconds % HOUR === 0 ? of(seconds / HOUR, names.hour, names.hours) : `${seconds} s`;
+}
+
 export const words = defineWords({
   en: {
     title: 'Treasuries',
@@ -22,7 +32,32 @@ export const words = defineWords({
     deploying: 'Being deployed',
     deployed: 'Deployed',
     limits: 'Limits',
-    limit: (amount: string, hours: string, threshold: number) => `${amount} in ${hours} h with ${threshold}`,
+    limit: (amount: string, window: string, threshold: number) =>
+      `${amount} in ${window} with ${threshold} ${threshold === 1 ? 'signature' : 'signatures'}`,
+    limitNumber: (number: number) => `Limit ${number}`,
+    limitsNote: 'With a limit, fewer signers can transfer a token, up to an amount in a window. The chain counts.',
+    addLimit: 'Add limit',
+    upTo: 'Up to',
+    window: 'In',
+    windowOf: (seconds: number) => windowOf(seconds, { day: 'day', days: 'days', hour: 'hour', hours: 'hours' }),
+    enough: 'Signatures that are enough',
+    removeRow: (name: string) => `Remove: ${name}`,
+    paymentNumber: (number: number) => `Payment ${number}`,
+    addPayment: 'Add payment',
+    proposeCalls: 'Propose calls',
+    proposeCallsNote: 'For people who know the contract. All calls are executed together, or none.',
+    callNumber: (number: number) => `Call ${number}`,
+    addCall: 'Add call',
+    contract: 'Contract address',
+    entrypoint: 'Entrypoint',
+    calldata: 'Values',
+    calldataHint:
+      'Felts, hexadecimal or decimal, separated by spaces or lines. An amount of a token takes two: low and high.',
+    none: 'None',
+    proposePolicy: 'Propose signers and limits',
+    proposePolicyNote: (threshold: number) =>
+      `The list replaces the present one when ${threshold} of the present signers have approved it.`,
+    replacesOpen: 'Another change of the policy is open. This proposal replaces it.',
     noLimits: 'None: every payment needs the full number',
     proposals: 'Proposals',
     proposalsNote: 'Payments and changes, newest first.',
@@ -45,7 +80,8 @@ export const words = defineWords({
     pay: (amount: string) => `Pay ${amount} to`,
     allow: (amount: string) => `Allow to take ${amount}`,
     setSigners: (threshold: number, signers: number) => `Let ${threshold} of ${signers} signers approve`,
-    setLimit: (amount: string, threshold: number) => `Let ${threshold} signers pay up to ${amount} in a window`,
+    setLimit: (amount: string, window: string, threshold: number) =>
+      `Let ${threshold} ${threshold === 1 ? 'signer' : 'signers'} pay up to ${amount} in ${window}`,
     removeLimit: (token: string) => `Remove the limit of ${token}`,
     upgrade: 'Change the code of the treasury',
     unknown: 'Call a contract',
@@ -95,7 +131,33 @@ export const words = defineWords({
     deploying: 'Desplegándose',
     deployed: 'Desplegada',
     limits: 'Límites',
-    limit: (amount: string, hours: string, threshold: number) => `${amount} en ${hours} h con ${threshold}`,
+    limit: (amount: string, window: string, threshold: number) =>
+      `${amount} en ${window} con ${threshold} ${threshold === 1 ? 'firma' : 'firmas'}`,
+    limitNumber: (number: number) => `Límite ${number}`,
+    limitsNote:
+      'Con un límite, menos firmantes pueden transferir un token, hasta un importe por periodo. La cadena lo cuenta.',
+    addLimit: 'Agregar límite',
+    upTo: 'Hasta',
+    window: 'En',
+    windowOf: (seconds: number) => windowOf(seconds, { day: 'día', days: 'días', hour: 'hora', hours: 'horas' }),
+    enough: 'Firmas que bastan',
+    removeRow: (name: string) => `Quitar: ${name}`,
+    paymentNumber: (number: number) => `Pago ${number}`,
+    addPayment: 'Agregar pago',
+    proposeCalls: 'Proponer llamadas',
+    proposeCallsNote: 'Para quien conoce el contrato. Todas las llamadas se ejecutan juntas, o ninguna.',
+    callNumber: (number: number) => `Llamada ${number}`,
+    addCall: 'Agregar llamada',
+    contract: 'Dirección del contrato',
+    entrypoint: 'Función',
+    calldata: 'Valores',
+    calldataHint:
+      'Felts, hexadecimales o decimales, separados por espacios o líneas. Un importe de un token lleva dos: bajo y alto.',
+    none: 'Ninguno',
+    proposePolicy: 'Proponer firmantes y límites',
+    proposePolicyNote: (threshold: number) =>
+      `La lista reemplaza a la actual cuando ${threshold} de los firmantes actuales la aprueban.`,
+    replacesOpen: 'Hay otro cambio abierto de la política. Esta propuesta lo reemplaza.',
     noLimits: 'Ninguno: cada pago necesita el número completo',
     proposals: 'Propuestas',
     proposalsNote: 'Pagos y cambios, los más recientes primero.',
@@ -118,7 +180,8 @@ export const words = defineWords({
     pay: (amount: string) => `Pagar ${amount} a`,
     allow: (amount: string) => `Permitir tomar ${amount}`,
     setSigners: (threshold: number, signers: number) => `Que aprueben ${threshold} de ${signers} firmantes`,
-    setLimit: (amount: string, threshold: number) => `Que ${threshold} firmantes paguen hasta ${amount} por periodo`,
+    setLimit: (amount: string, window: string, threshold: number) =>
+      `Que ${threshold} ${threshold === 1 ? 'firmante pague' : 'firmantes paguen'} hasta ${amount} en ${window}`,
     removeLimit: (token: string) => `Quitar el límite de ${token}`,
     upgrade: 'Cambiar el código de la tesorería',
     unknown: 'Llamar a un contrato',
