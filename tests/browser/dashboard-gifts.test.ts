@@ -99,8 +99,8 @@ describe('a gift', () => {
 });
 
 describe('an import', () => {
-  const rows = Array.from({ length: 500 }, (_, index) => `p${index}@example.com,${index % 2 ? '0.02' : '0.01'}`);
-  const file = ['Correo,Monto', ...rows.slice(0, 250), 'not an address,0.01', ...rows.slice(250)].join('\n');
+  const rows = Array.from({ length: 500 }, (_, index) => `p${index}@example.com,${index % 2 ? '0.02' : '0.01'},es`);
+  const file = ['Correo,Monto,Idioma', ...rows.slice(0, 250), 'not an address,0.01,fr', ...rows.slice(250)].join('\n');
 
   it('of 501 rows shows the bad one and creates 500 gifts, and its repetition none', SLOW, async () => {
     const campaign = newId('Masivo');
@@ -118,8 +118,9 @@ describe('an import', () => {
       await page.getByRole('heading', { name: '500 gifts are created' }).waitFor({ timeout: 60_000 });
     };
     await upload(page, 'people.csv', file);
+    await page.getByText('Spanish', { exact: true }).first().waitFor();
     await page.getByText('Show only rows with a problem').click();
-    await page.getByText('This is no mail address.').waitFor();
+    await page.getByText('This is no mail address. A language is en or es, or left empty.').waitFor();
     await page.getByRole('cell', { name: '252', exact: true }).waitFor();
     await page.setViewportSize(phone);
     await expectAccessible(page, 'gift-import-preview');

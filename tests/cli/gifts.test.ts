@@ -83,6 +83,9 @@ describe('gifts from the terminal', () => {
     writeFileSync(path.join(folder, 'right.csv'), 'email\na@example.com\n');
     expect((await svc(['gifts', 'import', 'right.csv', '--amount', '1'])).code).toBe(2);
     expect((await svc(['gifts', 'import', 'right.csv', '--amount', '1', '--dry-run'])).code).toBe(0);
+    writeFileSync(path.join(folder, 'spanish.csv'), 'email,language\na@example.com,es\n');
+    const shown = await svc(['gifts', 'import', 'spanish.csv', '--amount', '1', '--dry-run']);
+    expect(shown).toMatchObject({ code: 0, stderr: expect.stringMatching(/a@example\.com .* es\b/) });
     for (const campaign of ['wrong', 'right']) {
       expect((await svc(['gifts', '--campaign', campaign, '--json'])).stdout.trim()).toBe('[]');
     }

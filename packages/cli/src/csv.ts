@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import {
   findGiftColumns,
   GIFT_CODE,
+  type GiftLanguage,
   isMailAddress,
   readGiftAmount,
+  readGiftLanguage,
   type Table,
   toTable,
   type UsdMicros,
@@ -15,6 +17,8 @@ export interface Person {
   readonly email: string;
   readonly code?: string | undefined;
   readonly micros: UsdMicros;
+  /** Of the mail; without it the mail has both. */
+  readonly language?: GiftLanguage | undefined;
 }
 
 export interface People {
@@ -44,10 +48,10 @@ export function readTable(file: string): Table {
   return table;
 }
 
-/** Columns `email`, and optionally `code` and `amount`, by name in English or Spanish. */
+/** Columns `email`, and optionally `code`, `amount` and `language`, by name in English or Spanish. */
 export function readPeople(file: string, { amount: amountOfAll = '', allowDuplicates }: PeopleOptions): People {
   const { columns, rows } = readTable(file);
-  const { email, code, amount } = findGiftColumns(columns);
+  const { email, code, amount, language } = findGiftColumns(columns);
   if (email === undefined) throw usage(`${file} has no column email. Its columns are ${columns.join(', ')}.`);
   const [emails, codes] = [new Map<string, number>(), new Map<string, number>()];
   const problems: string[] = [];
@@ -55,6 +59,7 @@ export function readPeople(file: string, { amount: amountOfAll = '', allowDuplic
     const value = (column: string | undefined) => (column === undefined ? '' : (values[column] ?? '').trim());
     const person = { email: value(email), code: value(code), amount: value(amount) || amountOfAll };
     const micros = readGiftAmount(person.amount);
+    const spoken = readGiftLanguage(value(language));
     const report = (problem: string) => problems.push(`line ${line}: ${problem}`);
     const once = (seen: Map<string, number>, key: string, what: string) => {
       const before = seen.get(key);
@@ -67,7 +72,13 @@ export function readPeople(file: string, { amount: amountOfAll = '', allowDuplic
     if (person.code !== '' && !GIFT_CODE.test(person.code)) report('a code has 4 to 64 letters, digits, _ and -');
     else if (person.code !== '') once(codes, person.code.toLowerCase(), 'the code');
     if (micros === undefined) report(amountProblem(person.amount));
-    return { email: person.email, code: person.code || undefined, micros: micros ?? 0n };
+    if (spoken === undefined) report(`${value(language)} is no language of mails: use en, es, or nothing for both`);
+    return {
+      email: person.email,
+      code: person.code || undefined,
+      micros: micros ?? 0n,
+      language: spoken || undefined,
+    };
   });
   return { people, problems };
 }

@@ -33,6 +33,15 @@ describe('people of a file', () => {
     });
   });
 
+  it('may name the language of their mail, English or Spanish', () => {
+    const file = fileOf('email,idioma\na@b.co,es\nc@d.co,EN\ne@f.co,\ng@h.co,fr\n');
+    const { people, problems } = readPeople(file, { amount: '1' });
+    expect(people.map(({ language }) => language)).toEqual(['es', 'en', undefined, undefined]);
+    expect(problems).toEqual(['line 5: fr is no language of mails: use en, es, or nothing for both']);
+    const unsaid = people.map(({ language: _, ...person }) => person);
+    expect(digestOf(people, {})).not.toBe(digestOf(unsaid, {}));
+  });
+
   it('are refused with the line of every problem', () => {
     const rows = ['ana@example.com,ABC,1', 'Ana@example.com,GOOD,10001', 'nobody,good,1', ',,0.0000001', 'b@c.de,,'];
     const { problems } = readPeople(fileOf(['email,code,amount', ...rows].join('\n')), {});

@@ -15,7 +15,10 @@ export interface ImportState {
 }
 
 export function digestOf(people: readonly Person[], options: object): string {
-  const rows = people.map(({ email, code, micros }) => [email, code ?? null, String(micros)]);
+  const rows = people.map(({ email, code, micros, language }) => [
+    ...[email, code ?? null, String(micros)],
+    ...(language === undefined ? [] : [language]),
+  ]);
   return createHash('sha256')
     .update(JSON.stringify([options, rows]))
     .digest('hex');

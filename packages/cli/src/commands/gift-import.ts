@@ -26,13 +26,14 @@ const SHOWN_PROBLEMS = 20;
 const SHOWN_PEOPLE = 5;
 
 const FOOTER = `
-The file has a column email, and optionally code and amount. Each person gets a mail with a link.
+The file has a column email, and optionally code, amount and language (en or es). Each person gets a mail with a link,
+in their language or, without one, in both.
 An import that was interrupted goes on when the same command is run again: each person gets one gift.
 `;
 
 export function importCommand(): Command {
   return group('import', 'create a gift for each person of a CSV file, and mail the links')
-    .argument('<file>', 'CSV with the columns email, code, amount')
+    .argument('<file>', 'CSV with the columns email, code, amount, language')
     .option('--name <name>', 'name of the campaign, which recipients see; default: the name of the file')
     .option('--amount <usd>', 'for rows without an amount')
     .addOption(choice('--type <type>', 'type of the gifts', giftTypes).default('GIFT_CARD'))
@@ -130,6 +131,7 @@ function preview(
         { title: 'EMAIL', value: ({ email }) => email },
         { title: 'CODE', value: ({ code }) => code ?? 'a random one' },
         { title: 'USD', value: ({ micros }) => formatUsd(micros), align: 'right' },
+        { title: 'LANGUAGE', value: ({ language }) => language ?? 'both' },
       ]),
       ...(more > 0 ? [`and ${more} more`] : []),
       '',
@@ -174,7 +176,7 @@ async function run(
       await svc.gifts.createGiftsBulk({
         ...order,
         amount: formatUsd(BigInt(micros)),
-        recipients: same.map(({ email, code }) => ({ email, code })),
+        recipients: same.map(({ email, code, language }) => ({ email, code, language })),
         resume: state.orders[micros],
         onProgress: (next) => save({ ...state, orders: { ...state.orders, [micros]: next } }),
       });

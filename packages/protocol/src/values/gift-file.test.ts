@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formatUsd } from './amounts.ts';
-import { findGiftColumns, readGiftAmount, toCsv, toTable } from './gift-file.ts';
+import { findGiftColumns, readGiftAmount, readGiftLanguage, toCsv, toTable } from './gift-file.ts';
 
 const cell = (value: string | number | null) => toCsv(['a'], [[value]]).split('\r\n')[1];
 
@@ -46,5 +46,11 @@ it.each(['0', '10000.000001', '1.0000001', '-1', '1e3', '', 'five', '1,5'])('ref
 
 it('uses a column for one field only', () => {
   const found = findGiftColumns(['Email code', 'Code']);
-  expect(found).toEqual({ email: 'Email code', code: 'Code', amount: undefined });
+  expect(found).toEqual({ email: 'Email code', code: 'Code', amount: undefined, language: undefined });
+  expect(findGiftColumns(['correo', 'Idioma']).language).toBe('Idioma');
+});
+
+it('reads English, Spanish or nothing as a language, and nothing else', () => {
+  expect([' EN ', 'es', ' '].map(readGiftLanguage)).toEqual(['en', 'es', '']);
+  expect(['fr', 'español', 'en-US'].map(readGiftLanguage)).toEqual([undefined, undefined, undefined]);
 });

@@ -16,12 +16,21 @@ const MAX_MAIL_ADDRESS = 254;
 /** Catches mistakes of typing in a file; the service has the last word. */
 export const isMailAddress = (text: string): boolean => MAIL_ADDRESS.test(text) && text.length <= MAX_MAIL_ADDRESS;
 
-export type GiftFileField = 'email' | 'code' | 'amount';
+export type GiftLanguage = 'en' | 'es';
+
+/** '' where nothing is said: the mail has both. Undefined for another language. */
+export function readGiftLanguage(text: string): GiftLanguage | '' | undefined {
+  const language = text.trim().toLowerCase();
+  return language === 'en' || language === 'es' || language === '' ? language : undefined;
+}
+
+export type GiftFileField = 'email' | 'code' | 'amount' | 'language';
 
 const COLUMN_NAMES: Readonly<Record<GiftFileField, RegExp>> = {
   email: /e-?mail|correo/i,
   code: /code|c[oó]digo/i,
   amount: /amount|monto|importe|usd/i,
+  language: /language|idioma/i,
 };
 
 /** The column of each field, by its name in English or Spanish. A column is used once. */
@@ -31,7 +40,7 @@ export function findGiftColumns(columns: readonly string[]): Readonly<Record<Gif
     const index = left.findIndex((column) => COLUMN_NAMES[field].test(column));
     return index < 0 ? undefined : left.splice(index, 1)[0];
   };
-  return { email: take('email'), code: take('code'), amount: take('amount') };
+  return { email: take('email'), code: take('code'), amount: take('amount'), language: take('language') };
 }
 
 export interface TableRow {

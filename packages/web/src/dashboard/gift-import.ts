@@ -3,8 +3,10 @@ import {
   formatUsd,
   GIFT_CODE,
   type GiftFileField,
+  type GiftLanguage,
   isMailAddress,
   readGiftAmount,
+  readGiftLanguage,
   type TableRow,
 } from '@svc/protocol/values';
 
@@ -13,10 +15,10 @@ export const CHUNK_SIZE = 100;
 export const MAX_ROWS = 10_000;
 export const MAX_FILE_BYTES = 5_000_000;
 
-export const importFields = ['email', 'code', 'amount'] as const satisfies readonly GiftFileField[];
+export const importFields = ['email', 'code', 'amount', 'language'] as const satisfies readonly GiftFileField[];
 /** The column of each field; '' for none. */
 export type Mapping = Readonly<Record<GiftFileField, string>>;
-export type Problem = 'emailMissing' | 'emailWrong' | 'codeWrong' | 'codeTwice' | 'amountWrong';
+export type Problem = 'emailMissing' | 'emailWrong' | 'codeWrong' | 'codeTwice' | 'amountWrong' | 'languageWrong';
 
 export interface ImportRow {
   /** Of the file. */
@@ -25,12 +27,14 @@ export interface ImportRow {
   readonly code: string;
   readonly amount: string;
   readonly micros: bigint;
+  /** Of the mail; '' for both. */
+  readonly language: GiftLanguage | '';
   readonly problems: readonly Problem[];
 }
 
 export function guessMapping(columns: readonly string[]): Mapping {
-  const { email = '', code = '', amount = '' } = findGiftColumns(columns);
-  return { email, code, amount };
+  const { email = '', code = '', amount = '', language = '' } = findGiftColumns(columns);
+  return { email, code, amount, language };
 }
 
 export function checkRows(rows: readonly TableRow[], mapping: Mapping, amountOfAll: string): ImportRow[] {
@@ -40,6 +44,7 @@ export function checkRows(rows: readonly TableRow[], mapping: Mapping, amountOfA
     const [email, code] = [value('email'), value('code')];
     const amount = value('amount') || amountOfAll.trim();
     const micros = readGiftAmount(amount);
+    const language = readGiftLanguage(value('language'));
     const key = code.toLowerCase();
     const problems: Problem[] = [];
     if (email === '') problems.push('emailMissing');
@@ -47,8 +52,9 @@ export function checkRows(rows: readonly TableRow[], mapping: Mapping, amountOfA
     if (code !== '' && !GIFT_CODE.test(code)) problems.push('codeWrong');
     if (code !== '' && seen.has(key)) problems.push('codeTwice');
     if (micros === undefined) problems.push('amountWrong');
+    if (language === undefined) problems.push('languageWrong');
     seen.add(key);
-    return { line, email, code, amount, micros: micros ?? 0n, problems };
+    return { line, email, code, amount, micros: micros ?? 0n, language: language ?? '', problems };
   });
 }
 
@@ -73,7 +79,8 @@ export function toChunks(rows: readonly ImportRow[], size = CHUNK_SIZE): Chunk[]
  * creates nothing twice when it is repeated within 24 hours. A refused chunk has created nothing: its next attempt has a new key.
  */
 export async function keyOfChunk(chunk: Chunk, settings: object, place: number, refusals: number): Promise<string> {
-  const content = JSON.stringify([settings, place, chunk.amount, chunk.rows.map(({ email, code }) => [email, code])]);
+  const rows = chunk.rows.map(({ email, code, language }) => [email, code, ...(language === '' ? [] : [language])]);
+  const content = JSON.stringify([settings, place, chunk.amount, rows]);
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content));
   const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return `import-${hex}-${refusals}`;

@@ -128,7 +128,11 @@ function useImport(rows: readonly ImportRow[], settings: ImportSettings) {
 }
 
 async function create(chunk: Chunk, settings: ImportSettings, idempotencyKey: string, onPause: () => void) {
-  const recipients = chunk.rows.map(({ email, code }) => ({ email, ...(code !== '' && { code }) }));
+  const recipients = chunk.rows.map(({ email, code, language }) => ({
+    email,
+    ...(code !== '' && { code }),
+    ...(language !== '' && { language }),
+  }));
   // Exact: at most eleven digits.
   const body = { ...settings, amount: Number(chunk.amount), recipients };
   for (let pauses = 0; ; pauses++) {

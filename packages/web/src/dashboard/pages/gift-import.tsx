@@ -52,10 +52,10 @@ export default function GiftImportPage() {
 }
 
 const EXAMPLE = toCsv(
-  ['email', 'code', 'amount'],
+  ['email', 'code', 'amount', 'language'],
   [
-    ['ana@example.com', '', '5'],
-    ['luis@example.com', 'REYES-LUIS', '10'],
+    ['ana@example.com', '', '5', 'es'],
+    ['luis@example.com', 'REYES-LUIS', '10', ''],
   ],
 );
 
@@ -142,6 +142,7 @@ function Prepare({ file, reset }: { file: ReadFile; reset: () => void }) {
       onChange={(value) => setMapping({ ...mapping, [field]: value })}
       options={columnOptions}
       {...(field === 'code' && { hint: text.codesHint })}
+      {...(field === 'language' && { hint: text.languageHint })}
       disabled={isRunning}
     />
   );
@@ -242,6 +243,7 @@ function Preview({ rows }: { rows: readonly ImportRow[] }) {
         code === '' ? <span className="soft">{text.random}</span> : <span className="mono">{code}</span>,
     },
     { key: 'amount', label: text.amountColumn, align: 'end', cell: ({ amount }) => amount || '–' },
+    { key: 'language', label: text.language, cell: ({ language }) => text.languages[language || 'both'] },
     {
       key: 'result',
       label: text.result,
