@@ -13,6 +13,7 @@ import {
   expectAccessible,
   expectAccessibleEverywhere,
   openDashboards,
+  phone,
   shows,
 } from './support/dashboard.ts';
 
@@ -290,6 +291,13 @@ describe('the explorer', LIMIT, () => {
     await page.getByRole('navigation', { name: 'Explorer pages' }).getByRole('link', { name: 'Blocks' }).click();
     await shows(page, 'Blocks');
     await expectAccessible(page, 'explorer-blocks');
+  });
+
+  it('shows the name of the chosen page on a phone', async () => {
+    const { page } = await dashboards.visit('/sandbox/explorer/tokens', { viewport: phone });
+    const chosen = page.getByRole('navigation', { name: 'Explorer pages' }).getByRole('link', { name: 'Tokens' });
+    await expect.poll(async () => (await chosen.boundingBox())?.x, { timeout: 60_000 }).toBeLessThan(phone.width - 60);
+    await expectAccessible(page, 'explorer-tokens');
   });
 
   it('finds an address and a token, and says of nonsense what it takes', async () => {

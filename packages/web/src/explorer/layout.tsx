@@ -7,6 +7,7 @@ import { type Language, languages, setLanguage, useLanguage, useWords } from '..
 import { Link } from '../ui/link.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { ErrorNote, Skeleton } from '../ui/page.tsx';
+import { useChosenInView } from '../ui/tabs.tsx';
 import { setTheme, type Theme, themes, useTheme } from '../ui/theme.ts';
 import { readBook } from './chain.ts';
 import { useOpen, usePath, WithNavigation } from './navigation.tsx';
@@ -67,6 +68,7 @@ const sections: Readonly<Record<string, string>> = { block: '/blocks', tx: '/tra
 function Pages() {
   const text = useWords(words);
   const path = usePath();
+  const list = useChosenInView<HTMLElement>(path);
   const links = [
     ['/', text.overview],
     ['/blocks', text.blocks],
@@ -75,7 +77,7 @@ function Pages() {
     ['/tokens', text.tokens],
   ] as const;
   return (
-    <nav className="explorer-nav" aria-label={text.navigation}>
+    <nav ref={list} className="explorer-nav" aria-label={text.navigation}>
       {links.map(([to, label]) => (
         <Link
           key={to}

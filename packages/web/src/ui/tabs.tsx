@@ -1,5 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 
 export interface Tab {
   readonly value: string;
@@ -15,16 +15,21 @@ export interface TabsProps {
   onChange: (value: string) => void;
 }
 
-export function Tabs({ label, tabs, value, onChange }: TabsProps) {
-  const list = useRef<HTMLDivElement>(null);
-  // On a narrow screen the list scrolls: the chosen tab is in its middle.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab is read from the document
+/** On a narrow screen the list scrolls: what is chosen is in its middle. */
+export function useChosenInView<T extends HTMLElement>(value: string): RefObject<T | null> {
+  const list = useRef<T>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is chosen is read from the document
   useEffect(() => {
-    const tab = list.current?.querySelector('[aria-selected="true"]');
+    const tab = list.current?.querySelector('[aria-selected="true"], [aria-current]');
     if (!list.current || !tab) return;
     const [around, chosen] = [list.current.getBoundingClientRect(), tab.getBoundingClientRect()];
     list.current.scrollLeft += chosen.left + chosen.width / 2 - (around.left + around.width / 2);
   }, [value]);
+  return list;
+}
+
+export function Tabs({ label, tabs, value, onChange }: TabsProps) {
+  const list = useChosenInView<HTMLDivElement>(value);
   return (
     <Base.Root value={value} onValueChange={onChange} className="tabs">
       <Base.List ref={list} className="tab-list" aria-label={label}>
