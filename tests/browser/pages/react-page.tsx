@@ -49,12 +49,15 @@ import { createClient, type Session as SessionKey, type SvcError } from '@svc/sd
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { Treasury } from './react-treasury.tsx';
 
 const asked = new URLSearchParams(location.search);
 const ask = (name: string) => asked.get(name) ?? '';
 const externalUserId = ask('user');
 const [PIN, RECIPIENT, SKU] = ['pin-of-the-page', '0xb0b', 'telcel-recarga-100'];
 const client = createClient({ baseUrl: ask('baseUrl'), publicKey: ask('publicKey'), bearerToken: ask('token') });
+/** Stands for a program of the organisation's own: `createClient` refuses a secret key in a page. */
+const staff = { ...client, secretKey: ask('secretKey') };
 const queryClient = new QueryClient();
 
 const write = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
@@ -309,9 +312,20 @@ document.body.append(root);
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
-      <SvcProvider client={client}>
-        <Wallet />
-      </SvcProvider>
+      {ask('treasury') === '' ? (
+        <SvcProvider client={client}>
+          <Wallet />
+        </SvcProvider>
+      ) : (
+        <SvcProvider client={staff}>
+          <Treasury
+            treasuryId={ask('treasury')}
+            recipient={ask('recipient')}
+            privateKey={ask('signer')}
+            show={(name, value) => <Show name={name} value={value} />}
+          />
+        </SvcProvider>
+      )}
     </QueryClientProvider>
   </StrictMode>,
 );
