@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { Treasury, TreasuryProposal } from '@svc/protocol';
+import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bodyOf, Owner } from '../support/app.ts';
+import { type App, bodyOf, Owner } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
-import { openDatabaseProxy, random, seedCount, spread } from '../support/faults.ts';
+import { openDatabaseProxy, random, type StatementPlace, seedCount, spread } from '../support/faults.ts';
 import { TestService } from '../support/service.ts';
 import { pathOf, propose, signAs } from '../support/treasuries.ts';
 
@@ -28,11 +29,15 @@ afterAll(() => service.stop());
 
 let recipients = 0xb0b_0000;
 
-/** READY, to an address of its own. */
-async function ready(): Promise<{ proposal: TreasuryProposal; recipient: string }> {
+function newPayment() {
   recipients += 1;
   const recipient = `0x${recipients.toString(16)}`;
-  const transfers = [{ token: 'USDC', recipient, amount: '1' }];
+  return { recipient, transfers: [{ token: 'USDC', recipient, amount: '1' }] };
+}
+
+/** READY, to an address of its own. */
+async function ready(): Promise<{ proposal: TreasuryProposal; recipient: string }> {
+  const { recipient, transfers } = newPayment();
   const proposal = await propose(service.app, treasury, { transfers });
   for (const signer of signers) bodyOf(await signAs(service.app, treasury, proposal, signer), 200);
   return { proposal, recipient };
@@ -104,5 +109,98 @@ describe('a process that is killed while it executes a proposal', () => {
       await auditRelays(service.db, service.sandbox);
     },
     SETTLE_MS + (KILLS + 1) * EACH_MS,
+  );
+});
+
+type Request = 'propose' | 'sign first' | 'sign last' | 'execute';
+
+interface Step extends StatementPlace {
+  readonly name: string;
+  /** What a process is asked for when it is killed. */
+  readonly request: Request;
+}
+
+const steps: readonly Step[] = [
+  { name: 'the proposal is stored', request: 'propose', sql: 'insert into treasury_proposals', isCommitted: true },
+  { name: 'a signature is stored', request: 'sign first', sql: 'insert into treasury_signatures', isCommitted: true },
+  { name: 'it becomes READY', request: 'sign last', sql: 'update treasury_proposals set state', isCommitted: true },
+  { name: 'its relay is stored', request: 'execute', sql: 'insert into relays', isCommitted: true },
+  {
+    name: 'the answer of the node is stored',
+    request: 'execute',
+    sql: "update relays set state = 'SENT', updated_at",
+    isCommitted: false,
+  },
+  { name: 'its receipt is stored', request: 'execute', sql: 'executed_tx_hash = ', isCommitted: true },
+];
+
+const kills = steps.flatMap((step) => (['before', 'after'] as const).map((when) => ({ ...step, when })));
+
+/** The requests of one payment, in order. Each may be repeated. */
+function requestsOf(app: App, { transfers, key }: { transfers: readonly object[]; key: string }) {
+  const made = () =>
+    app.post(`/treasuries/${treasury.id}/transactions`, { transfers }, { 'idempotency-key': key }).then((reply) => {
+      return bodyOf<TreasuryProposal>(reply, 201);
+    });
+  const sign = async (signer: Owner | undefined) => {
+    if (signer) bodyOf(await signAs(app, treasury, await made(), signer), 200);
+  };
+  return {
+    propose: made,
+    'sign first': () => sign(signers[0]),
+    'sign last': () => sign(signers[1]),
+    execute: async () => bodyOf(await app.post(`${pathOf(await made())}/execute`, {}), 200),
+  } satisfies Record<Request, () => Promise<unknown>>;
+}
+
+describe('kill -9 of the process that works on a payment', () => {
+  it.each(kills)(
+    '$when $name leaves one payment, told of once',
+    async ({ request, when, ...place }) => {
+      const { recipient, transfers } = newPayment();
+      const order = { transfers, key: crypto.randomUUID() };
+      const ours = requestsOf(service.app, order);
+      const names = Object.keys(ours) as Request[];
+      for (const name of names.slice(0, names.indexOf(request))) await ours[name]();
+
+      const proxy = await openDatabaseProxy(service.databaseUrl);
+      const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+      proxy.cutAt(place, when, () => victim.process.kill('SIGKILL'));
+      const asked = requestsOf(service.app.at(victim), order)[request];
+      const isDead = async () => {
+        await asked().catch(() => undefined);
+        return victim.process.signalCode;
+      };
+      expect(await eventually(isDead, (signal) => signal !== null, SETTLE_MS)).toBe('SIGKILL');
+      proxy.close();
+
+      const whole = await service.another({ SVC_ROLE: 'all' });
+      for (const name of names.slice(names.indexOf(request))) {
+        const repeated = () =>
+          ours[name]().then(
+            () => true,
+            () => false,
+          );
+        expect(await eventually(repeated, (done) => done, SETTLE_MS)).toBe(true);
+      }
+      const proposal = await ours.propose();
+      await eventually(
+        () => read(proposal),
+        ({ state }) => state === 'EXECUTED',
+        SETTLE_MS,
+      );
+      await whole.end();
+      expect(await service.app.balance(recipient, 'USDC')).toBe(1_000_000n);
+      const told = await service.db.rows<{ type: string }>(sql`
+        select type from events where data -> 'proposalId' = ${JSON.stringify(proposal.id)}::jsonb order by type`);
+      const ends = ['created', 'executed', 'signed', 'signed'];
+      expect(told.map(({ type }) => type)).toEqual(ends.map((end) => `treasury.proposal.${end}`));
+      const payments = await service.db.rows(sql`
+        select from treasury_proposals where calls::text like ${`%"${recipient}"%`}`);
+      expect(payments).toHaveLength(1);
+      await settled(service.db);
+      await auditRelays(service.db, service.sandbox);
+    },
+    2 * SETTLE_MS,
   );
 });

@@ -34,7 +34,27 @@ export interface DatabaseProxy {
   sent(): number;
   /** Calls `cut` at the chunk `count` from now, before or after it is passed on. */
   cutAfter(count: number, when: 'before' | 'after', cut: () => void): void;
+  /** Calls `cut` at the first statement with this text, or at the commit of its transaction. */
+  cutAt(place: StatementPlace, when: 'before' | 'after', cut: () => void): void;
   close(): void;
+}
+
+export interface StatementPlace {
+  /** A connection sends the text of a statement once. */
+  readonly sql: string;
+  readonly isCommitted: boolean;
+}
+
+type IsThere = (chunk: Buffer, database: Socket) => boolean;
+
+function placeOf({ sql, isCommitted }: StatementPlace): IsThere {
+  let within: Socket | undefined;
+  return (chunk, database) => {
+    if (within) return within === database && chunk.includes('commit');
+    if (!chunk.includes(sql)) return false;
+    if (isCommitted) within = database;
+    return !isCommitted;
+  };
 }
 
 /** A proxy between a process and its PostgreSQL. */
@@ -42,13 +62,13 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let sent = 0;
-  let plan: { at: number; when: 'before' | 'after'; cut: () => void } | undefined;
+  let plan: { isThere: IsThere; when: 'before' | 'after'; cut: () => void } | undefined;
 
   const pass = (chunk: Buffer, database: Socket) => {
     sent += 1;
-    if (plan === undefined || sent < plan.at) return database.write(chunk);
+    if (!plan?.isThere(chunk, database)) return database.write(chunk);
     const { when, cut } = plan;
-    plan = { at: Number.POSITIVE_INFINITY, when, cut };
+    plan = undefined;
     if (when === 'after') database.write(chunk);
     cut();
     return true;
@@ -77,7 +97,11 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     url: url.href,
     sent: () => sent,
     cutAfter: (count, when, cut) => {
-      plan = { at: sent + count, when, cut };
+      const at = sent + count;
+      plan = { isThere: () => sent >= at, when, cut };
+    },
+    cutAt: (place, when, cut) => {
+      plan = { isThere: placeOf(place), when, cut };
     },
     close: () => {
       server.close();
