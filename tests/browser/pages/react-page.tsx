@@ -57,7 +57,8 @@ const externalUserId = ask('user');
 const [PIN, RECIPIENT, SKU] = ['pin-of-the-page', '0xb0b', 'telcel-recarga-100'];
 const client = createClient({ baseUrl: ask('baseUrl'), publicKey: ask('publicKey'), bearerToken: ask('token') });
 /** Stands for a program of the organisation's own: `createClient` refuses a secret key in a page. */
-const staff = { ...client, secretKey: ask('secretKey') };
+const credential = { 'x-api-key': ask('publicKey'), authorization: `Bearer ${ask('secretKey')}` };
+const staff = { ...client, credential };
 const queryClient = new QueryClient();
 
 const write = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -27,7 +27,9 @@ export function Treasury({ treasuryId, recipient, privateKey, show }: Props) {
   const place = propose.data && { treasuryId, proposalId: propose.data.id };
   const { data: proposal } = useTreasuryProposal(place ?? skipToken);
   const treasuryAddress = treasury.data?.address ?? '';
-  const failed = [propose, sign, execute, cancel].map(({ error }) => error?.message ?? '').join('');
+  const failed = [treasuries, treasury, proposals, propose, sign, execute, cancel]
+    .map(({ error }) => error?.message ?? '')
+    .join('');
   const steps: Record<string, () => void> = {
     Propose: () => propose.mutate({ treasuryId, transfers: [{ token: 'USDC', recipient, amount: '1.5' }] }),
     Sign: () => proposal && sign.mutate({ treasuryAddress, proposal, calls: proposal.calls, privateKey }),
@@ -36,10 +38,7 @@ export function Treasury({ treasuryId, recipient, privateKey, show }: Props) {
   };
   return (
     <>
-      {show(
-        'treasuries',
-        treasuries.data?.items.some(({ id }) => id === treasuryId),
-      )}
+      {show('treasuries', failed || treasuries.data?.items.some(({ id }) => id === treasuryId))}
       {show('treasury', treasury.data?.name)}
       {show('proposals', proposals.data?.items.map(({ state }) => state).join())}
       {show('proposal', failed || proposal?.state)}
