@@ -62,6 +62,7 @@ describe('signers with an address get mail in both languages, once each', () => 
   it(
     'of a proposal and of its execution, failure or expiry',
     async () => {
+      await service.sandbox.ask('/starknet/faults', undefined, 'DELETE');
       const { treasury, ana, email } = await newTreasury();
       const [paid, reverted, forgotten] = [
         await propose(service.app, treasury, { transfers, description: 'Renta' }),
@@ -92,7 +93,7 @@ describe('signers with an address get mail in both languages, once each', () => 
       expect(all.filter(({ text }) => text.includes('Renta'))).toHaveLength(2);
       expect(all.filter(({ text }) => text.includes('out of luck'))).toHaveLength(1);
       const { mails } = await service.sandbox.ask<{ mails: { to: string }[] }>('/mailbox');
-      expect(mails.filter(({ to }) => !to.includes(email))).toEqual([]);
+      expect(mails.filter(({ to }) => !to.includes('ana+'))).toEqual([]);
     },
     LIMIT_MS,
   );

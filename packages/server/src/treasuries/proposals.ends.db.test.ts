@@ -1,5 +1,5 @@
 import { sql } from '@svc/store';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { signersOf, type TestSigner, type TestTreasury, TreasuryFixture } from '../../testing/treasuries.ts';
 import { refusal } from '../../testing/wallets.ts';
 
@@ -151,9 +151,9 @@ describe('what is refused', () => {
       select id || '_' || number, organization_id, environment, name, address || '_' || number, class_hash, salt,
              constructor_calldata, policy, policy_nonce
         from treasuries cross join generate_series(1, 500) as number where id = ${treasury.id}`);
+    onTestFinished(() => fixture.db.run(sql`delete from treasuries where relay_id is null`).then(() => undefined));
     const before = await fixture.relayers.states();
     await refusal(fixture.treasury(signersOf(1), 1), 'treasury_limit_reached');
     expect(await fixture.relayers.states()).toEqual(before);
-    await fixture.db.run(sql`delete from treasuries where relay_id is null`);
   });
 });
