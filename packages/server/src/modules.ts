@@ -240,6 +240,7 @@ export function createModules(platform: Platform): Modules {
       probes: platform.health.probes,
       mail: { host: config.mail.smtp?.host, verify: platform.mailers.of('production')?.verify },
       askBridge: config.bridgeUrl === undefined ? undefined : () => askBridge(networks, bridge),
+      checkSolana: checkerOf(platform.solana('production')),
       fulfilment: { url: config.fulfilment?.url, provider: providers('production') },
       deliveries: () => events.deliveryBacklog(db.lists),
     },
@@ -278,6 +279,8 @@ export function createModules(platform: Platform): Modules {
     checkNonces: relays.checkNonces,
   };
 }
+
+const checkerOf = (nodes: SolanaNodes | undefined) => nodes && (() => nodes.checkChain());
 
 /** Its contracts on Starknet, and its service. */
 async function askBridge(networks: Networks, bridge: Bridge): Promise<void> {

@@ -39,6 +39,7 @@ const nothing: Surroundings = {
   probes: new Map(),
   mail: { host: undefined, verify: undefined },
   askBridge: undefined,
+  checkSolana: undefined,
   fulfilment: { url: undefined, provider: undefined },
   deliveries: async () => ({ enabled: 0, disabled: 0, oldestDueSeconds: 0 }),
 };
@@ -171,6 +172,13 @@ describe('the doctor', () => {
     const no = () => Promise.reject(new Error('no answer'));
     expect(await find({ askBridge: async () => 1n }, 'bridge')).toMatchObject({ state: 'ok' });
     expect(await find({ askBridge: no }, 'bridge')).toMatchObject({ state: 'warning', found: 'no answer' });
+    const askBridge = async () => 1n;
+    const solana = (trouble?: string) => ({ askBridge, checkSolana: async () => [{ host: 'sol.example', trouble }] });
+    expect(await find(solana(), 'Solana')).toMatchObject({ state: 'ok' });
+    expect(await find(solana('slow'), 'Solana')).toMatchObject({ state: 'warning', found: 'sol.example: slow' });
+    expect(await find({ askBridge }, 'Solana')).toMatchObject({ state: 'warning' });
+    const checkSolana = () => Promise.reject(new WrongChainError('sol.example is a node of another chain'));
+    expect(await find({ askBridge, checkSolana }, 'Solana')).toMatchObject({ state: 'failing' });
     const ordered = (lookUp: () => Promise<{ state: string }>) => ({ fulfilment: { url, provider: { lookUp } } });
     expect(
       await find(

@@ -5,6 +5,7 @@ import { type DoctorReport, fixOfWord, levelOfWord, type OperatorAccount } from 
 import { type Database, sql } from '@svc/store';
 import { WrongTokenError } from '../chains/networks.ts';
 import { WrongChainError } from '../chains/node-fetch.ts';
+import type { NodeHealth } from '../chains/nodes.ts';
 import { PROBE_HEADER, type Readiness, shareRead } from '../http/monitoring.ts';
 import { type AccountsDeps, type KeyState, listAccounts, listKeyStates } from '../relayer/operator.ts';
 
@@ -27,6 +28,8 @@ export interface Surroundings {
   };
   /** Undefined: there is no bridge. */
   readonly askBridge: (() => Promise<unknown>) | undefined;
+  /** Undefined: the bridge's word is taken. */
+  readonly checkSolana: (() => Promise<readonly NodeHealth[]>) | undefined;
   readonly fulfilment: {
     readonly url: string | undefined;
     readonly provider:
@@ -55,6 +58,7 @@ export function createDoctor(deps: DoctorDeps): () => Promise<DoctorReport> {
       attempt('clock', () => clocks(deps)),
       attempt('mail', async () => [await mail(surroundings, isLive)]),
       attempt('bridge', async () => [await bridge(surroundings, isLive)]),
+      attempt('Solana', () => solana(surroundings)),
       attempt('fulfilment', async () => [await fulfilment(surroundings, isLive)]),
       attempt('webhooks', async () => [deliveryFinding(await surroundings.deliveries())]),
       attempt('public address', () => publicAddress(surroundings, isLive)),
@@ -214,6 +218,25 @@ async function bridge({ askBridge }: Surroundings, isLive: boolean): Promise<Fin
     return ok('bridge', 'tells its fees, and its contracts are on the chain');
   } catch (error) {
     return warning('bridge', reasonOf(error), 'Check BRIDGE_URL, or set BRIDGE=off: redeems to Solana wait meanwhile.');
+  }
+}
+
+async function solana({ askBridge, checkSolana }: Surroundings): Promise<Finding[]> {
+  const settings = 'Check SOLANA_RPC_URLS: redeems to Solana wait for a node that shows their mint.';
+  if (!askBridge) return [];
+  if (!checkSolana) {
+    const fix = 'Set SOLANA_RPC_URLS, so that a redeem counts when Solana shows its mint.';
+    return [warning('Solana', "no node: the bridge's word is taken for mints", fix)];
+  }
+  try {
+    return (await checkSolana()).map(({ host, trouble }) =>
+      trouble === undefined
+        ? ok('Solana', `${host} is on the bridge's chain`)
+        : warning('Solana', `${host}: ${trouble}`, settings),
+    );
+  } catch (error) {
+    if (error instanceof WrongChainError) return [failing('Solana', reasonOf(error), settings)];
+    throw error;
   }
 }
 
