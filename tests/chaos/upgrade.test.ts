@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from '@svc/store';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { contractionsIn } from '../../packages/server/testing/migration-policy.ts';
 import { type App, Owner } from '../support/app.ts';
@@ -34,19 +34,8 @@ create table next_things (id text primary key, redeem_id text not null reference
 create index gift_redeems_next on gift_redeems (organization_id, next_note) where next_note is not null;
 `;
 
-let folder: string;
-let service: TestService<ServerProcess>;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'svc-next-version-'));
-  service = await TestService.start();
-}, LIMIT_MS);
-afterAll(async () => {
-  await service.stop();
-  await rm(folder, { recursive: true, force: true });
-});
-
 /** This version's code with one more migration, in a tree of its own. */
-async function nextVersion(): Promise<string> {
+async function nextVersion(folder: string): Promise<string> {
   const server = path.join(folder, 'packages/server');
   await mkdir(server, { recursive: true });
   await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
@@ -96,48 +85,62 @@ async function client(app: App, traffic: Traffic, place: number): Promise<void> 
   }
 }
 
-it('two versions serve one database during an upgrade, and no request fails', { timeout: LIMIT_MS }, async () => {
-  expect(contractionsIn(EXPANSION)).toEqual([]);
-  const main = await nextVersion();
-  const old = service.server;
-  const traffic: Traffic = { servers: [old], problems: [], redeems: [], rounds: 0, isOver: false };
-  const clients = Array.from({ length: CLIENTS }, (_, place) => client(service.app, traffic, place));
-  const phase = async () => {
-    const until = traffic.rounds + ROUNDS_EACH;
-    await eventually(
-      async () => traffic.rounds,
-      (rounds) => rounds >= until,
-      LIMIT_MS,
-    );
-  };
-  await phase();
-  const next = await service.another({}, { main });
-  const columns = await service.db.rows(sql`
-    select from information_schema.columns where column_name = 'next_count' and table_name = 'gifts'`);
-  expect(columns).toHaveLength(1);
-  // The version before, on a database that the next one has migrated, alone and beside it.
-  await phase();
-  traffic.servers.push(next);
-  await phase();
-  // Out of the balancer first, so that nothing is on its way to it when it stops.
-  traffic.servers.shift();
-  await phase();
-  expect(await old.end()).toBe(0);
-  await phase();
-  traffic.isOver = true;
-  await Promise.all(clients);
-  expect(traffic.problems).toEqual([]);
-  expect(service.errors()).toEqual([]);
-  const open = () =>
-    service.db.rows(
-      sql`select id, status from gift_redeems where id = any (${traffic.redeems}) and status <> 'SUCCESS'`,
-    );
-  expect(await eventually(open, (rows) => rows.length === 0, LIMIT_MS)).toEqual([]);
-  expect(await findBrokenInvariants(service.db)).toEqual([]);
-  await auditRelays(service.db, new Sandbox(next));
-});
+async function withService(run: (service: TestService<ServerProcess>, folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-next-version-'));
+  const service = await TestService.start();
+  try {
+    await run(service, folder);
+  } finally {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
 
-it('the version before does not start on that database any more, and says why', { timeout: LIMIT_MS }, async () => {
-  const again = startServer({ env: { DATABASE_URL: service.database.url } });
-  await expect(again).rejects.toThrow('made by a newer svc');
-});
+it('two versions serve one database during an upgrade, and no request fails', { timeout: LIMIT_MS }, () =>
+  withService(async (service, folder) => {
+    expect(contractionsIn(EXPANSION)).toEqual([]);
+    const main = await nextVersion(folder);
+    const old = service.server;
+    const traffic: Traffic = { servers: [old], problems: [], redeems: [], rounds: 0, isOver: false };
+    const clients = Array.from({ length: CLIENTS }, (_, place) => client(service.app, traffic, place));
+    const phase = async () => {
+      const until = traffic.rounds + ROUNDS_EACH;
+      await eventually(
+        async () => traffic.rounds,
+        (rounds) => rounds >= until,
+        LIMIT_MS,
+      );
+    };
+    try {
+      await phase();
+      const next = await service.another({}, { main });
+      const columns = await service.db.rows(sql`
+        select from information_schema.columns where column_name = 'next_count' and table_name = 'gifts'`);
+      expect(columns).toHaveLength(1);
+      // The version before, on a database that the next one has migrated, alone and beside it.
+      await phase();
+      traffic.servers.push(next);
+      await phase();
+      // Out of the balancer first, so that nothing is on its way to it when it stops.
+      traffic.servers.shift();
+      await phase();
+      expect(await old.end()).toBe(0);
+      await phase();
+      traffic.isOver = true;
+      await Promise.all(clients);
+      expect(traffic.problems).toEqual([]);
+      expect(service.errors()).toEqual([]);
+      const open = () =>
+        service.db.rows(sql`
+          select id, status from gift_redeems where id = any (${traffic.redeems}) and status <> 'SUCCESS'`);
+      expect(await eventually(open, (rows) => rows.length === 0, LIMIT_MS)).toEqual([]);
+      expect(await findBrokenInvariants(service.db)).toEqual([]);
+      await auditRelays(service.db, new Sandbox(next));
+      const again = startServer({ env: { DATABASE_URL: service.database.url } });
+      await expect(again, 'the version before does not start any more').rejects.toThrow('made by a newer svc');
+    } finally {
+      traffic.isOver = true;
+      await Promise.all(clients);
+    }
+  }),
+);

@@ -99,6 +99,27 @@ describe('migrate', () => {
     expect((await migrate(test.url, [makeSet()])).applied).toHaveLength(2);
   });
 
+  it('gives way to a process that holds a table, and is done when the table is free', async () => {
+    const set = makeSet();
+    await migrate(test.url, [set], { upTo: { core: 1 } });
+    const holder = await test.db.pool.connect();
+    await holder.query('begin; lock table note in row exclusive mode');
+    const migrating = migrate(test.url, [set]);
+    const waits = async (wanted: boolean) => {
+      for (;;) {
+        const found = await test.db.one(sql`
+          select from pg_locks where not granted and relation = 'note'::regclass`);
+        if ((found !== undefined) === wanted) return;
+      }
+    };
+    await waits(true);
+    await waits(false);
+    await holder.query('insert into note values (7); commit');
+    holder.release();
+    expect((await migrating).applied).toEqual(['core/0002_text', 'core/0003_index']);
+    expect(await test.db.rows(sql`select id, text from note where id = 7`)).toEqual([{ id: 7, text: 'a;b' }]);
+  });
+
   it('refuses a file that ends its own transaction', async () => {
     const set = makeSet({ '0001_commit.sql': 'create table a (id int); commit;' });
     await expect(migrate(test.url, [set])).rejects.toThrow('must not end its own transaction');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { lock, withClient } from './client.ts';
 
@@ -103,23 +104,44 @@ function pendingOf(set: string, known: readonly Migration[], applied: readonly A
   return known.slice(applied.length);
 }
 
+// Below PostgreSQL's own detection of deadlocks (1 s): the migration gives way before a request of a running process is cancelled,
+// and requests do not wait behind it for longer.
+const TABLE_LOCK_MS = 500;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+const GAVE_WAY: ReadonlySet<unknown> = new Set(['55P03', '40P01']);
+
+/** Tables in use may be locked in another order than here. Then it is undone and repeated: running processes go on meanwhile. */
 async function apply(client: pg.Client, set: string, migration: Migration): Promise<void> {
-  try {
-    await client.query('begin');
-    await client.query(migration.text);
-    if (client.getTransactionStatus() !== 'T') throw new Error('A migration must not end its own transaction.');
-    await client.query('insert into schema_migrations (set_name, number, name, checksum) values ($1, $2, $3, $4)', [
-      set,
-      migration.number,
-      migration.name,
-      migration.checksum,
-    ]);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => {});
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Migration ${set}/${migration.name} failed and was undone: ${reason}`, { cause: error });
+  const until = performance.now() + LOCK_TIMEOUT_MS;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    try {
+      return await applyOnce(client, set, migration);
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (GAVE_WAY.has(code) && performance.now() < until) {
+        await pause(pauseMs * (0.5 + Math.random()));
+        continue;
+      }
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Migration ${set}/${migration.name} failed and was undone: ${reason}`, { cause: error });
+    }
   }
+}
+
+async function applyOnce(client: pg.Client, set: string, migration: Migration): Promise<void> {
+  await client.query('begin');
+  await client.query(`set local lock_timeout = ${TABLE_LOCK_MS}`);
+  await client.query(migration.text);
+  if (client.getTransactionStatus() !== 'T') throw new Error('A migration must not end its own transaction.');
+  await client.query('insert into schema_migrations (set_name, number, name, checksum) values ($1, $2, $3, $4)', [
+    set,
+    migration.number,
+    migration.name,
+    migration.checksum,
+  ]);
+  await client.query('commit');
 }
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
