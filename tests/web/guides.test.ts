@@ -7,6 +7,7 @@ const render = (markdown: string) => renderMarkdown(markdown, { link: (target) =
 describe('Markdown of a guide', () => {
   it.each([
     ['# A `b` title', '<h1 id="a-b-title">A <code>b</code> title</h1>'],
+    ['## 2. Deliver it', '<h2 id="2-deliver-it"><a href="#2-deliver-it">2. Deliver it</a></h2>'],
     ['## Deliver it', '<h2 id="deliver-it"><a href="#deliver-it">Deliver it</a></h2>'],
     ['one\ntwo **three**', '<p>one two <strong>three</strong></p>'],
     ['- a\n  more\n- b', '<ul><li>a more</li>\n<li>b</li></ul>'],

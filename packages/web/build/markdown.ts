@@ -42,7 +42,7 @@ export function renderMarkdown(markdown: string, { link }: RenderOptions): Rende
   const inline = (text: string) => renderInline(text, link);
   const tell = (text: string) => {
     const last = sections.at(-1);
-    if (last) last.text += `${plain(text)} `;
+    if (last) last.text += `${withoutListMarks(text)} `;
   };
 
   for (let at = 0; at < lines.length; ) {
@@ -159,8 +159,5 @@ const linkTo = (content: string, target: string | undefined): string =>
   target === undefined ? content : `<a href="${escapeText(target)}">${content}</a>`;
 
 /** Without its marks. */
-const plain = (text: string): string =>
-  text
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*]/g, '')
-    .replace(/^\s*(?:- |\d+\. )/gm, '');
+const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
+const withoutListMarks = (text: string): string => plain(text).replace(/^\s*(?:- |\d+\. )/gm, '');
