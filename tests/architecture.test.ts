@@ -47,6 +47,7 @@ const composition = [
   'database.ts',
   'dev-credentials.ts',
   'env-reader.ts',
+  'keystore.ts',
   'listener.ts',
   'main.ts',
   'modules.ts',
@@ -77,7 +78,7 @@ const publicFiles: Record<string, readonly string[]> = {
 };
 const MAX_LINES = 450;
 /** House limits: files of a package without its tests. */
-const maxFiles: Record<string, number> = { server: 215, sdk: 60, sandbox: 80 };
+const maxFiles: Record<string, number> = { server: 216, sdk: 60, sandbox: 80 };
 
 interface Import {
   readonly from: string;

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { type Environment, environments, type Role, roles } from '@svc/protocol';
 import { connect, type Db } from '@svc/store';
 import { operatorOf } from './audit-log.ts';
@@ -5,9 +6,11 @@ import { Networks } from './chains/networks.ts';
 import { type Config, readConfig } from './config.ts';
 import { openStoreBesideService, prepare, serverMigrations } from './database.ts';
 import { credentialsFileOf, readCredentials } from './dev-credentials.ts';
+import { VariableReader } from './env-reader.ts';
 import * as gifts from './gifts/module.ts';
 import { resumeRedeem } from './gifts/operator.ts';
 import { mergeUnique } from './http/module.ts';
+import { keystoreNames, sealKeystore } from './keystore.ts';
 import { inviteMember, inviteOperator, type LinkMails, listMembers } from './members/members.ts';
 import { reconciling, sponsorLimitsOf } from './modules.ts';
 import { addOrganization, createKeys, revokeKey, setSettings, showSettings } from './organizations/operator.ts';
@@ -32,6 +35,7 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- members list <organization id>
   npm run admin -- members invite <organization id> <email> <OWNER|DEVELOPER|VIEWER>
   npm run admin -- operators invite <email>
+  npm run admin -- keystore create <file>
   npm run admin -- resume-redeem <redeem id>
   npm run admin -- purchases stuck
   npm run admin -- purchases complete <purchase id> "<file number>"
@@ -40,6 +44,9 @@ const USAGE = `The operator's commands, on the same database as the service (run
   npm run admin -- reconcile
   npm run admin -- reconcile match <transaction hash> <redeem, gift or purchase id> ...
   npm run admin -- reconcile accept <transaction hash or nonce> "<reason>"
+
+keystore create encrypts the keys of RELAYER_ACCOUNTS, MANAGER_ACCOUNT, DRAINING_ACCOUNTS and DEPOSIT_KEY with
+ACCOUNTS_PASSPHRASE (or the _FILE of each) into a new file. The service opens it with ACCOUNTS_KEYSTORE and ACCOUNTS_PASSPHRASE.
 
 An invitation goes by mail where SMTP_URL is set; otherwise its link is printed, to hand over. It works once, for 7 days.
 
@@ -213,8 +220,26 @@ function findCommand([group = '', verb = '', ...args]: string[]): { command: Com
   throw new UsageError('There is no such command.');
 }
 
+/** Needs no database. Never replaces a file. */
+function createKeystore(file: string, env: Record<string, string | undefined>): object {
+  const read = new VariableReader(env);
+  const found = keystoreNames.flatMap((name) => {
+    const value = read.text(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  read.needed('ACCOUNTS_PASSPHRASE', 'must be set: the keystore is encrypted with it');
+  read.finish();
+  if (found.length === 0) throw new UsageError(`There is nothing to store: set ${keystoreNames.join(', ')}.`);
+  const sealed = sealKeystore(Object.fromEntries(found), read.text('ACCOUNTS_PASSPHRASE') ?? '');
+  writeFileSync(file, sealed, { mode: 0o600, flag: 'wx' });
+  return { file, holds: found.map(([name]) => name) };
+}
+
 /** What a command prints, in the same process. */
 export async function administer(words: string[], env: NodeJS.ProcessEnv): Promise<string> {
+  if (words[0] === 'keystore' && words[1] === 'create') {
+    return `${JSON.stringify(createKeystore(required(words[2], 'a file'), env), null, 2)}\n`;
+  }
   const { command, args } = findCommand(words);
   const config = readConfig(env);
   const open = await openStoreBesideService(config);

@@ -264,6 +264,7 @@ describe('the configuration', () => {
     const paymaster = { PAYMASTER_URL: 'https://paymaster.example', PAYMASTER_API_KEY: 'k' };
     expect(readConfig({ ...live, RELAYER_ACCOUNTS: '', ...paymaster })).toMatchObject({
       relayers: [],
+      draining: [],
       paymaster: { url: 'https://paymaster.example', apiKey: 'k' },
     });
   });

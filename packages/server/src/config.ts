@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import {
@@ -15,6 +16,7 @@ import { type ChainSettings, type LiveStarknet, parseLiveNetwork } from './chain
 import { evmChainNames } from './chains/tokens.ts';
 import { type RelayerAccount, VariableReader } from './env-reader.ts';
 import type { MissLimits } from './gifts/code-lookup.ts';
+import { KeystoreError, keystoreNames, openKeystore } from './keystore.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
 import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from './purchases/provider.ts';
 import { type SponsorLimits, STRK_DECIMALS } from './relayer/budget.ts';
@@ -80,6 +82,10 @@ export interface Config {
   /** Undefined: the bridge's word is taken for mints on Solana. */
   readonly solanaRpcUrls: readonly string[] | undefined;
   readonly manager: RelayerAccount | undefined;
+  /** They end what they began, and get nothing new. */
+  readonly draining: readonly RelayerAccount[];
+  /** Owns the deposit addresses in place of the manager's key. */
+  readonly depositKey: bigint | undefined;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   /** FRI, for each transaction that is signed. */
   readonly maxFee: bigint;
@@ -132,6 +138,7 @@ const SHIPPED_CATALOGUE = path.resolve(import.meta.dirname, '../catalogue/mexico
 
 export function readConfig(env: Record<string, string | undefined>): Config {
   const read = new VariableReader(env);
+  readKeystore(read);
   const starknet = readStarknet(read);
   const requestsPerMinute = read.integer('RATE_LIMIT_PER_MINUTE', 100, 1, MAX_PER_MINUTE);
   const config: Config = {
@@ -186,6 +193,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     bridgeUrl: readBridgeUrl(read, starknet),
     solanaRpcUrls: read.urls('SOLANA_RPC_URLS'),
     manager: read.account('MANAGER_ACCOUNT'),
+    draining: read.accounts('DRAINING_ACCOUNTS'),
+    depositKey: read.privateKey('DEPOSIT_KEY'),
     paymaster: readPaymaster(read),
     maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,
     sponsorLimits: {
@@ -217,6 +226,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'MANAGER_ACCOUNT',
       'must not be among RELAYER_ACCOUNTS: an account that pays for gas must not hold the money of gifts',
     );
+  }
+  const paying = new Set(
+    [...config.relayers, ...(config.manager ? [config.manager] : [])].map(({ address }) => address),
+  );
+  if (config.draining.some(({ address }) => paying.has(address))) {
+    read.refuse('DRAINING_ACCOUNTS', 'must not name an account that pays');
   }
   const network = config.chains.starknet?.network;
   if (config.sandbox && typeof network === 'object' && network.chainId === chainIds.SVC_SANDBOX) {
@@ -251,6 +266,22 @@ function readMissLimits(read: VariableReader): MissLimits {
   const perClient = read.integer('UNKNOWN_CODES_PER_MINUTE', 10, 1, MAX_PER_MINUTE);
   const usual = Math.min(perClient * GUESSING_CLIENTS, MAX_PER_MINUTE);
   return { perClient, total: read.integer('UNKNOWN_CODES_TOTAL_PER_MINUTE', usual, 1, MAX_PER_MINUTE) };
+}
+
+/** Before anything else: accounts come from it as from the environment. */
+function readKeystore(read: VariableReader): void {
+  const [file, passphrase] = [read.text('ACCOUNTS_KEYSTORE'), read.text('ACCOUNTS_PASSPHRASE')];
+  read.together(['ACCOUNTS_KEYSTORE', 'ACCOUNTS_PASSPHRASE']);
+  if (file === undefined || passphrase === undefined) return;
+  try {
+    const secrets = openKeystore(readFileSync(file, 'utf8'), passphrase);
+    for (const name of keystoreNames) {
+      if (secrets[name] !== undefined) read.provide(name, secrets[name], 'ACCOUNTS_KEYSTORE');
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    read.refuse('ACCOUNTS_KEYSTORE', `cannot be opened: ${error instanceof KeystoreError ? error.message : code}`);
+  }
 }
 
 /** All or none: half a configuration would fail at the first payment. */

@@ -161,6 +161,22 @@ export class VariableReader {
     return readAccount(text) ?? this.#refuse(name, 'must be an account as 0xADDRESS:0xPRIVATEKEY');
   }
 
+  /** Of a Stark key. */
+  privateKey(name: string): bigint | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const key = parseFelt(text);
+    return key.ok && key.value > 0n
+      ? key.value
+      : this.#refuse(name, 'must be a private key: 0x and hexadecimal digits');
+  }
+
+  /** A value from elsewhere, as if it stood in the environment. */
+  provide(name: string, value: string, source: string): void {
+    if (this.#isSet(name)) this.#refuse(name, `must not be set besides ${source}`);
+    else this.#known.set(name, value);
+  }
+
   needed(name: string, problem: string): void {
     if (!this.#isSet(name)) this.#refuse(name, problem);
   }

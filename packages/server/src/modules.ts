@@ -71,7 +71,7 @@ export interface Addresses {
 
 /** What every module may build on: it exists before any of them. */
 export interface Platform
-  extends Pick<relayer.RelayerModuleDeps, 'relayers' | 'managers'>,
+  extends Pick<relayer.RelayerModuleDeps, 'relayers' | 'managers' | 'draining' | 'depositKeys'>,
     Pick<purchases.PurchaseModuleDeps, 'fulfilment'> {
   readonly config: Config;
   readonly db: Database;

@@ -143,6 +143,8 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
         development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
       },
       managers: { production: config.manager, development: sandbox?.manager },
+      draining: { production: config.draining, development: [] },
+      depositKeys: { production: config.depositKey, development: undefined },
       fulfilment: fulfilmentOf(config, addresses, sandbox, providerSecret),
     });
     await modules.checkNonces();

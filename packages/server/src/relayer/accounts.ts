@@ -129,14 +129,19 @@ export interface RelayerDeps {
   readonly crypto: Crypto;
   readonly keys: (environment: Environment) => readonly RelayerKey[];
   readonly managerKey?: ((environment: Environment) => RelayerKey | undefined) | undefined;
+  /** They send and replace what they have begun, and begin nothing. */
+  readonly drainingKeys?: ((environment: Environment) => readonly RelayerKey[]) | undefined;
+  /** Owns the deposit addresses; without it the manager's key does. */
+  readonly depositKey?: ((environment: Environment) => bigint | undefined) | undefined;
   readonly maxFeeFri?: bigint | undefined;
   readonly sponsorLimits?: DefaultLimits | undefined;
   readonly now?: () => number;
 }
 
-export function allKeys({ keys, managerKey }: RelayerDeps, environment: Environment): readonly RelayerKey[] {
-  const manager = managerKey?.(environment);
-  return manager ? [...keys(environment), manager] : keys(environment);
+export function allKeys(deps: RelayerDeps, environment: Environment): readonly RelayerKey[] {
+  const manager = deps.managerKey?.(environment);
+  const draining = deps.drainingKeys?.(environment) ?? [];
+  return [...deps.keys(environment), ...(manager ? [manager] : []), ...draining];
 }
 
 interface Deps extends RelayerDeps {

@@ -30,6 +30,8 @@ export interface RelayerModuleDeps {
   readonly sponsorLimits: DefaultLimits;
   readonly relayers: Readonly<Record<Environment, readonly RelayerKey[]>>;
   readonly managers: Readonly<Record<Environment, RelayerKey | undefined>>;
+  readonly draining: Readonly<Record<Environment, readonly RelayerKey[]>>;
+  readonly depositKeys: Readonly<Record<Environment, bigint | undefined>>;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   readonly outcomes: OutcomeHandlers;
   /** They learn the transaction hash of a relay that a paymaster sends, in the transaction that stores it. */
@@ -46,7 +48,10 @@ export function create(deps: RelayerModuleDeps): RelayerModule {
   const { db, networks, crypto, log, maxFeeFri, sponsorLimits, outcomes } = deps;
   const managerKey = (environment: Environment) => deps.managers[environment];
   const keys = (environment: Environment) => deps.relayers[environment];
-  const own = { db, networks, crypto, outcomes, log, maxFeeFri, sponsorLimits, managerKey, keys };
+  const drainingKeys = (environment: Environment) => deps.draining[environment];
+  const depositKey = (environment: Environment) => deps.depositKeys[environment];
+  const rotation = { drainingKeys, depositKey };
+  const own = { db, networks, crypto, outcomes, log, maxFeeFri, sponsorLimits, managerKey, keys, ...rotation };
   const environments = networks.environments();
   const accountOf = (environment: Environment, { address }: RelayerKey): ConfiguredAccount => ({
     chainId: networks.starknet(environment).chain.chainId,

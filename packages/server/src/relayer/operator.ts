@@ -20,6 +20,7 @@ export interface AccountsDeps {
   readonly networks: Networks;
   readonly relayers: Readonly<Record<Environment, readonly RelayerKey[]>>;
   readonly managers: Readonly<Record<Environment, RelayerKey | undefined>>;
+  readonly draining: Readonly<Record<Environment, readonly RelayerKey[]>>;
 }
 
 type Role = OperatorAccount['role'];
@@ -36,7 +37,10 @@ async function accountsOf(deps: AccountsDeps, environment: Environment): Promise
   const manager = deps.managers[environment];
   const named: [Role, bigint][] = [
     ...(manager ? [['MANAGER', manager.address] as [Role, bigint]] : []),
-    ...deps.relayers[environment].map(({ address }): [Role, bigint] => ['RELAYER', address]),
+    ...[...deps.relayers[environment], ...deps.draining[environment]].map(({ address }): [Role, bigint] => [
+      'RELAYER',
+      address,
+    ]),
     ['PAYMENT', BigInt(paymentAddress)],
   ];
   const stored = await storedAccounts(deps, environment);

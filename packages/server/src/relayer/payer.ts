@@ -29,9 +29,9 @@ export type PayAnswer =
 
 export interface Payer {
   manager(environment: Environment): bigint;
-  /** Of the manager's key; undefined where no account pays out. */
+  /** Of the key that owns the deposit addresses; undefined where no account pays out. */
   publicKey(environment: Environment): bigint | undefined;
-  /** Signs for another account that the manager's key owns. */
+  /** Signs for a deposit address. */
   signExecution(environment: Environment, account: bigint, execution: OutsideExecution): Promise<ManagerSignature>;
   /**
    * Signs, stores with `store` in one transaction, and sends; the relay worker continues. A payment that would revert is refused
@@ -56,20 +56,28 @@ export function createPayer(deps: PayerDeps): Payer {
   // Deriving one takes milliseconds.
   const publicKeys = new Map<bigint, bigint>();
   const keyOf = (environment: Environment) => deps.managerKey?.(environment) ?? noManager(environment);
+  const ownerOf = (environment: Environment, { privateKey }: RelayerKey) =>
+    deps.depositKey?.(environment) ?? privateKey;
   return {
     manager: (environment) => keyOf(environment).address,
     publicKey(environment) {
       const key = deps.managerKey?.(environment);
       if (!key) return undefined;
-      const publicKey = publicKeys.get(key.privateKey) ?? starkKey(key.privateKey);
-      publicKeys.set(key.privateKey, publicKey);
+      const owner = ownerOf(environment, key);
+      const publicKey = publicKeys.get(owner) ?? starkKey(owner);
+      publicKeys.set(owner, publicKey);
       return publicKey;
     },
     async signExecution(environment, account, execution) {
-      const { address, privateKey } = keyOf(environment);
-      if (account === address) throw new Error('The manager signs transactions of its own account itself.');
+      const key = keyOf(environment);
+      if (account === key.address) throw new Error('The manager signs transactions of its own account itself.');
       const { chainId } = deps.networks.starknet(environment).chain;
-      const { hash, signature } = await deps.crypto.signExecution(execution, account, chainId, privateKey);
+      const { hash, signature } = await deps.crypto.signExecution(
+        execution,
+        account,
+        chainId,
+        ownerOf(environment, key),
+      );
       return { messageHash: hash, signature };
     },
     async pay(order, store) {
