@@ -3,7 +3,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statS
 import path from 'node:path';
 import { accountAddress, CURVE_ORDER, starkKey, toHex } from '@svc/starknet';
 import { padAddress } from '../../packages/server/src/chains/starknet/chain.ts';
-import { type RelayerAccount, VariableReader } from '../../packages/server/src/env-reader.ts';
+import { VariableReader } from '../../packages/server/src/env-reader.ts';
 
 export type Role = 'relayer' | 'manager' | 'payment';
 
@@ -66,11 +66,15 @@ function givenAccounts(env: Record<string, string | undefined>, role: Role) {
   return address && [{ address: BigInt(address), privateKey: undefined }];
 }
 
-function readAccounts(env: Record<string, string | undefined>, role: Role): readonly RelayerAccount[] {
+/** A key that a signer holds is not known here. */
+function readAccounts(env: Record<string, string | undefined>, role: Role): Omit<SetupAccount, 'role'>[] {
   const reader = new VariableReader(env);
   const found = reader.accounts(names[role].variable);
   reader.finish();
-  return found;
+  return found.map((account) => ({
+    address: account.address,
+    privateKey: 'privateKey' in account ? account.privateKey : undefined,
+  }));
 }
 
 function newAccount(classHash: bigint): string {

@@ -14,7 +14,8 @@ import {
 import { chainIds } from '@svc/starknet';
 import { type ChainSettings, type LiveStarknet, parseLiveNetwork } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
-import { type RelayerAccount, VariableReader } from './env-reader.ts';
+import type { RemoteSignerOptions } from './crypto/remote-signer.ts';
+import { type AccountKey, type RelayerAccount, VariableReader } from './env-reader.ts';
 import type { MissLimits } from './gifts/code-lookup.ts';
 import { KeystoreError, keystoreNames, openKeystore } from './keystore.ts';
 import { type MailSettings, parseSender, parseSmtpUrl, SANDBOX_SENDER } from './mail/settings.ts';
@@ -22,7 +23,7 @@ import { type FulfilmentAccess, parseFulfilmentSecret, parseFulfilmentUrl } from
 import { type SponsorLimits, STRK_DECIMALS } from './relayer/budget.ts';
 import type { TraceSettings } from './util/trace.ts';
 
-export type { RelayerAccount };
+export type { AccountKey, RelayerAccount };
 
 /** Read once from the environment and checked before anything starts. */
 export interface Config {
@@ -85,7 +86,9 @@ export interface Config {
   /** They end what they began, and get nothing new. */
   readonly draining: readonly RelayerAccount[];
   /** Owns the deposit addresses in place of the manager's key. */
-  readonly depositKey: bigint | undefined;
+  readonly depositKey: AccountKey | undefined;
+  /** Holds the keys of accounts that name a public key. */
+  readonly signer: RemoteSignerOptions | undefined;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   /** FRI, for each transaction that is signed. */
   readonly maxFee: bigint;
@@ -194,7 +197,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     solanaRpcUrls: read.urls('SOLANA_RPC_URLS'),
     manager: read.account('MANAGER_ACCOUNT'),
     draining: read.accounts('DRAINING_ACCOUNTS'),
-    depositKey: read.privateKey('DEPOSIT_KEY'),
+    depositKey: read.accountKey('DEPOSIT_KEY'),
+    signer: readSigner(read),
     paymaster: readPaymaster(read),
     maxFee: BigInt(read.integer('MAX_FEE_STRK', 5, 1, 10_000)) * FRI_PER_STRK,
     sponsorLimits: {
@@ -233,6 +237,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (config.draining.some(({ address }) => paying.has(address))) {
     read.refuse('DRAINING_ACCOUNTS', 'must not name an account that pays');
   }
+  const held = [...config.relayers, ...config.draining, config.manager, config.depositKey].some(
+    (key) => key !== undefined && 'publicKey' in key,
+  );
+  if (held) read.needed('SIGNER_URL', 'must be set: an account names the signer in place of a private key');
   const network = config.chains.starknet?.network;
   if (config.sandbox && typeof network === 'object' && network.chainId === chainIds.SVC_SANDBOX) {
     read.refuse(
@@ -282,6 +290,14 @@ function readKeystore(read: VariableReader): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     read.refuse('ACCOUNTS_KEYSTORE', `cannot be opened: ${error instanceof KeystoreError ? error.message : code}`);
   }
+}
+
+function readSigner(read: VariableReader): RemoteSignerOptions | undefined {
+  const url = read.url('SIGNER_URL', ['https:']);
+  const [certificate, key] = [read.text('SIGNER_CERTIFICATE'), read.text('SIGNER_KEY')];
+  const ca = read.text('SIGNER_CA');
+  read.together(['SIGNER_URL', 'SIGNER_CERTIFICATE', 'SIGNER_KEY']);
+  return url && certificate && key ? { url, certificate, key, ca } : undefined;
 }
 
 /** All or none: half a configuration would fail at the first payment. */

@@ -10,10 +10,9 @@ import {
 import { ADDRESS_BOUND, parseFelt } from '@svc/starknet';
 import { hostUrls } from '@svc/store';
 
-export interface RelayerAccount {
-  readonly address: bigint;
-  readonly privateKey: bigint;
-}
+/** A private key, or the public key of one that the signer holds. */
+export type AccountKey = { readonly privateKey: bigint } | { readonly publicKey: bigint };
+export type RelayerAccount = { readonly address: bigint } & AccountKey;
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -144,7 +143,7 @@ export class VariableReader {
     const good = accounts.filter((account) => account !== undefined);
     const distinct = new Set(good.map(({ address }) => address)).size;
     if (good.length === accounts.length && distinct === good.length && good.length <= MAX_RELAYERS) return good;
-    const form = `1 to ${MAX_RELAYERS} different accounts as 0xADDRESS:0xPRIVATEKEY, with commas between`;
+    const form = `1 to ${MAX_RELAYERS} different accounts as 0xADDRESS:0xPRIVATEKEY or 0xADDRESS:signer:0xPUBLICKEY, with commas between`;
     return this.#refuse(name, `must be ${form}`, []);
   }
 
@@ -158,17 +157,16 @@ export class VariableReader {
   account(name: string): RelayerAccount | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    return readAccount(text) ?? this.#refuse(name, 'must be an account as 0xADDRESS:0xPRIVATEKEY');
+    return (
+      readAccount(text) ??
+      this.#refuse(name, 'must be an account as 0xADDRESS:0xPRIVATEKEY or 0xADDRESS:signer:0xPUBLICKEY')
+    );
   }
 
-  /** Of a Stark key. */
-  privateKey(name: string): bigint | undefined {
+  accountKey(name: string): AccountKey | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const key = parseFelt(text);
-    return key.ok && key.value > 0n
-      ? key.value
-      : this.#refuse(name, 'must be a private key: 0x and hexadecimal digits');
+    return readKey(text.split(':')) ?? this.#refuse(name, 'must be a private key (0x…) or signer:0xPUBLICKEY');
   }
 
   /** A value from elsewhere, as if it stood in the environment. */
@@ -230,10 +228,17 @@ export class VariableReader {
 }
 
 function readAccount(pair: string): RelayerAccount | undefined {
-  const [address = '', key = '', ...rest] = pair.trim().split(':');
-  const [parsed, privateKey] = [parseStarknetAddress(address), parseFelt(key)];
-  const good = parsed.ok && privateKey.ok && privateKey.value > 0n && rest.length === 0;
-  return good ? { address: BigInt(parsed.value), privateKey: privateKey.value } : undefined;
+  const [address = '', ...rest] = pair.trim().split(':');
+  const [parsed, key] = [parseStarknetAddress(address), readKey(rest)];
+  return parsed.ok && key ? { address: BigInt(parsed.value), ...key } : undefined;
+}
+
+function readKey(words: readonly string[]): AccountKey | undefined {
+  const isHeld = words[0] === 'signer';
+  const [text = '', ...rest] = isHeld ? words.slice(1) : words;
+  const key = parseFelt(text);
+  if (!key.ok || key.value === 0n || rest.length > 0) return undefined;
+  return isHeld ? { publicKey: key.value } : { privateKey: key.value };
 }
 
 function editDistance(one: string, other: string): number {

@@ -32,7 +32,7 @@ describe('a keystore', () => {
   it('gives the service its accounts', () => {
     const { relayers, manager, depositKey } = readConfig(env);
     expect(relayers.map(({ address }) => address)).toEqual([1n, 3n]);
-    expect([manager?.address, depositKey]).toEqual([5n, 7n]);
+    expect([manager?.address, depositKey]).toEqual([5n, { privateKey: 7n }]);
   });
 
   it('stops the start where it cannot be opened, or a key stands in the environment as well', () => {
@@ -41,6 +41,20 @@ describe('a keystore', () => {
     expect(start({ ACCOUNTS_KEYSTORE: '/no/such/file' })).toThrow(/ACCOUNTS_KEYSTORE cannot be opened/);
     expect(start({ ACCOUNTS_PASSPHRASE: '' })).toThrow(/ACCOUNTS_PASSPHRASE must be set too/);
     expect(start({ MANAGER_ACCOUNT: '0x8:0x9' })).toThrow(/MANAGER_ACCOUNT must not be set besides ACCOUNTS_KEYSTORE/);
+  });
+});
+
+describe('accounts whose key a signer holds', () => {
+  const accounts = { RELAYER_ACCOUNTS: '0x1:signer:0x2', DEPOSIT_KEY: 'signer:0x3' };
+
+  it('name a public key, and need the signer with certificates', () => {
+    const signer = { SIGNER_URL: 'https://signer.internal/sign', SIGNER_CERTIFICATE: 'own', SIGNER_KEY: 'key' };
+    const config = readConfig({ ...accounts, ...signer });
+    expect([config.relayers, config.depositKey]).toEqual([[{ address: 1n, publicKey: 2n }], { publicKey: 3n }]);
+    expect(config.signer).toEqual({ url: signer.SIGNER_URL, certificate: 'own', key: 'key', ca: undefined });
+    expect(() => readConfig(accounts)).toThrow(/SIGNER_URL must be set/);
+    expect(() => readConfig({ ...accounts, ...signer, SIGNER_KEY: '' })).toThrow(/SIGNER_KEY must be set too/);
+    expect(() => readConfig({ ...accounts, ...signer, SIGNER_URL: 'http://signer' })).toThrow(/SIGNER_URL/);
   });
 });
 

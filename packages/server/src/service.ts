@@ -12,8 +12,10 @@ import { solanaGenesis } from './bridge/cctp-message.ts';
 import { SolanaNodes } from './bridge/solana-node.ts';
 import { Networks } from './chains/networks.ts';
 import { ChainUnavailableError } from './chains/node-fetch.ts';
-import { type Config, isPlayMoneyAlone, type RelayerAccount } from './config.ts';
+import { type AccountKey, type Config, isPlayMoneyAlone, type RelayerAccount } from './config.ts';
+import type { HeldKey, SigningKey } from './crypto/crypto.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
+import { createRemoteSigner } from './crypto/remote-signer.ts';
 import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
 import { EVENTS_CHANNEL, EventStreams } from './events/events.ts';
@@ -33,6 +35,7 @@ import { reportUnboundKeySets } from './organizations/settings.ts';
 import { guardOfTenants, isLoopbackAddress } from './outbound/address-guard.ts';
 import { loadServedPages } from './pages.ts';
 import type { Fulfilment } from './purchases/provider.ts';
+import type { RelayerKey } from './relayer/accounts.ts';
 import { loadCatalogue } from './skus/catalogue.ts';
 import { Tracing } from './util/trace.ts';
 
@@ -45,8 +48,8 @@ export interface Sandbox {
   readonly mailboxPath: string;
   readonly providerPath: string;
   readonly paymentAddress: bigint;
-  readonly relayers: readonly RelayerAccount[];
-  readonly manager: RelayerAccount;
+  readonly relayers: readonly RelayerKey[];
+  readonly manager: RelayerKey;
   start(db: Database, reportError: (message: string) => void): Promise<SandboxNode>;
 }
 
@@ -103,6 +106,7 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
     const solana = await openSolana(config, addresses, sandbox, networks, log);
     const crypto = cacheAddresses(startCrypto({ threads: config.cryptoThreads }));
     steps.add(() => crypto.stop());
+    const keys = openKeys(config, steps);
     const credentials = await watchCredentials(db, steps);
     const { waiters, keyWaiters, streams } = await watchForRequests(db, config.role, steps);
     const mailers = createMailers(config.mail, sandbox && addresses.sandbox + sandbox.mailboxPath);
@@ -139,12 +143,12 @@ export async function startService(config: Config, sandbox: Sandbox | undefined,
       proofKey: deploymentKey,
       development: isPlayMoneyAlone(config) ? owner : undefined,
       relayers: {
-        production: config.relayers,
+        production: config.relayers.map(keys.ofAccount),
         development: sandbox?.relayers.slice(0, config.sandboxRelayers) ?? [],
       },
-      managers: { production: config.manager, development: sandbox?.manager },
-      draining: { production: config.draining, development: [] },
-      depositKeys: { production: config.depositKey, development: undefined },
+      managers: { production: config.manager && keys.ofAccount(config.manager), development: sandbox?.manager },
+      draining: { production: config.draining.map(keys.ofAccount), development: [] },
+      depositKeys: { production: config.depositKey && keys.of(config.depositKey), development: undefined },
       fulfilment: fulfilmentOf(config, addresses, sandbox, providerSecret),
     });
     await modules.checkNonces();
@@ -317,6 +321,21 @@ async function openSolana(
 function liveSolana(urls: readonly string[], networks: Networks): SolanaNodes {
   const { usdcMint } = placesOn(networks.starknet('production'));
   return new SolanaNodes({ urls, genesis: solanaGenesis[usdcMint] });
+}
+
+/** Keys of the settings, and those that the signer holds for them. */
+function openKeys(config: Config, steps: StopList) {
+  const signer = config.signer && createRemoteSigner(config.signer);
+  steps.add(async () => signer?.close());
+  const held = (publicKey: bigint): HeldKey => {
+    if (!signer) throw new Error('SIGNER_URL must be set.');
+    return signer.keyOf(publicKey);
+  };
+  return {
+    of: (key: AccountKey): SigningKey => ('privateKey' in key ? key.privateKey : held(key.publicKey)),
+    ofAccount: (account: RelayerAccount): RelayerKey =>
+      'privateKey' in account ? account : { address: account.address, held: held(account.publicKey) },
+  };
 }
 
 async function watchCredentials(db: Database, steps: StopList): Promise<CredentialCache> {

@@ -22,7 +22,7 @@ import { type Invocation, invoke, payment } from '../../sandbox/testing/test-nod
 import { chainTime, Networks } from '../src/chains/networks.ts';
 import { padAddress, rawInvoke, type SignedInvoke, type StarknetChain } from '../src/chains/starknet/chain.ts';
 import { findToken } from '../src/chains/tokens.ts';
-import type { Crypto } from '../src/crypto/crypto.ts';
+import type { Crypto, SignedFields, SigningKey, SignRequest } from '../src/crypto/crypto.ts';
 import type { AccountDeployment, Sponsor, Sponsorship } from '../src/relayer/relay.ts';
 import { reopenRelays } from '../src/relayer/relay-store.ts';
 import { serverDatabase } from './database.ts';
@@ -45,22 +45,25 @@ export function signedPayment(nonce: bigint, from?: Invocation['from'], to = 0xb
   return { hash: tx.hash, transaction: rawInvoke(tx, tx.signature) };
 }
 
+async function signedBy(key: SigningKey, request: SignRequest): Promise<SignedFields> {
+  const { r, s } = typeof key === 'bigint' ? sign(request.hash, key) : await key.sign(request);
+  return { hash: request.hash, signature: [r, s] };
+}
+
 /** In this thread: threads take longer to start than tests to sign. */
 export const testCrypto: Crypto = {
-  async signInvoke(fields, privateKey) {
+  async signInvoke(fields, key) {
     const hash = invokeHash(fields);
-    const { r, s } = sign(hash, privateKey);
-    return { hash, signature: [r, s] };
+    return signedBy(key, { kind: 'transaction', hash, transaction: fields });
   },
   async checkExecution({ execution, account, chainId, keys, signature }) {
     const hash = outsideExecutionHash(2, execution, account, chainId);
     return { hash, signer: keys.find((key) => verify(hash, key, signature.r, signature.s)) };
   },
   executionHash: async (execution, account, chainId) => outsideExecutionHash(2, execution, account, chainId),
-  async signExecution(execution, account, chainId, privateKey) {
+  async signExecution(execution, account, chainId, key) {
     const hash = outsideExecutionHash(2, execution, account, chainId);
-    const { r, s } = sign(hash, privateKey);
-    return { hash, signature: [r, s] };
+    return signedBy(key, { kind: 'execution', hash, execution, account, chainId });
   },
   contractAddress: async (deployment) => contractAddress(deployment),
   accountAddresses: async (classHashes, publicKey) => classHashes.map((hash) => accountAddress(hash, publicKey)),

@@ -29,26 +29,48 @@ export interface SignedFields {
   readonly signature: readonly [bigint, bigint];
 }
 
+/** A private key in this process, or a key that a signer elsewhere holds. */
+export type SigningKey = bigint | HeldKey;
+
+/** The port for whatever holds a key: it answers signatures, never the key. Its answers are verified. */
+export interface HeldKey {
+  readonly publicKey: bigint;
+  sign(request: SignRequest): Promise<StarkSignature>;
+}
+
+/** With what the hash is of, so that the signer can compute it, and refuse. `check` is of nothing that a chain executes. */
+export type SignRequest = { readonly hash: bigint } & (
+  | { readonly kind: 'transaction'; readonly transaction: InvokeFields }
+  | {
+      readonly kind: 'execution';
+      readonly execution: OutsideExecution;
+      readonly account: bigint;
+      readonly chainId: bigint;
+    }
+  | { readonly kind: 'check' }
+);
+
 export interface Crypto {
   /** Goes before the queue: a database lock is held meanwhile. */
-  signInvoke(fields: InvokeFields, privateKey: bigint): Promise<SignedFields>;
+  signInvoke(fields: InvokeFields, key: SigningKey): Promise<SignedFields>;
   checkExecution(check: ExecutionCheck): Promise<CheckedExecution>;
   executionHash(execution: OutsideExecution, account: bigint, chainId: bigint): Promise<bigint>;
-  signExecution(
-    execution: OutsideExecution,
-    account: bigint,
-    chainId: bigint,
-    privateKey: bigint,
-  ): Promise<SignedFields>;
+  signExecution(execution: OutsideExecution, account: bigint, chainId: bigint, key: SigningKey): Promise<SignedFields>;
   contractAddress(deployment: Deployment): Promise<bigint>;
   accountAddresses(classHashes: readonly bigint[], publicKey: bigint): Promise<readonly bigint[]>;
   stop(): Promise<void>;
 }
 
-type Operation = Exclude<keyof Crypto, 'stop'>;
+type Keyless = Exclude<keyof Crypto, 'stop' | 'signInvoke' | 'signExecution'>;
 
+/** Of the threads. */
 export type Operations = {
-  readonly [Name in Operation]: (...args: Parameters<Crypto[Name]>) => Awaited<ReturnType<Crypto[Name]>>;
+  readonly [Name in Keyless]: (...args: Parameters<Crypto[Name]>) => Awaited<ReturnType<Crypto[Name]>>;
+} & {
+  signInvoke(fields: InvokeFields, privateKey: bigint): SignedFields;
+  signExecution(execution: OutsideExecution, account: bigint, chainId: bigint, privateKey: bigint): SignedFields;
+  invokeHash(fields: InvokeFields): bigint;
+  verify(hash: bigint, publicKey: bigint, r: bigint, s: bigint): boolean;
 };
 
 export const operations: Operations = {
@@ -71,6 +93,8 @@ export const operations: Operations = {
     return { hash, signature: [r, s] };
   },
 
+  invokeHash,
+  verify,
   contractAddress,
   accountAddresses: (classHashes, publicKey) => classHashes.map((classHash) => accountAddress(classHash, publicKey)),
 };

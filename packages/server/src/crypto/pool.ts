@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { accountDeployment, type Deployment } from '@svc/starknet';
-import type { Crypto, Job, Operations, ThreadMessage } from './crypto.ts';
+import type { Crypto, HeldKey, Job, Operations, SignedFields, SignRequest, ThreadMessage } from './crypto.ts';
 
 const ENTRY = new URL('./thread-entry.ts', import.meta.url);
 
@@ -11,11 +11,25 @@ export interface CryptoPool extends Crypto {
 /** Threads start with the first jobs and do not keep the process alive. */
 export function startCrypto({ threads }: { readonly threads: number }, entry = ENTRY): CryptoPool {
   const pool = new ThreadPool(threads, entry);
+  const signElsewhere = async (key: HeldKey, request: SignRequest): Promise<SignedFields> => {
+    const { r, s } = await key.sign(request);
+    const isGood = await pool.run('verify', [request.hash, key.publicKey, r, s], 'urgent');
+    if (!isGood) throw new Error('The signer answered with a signature that is not of its key.');
+    return { hash: request.hash, signature: [r, s] };
+  };
   return {
-    signInvoke: (...args) => pool.run('signInvoke', args, 'urgent'),
+    async signInvoke(fields, key) {
+      if (typeof key === 'bigint') return pool.run('signInvoke', [fields, key], 'urgent');
+      const hash = await pool.run('invokeHash', [fields], 'urgent');
+      return signElsewhere(key, { kind: 'transaction', hash, transaction: fields });
+    },
     checkExecution: (...args) => pool.run('checkExecution', args),
     executionHash: (...args) => pool.run('executionHash', args),
-    signExecution: (...args) => pool.run('signExecution', args),
+    async signExecution(execution, account, chainId, key) {
+      if (typeof key === 'bigint') return pool.run('signExecution', [execution, account, chainId, key]);
+      const hash = await pool.run('executionHash', [execution, account, chainId]);
+      return signElsewhere(key, { kind: 'execution', hash, execution, account, chainId });
+    },
     contractAddress: (...args) => pool.run('contractAddress', args),
     accountAddresses: (...args) => pool.run('accountAddresses', args),
     busyMs: () => pool.busyMs,

@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain } from '../chains/starknet/chain.ts';
-import type { Crypto } from '../crypto/crypto.ts';
+import type { Crypto, HeldKey, SigningKey } from '../crypto/crypto.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { DefaultLimits } from './budget.ts';
 import { syncNextNonce } from './unknown-nonces.ts';
@@ -118,10 +118,10 @@ export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT
   };
 }
 
-export interface RelayerKey {
-  readonly address: bigint;
-  readonly privateKey: bigint;
-}
+/** An account and what signs for it. */
+export type RelayerKey = { readonly address: bigint } & ({ readonly privateKey: bigint } | { readonly held: HeldKey });
+
+export const signingKeyOf = (key: RelayerKey): SigningKey => ('held' in key ? key.held : key.privateKey);
 
 export interface RelayerDeps {
   readonly db: Database;
@@ -132,7 +132,7 @@ export interface RelayerDeps {
   /** They send and replace what they have begun, and begin nothing. */
   readonly drainingKeys?: ((environment: Environment) => readonly RelayerKey[]) | undefined;
   /** Owns the deposit addresses; without it the manager's key does. */
-  readonly depositKey?: ((environment: Environment) => bigint | undefined) | undefined;
+  readonly depositKey?: ((environment: Environment) => SigningKey | undefined) | undefined;
   readonly maxFeeFri?: bigint | undefined;
   readonly sponsorLimits?: DefaultLimits | undefined;
   readonly now?: () => number;

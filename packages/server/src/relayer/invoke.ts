@@ -24,7 +24,7 @@ import {
 } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { enqueue } from '../jobs/job.ts';
-import { canPay, type RelayerDeps, type RelayerKey, takeNonce } from './accounts.ts';
+import { canPay, type RelayerDeps, type RelayerKey, signingKeyOf, takeNonce } from './accounts.ts';
 import { dayOf, NO_LIMITS, reserveBudget } from './budget.ts';
 import type { RelayKind, SponsoredUser, Sponsorship, StoreWithRelay } from './relay.ts';
 import { type BudgetShare, findRelayByPurpose, insertRelay, relayWorkerJob } from './relay-store.ts';
@@ -38,12 +38,12 @@ export interface Transaction {
 
 export async function signTransaction(
   crypto: Crypto,
-  { privateKey }: RelayerKey,
+  key: RelayerKey,
   transaction: Transaction,
   fee: Fee,
 ): Promise<SignedInvoke> {
   const fields = fieldsOf(transaction, fee);
-  const { hash, signature } = await crypto.signInvoke(fields, privateKey);
+  const { hash, signature } = await crypto.signInvoke(fields, signingKeyOf(key));
   return { hash, transaction: rawInvoke(fields, signature) };
 }
 

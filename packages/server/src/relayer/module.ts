@@ -3,7 +3,7 @@ import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain } from '../chains/starknet/chain.ts';
-import type { Crypto } from '../crypto/crypto.ts';
+import type { Crypto, SigningKey } from '../crypto/crypto.ts';
 import type { Module } from '../http/module.ts';
 import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
@@ -31,7 +31,7 @@ export interface RelayerModuleDeps {
   readonly relayers: Readonly<Record<Environment, readonly RelayerKey[]>>;
   readonly managers: Readonly<Record<Environment, RelayerKey | undefined>>;
   readonly draining: Readonly<Record<Environment, readonly RelayerKey[]>>;
-  readonly depositKeys: Readonly<Record<Environment, bigint | undefined>>;
+  readonly depositKeys: Readonly<Record<Environment, SigningKey | undefined>>;
   readonly paymaster: { readonly url: string; readonly apiKey: string } | undefined;
   readonly outcomes: OutcomeHandlers;
   /** They learn the transaction hash of a relay that a paymaster sends, in the transaction that stores it. */

@@ -77,7 +77,7 @@ export interface KeyState {
 /** Of no transaction or message. */
 const KEY_CHECK_HASH = starknetKeccak('svc checks that a key signs for its account');
 
-/** Of deployed accounts: each is asked whether it takes a signature of the key that this process has. */
+/** Of deployed accounts: each is asked whether it takes a signature of its key. */
 export async function listKeyStates(deps: Omit<AccountsDeps, 'db'>): Promise<KeyState[]> {
   const keys = deps.networks.environments().flatMap((environment) => {
     const manager = deps.managers[environment];
@@ -87,10 +87,14 @@ export async function listKeyStates(deps: Omit<AccountsDeps, 'db'>): Promise<Key
     ];
   });
   const states = await Promise.all(
-    keys.map(async ({ environment, role, key: { address, privateKey } }) => {
+    keys.map(async ({ environment, role, key }) => {
+      const { address } = key;
       const { chain } = deps.networks.starknet(environment);
       if ((await chain.classHashAt(address)) === undefined) return [];
-      const { r, s } = sign(KEY_CHECK_HASH, privateKey);
+      const { r, s } =
+        'held' in key
+          ? await key.held.sign({ kind: 'check', hash: KEY_CHECK_HASH })
+          : sign(KEY_CHECK_HASH, key.privateKey);
       const calldata = [KEY_CHECK_HASH, 2n, r, s];
       const answer = await chain.call({ to: address, entrypoint: 'is_valid_signature', calldata });
       const isValid = answer.ok && answer.felts[0] === VALID;

@@ -3,7 +3,7 @@ import { type Call, type OutsideExecution, starkKey, toHex } from '@svc/starknet
 import { type Db, sql } from '@svc/store';
 import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
-import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
+import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey, signingKeyOf } from './accounts.ts';
 import { type CreatedRelay, createRelay, estimateFee, type Fee, requireCalldataLimit, requireFee } from './invoke.ts';
 import type { StoreWithRelay } from './relay.ts';
 import {
@@ -56,14 +56,14 @@ export function createPayer(deps: PayerDeps): Payer {
   // Deriving one takes milliseconds.
   const publicKeys = new Map<bigint, bigint>();
   const keyOf = (environment: Environment) => deps.managerKey?.(environment) ?? noManager(environment);
-  const ownerOf = (environment: Environment, { privateKey }: RelayerKey) =>
-    deps.depositKey?.(environment) ?? privateKey;
+  const ownerOf = (environment: Environment, key: RelayerKey) => deps.depositKey?.(environment) ?? signingKeyOf(key);
   return {
     manager: (environment) => keyOf(environment).address,
     publicKey(environment) {
       const key = deps.managerKey?.(environment);
       if (!key) return undefined;
       const owner = ownerOf(environment, key);
+      if (typeof owner !== 'bigint') return owner.publicKey;
       const publicKey = publicKeys.get(owner) ?? starkKey(owner);
       publicKeys.set(owner, publicKey);
       return publicKey;

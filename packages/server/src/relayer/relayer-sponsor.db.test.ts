@@ -1,9 +1,10 @@
 import { ApiError } from '@svc/protocol';
-import { ANY_CALLER, toHex } from '@svc/starknet';
+import { ANY_CALLER, sign, starkKey, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { newWallet, testCrypto, transferCall } from '../../testing/chain.ts';
+import { newWallet, relayer, testCrypto, transferCall } from '../../testing/chain.ts';
 import { RelayerFixture } from '../../testing/relayer.ts';
+import type { HeldKey } from '../crypto/crypto.ts';
 import { correctBudget } from './budget.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
@@ -197,6 +198,24 @@ describe('a sponsored execution', () => {
     for (const { end } of started) end();
     for (const { status } of await all) expect(status).toBe('rejected');
     expect(started).toHaveLength(517);
+  });
+
+  it('is signed by a key that is held elsewhere; while that is silent, nothing is stored', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { address, privateKey } = relayer(1);
+    let isSilent = true;
+    const held: HeldKey = {
+      publicKey: starkKey(privateKey),
+      sign: async ({ hash }) => (isSilent ? Promise.reject(new ApiError('chain_unavailable')) : sign(hash, privateKey)),
+    };
+    const sponsor = relayers.sponsorWith({ keys: () => [{ address, held }] });
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await expect(sponsor.sponsor(asked, nothing)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await relayers.states()).toEqual([]);
+    isSilent = false;
+    await sponsor.sponsor(asked, nothing);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(7n);
   });
 
   it('needs an account that pays', async () => {
