@@ -17,6 +17,16 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), signer: index }) },
 );
 
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Two of three must sign: one who was removed does not count any more. */
+const REMOVED_AFTER_SIGNING: Step[] = [
+  { kind: 'sign', signer: 0, proposal: 0 },
+  { kind: 'remove', signer: 0 },
+  { kind: 'sign', signer: 1, proposal: 0 },
+  { kind: 'execute', proposal: 0 },
+];
+
 /** What the rules say, without a database or a chain. */
 class Model {
   readonly current: Set<number>;
@@ -98,6 +108,7 @@ it('for any signers, threshold, order, replay and removal the service and the ch
         }
       },
     ),
-    { numRuns: Number(process.env.SVC_SEEDS ?? 8) },
+    // Few random runs seldom remove a signer who has signed, so one that does comes first.
+    { numRuns: Number(process.env.SVC_SEEDS ?? 8), examples: [[3, 1, REMOVED_AFTER_SIGNING]] },
   );
 });
