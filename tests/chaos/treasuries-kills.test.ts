@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Treasury, TreasuryProposal } from '@svc/protocol';
 import { sql } from '@svc/store';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type App, bodyOf, Owner } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
@@ -26,6 +26,13 @@ beforeAll(async () => {
   await service.sandbox.faucet(treasury.address, 'USDC', '1000');
 }, 300_000);
 afterAll(() => service.stop());
+
+/** With jobs, until the test is over: left alone it would do the work of the next test's victim. */
+async function working(env: Record<string, string> = {}) {
+  const started = await service.another({ ...env, SVC_ROLE: 'all' });
+  onTestFinished(() => void started.process.kill('SIGKILL'));
+  return started;
+}
 
 let recipients = 0xb0b_0000;
 
@@ -92,7 +99,7 @@ describe('a process that is killed while it executes a proposal', () => {
       const all = [await ready()];
       const steps = await countSteps(all[0] as (typeof all)[number]);
       for (let seed = 0; seed < KILLS; seed += 1) all.push(await killOne(seed, steps));
-      await service.another({ SVC_ROLE: 'all' });
+      await working();
       for (const { proposal, recipient } of all) {
         // What was not stored is READY still: its caller asks again.
         const { state } = await eventually(
@@ -167,7 +174,7 @@ describe('kill -9 of the process that works on a payment', () => {
       for (const name of names.slice(0, names.indexOf(request))) await ours[name]();
 
       const proxy = await openDatabaseProxy(service.databaseUrl);
-      const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+      const victim = await working({ DATABASE_URL: proxy.url });
       proxy.cutAt(place, when, () => victim.process.kill('SIGKILL'));
       const asked = requestsOf(service.app.at(victim), order)[request];
       const isDead = async () => {
@@ -177,7 +184,7 @@ describe('kill -9 of the process that works on a payment', () => {
       expect(await eventually(isDead, (signal) => signal !== null, SETTLE_MS)).toBe('SIGKILL');
       proxy.close();
 
-      const whole = await service.another({ SVC_ROLE: 'all' });
+      const whole = await working();
       for (const name of names.slice(names.indexOf(request))) {
         const repeated = () =>
           ours[name]().then(
