@@ -11,7 +11,7 @@ const COMMON_NAME = oid('0603550403');
 const SUBJECT_ALT_NAME = oid('0603551d11');
 const LOOPBACK = Buffer.from([127, 0, 0, 1]);
 
-/** Of 127.0.0.1, signed by itself: whoever trusts it trusts nobody else. */
+/** Of 127.0.0.1, signed by itself: to trust it is to trust no other certificate. */
 export function selfSigned(name: string): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',

@@ -26,7 +26,7 @@ const call = (entrypoint: string, calldata: readonly string[] = [], contract_add
 
 type Shown = Record<string, unknown> & { readonly resource_bounds: Record<string, object> };
 
-/** A transfer of STRK or of USDC, which nobody has. */
+/** A transfer of STRK, or of USDC that the sender does not have. */
 function transferBy(from: Sender, nonce: number, token = STRK): Shown {
   const calls = [{ to: BigInt(token), selector: selector('transfer'), calldata: [0xb0bn, 1n, 0n] }];
   const { params } = JSON.parse(invocation(from, nonce, calls).body) as { params: [Shown] };

@@ -281,7 +281,7 @@ export const DoctorReport = Type.Object(
             name: 'mail',
             state: 'warning',
             found: 'no mail server',
-            fix: 'Set SMTP_URL and MAIL_FROM: nobody gets mail.',
+            fix: 'Set SMTP_URL and MAIL_FROM: until then no mail is sent.',
           },
         ],
       },

@@ -23,7 +23,7 @@ import type { SolanaNodes } from './solana-node.ts';
 export interface CctpBridgeDeps {
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   readonly url: (environment: Environment) => string | undefined;
-  /** Undefined: nobody checks what the bridge says. */
+  /** Undefined: the bridge's word is not checked. */
   readonly solana?: (environment: Environment) => Pick<SolanaNodes, 'checkMint'> | undefined;
   readonly throttle?: Throttle;
   readonly now?: () => number;

@@ -32,7 +32,7 @@ export interface SignedFields {
 /** A private key in this process, or a key that a signer elsewhere holds. */
 export type SigningKey = bigint | HeldKey;
 
-/** The port for whatever holds a key: it answers signatures, never the key. Its answers are verified. */
+/** The port for a holder of a key: it answers signatures, never the key. Its answers are verified. */
 export interface HeldKey {
   readonly publicKey: bigint;
   sign(request: SignRequest): Promise<StarkSignature>;

@@ -54,7 +54,7 @@ function post(agent: Agent, url: string, body: string): Promise<string> {
   });
 }
 
-/** Nothing was signed, or nobody has seen it: safe to repeat. */
+/** No signature arrived here, and nothing was sent: safe to repeat. */
 function unavailable(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error);
   throw new ApiError('chain_unavailable', 'The signer of this deployment does not sign. Try again later.', {

@@ -204,7 +204,7 @@ export function blockFinding(ageMs: number | undefined): Finding {
 }
 
 async function mail({ mail: { host, verify } }: Surroundings, isLive: boolean): Promise<Finding> {
-  if (!verify && isLive) return warning('mail', 'no mail server', 'Set SMTP_URL and MAIL_FROM: nobody gets mail.');
+  if (!verify && isLive) return warning('mail', 'no mail server', 'Set SMTP_URL and MAIL_FROM: until then no mail is sent.');
   if (!verify) return ok('mail', "the sandbox's mailbox");
   const trouble = await verify();
   if (trouble === undefined) return ok('mail', `${host} takes the login`);

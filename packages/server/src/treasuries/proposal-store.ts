@@ -225,7 +225,7 @@ export async function publishProposal(
   });
 }
 
-/** Those with an address, once each. Nobody is told of a signature. */
+/** Those with an address, once each. There is no mail about a signature. */
 export async function tellSigners(
   tx: Db,
   publicUrl: string,

@@ -28,7 +28,7 @@ const MAX_QUEUED_SPANS = 2_048;
 /** The request or job that this runs for, as a W3C `traceparent`; undefined where nothing is traced. */
 export const traceparent = (): string | undefined => places.getStore()?.origin;
 
-/** Answers what is stored only where it is used: reading it costs a statement. */
+/** Asked before a stored `traceparent` is read, which costs a statement. */
 export const isTraced = (): boolean => places.getStore() !== undefined;
 
 export interface SpanOptions {

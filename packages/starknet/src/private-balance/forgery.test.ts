@@ -32,7 +32,7 @@ interface Claims {
   readonly secret: bigint;
 }
 
-/** A prover without scruples: commitments and responses fit the challenge, whatever is claimed. */
+/** A prover that lies: commitments and responses fit the challenge, also of a false claim. */
 function transferOf({ proven, left, forRecipient, forSelf, secret }: Claims): Transfer {
   const [sent, kept] = [prepareRange(proven, BITS), prepareRange(left, BITS)];
   const r = sent.randomness;

@@ -17,7 +17,7 @@ import { poseidonMany } from '../poseidon.ts';
 /** A point of the Stark curve, never zero: a public key, half of a ciphertext, a commitment of a proof. */
 export type { Affine as CurvePoint } from '../curve/curve.ts';
 
-/** Tongo's second generator: nobody knows its logarithm to the first. */
+/** Tongo's second generator. Its logarithm to the first is not known. */
 const second = new FixedBase({
   x: 627088272801405713560985229077786158610581355215145837257248988047835443922n,
   y: 962306405833205337611861169387935900858447421343428280515103558221889311122n,
