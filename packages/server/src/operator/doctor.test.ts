@@ -75,6 +75,13 @@ describe('the doctor', () => {
     expect(checks.filter(({ state, fix }) => (state === 'ok') !== (fix === null))).toEqual([]);
   });
 
+  it('says what kept a signer or node from answering, not what users are told', async () => {
+    const askBridge = async () => {
+      throw new Error('No node answers at the moment.', { cause: new Error('SIGNER_URL: it answered HTTP 403') });
+    };
+    expect(await find({ askBridge }, 'bridge')).toMatchObject({ found: 'SIGNER_URL: it answered HTTP 403' });
+  });
+
   it.each<[OperatorAccount['state'], string]>([
     ['OK', 'ok'],
     ['LOW', 'warning'],

@@ -88,9 +88,10 @@ async function attempt(name: string, look: () => Promise<Finding[]>): Promise<Fi
   return Promise.race([looked, late]).finally(() => clearTimeout(timer));
 }
 
-/** Messages of nodes and drivers are one line here, and short. */
+/** Messages of nodes, drivers and the signer are one line here, and short. The cause says more than what users are told. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const { cause = error } = error instanceof Error ? error : {};
+  const text = cause instanceof Error ? cause.message : String(cause);
   return (text.split('\n')[0] ?? '').slice(0, 200);
 }
 
@@ -204,7 +205,8 @@ export function blockFinding(ageMs: number | undefined): Finding {
 }
 
 async function mail({ mail: { host, verify } }: Surroundings, isLive: boolean): Promise<Finding> {
-  if (!verify && isLive) return warning('mail', 'no mail server', 'Set SMTP_URL and MAIL_FROM: until then no mail is sent.');
+  if (!verify && isLive)
+    return warning('mail', 'no mail server', 'Set SMTP_URL and MAIL_FROM: until then no mail is sent.');
   if (!verify) return ok('mail', "the sandbox's mailbox");
   const trouble = await verify();
   if (trouble === undefined) return ok('mail', `${host} takes the login`);
