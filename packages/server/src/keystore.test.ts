@@ -21,7 +21,8 @@ describe('a keystore', () => {
 
   it.each(['kdf', 'iv', 'tag', 'content', 'version', 'cipher'])('is refused where its %s was changed', (name) => {
     const changed = JSON.parse(sealed) as Record<string, unknown>;
-    changed[name] = name === 'kdf' ? { ...(changed.kdf as object), cost: 2 } : `A${String(changed[name]).slice(1)}`;
+    const other = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
+    changed[name] = name === 'kdf' ? { ...(changed.kdf as object), cost: 2 } : other(String(changed[name]));
     expect(() => openKeystore(JSON.stringify(changed), passphrase)).toThrow(KeystoreError);
   });
 
