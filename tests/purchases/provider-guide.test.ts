@@ -16,7 +16,7 @@ import { abortRequest, floodRequest, send } from '../support/client.ts';
 import { placeOrder } from '../support/purchases.ts';
 import { TestService } from '../support/service.ts';
 
-const POLL = { timeout: 20_000, interval: 50 };
+const POLL = { timeout: 60_000, interval: 50 };
 const MEBIBYTE = 2 ** 20;
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/fulfilment.md'), 'utf8');
 const [, example = ''] = /```js\n([\s\S]*?)```/.exec(guide) ?? [];

@@ -268,7 +268,7 @@ describe('the owner of the wallet', () => {
     expect(await exportPrivateKey({ wallet, encryptKey: elsewhere.encryptKey ?? '' })).toBe(key);
     const wrong = recoveryCode.replace(/^./, (first) => (first === '0' ? '1' : '0'));
     expect(await codeOf(svc.recipients.signInWithCode({ recoveryCode: wrong }))).toBe('invalid_recovery_code');
-  }, 60_000);
+  });
 
   it('backs it up with a second passkey and a recovery code; each signs in and opens it', async () => {
     const first = useDevice();
@@ -308,7 +308,7 @@ describe('the owner of the wallet', () => {
     const sentTo = { encryptKey, wallet, amount: '0.5', token: 'USDC', recipient: friend } as const;
     await svc.transfer(sentTo, token);
     await expect.poll(() => app.balance(friend, 'USDC')).toBe(500_000n);
-  }, 60_000);
+  });
 
   it('deletes everything that is known of them, but not by mistake while there is money', async () => {
     useDevice();

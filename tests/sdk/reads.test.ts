@@ -1,5 +1,7 @@
 import { createSvc, type Svc, SvcApiError, SvcInputError } from '@svc/sdk';
+import { classes } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Owner } from '../support/app.ts';
 import { userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -176,10 +178,12 @@ describe('a server', () => {
   });
 
   it("upgrades a wallet with the owner's signature", async () => {
-    const walletAddress = examples.upgradeable.address;
+    const owner = new Owner(classes.svcSessions);
+    await service.app.createWallet(owner, `owner of ${owner.address}`);
+    const walletAddress = owner.address;
     const prepared = await svc.prepareWalletUpgrade({ walletAddress });
     expect(prepared).toMatchObject({ currentWalletType: 'SVC', targetWalletType: 'SVC' });
-    const { signature } = upgradeBody(examples.upgradeable, prepared.typedData as TypedData);
+    const { signature } = upgradeBody(owner, prepared.typedData as TypedData);
     const upgraded = await svc.executeWalletUpgrade({
       walletAddress,
       typedData: prepared.typedData,

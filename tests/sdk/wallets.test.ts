@@ -1,5 +1,5 @@
 import { classes, toHex } from '@svc/starknet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { SvcApiError, SvcInputError, SvcKeyError, SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
 import { openWalletKey } from '../../packages/sdk/src/keys/seal.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../packages/sdk/src/wallet-upgrades.ts';
 import { type CreateWalletParams, createWallet, getTokenBalance, getWallet } from '../../packages/sdk/src/wallets.ts';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
+import { Owner } from '../support/app.ts';
 import { userToken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
@@ -30,6 +31,8 @@ let sandbox: Sandbox;
 let client: Client;
 /** Paths requested by this file's client. */
 let requests: string[] = [];
+/** A test that is run again has users of its own. */
+let attempt = 0;
 
 beforeAll(async () => {
   service = await TestService.hosted();
@@ -41,15 +44,21 @@ beforeAll(async () => {
   client = createClient({ ...service.server.credentials, fetch: watched });
 });
 afterAll(() => service?.stop());
+beforeEach(() => {
+  attempt++;
+});
+
+const userOf = (name: string) => `${name}, attempt ${attempt}`;
+const newAddress = () => new Owner().address;
 
 /** Opens with `encryptKey` as a passkey's backup. READY has no passkeys and needs the PIN. */
 const quick = () => ({ encryptKey, usePasskey: true, passkey: { credentials: new FakeAuthenticator() } });
 
-const newWallet = (externalUserId: string, more: Partial<CreateWalletParams> = {}) =>
-  createWallet(client, { ...quick(), externalUserId, chain: 'STARKNET', ...more });
+const newWallet = (name: string, more: Partial<CreateWalletParams> = {}) =>
+  createWallet(client, { ...quick(), externalUserId: userOf(name), chain: 'STARKNET', ...more });
 
-async function richWallet(externalUserId: string, more: Partial<CreateWalletParams> = {}) {
-  const wallet = await newWallet(externalUserId, more);
+async function richWallet(name: string, more: Partial<CreateWalletParams> = {}) {
+  const wallet = await newWallet(name, more);
   await sandbox.faucet(wallet.publicKey, 'USDC', '10');
   return wallet;
 }
@@ -70,8 +79,8 @@ describe('a new wallet', () => {
     '%s is deployed, found again and controlled by its owner',
     async (_, params: Partial<CreateWalletParams>, walletType, classHash) => {
       const { encryptKey: opens = encryptKey } = params;
-      const user = `owner of ${classHash}`;
-      const wallet = await newWallet(user, params);
+      const user = userOf(`owner of ${classHash}`);
+      const wallet = await newWallet(`owner of ${classHash}`, params);
       expect(wallet).toMatchObject({ walletType, classHash: toHex(classHash) });
       expect(await classHashAt(client, BigInt(wallet.publicKey))).toBe(classHash);
       const { publicKey, encryptedPrivateKey } = await getWallet(client, { externalUserId: user });
@@ -95,7 +104,7 @@ describe('a new wallet', () => {
 
   it('of two simultaneous calls for one user is one wallet, and both get it', async () => {
     const answers = await Promise.all([newWallet('at once'), newWallet('at once'), newWallet('at once')]);
-    const { publicKey, encryptedPrivateKey } = await getWallet(client, { externalUserId: 'at once' });
+    const { publicKey, encryptedPrivateKey } = await getWallet(client, { externalUserId: userOf('at once') });
     const stored = { publicKey, encryptedPrivateKey, walletType: 'SVC', classHash: toHex(classes.svc) };
     for (const answer of answers) expect(answer).toMatchObject(stored);
     expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1);
@@ -109,7 +118,7 @@ describe('a new wallet', () => {
     const other = await newWallet('twice', { additional: true });
     expect(other).toMatchObject({ isNew: true });
     expect(other.publicKey).not.toBe(first.publicKey);
-    expect(await getWallet(client, { externalUserId: 'twice' })).toMatchObject({ publicKey: other.publicKey });
+    expect(await getWallet(client, { externalUserId: userOf('twice') })).toMatchObject({ publicKey: other.publicKey });
   });
 
   it('is not answered where another encryptKey opens the one that the user has', async () => {
@@ -117,7 +126,7 @@ describe('a new wallet', () => {
     const another = `prf1.${Buffer.alloc(32, 8).toString('base64url')}`;
     const again = newWallet('other secret', { encryptKey: another });
     await expect(again).rejects.toMatchObject({ constructor: SvcKeyError, code: 'decryption_failed' });
-    const kept = await getWallet(client, { externalUserId: 'other secret' });
+    const kept = await getWallet(client, { externalUserId: userOf('other secret') });
     expect(kept).toMatchObject({ publicKey, encryptedPrivateKey });
   });
 
@@ -136,7 +145,7 @@ describe('a new wallet', () => {
 describe('money moves', () => {
   it('by the name of a token and by its address, exactly', async () => {
     const wallet = await richWallet('payer');
-    const recipient = '0xca201';
+    const recipient = newAddress();
     await transfer(client, { encryptKey, wallet, amount: 0.1, token: 'USDC', recipient });
     await transfer(client, {
       encryptKey,
@@ -153,27 +162,29 @@ describe('money moves', () => {
 
   it('in many calls at once, all or none', async () => {
     const wallet = await richWallet('many calls');
+    const [one, other] = [newAddress(), newAddress()];
     const send = (to: string, amount: number) => ({
       contractAddress: USDC,
       entrypoint: 'transfer',
       calldata: [to, amount, 0],
     });
-    await callAnyContract(client, { encryptKey, wallet, calls: [send('0xa1', 1), send('0xa2', 2)] });
-    expect([await balanceOf('0xa1'), await balanceOf('0xa2')]).toEqual([1n, 2n]);
-    const tooMuch = callAnyContract(client, { encryptKey, wallet, calls: [send('0xa1', 1), send('0xa2', 99_000_000)] });
+    await callAnyContract(client, { encryptKey, wallet, calls: [send(one, 1), send(other, 2)] });
+    expect([await balanceOf(one), await balanceOf(other)]).toEqual([1n, 2n]);
+    const tooMuch = callAnyContract(client, { encryptKey, wallet, calls: [send(one, 1), send(other, 99_000_000)] });
     await expect(tooMuch).rejects.toMatchObject({ code: 'transaction_reverted' });
-    expect([await balanceOf('0xa1'), await balanceOf('0xa2')]).toEqual([1n, 2n]);
+    expect([await balanceOf(one), await balanceOf(other)]).toEqual([1n, 2n]);
     await expect(callAnyContract(client, { encryptKey, wallet, calls: [] })).rejects.toThrow(SvcInputError);
   });
 
   it('once, however often the same signed calls are sent', async () => {
     const wallet = await richWallet('sends again');
-    const calls = [{ contractAddress: USDC, entrypoint: 'transfer', calldata: ['0xa3', 1, 0] }];
+    const recipient = newAddress();
+    const calls = [{ contractAddress: USDC, entrypoint: 'transfer', calldata: [recipient, 1, 0] }];
     const signed = await signCalls(client, { encryptKey, wallet, calls });
     const stored = JSON.parse(JSON.stringify(signed)) as typeof signed;
     const hash = await sendSignedCalls(client, signed);
     expect(await sendSignedCalls(client, stored)).toBe(hash);
-    expect(await balanceOf('0xa3')).toBe(1n);
+    expect(await balanceOf(recipient)).toBe(1n);
   });
 
   it('not with a wrong PIN, and nothing signed leaves the device', async () => {
@@ -188,20 +199,22 @@ describe('money moves', () => {
   it("for a user's own token, and for no other user's", async () => {
     const { baseUrl, publicKey } = service.server.credentials;
     const app = createClient({ baseUrl, publicKey });
-    const token = await userToken(service.server, 'jo');
-    const wallet = await createWallet(app, { ...quick(), externalUserId: 'jo', chain: 'STARKNET' }, token);
+    const [externalUserId, recipient] = [userOf('jo'), newAddress()];
+    const token = await userToken(service.server, externalUserId);
+    const wallet = await createWallet(app, { ...quick(), externalUserId, chain: 'STARKNET' }, token);
     await sandbox.faucet(wallet.publicKey, 'USDC', '1');
-    const order = { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa4' } as const;
+    const order = { encryptKey, wallet, amount: 1, token: 'USDC', recipient } as const;
     const another = await userToken(service.server, 'eve');
     await expect(transfer(app, order, another)).rejects.toMatchObject({ code: 'wallet_not_found' });
     await expect(transfer(app, order)).rejects.toMatchObject({ code: 'missing_bearer_token' });
     await transfer(app, order, () => Promise.resolve(token));
-    expect(await balanceOf('0xa4')).toBe(1_000_000n);
+    expect(await balanceOf(recipient)).toBe(1_000_000n);
   });
 
   it("after the sandbox's clock was moved forward and back", async () => {
     const wallet = await richWallet('late');
-    const pay = () => transfer(client, { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xa5' });
+    const recipient = newAddress();
+    const pay = () => transfer(client, { encryptKey, wallet, amount: 1, token: 'USDC', recipient });
     // The service reads the chain's clock once a second.
     const paid = () =>
       eventually(
@@ -212,7 +225,7 @@ describe('money moves', () => {
     const ahead = await paid();
     await sandbox.ask('/starknet/time', { offsetSeconds: 0 });
     expect([ahead, await paid()]).toEqual([expect.stringMatching(/^0x/), expect.stringMatching(/^0x/)]);
-    expect(await balanceOf('0xa5')).toBe(2_000_000n);
+    expect(await balanceOf(recipient)).toBe(2_000_000n);
   });
 });
 
@@ -256,7 +269,11 @@ describe('an upgrade', () => {
     const wrong = upgradeWallet(client, { encryptKey: '0000', wallet, targetClassHash });
     await expect(wrong).rejects.toMatchObject({ code: 'decryption_failed' });
     const { baseUrl, publicKey } = service.server.credentials;
-    const app = createClient({ baseUrl, publicKey, bearerToken: () => userToken(service.server, 'particular') });
+    const app = createClient({
+      baseUrl,
+      publicKey,
+      bearerToken: () => userToken(service.server, userOf('particular')),
+    });
     await expect(upgradeWallet(app, { encryptKey, wallet })).rejects.toMatchObject({ code: 'secret_key_required' });
     expect(await upgradeWallet(client, { encryptKey, wallet, targetClassHash })).toMatchObject({
       newClassHash: targetClassHash,

@@ -5,7 +5,7 @@ import { expectAnswer, expectError } from '../support/assertions.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { STRK, USDC } from '../support/starknet-client.ts';
 
-const POLL = { timeout: 20_000, interval: 50 };
+const POLL = { timeout: 60_000, interval: 50 };
 
 let service: AnyService;
 beforeAll(async () => {

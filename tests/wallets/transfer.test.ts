@@ -278,7 +278,7 @@ describe('the history', () => {
 
     expect(await list(`walletAddress=${owner.address}&calledFunction=approve`)).toMatchObject({ total: 1 });
     expect(await list(`walletAddress=${owner.address}&calledFunction=transfer`)).toMatchObject({ total: 7 });
-    const today = new Date();
+    const today = new Date(times[0] ?? '');
     const [year, month, day] = [today.getUTCFullYear(), today.getUTCMonth() + 1, today.getUTCDate()];
     const dated = (query: string) => list(`walletAddress=${owner.address}&${query}`);
     expect((await dated(`year=${year}`)).total + (await dated(`year=${year - 1}`)).total).toBe(8);

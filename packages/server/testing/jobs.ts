@@ -12,7 +12,7 @@ import { startWorkers, type Workers, type WorkersOptions } from '../src/jobs/wor
 /** Shorter than in service; lost before taken over, as there. */
 export const QUICK: Timing = { pollMs: 50, lostAfterMs: 300, recoverAfterMs: 900 };
 
-export const BOUND = { timeout: 20_000, interval: 10 };
+export const BOUND = { timeout: 60_000, interval: 10 };
 
 export const silent: JobLog = { info() {}, warn() {}, error() {} };
 

@@ -10,6 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const CHANNEL = 'Keys "changed"';
+const PATIENCE = { timeout: 60_000 };
 const send = (payload: string) => test.db.run(sql`select pg_notify(${CHANNEL}, ${payload})`);
 const handlers = () => ({ onMessage: vi.fn(), onConnect: vi.fn(), onDisconnect: vi.fn() });
 
@@ -20,7 +21,7 @@ describe('a listener', () => {
     expect(listener.connected).toBe(true);
     await send('one');
     await send('');
-    await vi.waitFor(() => expect(received.onMessage.mock.calls).toEqual([['one'], ['']]));
+    await expect.poll(() => received.onMessage.mock.calls).toEqual([['one'], ['']]);
     expect(received.onConnect).toHaveBeenCalledTimes(1);
     await listener.close();
   });
@@ -31,11 +32,11 @@ describe('a listener', () => {
     await test.db.run(sql`
       select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where application_name = 'svc listener' and datname = current_database()`);
-    await vi.waitFor(() => expect(received.onDisconnect).toHaveBeenCalledTimes(1), { timeout: 10_000 });
-    await vi.waitFor(() => expect(received.onConnect).toHaveBeenCalledTimes(2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received.onDisconnect).toHaveBeenCalledTimes(1), PATIENCE);
+    await vi.waitFor(() => expect(received.onConnect).toHaveBeenCalledTimes(2), PATIENCE);
     expect(listener.connected).toBe(true);
     await send('again');
-    await vi.waitFor(() => expect(received.onMessage).toHaveBeenCalledWith('again'));
+    await vi.waitFor(() => expect(received.onMessage).toHaveBeenCalledWith('again'), PATIENCE);
     await listener.close();
   });
 
@@ -49,7 +50,7 @@ describe('a listener', () => {
       const left = await test.db.rows(sql`
         select pid from pg_stat_activity where application_name = 'svc listener' and datname = current_database()`);
       expect(left).toEqual([]);
-    });
+    }, PATIENCE);
   });
 
   it('rejects when the first connection cannot be made', async () => {

@@ -52,8 +52,8 @@ describe('shared reads', () => {
       select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'reads test reads'`);
     expect(cut).toBeGreaterThan(0);
     // Pending statements fail; later ones do not.
-    await expect.poll(() => square(5).catch(() => undefined), { timeout: 10_000 }).toEqual({ square: 25 });
-    await expect.poll(() => square(6).catch(() => undefined), { timeout: 10_000 }).toEqual({ square: 36 });
+    await expect.poll(() => square(5).catch(() => undefined)).toEqual({ square: 25 });
+    await expect.poll(() => square(6).catch(() => undefined)).toEqual({ square: 36 });
   });
 
   it('end with the database', async () => {

@@ -16,6 +16,9 @@ const WHAT_TO_DO = 'Install Chromium or Chrome, or name one with SVC_CHROMIUM=/p
 const INSTALL = `flock /tmp/svc-install-chromium.lock sh -c '
   command -v ${SHELL} || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy ${SHELL}; }'`;
 
+/** On a busy machine a page has taken half a minute. */
+const PATIENCE_MS = 90_000;
+
 let running: Promise<Browser> | undefined;
 
 /** One browser for all test files of a worker, which ends with it: a start costs as much as a test. */
@@ -36,7 +39,9 @@ async function launch(): Promise<Browser> {
   const executablePath = findChromium() ?? installChromium();
   // Chromium's sandbox does not run as root. Pages of one context share a process, which halves the cost of the next page.
   const args = ['--process-per-site'];
-  return chromium.launch({ executablePath, headless: true, chromiumSandbox: !isRoot(), args });
+  const browser = await chromium.launch({ executablePath, headless: true, chromiumSandbox: !isRoot(), args });
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
 }
 
 export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {

@@ -60,7 +60,7 @@ describe('blocks at an interval', () => {
   it('come by themselves, with or without transactions', async () => {
     await test.node.command({ do: 'set-block-time', seconds: 1 });
     const hash = await test.send(payment(0n));
-    await vi.waitFor(async () => expect(await test.call('blockNumber')).toBeGreaterThan(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await test.call('blockNumber')).toBeGreaterThan(1), { timeout: 60_000 });
     expect(await finality(hash)).toBe('ACCEPTED_ON_L2');
   });
 

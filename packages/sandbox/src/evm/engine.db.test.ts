@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 describe('the engine', () => {
   it('is not in memory before a chain is asked something, and a refused request is not that', async () => {
     const script = fileURLToPath(new URL('../../testing/evm-first-use.ts', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [script, database.url], { timeout: 20_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [script, database.url], { timeout: 60_000 });
     expect(JSON.parse(stdout)).toEqual({ refused: true, before: false, after: true });
   });
 

@@ -15,7 +15,7 @@ describe("the node's thread", () => {
     await expect(waiting).rejects.toBeInstanceOf(NodeGoneError);
     await expect(dying).rejects.toBeInstanceOf(NodeGoneError);
     await expect(thread.rpc('who', '0.10.0')).rejects.toBeInstanceOf(NodeGoneError);
-    const second = await vi.waitFor(() => thread.rpc('who', '0.10.0'), { timeout: 20_000 });
+    const second = await vi.waitFor(() => thread.rpc('who', '0.10.0'), { timeout: 60_000 });
     expect(second.body).not.toBe(first.body);
     expect(complaints).toEqual([expect.stringContaining('killed by the test')]);
     await thread.stop();

@@ -72,7 +72,7 @@ describe('stopping', () => {
 
   it('is not needed for the process to end', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(file('unstopped-pool.ts'))], {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(stdout).toBe('1\n');
   });

@@ -66,7 +66,7 @@ describe('a deposit address', () => {
     const inserts = await db.tx(async (tx) => {
       await tx.rows(sql`select pg_advisory_xact_lock(77)`);
       const both = Promise.allSettled([insertAddress(db, address), insertAddress(db, address)]);
-      await vi.waitFor(async () => expect(await waiting()).toHaveLength(2), { timeout: 30_000 });
+      await vi.waitFor(async () => expect(await waiting()).toHaveLength(2), { timeout: 60_000 });
       return { both };
     });
     expect(await inserts.both).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);

@@ -73,7 +73,7 @@ describe('a redeem that was paid', () => {
     const heard: string[] = [];
     const listener = await listen(fixture.db.url, REDEEMS_CHANNEL, { onMessage: (text) => heard.push(text) });
     await succeed(id);
-    await vi.waitFor(() => expect(heard).toEqual([id]));
+    await expect.poll(() => heard).toEqual([id]);
     await listener.close();
   });
 });

@@ -29,7 +29,7 @@ describe('the jobs of following', () => {
     expect(waiting).toEqual([{ task: 'follow-chain-step development', queue: 'follow-chain-step development' }]);
   });
 
-  it('find what arrives while workers run', { timeout: 30_000 }, async () => {
+  it('find what arrives while workers run', async () => {
     const { db, organization, wallet, fund, history, cursor } = fixture();
     const workers = await startWorkers({ url: db.url, ...jobs(), concurrency: 2, log: silent });
     try {

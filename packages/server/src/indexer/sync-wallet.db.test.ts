@@ -125,7 +125,7 @@ describe('looking for a wallet’s transfers on the chain', () => {
     expect(await history(own)).toHaveLength(5);
   });
 
-  it('adds a thousand at a time, and the rest with the next calls', { timeout: 60_000 }, async () => {
+  it('adds a thousand at a time, and the rest with the next calls', async () => {
     const { organization, wallet, send, history } = fixture();
     const own = await wallet(await organization());
     const calls = Array.from({ length: 60 }, () => transfer('STRK', BigInt(own.address), 1n));

@@ -8,7 +8,7 @@ import type { HeldKey } from '../crypto/crypto.ts';
 import { correctBudget } from './budget.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 2 };
+const PATIENCE = { timeout: 60_000, interval: 2 };
 const nothing = async () => {};
 const request = { environment: 'development', account: 0x1n, deployment: undefined, calls: [] } as const;
 const twice = () => Promise.reject(new Error('stored twice'));

@@ -2,7 +2,7 @@ import type { BodyOf, endpoints, Transaction } from '@svc/protocol';
 import { sql } from '@svc/store';
 import { type Address, createWalletClient, defineChain, encodeFunctionData, erc20Abi, type Hex, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../testing/jobs.ts';
 import { httpCall, TransactionFixture } from '../../testing/transactions.ts';
 import { refusal } from '../../testing/wallets.ts';
@@ -116,7 +116,7 @@ describe('recording a transfer on an EVM chain', () => {
     const second = recordSend(fixture, call).finally(() => {
       ended = true;
     });
-    await vi.waitUntil(async () => ended || (await waitsForLock()));
+    await expect.poll(async () => ended || (await waitsForLock())).toBe(true);
     commit.resolve();
     expect(await second).toEqual(await first);
   });

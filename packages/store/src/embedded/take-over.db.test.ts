@@ -48,7 +48,7 @@ describe.concurrent('while its owner lives', () => {
       const [after] = await ask(url, `select pid ${holder}`);
       expect(after).toBeDefined();
       expect(after).not.toEqual(before);
-    }, 10_000);
+    }, 60_000);
     await expect(startEmbedded({ dataDir: folder })).rejects.toMatchObject({ reason: 'in_use' });
   });
 });

@@ -33,7 +33,7 @@ describe('a paymaster that does not tell the truth', () => {
     let later = 0n;
     order(fixture, { after: released, alter: (result: object) => ({ ...result, transaction_hash: toHex(later) }) });
     const sending = payment.send();
-    await expect.poll(payment.paid, { timeout: 20_000 }).toBe(3n);
+    await expect.poll(payment.paid).toBe(3n);
     const deployment = await next.prepared(fixture.sponsor, [], { deploy: true });
     later = (await fixture.sponsor.sponsor(deployment, nothing)).hash;
     release();
