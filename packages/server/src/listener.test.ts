@@ -26,6 +26,13 @@ describe('a bound port', () => {
     expect(await (await fetch(listener.localUrl)).text()).toBe('ready');
   });
 
+  it('keeps an idle connection for longer than the 60 seconds of a proxy', async () => {
+    const { listener, serve } = await open();
+    await serve(async () => 'ready');
+    const { headers } = await fetch(listener.localUrl);
+    expect(headers.get('keep-alive')).toBe('timeout=75');
+  });
+
   it('lets a request in flight finish when it closes, and takes no other', async () => {
     const { listener, serve } = await open();
     const [arrived, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify';
 
 /** A client that takes longer than this to send its request is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the 60 s for which proxies keep an idle connection: the side that closes must not be the one that is asked. */
+const IDLE_TIMEOUT_MS = 75_000;
 /** How often connections that became idle are closed while the server drains. */
 const SWEEP_MS = 50;
 const STARTING = JSON.stringify({
@@ -32,7 +34,8 @@ export async function bind({ host, port }: { readonly host: string; readonly por
     handle(request, response);
   };
   // A missing Host header is answered by the application, in its own words.
-  const server = createServer({ requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS }, onRequest);
+  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS };
+  const server = createServer({ requireHostHeader: false, ...limits }, onRequest);
   server.on('checkExpectation', onRequest);
   server.listen({ host, port });
   await once(server, 'listening');
